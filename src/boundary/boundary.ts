@@ -157,7 +157,8 @@ function putBack(input: unknown, { path, text, value }: HeldValue): unknown {
 
 const NOTHING_KNOWN = { get: () => undefined }
 
-function showValue(
+/** What a model is shown of a value by itself, without a conversation around it. */
+export function showValue(
   { id, name }: { id: string; name: string },
   value: unknown,
   number: number,

@@ -49,10 +49,9 @@ const NONE: ReadonlySet<string> = new Set()
 const TEXT = { type: 'string' }
 
 /**
- * How a tool is shown to a model: its parameters widened to take what the engine resolves, `†` references everywhere and
- * asset references where `asset_ref_acceptable` says so and bare what the guide explains once for all
- * tools: `_outputPath` and `_outputMethod` where the model may choose them, `_instance`, and `_each`. Every token of it
- * counts: it is sent with each prompt.
+ * Describes a tool to a model. Every parameter also accepts a `†` reference, and an asset reference where its schema says
+ * `asset_ref_acceptable`. Adds `_outputPath`, `_outputMethod`, `_instance` and `_each` where the tool supports them, without
+ * a description: the guide in the prompt explains them once. Keeps the schema short, because every prompt contains it.
  */
 export function toolForModel(tool: Tool, codec: Codec = {}): LanguageModelV4FunctionTool {
   const given = codec.references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)

@@ -118,7 +118,7 @@ function mayBeRef(value: string | object): boolean {
 }
 
 /** The reference of a body as results have it, `{ assetRef, mimeType, … }`: what `†` gives of one. Null for any other value. */
-function namedBody(value: unknown): string | null {
+export function namedBody(value: unknown): string | null {
   const { assetRef, mimeType } = Object(value) as { assetRef?: unknown; mimeType?: unknown }
   const isBody = typeof mimeType === 'string' && typeof assetRef === 'string'
   return isBody && isAssetRef(assetRef) ? assetRef : null

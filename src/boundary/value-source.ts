@@ -2,7 +2,7 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { type Board, createBoard } from '../core/board/board.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import type { ConversationState } from '../core/events/conversation-state.ts'
-import { joinAll, readLabel, UNKNOWN } from '../core/labels/label.ts'
+import { joinAll, readLabel, TRUSTED, UNKNOWN } from '../core/labels/label.ts'
 import { joinLabel, type LabelTree, treeAt, wholeOf } from '../core/labels/label-tree.ts'
 import type { Labels } from '../core/labels/labels.ts'
 import {
@@ -333,7 +333,7 @@ function withLabels(error: unknown, labels: LabelTree | undefined): unknown {
   return error
 }
 
-const NO_LABELS: LabelTree = { label: joinAll([]) }
+const NO_LABELS: LabelTree = { label: TRUSTED }
 
 function partsOf(ref: string): AssetRefParts {
   const parts = parseAssetRef(ref)

@@ -53,8 +53,9 @@ export async function valueByReference(given: unknown, options: OutputOptions): 
   // A copy, as the AI SDK makes one: whoever has the value may change it.
   const boundary = boundaryOf(() => assets)
   const call = { tool, toolCallId, maxResultChars }
-  const stored = await boundary.store(call, isPlainJson(given) ? copyOf(given) : given)
-  return (await boundary.offload(call, { ...stored, value: stored.value ?? null })).value
+  const value = isPlainJson(given) ? copyOf(given) : (await boundary.store(call, given)).value
+  const offloaded = await boundary.offload(call, { value: value ?? null, events: [] })
+  return offloaded.value as JsonValue
 }
 
 function copyOf(value: unknown): unknown {

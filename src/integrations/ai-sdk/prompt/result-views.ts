@@ -1,7 +1,6 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
-import type { JsonValue } from '../../../core/json/json.ts'
-import type { Message } from '../../../core/messages/message.ts'
-import { resultItem, type ShownResult } from '../../../prompt/result-item.ts'
+import { showValue } from '../../../boundary/boundary.ts'
+import type { ShownResult } from '../../../prompt/result-item.ts'
 import type { ModelOutput } from '../model-output.ts'
 import { outputValue, urlOf } from '../output-value.ts'
 
@@ -84,9 +83,7 @@ function showOutput(
   const value = outputValue(output)
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   if (text.length <= SHORT_CHARS && !/"assetRef"|<\|/.test(text)) return null
-  const call = { id: toolCallId, name: toolName, arguments: {} }
-  const logged = { message: messageOf(value as JsonValue), number, index: 0 }
-  return resultItem(call, logged, { known: { get: () => undefined }, whole: true })
+  return showValue({ id: toolCallId, name: toolName }, value, number)
 }
 
 /** Whether an output is a value, or content with an asset in it. */
@@ -96,11 +93,4 @@ function isValue(output: ModelOutput): boolean {
   return output.value.some((part) => {
     return part.type === 'file' && urlOf(part.data)?.startsWith('asset:')
   })
-}
-
-function messageOf(content: JsonValue): Message {
-  return {
-    ...{ id: '', message_type: 'note', content_type: 'application/json', timestamp: '' },
-    ...{ sender: { participant_id: '', participant_role: 'tool' }, content, metadata: {} },
-  }
 }

@@ -1,4 +1,5 @@
 import type { Read } from '../../../boundary/resolve.ts'
+import { namedBody } from '../../../boundary/resolve-assets.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import {
   join,
@@ -72,9 +73,8 @@ interface Part {
 /** The ids of the assets that stand for files in a value. */
 function filesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
-  const { assetRef, mimeType } = value as Record<string, unknown>
-  const isFile = typeof assetRef === 'string' && typeof mimeType === 'string'
-  const parts = isFile && isAssetRef(assetRef) ? parseAssetRef(assetRef) : null
+  const ref = namedBody(value)
+  const parts = ref === null ? null : parseAssetRef(ref)
   return [...(parts ? [parts.id] : []), ...Object.values(value).flatMap(filesIn)]
 }
 
