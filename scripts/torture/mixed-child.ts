@@ -1,14 +1,14 @@
 // Saves, removes, reads, verifies and sweeps by turns, on a folder that others work on too; says at the end what it did, as one line of
 // JSON.
 import assert from 'node:assert/strict'
-import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { ByrefError } from '../../src/core/errors.ts'
 import { digestOf, streamOf } from '../../src/testing/asset-store/check.ts'
 import { bodyOf, partOf } from './bodies.ts'
 import type { MixedChildReport } from './mixed.ts'
+import { openMixedStore } from './mixed-store.ts'
 
-const [root = '', seed = '1', count = '1000'] = process.argv.slice(2)
-const store = createFsAssetStore({ rootDir: root, baseUrl: 'https://example.com' })
+const [place = '', seed = '1', count = '1000'] = process.argv.slice(2)
+const store = openMixedStore(JSON.parse(place))
 const NAMESPACES = [null, 'other']
 
 const report: MixedChildReport = { saved: [], deleted: [], operations: 0, duels: 0 }
@@ -109,4 +109,5 @@ async function work(): Promise<void> {
 }
 
 await Promise.all(Array.from({ length: 6 }, work))
+await store.close?.()
 console.log(JSON.stringify(report))

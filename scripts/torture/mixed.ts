@@ -1,12 +1,14 @@
-// node scripts/torture/mixed.ts [operations=10000] [processes=2]: processes that save, remove, verify and sweep in one folder.
+// node scripts/torture/mixed.ts [operations=10000] [processes=2] [postgres]: several processes save, remove, verify and sweep
+// assets in one folder. Their index is SQLite, or with `postgres` a PostgreSQL that the script starts.
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
+import { startPostgres } from '../../src/postgres/fixtures/start-postgres.ts'
 import { digestOf } from '../../src/testing/asset-store/check.ts'
-import { assertSoundFolder } from './sound.ts'
+import { type MixedPlace, openMixedStore } from './mixed-store.ts'
+import { assertSoundFolder, assertSoundStore } from './sound.ts'
 
 /** What the processes did. */
 export interface MixedReport {
@@ -40,14 +42,14 @@ interface Life {
 export async function mixed(options: {
   operations: number
   processes: number
-  folder: string
+  place: MixedPlace
 }): Promise<MixedReport> {
-  const { operations, processes, folder } = options
+  const { operations, processes, place } = options
   const each = Math.ceil(operations / processes)
   const reports = await Promise.all(
-    Array.from({ length: processes }, (_, i) => runChild(folder, i + 1, each)),
+    Array.from({ length: processes }, (_, i) => runChild(place, i + 1, each)),
   )
-  const store = createFsAssetStore({ rootDir: folder, baseUrl: 'https://example.com' })
+  const store = openMixedStore(place)
   await store.ready()
   await store.sweep({ now: Date.now() + 60_000 })
   const live = new Map<string | null, number>()
@@ -62,7 +64,8 @@ export async function mixed(options: {
   for (const namespace of [null, 'other']) {
     assert.equal((await store.usage({ namespace })).assets, live.get(namespace) ?? 0)
   }
-  await assertSoundFolder(folder, store)
+  await (place.postgres ? assertSoundStore(store) : assertSoundFolder(place.folder, store))
+  await store.close?.()
   const sum = (count: (report: MixedChildReport) => number) =>
     reports.reduce((total, report) => total + count(report), 0)
   return {
@@ -92,10 +95,15 @@ function livesIn(reports: MixedChildReport[]): Iterable<Life> {
   return lives.values()
 }
 
-async function runChild(folder: string, seed: number, count: number): Promise<MixedChildReport> {
+async function runChild(place: MixedPlace, seed: number, count: number): Promise<MixedChildReport> {
   const child = spawn(
     process.execPath,
-    [join(import.meta.dirname, 'mixed-child.ts'), folder, String(seed), String(count)],
+    [
+      join(import.meta.dirname, 'mixed-child.ts'),
+      JSON.stringify(place),
+      String(seed),
+      String(count),
+    ],
     { stdio: ['ignore', 'pipe', 'inherit'] },
   )
   const ended = new Promise<number | null>((go) => child.once('exit', go))
@@ -106,8 +114,12 @@ async function runChild(folder: string, seed: number, count: number): Promise<Mi
 }
 
 if (import.meta.main) {
-  const [operations = 10_000, processes = 2] = process.argv.slice(2).map(Number)
+  const [operations = '10000', processes = '2', index] = process.argv.slice(2)
   const folder = await mkdtemp(join(tmpdir(), 'byref-mixed-'))
-  console.log(await mixed({ operations, processes, folder }))
+  const server = index === 'postgres' ? await startPostgres() : null
+  const postgres = server ? { connectionString: server.connectionString, schema: 'mixed' } : null
+  const counts = { operations: Number(operations), processes: Number(processes) }
+  console.log(await mixed({ ...counts, place: { folder, postgres } }))
+  await server?.remove()
   await rm(folder, { recursive: true, force: true })
 }

@@ -6,17 +6,24 @@ import type { FullAssetStore } from '../../src/assets/asset-store.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
-/**
- * Checks that a folder holds exactly its assets, once a sweep has taken what was cut off: every body whole and needed,
- * every count true, nothing else.
- */
-export async function assertSoundFolder(root: string, store: FullAssetStore): Promise<void> {
+/** Checks that a store holds its assets, each of them whole, and that another sweep finds nothing to remove. */
+export async function assertSoundStore(store: FullAssetStore): Promise<void> {
   await store.sweep({ now: Date.now() + DAY + 60_000 })
   for (const namespace of await store.namespaces()) {
     for await (const found of store.verify({ namespace })) {
       assert.equal(found.problem, null, JSON.stringify(found))
     }
   }
+  const again = await store.sweep({ now: Date.now() + DAY + 60_000 })
+  assert.deepEqual(again, { assets: 0, bodies: 0, bytes: 0, leftovers: 0 })
+}
+
+/**
+ * Checks that a folder holds exactly its assets, once a sweep has taken what was cut off: every body whole and needed,
+ * every count true, nothing else.
+ */
+export async function assertSoundFolder(root: string, store: FullAssetStore): Promise<void> {
+  await assertSoundStore(store)
   const db = new DatabaseSync(join(root, 'records.sqlite'))
   try {
     const needed = new Map<string, number>()

@@ -1,8 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { describe, expect, it } from 'vitest'
+import { mixed } from '../../../scripts/torture/mixed.ts'
 import { newSchema } from '../../postgres/fixtures/schemas.ts'
 import { watchedPool } from '../../postgres/fixtures/watched-pool.ts'
 import { createAssets } from '../assets.ts'
@@ -53,6 +57,15 @@ describe('postgresRecords, with other hosts', () => {
       .toEqual([assetId])
     expect(await records.exclusive?.('sweep of null', async () => 'done')).toBe('done')
     await store.close?.()
+  })
+
+  it('holds exactly what lives after two hosts saved, removed and swept at once', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'byref-mixed-'))
+    const place = { folder, postgres: newSchema() }
+    const report = await mixed({ operations: 300, processes: 2, place })
+    expect(report.saved).toBeGreaterThan(0)
+    expect(report.deleted).toBeGreaterThan(0)
+    await rm(folder, { recursive: true })
   })
 
   it('asks nothing of a whole table, and leaves no transaction open', async () => {

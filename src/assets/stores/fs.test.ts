@@ -312,7 +312,11 @@ describe('a folder of assets', () => {
   })
 
   it('holds exactly what lives after two processes worked on it', async () => {
-    const report = await mixed({ operations: 500, processes: 2, folder: newRoot() })
+    const report = await mixed({
+      operations: 500,
+      processes: 2,
+      place: { folder: newRoot(), postgres: null },
+    })
     expect(report.deleted).toBeGreaterThan(0)
   })
 })

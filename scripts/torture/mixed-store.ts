@@ -1,0 +1,23 @@
+import { join } from 'node:path'
+import type { FullAssetStore } from '../../src/assets/asset-store.ts'
+import { fsBodies } from '../../src/assets/bodies/fs-bodies.ts'
+import { postgresRecords } from '../../src/assets/records/postgres-records.ts'
+import { createStore } from '../../src/assets/stores/create-store.ts'
+import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
+
+const PUBLISHED = 'https://example.com'
+
+/** Where processes store together: bodies in a folder, records beside them in SQLite or in a PostgreSQL. */
+export interface MixedPlace {
+  folder: string
+  postgres: { connectionString: string; schema: string } | null
+}
+
+/** Opens the store that they share. */
+export function openMixedStore({ folder, postgres }: MixedPlace): FullAssetStore {
+  if (!postgres) return createFsAssetStore({ rootDir: folder, baseUrl: PUBLISHED })
+  return createStore({
+    records: postgresRecords(postgres),
+    bodies: fsBodies(join(folder, 'bodies'), { baseUrl: PUBLISHED }),
+  })
+}
