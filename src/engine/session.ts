@@ -56,6 +56,8 @@ export interface SessionOptions {
   onStream?(event: ConversationEvent): void
   /** Called when a handler fails. */
   onHandlerError(session: Session, error: unknown): void
+  /** Called when the log has fewer records than this session: the conversation was deleted, or the log was restored. */
+  onGone?(session: Session, error: ByrefError): void
 }
 
 interface Waiting {
@@ -103,6 +105,8 @@ export class Session {
   #end = 0
   #isReading = false
   #isClosed = false
+  /** Why nothing can be appended any more: the log has fewer records than this session. */
+  #gone: ByrefError | null = null
   /** How far the log's clock is ahead of this process's monotonic clock, by the last append's time. */
   #clock = { timestamp: '', ahead: Date.now() - performance.now() }
 
@@ -320,11 +324,19 @@ export class Session {
           for (const one of waiting) await this.#write([one])
           return
         } else {
-          for (const one of waiting) one.reject(asLogError(error))
+          const reason = asLogError(error)
+          if (reason.code === 'conversation_not_found') this.#setGone(reason)
+          for (const one of waiting) one.reject(reason)
           return
         }
       }
     }
+  }
+
+  #setGone(error: ByrefError): void {
+    if (this.#gone) return
+    this.#gone = error
+    this.#options.onGone?.(this, error)
   }
 
   #decideAll(batch: readonly Waiting[]): Decided[] {
@@ -342,6 +354,7 @@ export class Session {
       }
       try {
         const { what, mayAppend } = waiting
+        if (this.#gone) throw this.#gone
         if (mayAppend?.() === false) throw new RunLostError()
         const entry = typeof what === 'function' ? what(ahead?.state ?? this.state) : what
         if (!entry || entry.events.length === 0) {

@@ -234,6 +234,7 @@ export class Sessions {
       followUp: (own, events) => followUp(own, settings, events),
       onStream: (event) => onStream(conversation, event),
       onHandlerError: (own, error) => this.#handlerFailed(slot, own, error),
+      onGone: (_, error) => this.#reopen(conversation, slot, error),
     })
     if (slot.hasMissed) await session.refresh()
     for (const created of session.state.assets) settings.assets.remember(created)
@@ -253,10 +254,29 @@ export class Sessions {
   }
 
   #drop(conversation: string, slot: Slot): void {
-    this.#slots.delete(conversation)
-    slot.runner?.stop()
     const message = `The conversation "${conversation}" was deleted`
-    end(slot, () => new ByrefError('conversation_not_found', message))
+    this.#forget(conversation, slot, () => new ByrefError('conversation_not_found', message))
+  }
+
+  /** Ends a session. The next caller opens the conversation anew. */
+  #forget(conversation: string, slot: Slot, error: () => ByrefError): void {
+    if (this.#slots.get(conversation) === slot) this.#slots.delete(conversation)
+    slot.runner?.stop()
+    end(slot, error)
+  }
+
+  /**
+   * Continues with the records that the log has. It has fewer than the session where it was restored from a backup, or
+   * where a replica took over that had not received the last ones.
+   */
+  #reopen(conversation: string, slot: Slot, error: ByrefError): void {
+    const released = slot.runner?.released
+    this.#forget(conversation, slot, () => error)
+    const continued = Promise.resolve(released).then(async () => {
+      const session = this.#isClosed ? null : await this.find(conversation)
+      if (session) this.wake(session)
+    })
+    inBackground(`Reading ${conversation} again`, continued)
   }
 
   #handlerFailed(slot: Slot, session: Session, error: unknown): void {

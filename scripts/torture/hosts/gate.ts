@@ -6,16 +6,19 @@ export interface Gate {
   readonly port: number
   /** Cuts all connections, and lets no new ones through for so many milliseconds. */
   cut(ms: number): void
+  /** Leads new connections to another port. */
+  leadTo(port: number): void
   close(): void
 }
 
 /** Opens a way to a port of this machine. */
 export async function openGate(port: number): Promise<Gate> {
+  let behind = port
   const open = new Set<Socket>()
   let closedUntil = 0
   const server = createServer((socket) => {
     if (Date.now() < closedUntil) return socket.destroy()
-    const target = connect(port, '127.0.0.1')
+    const target = connect(behind, '127.0.0.1')
     for (const [one, other] of [
       [socket, target],
       [target, socket],
@@ -39,6 +42,9 @@ export async function openGate(port: number): Promise<Gate> {
     cut(ms) {
       closedUntil = Date.now() + ms
       cutAll()
+    },
+    leadTo(other) {
+      behind = other
     },
     close() {
       server.close()
