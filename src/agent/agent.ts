@@ -9,7 +9,7 @@ import { type ResolvedLimits, resolveLimits } from '../engine/limits.ts'
 import { resolvePromptOptions } from '../engine/prompt-settings.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
-import { Sessions } from '../engine/sessions.ts'
+import { isSubRun, Sessions } from '../engine/sessions.ts'
 import { type ConversationLog, listAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory.ts'
 import { modelSettings } from '../models/model-settings.ts'
@@ -178,11 +178,15 @@ async function resumeAll(
   let count = 0
   if (log.queue) return count
   for await (const { id, namespace, agent } of listAll(log, { due: true, allNamespaces: true })) {
-    if (name !== null && agent !== null && agent !== name) continue
+    const isOthers = name !== null && agent !== null && agent !== name
+    // A sub-agent's run can be left without its caller, and then any agent may end it.
+    if (isOthers && !id.includes('/')) continue
     try {
       const sessions = sessionsOf(namespace)
-      sessions.wake(await sessions.get(id))
-      count++
+      const session = await sessions.get(id)
+      if (isOthers && !isSubRun(session)) continue
+      sessions.wake(session)
+      if (!isOthers) count++
     } catch (error) {
       // Set aside, for lists to show: the others go on.
       if (!(error instanceof DamagedError)) throw error

@@ -42,6 +42,8 @@ async function left(log: ConversationLog, call: ScriptedTurn, count = 1): Promis
   await before.end()
 }
 
+const NONE = { inputTokens: null, outputTokens: null }
+
 async function ends(log: ConversationLog, conversation: string): Promise<string[]> {
   return (await log.read(conversation)).flatMap(({ event }) => {
     return event.type === 'RUN_FINISHED' ? [event.result.reason] : []
@@ -68,6 +70,39 @@ describe('a sub-agent’s run whose process is gone', () => {
     await after.agent.cancel('c')
     expect(await ends(log, 'c/h/0')).toEqual(['cancelled'])
     expect(await ends(log, 'c/h/1')).toEqual(['cancelled'])
+  })
+
+  it('ends when another agent resumes all, after its calling run was cancelled without it', async () => {
+    const log = createMemoryLog()
+    const asked = Promise.withResolvers<void>()
+    const hanging: LanguageModel = {
+      ...scriptedModel([]),
+      doStream() {
+        asked.resolve()
+        return new Promise<never>(() => {})
+      },
+    }
+    const helper = createAgent({ model: hanging, log, name: 'helper' })
+    const tools = [helper.asTool({ id: 'helper', description: '' })]
+    const call = helperCall({ task: 'Wait' })
+    const agent = createAgent({ model: scriptedModel([call]), log, tools, name: 'main' })
+    agent.run({ conversation: 'c', messages: say('Go') }).result.catch(() => {})
+    await asked.promise
+    await agent.close()
+    await helper.close()
+    const run = (await log.find('c'))?.openRun as string
+    await log.append('c', [
+      {
+        type: 'RUN_FINISHED',
+        threadId: 'c',
+        runId: run,
+        result: { reason: 'cancelled', usage: NONE },
+      },
+    ])
+
+    const other = createAgent({ model: scriptedModel([]), log, name: 'main' })
+    expect(await other.resumeAll()).toBe(0)
+    await expect.poll(() => ends(log, 'c/h')).toEqual(['cancelled'])
   })
 
   it('ends when the calling run’s time is over before another process takes it over', async () => {

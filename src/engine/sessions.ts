@@ -370,6 +370,6 @@ function closedError(): ByrefError {
   return new ByrefError('interrupted', 'The agent was closed. Call resume to continue the run.')
 }
 
-function isSubRun({ state }: Session): boolean {
+export function isSubRun({ state }: Session): boolean {
   return openRun(state)?.toolCallId !== undefined
 }
