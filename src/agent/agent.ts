@@ -2,7 +2,9 @@ import { resolveTools } from '../boundary/native-tools.ts'
 import type { Tool } from '../boundary/tool.ts'
 import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
+import { openRun } from '../core/events/conversation-state.ts'
 import { DamagedError } from '../core/events/damaged-error.ts'
+import { isDeleted } from '../core/messages/tombstone.ts'
 import { newId } from '../core/new-id.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { type ResolvedLimits, resolveLimits } from '../engine/limits.ts'
@@ -16,10 +18,8 @@ import { modelSettings } from '../models/model-settings.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import type { Plugins } from '../plugins/command-message.ts'
 import type { Plugin } from '../plugins/load-plugin.ts'
-import { approvalPolicy } from '../policies/approval.ts'
+import { approvalPolicy, retryPolicy, timeLimitPolicy } from '../policies/defaults.ts'
 import { composePolicies, type Policy } from '../policies/policy.ts'
-import { retryPolicy } from '../policies/retries.ts'
-import { timeLimitPolicy } from '../policies/time-limit.ts'
 import { resolveTrust, type TrustSettings } from '../policies/trust/trust-options.ts'
 import { trustPolicy } from '../policies/trust/trust-policy.ts'
 import { type AgentAssets, openAssets } from './agent-assets.ts'
@@ -221,7 +221,6 @@ function agentIn(namespace: string | null, core: Core): Agent {
       sendMessages(parts, conversation, messages, sendOptions),
     add: (conversation, messages, given) => addMessages(parts, conversation, messages, given),
     async deleteMessage(conversation, messageId, given) {
-      const { deleteMessage } = await import('./delete-message.ts')
       await deleteMessage(await get(conversation, given), messageId)
     },
     async advance(conversation, { namespace: its, ...how } = {}) {
@@ -284,4 +283,26 @@ function pluginTools(plugins: Plugins): Tool[] {
   return [...plugins.values()].flatMap(({ commands }) =>
     [...commands.values()].map(({ tool }) => tool),
   )
+}
+
+/**
+ * Takes a message's content away, for good: a tombstone keeps its place.
+ *
+ * @throws ByrefError `conversation_busy` during a run, and while a message waits for one; `message_not_found`
+ */
+export async function deleteMessage(session: Session, messageId: string): Promise<void> {
+  // It may be another process's, of a moment ago.
+  if (!session.state.messages.some(({ id }) => id === messageId)) await session.refresh()
+  await session.appendIdle(({ messages, inbox, runs }) => {
+    if (openRun({ runs }) || inbox.length > 0) {
+      throw new ByrefError(
+        'conversation_busy',
+        `A run is going on in the conversation "${session.id}": wait for its end, or cancel it`,
+      )
+    }
+    if (!messages.some((one) => one.id === messageId && !isDeleted(one))) {
+      throw new ByrefError('message_not_found', `There is no message "${messageId}"`)
+    }
+    return { events: [{ type: 'MESSAGE_DELETED', messageId }] }
+  })
 }

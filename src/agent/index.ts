@@ -1,7 +1,6 @@
 export type { OutputOf } from '../engine/output/output-schema.ts'
 export type { HistoryOptions, MediaBudget, PromptOptions } from '../engine/prompt-settings.ts'
-export type { ModelCapabilities } from '../models/model-capabilities.ts'
-export type { TakenTypes } from '../models/taken-types.ts'
+export type { ModelCapabilities, TakenTypes } from '../models/model-capabilities.ts'
 export type { PluginCommand, PluginExecute, PluginHandler } from '../plugins/load-plugin.ts'
 export type { ForkOptions } from './fork.ts'
 export type { ProcessorContext } from './processors.ts'

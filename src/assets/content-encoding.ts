@@ -6,7 +6,6 @@ import type { StorePart } from './asset-store.ts'
 import { copyBytes } from './bodies/body.ts'
 import { sha256 } from './bodies/digest.ts'
 import { MARK, type Mark, TYPED_ARRAYS } from './content-decoding.ts'
-import { beyondNode } from './json-text.ts'
 
 const { randomBytes } = nodeBuiltin('node:crypto')
 
@@ -255,4 +254,25 @@ function tooManyNodes(): ByrefError {
 /** Random letters for names that must never meet. */
 function nonce(): string {
   return randomBytes(10).toString('hex')
+}
+
+/**
+ * JSON of a value that holds nothing else.
+ *
+ * @throws ByrefError `too_deep` or `asset_too_large` where Node's own limits are: the deepest call, the longest text
+ */
+export function jsonText(value: unknown): string {
+  try {
+    return JSON.stringify(value)
+  } catch (error) {
+    if (error instanceof RangeError) throw beyondNode(error)
+    throw error
+  }
+}
+
+/** What it means that Node had no room for a call or a text. */
+export function beyondNode(error: RangeError): ByrefError {
+  return /string length/i.test(error.message)
+    ? new ByrefError('asset_too_large', 'The content is too large to be written as one JSON text.')
+    : new ByrefError('too_deep', 'The content is nested deeper than the process can follow.')
 }

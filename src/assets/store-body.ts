@@ -4,7 +4,7 @@ import type { AssetBody, AssetRecord, StoreSaveOptions } from './asset-store.ts'
 import type { AssetsCore } from './assets-core.ts'
 import { cancelBody, meterStream, peek } from './bodies/body.ts'
 import { SNIFF_BYTES } from './bodies/sniff.ts'
-import { quotaExceeded } from './records/quota.ts'
+import { quotaExceeded } from './records/record-index.ts'
 
 /** A body on its way into a store. */
 export interface NewBody {

@@ -4,7 +4,7 @@ import { className, isPlainObject, type JsonValue } from '../core/json/json.ts'
 import type { FieldKey } from '../core/refs/field-path.ts'
 import { isByteView } from './bodies/body.ts'
 import { SNIFF_BYTES, sniff } from './bodies/sniff.ts'
-import { jsonText } from './json-text.ts'
+import { jsonText } from './content-encoding.ts'
 
 /** Options of {@link valueAsFile}. */
 export interface ValueAsFileOptions {

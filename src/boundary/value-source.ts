@@ -15,11 +15,11 @@ import { RESULT, type Result, type Results, resultName } from '../core/messages/
 import { type AssetRefParts, formatAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { evaluateVariable, variablesIn } from '../core/refs/evaluate-variable.ts'
 import { explainMissing, type FieldKey, MISSING, ownField } from '../core/refs/field-path.ts'
-import { VariableError } from '../core/refs/variable-error.ts'
 import {
   formatVariable,
   formatVariableRef,
   parseVariableRef,
+  VariableError,
   type VariableExpression,
   type VariableRef,
 } from '../core/refs/variable-ref.ts'

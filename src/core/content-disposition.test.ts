@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { attachment, fileName } from './content-disposition.ts'
+import { attachment, fileName } from '../assets/asset-response.ts'
 
 describe('fileName', () => {
   it.each([

@@ -66,9 +66,9 @@ export {
 export { findEmbeddedRefs } from './refs/embedded-refs.ts'
 export { FieldPathError, resolveFieldPath } from './refs/field-path.ts'
 export { type RenderRefsOptions, renderEmbeddedRefs } from './refs/render-embedded-refs.ts'
-export { VariableError } from './refs/variable-error.ts'
 export {
   formatVariableRef,
   parseVariableRef,
+  VariableError,
   type VariableExpression,
 } from './refs/variable-ref.ts'

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { createMemoryLog } from '../log/memory.ts'
-import { Activity } from './activity.ts'
-import { LeaseKeeper } from './lease-keeper.ts'
+import { Activity, LeaseKeeper } from './lease-keeper.ts'
 
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())

@@ -14,8 +14,7 @@ import {
   readAll,
 } from '../log/conversation-log.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
-import { Activity } from './activity.ts'
-import { LeaseKeeper } from './lease-keeper.ts'
+import { Activity, LeaseKeeper } from './lease-keeper.ts'
 import { RunLostError } from './run-lost-error.ts'
 import { createSessionValues, type SessionValues } from './session-values.ts'
 import type { StepPrompts } from './steps/step-prompts.ts'

@@ -1,8 +1,8 @@
 import { DamagedError } from '../core/events/damaged-error.ts'
+import { notFoundError } from './conversation-log.ts'
 import type { ConversationRow } from './conversation-row.ts'
-import { debugLine, headerLine } from './json-lines.ts'
-import { notFoundError } from './log-errors.ts'
 import { CHUNK, pause } from './pause.ts'
+import { debugLine, headerLine } from './read-lines.ts'
 import { debugOf, exportedLine, type RecordRow, unseal } from './record-rows.ts'
 
 /** Reads the rows of one conversation, in pages of {@link CHUNK}. */

@@ -15,19 +15,20 @@ import {
   LOG_METHODS,
   parseCursor,
 } from './check-arguments.ts'
-import type {
-  AppendOptions,
-  ConversationLog,
-  ConversationSummary,
-  ListOptions,
+import {
+  type AppendOptions,
+  type ConversationLog,
+  type ConversationSummary,
+  closedError,
+  existsError,
+  type ListOptions,
+  notFoundError,
 } from './conversation-log.ts'
 import { pageOf } from './conversation-row.ts'
 import { logEntry } from './copy-event.ts'
-import { debugLine, headerLine, recordLine } from './json-lines.ts'
 import { Listeners } from './listeners.ts'
-import { closedError, existsError, notFoundError } from './log-errors.ts'
 import { CHUNK, pause } from './pause.ts'
-import { type ImportedLine, readLines } from './read-lines.ts'
+import { debugLine, headerLine, type ImportedLine, readLines, recordLine } from './read-lines.ts'
 import {
   deletedBy,
   isDue,

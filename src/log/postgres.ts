@@ -1,7 +1,6 @@
 import { checkMethods, checkOptions, is } from '../core/check-options.ts'
 import type { LogRecord } from '../core/events/events.ts'
 import { newId } from '../core/new-id.ts'
-import { setRecent } from '../core/set-recent.ts'
 import { type Database, openDatabase } from '../postgres/database.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { keyOf } from '../postgres/plain-text.ts'
@@ -16,15 +15,17 @@ import {
   checkTitle,
   LOG_METHODS,
 } from './check-arguments.ts'
-import type {
-  AppendOptions,
-  ConversationLog,
-  ConversationQueue,
-  LogUpkeep,
+import {
+  type AppendOptions,
+  type ConversationLog,
+  type ConversationQueue,
+  closedError,
+  existsError,
+  type LogUpkeep,
+  notFoundError,
 } from './conversation-log.ts'
 import { type Place, placeKey, stateOf, summaryOfRow } from './conversation-row.ts'
 import { logEntry } from './copy-event.ts'
-import { closedError, existsError, notFoundError } from './log-errors.ts'
 import type { Appendix } from './postgres/append-statement.ts'
 import {
   deleteConversation,
@@ -38,7 +39,7 @@ import { createRow, findRow } from './postgres/conversation-rows.ts'
 import { LOG_TABLES } from './postgres/log-tables.ts'
 import { Notifier } from './postgres/notifier.ts'
 import { appendAtOnce, appendInTransaction, type Known } from './postgres/postgres-append.ts'
-import { PostgresChanges } from './postgres/postgres-changes.ts'
+import { PostgresChanges, setRecent } from './postgres/postgres-changes.ts'
 import { deletedIn } from './postgres/postgres-deletions.ts'
 import { postgresExport, postgresImport, publishStaged } from './postgres/postgres-import.ts'
 import { listConversations } from './postgres/postgres-lists.ts'

@@ -3,7 +3,7 @@ import { errorMessage } from '../core/errors.ts'
 import { DamagedError } from '../core/events/damaged-error.ts'
 import { eventProblem } from '../core/events/event-schema.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
-import { recordLine } from './json-lines.ts'
+import { recordLine } from './read-lines.ts'
 
 /** A row of the table of records in a database. */
 export interface RecordRow {

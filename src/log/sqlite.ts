@@ -11,19 +11,30 @@ import {
   checkTitle,
   LOG_METHODS,
 } from './check-arguments.ts'
-import type { ConversationLog, Lease, LogChange, LogUpkeep } from './conversation-log.ts'
+import {
+  type ConversationLog,
+  closedError,
+  existsError,
+  type Lease,
+  type LogChange,
+  type LogUpkeep,
+  notFoundError,
+} from './conversation-log.ts'
 import { type ConversationRow, leaseOf, type Place, summaryOfRow } from './conversation-row.ts'
 import { logEntry } from './copy-event.ts'
 import { type DebugRow, exportStored, type StoredPages } from './export-stored.ts'
-import { closedError, existsError, notFoundError } from './log-errors.ts'
 import { CHUNK } from './pause.ts'
 import { debugOf, type RecordRow, rowProblem } from './record-rows.ts'
 import { deletedIn } from './sqlite/delete-messages.ts'
 import { listConversations } from './sqlite/list-conversations.ts'
-import { giveNotice } from './sqlite/notices.ts'
-import { readRecords } from './sqlite/read-records.ts'
-import { forget, removeAll } from './sqlite/remove-records.ts'
-import { createRow, findRow, indexTitle, sqliteAppend } from './sqlite/sqlite-append.ts'
+import { forget, giveNotice, removeAll } from './sqlite/remove-records.ts'
+import {
+  createRow,
+  findRow,
+  indexTitle,
+  readRecords,
+  sqliteAppend,
+} from './sqlite/sqlite-append.ts'
 import { SqliteChanges } from './sqlite/sqlite-changes.ts'
 import { sqliteImport } from './sqlite/sqlite-import.ts'
 import { LOG_FILE, type LogConnection, rowsOf, type Statements } from './sqlite/statements.ts'

@@ -1,6 +1,5 @@
-import type { ExportHeader } from './json-lines.ts'
 import { CHUNK } from './pause.ts'
-import { type ImportedLine, readLines } from './read-lines.ts'
+import { type ExportHeader, type ImportedLine, readLines } from './read-lines.ts'
 import {
   type ConversationState,
   deletedBy,

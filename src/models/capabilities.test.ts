@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { capabilitiesOf } from './capabilities.ts'
-import { limitOf } from './taken-types.ts'
+import { limitOf } from './model-capabilities.ts'
 
 const model = (provider: string, modelId: string, supportedUrls = {}) => ({
   provider,

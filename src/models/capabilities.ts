@@ -1,9 +1,8 @@
 import { is, type OptionTable } from '../core/check-options.ts'
 import { catalogueEntry, type ModelPrice } from './catalogue.ts'
 import type { LanguageModel } from './language-model.ts'
-import type { ModelCapabilities } from './model-capabilities.ts'
+import { limitOf, type ModelCapabilities, type TakenTypes } from './model-capabilities.ts'
 import { providerRules } from './provider-rules.ts'
-import { limitOf, type TakenTypes } from './taken-types.ts'
 
 /** What the application knows better. */
 export interface CapabilityOverrides {

@@ -1,5 +1,4 @@
-import type { ModelCapabilities } from './model-capabilities.ts'
-import { selectTypes, type TakenTypes } from './taken-types.ts'
+import { type ModelCapabilities, selectTypes, type TakenTypes } from './model-capabilities.ts'
 
 /** What a provider's package converts and its servers take of one model; what is absent has the value for none. */
 export type ProviderRules = Partial<

@@ -1,8 +1,10 @@
 import type { ConversationState, StepState } from '../core/events/conversation-state.ts'
+import type { CompactionReason } from '../core/events/events.ts'
 import type { Message } from '../core/messages/message.ts'
 import { estimateTokens } from '../core/messages/metas-block.ts'
-import { jsonTokens, MEDIA_TOKENS } from './item-tokens.ts'
+import type { PromptBudget } from './plan-compaction.ts'
 import type { Transcript } from './transcript.ts'
+import type { MediaPart, TextPart, TranscriptItem } from './transcript-item.ts'
 
 /** What of a conversation says how long its prompt is. */
 export type SizedState = Pick<ConversationState, 'messages' | 'runs' | 'compaction'> &
@@ -57,4 +59,78 @@ function messageTokens(message: Message): number {
 export function attachedTo({ metadata }: Message): number {
   const attached: unknown = metadata?.attachments
   return Array.isArray(attached) ? attached.length : 0
+}
+
+/** About what a body costs, in tokens: providers count pictures by their size, and none gives it before. */
+export const MEDIA_TOKENS: Readonly<Record<MediaPart['kind'], number>> = {
+  image: 1500,
+  audio: 2000,
+  video: 5000,
+  file: 3000,
+}
+
+/** About how many tokens an item has. */
+export function itemTokens(item: TranscriptItem): number {
+  switch (item.type) {
+    case 'system':
+      return estimateTokens(item.text)
+    case 'user':
+      return item.parts.reduce((sum, part) => sum + partTokens(part), 0)
+    case 'assistant': {
+      const said = item.parts.reduce((sum, { text }) => sum + estimateTokens(text), 0)
+      const called = item.calls.map(({ name, arguments: args }) => ({ name, args }))
+      return said + (called.length > 0 ? jsonTokens(called) : 0)
+    }
+    case 'results':
+      return item.results.reduce((sum, { output, media }) => {
+        const { value } = output
+        const said = typeof value === 'string' ? estimateTokens(value) : jsonTokens(value)
+        return sum + said + media.reduce((all, part) => all + partTokens(part), 0)
+      }, 0)
+  }
+}
+
+function partTokens(part: TextPart | MediaPart): number {
+  return part.type === 'text' ? estimateTokens(part.text) : MEDIA_TOKENS[part.kind]
+}
+
+/** About how many tokens a value has as JSON; quicker than counting its letters. */
+export function jsonTokens(value: unknown): number {
+  return (JSON.stringify(value)?.length ?? 0) / 4
+}
+
+/** The input of {@link compactionDue}. */
+export interface CompactionQuestion {
+  budget: PromptBudget
+  /** The time, in milliseconds since 1970. */
+  now: number
+  /** Messages after those of the state. */
+  pending?: readonly Message[]
+}
+
+/** Time after the last answer when the provider's cache has expired, in milliseconds. */
+const COLD_MS = 5 * 60_000
+
+/** How far the prompt must grow after a compaction before its size causes another, as a share of the budget. */
+const GROWTH = 0.1
+
+/** Minimum number of tokens of replaced data for a compaction while the provider's cache is cold. */
+const STALE_TOKENS = 200
+
+/** Why the next prompt must be compacted before it is sent, or null. */
+export function compactionDue(
+  transcript: Transcript,
+  state: SizedState,
+  { budget, now, pending = [] }: CompactionQuestion,
+): CompactionReason | null {
+  const last = pending.at(-1) ?? state.messages.at(-1)
+  if (!last || last.id === state.compaction?.through) return null
+  const { stale, bodies, tokens, base } = transcript.shown
+  const isGrown = base === 0 || tokens - base > budget.tokens * GROWTH
+  if (isGrown && promptTokens(transcript, state, pending) > budget.tokens) return 'size'
+  const parts = bodies.parts + pending.reduce((sum, one) => sum + attachedTo(one), 0)
+  if (parts > budget.mediaParts || bodies.bytes > budget.mediaBytes) return 'media'
+  const asked = lastStep(state.runs)?.finishedAt
+  const isCold = asked !== undefined && now - Date.parse(asked) > COLD_MS
+  return isCold && stale > STALE_TOKENS ? 'cold' : null
 }

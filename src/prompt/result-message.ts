@@ -5,8 +5,7 @@ import type {
   LanguageModelV4ToolResultOutput,
   LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider'
-import type { ModelCapabilities } from '../models/model-capabilities.ts'
-import { limitOf } from '../models/taken-types.ts'
+import { limitOf, type ModelCapabilities } from '../models/model-capabilities.ts'
 import { toFilePart } from './file-part.ts'
 import type { FilePart, ResolvedResult } from './transcript-item.ts'
 

@@ -2,7 +2,7 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
-import { addUsage } from '../../core/events/add-usage.ts'
+import { addUsage } from '../../core/events/conversation-state.ts'
 import type { TokenUsage } from '../../core/events/events.ts'
 import type { JsonObject } from '../../core/json/json.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
@@ -14,7 +14,7 @@ import {
   readOutput,
   refineOutput,
 } from '../../engine/output/output-schema.ts'
-import { outputComplaint, outputRequest } from '../../engine/output/output-words.ts'
+import { outputComplaint, outputRequest } from '../../engine/output/run-output.ts'
 import { CAPABILITIES, type CapabilityOverrides } from '../../models/capabilities.ts'
 import { type LanguageModel, MODEL } from '../../models/language-model.ts'
 import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../../models/model-settings.ts'

@@ -1,8 +1,15 @@
 import { newId } from '../../core/new-id.ts'
 import { assetExists, isExpired } from '../asset-record.ts'
 import type { StoreQuota, StoreUsage } from '../asset-store.ts'
-import { checkRoom, isWithin, usageOf } from './quota.ts'
-import type { NewEntry, PlacedBody, RecordEntry, RecordIndex } from './record-index.ts'
+import {
+  checkRoom,
+  isWithin,
+  type NewEntry,
+  type PlacedBody,
+  type RecordEntry,
+  type RecordIndex,
+  usageOf,
+} from './record-index.ts'
 import { newestFirst } from './record-page.ts'
 
 interface Space {

@@ -1,7 +1,13 @@
 import { assetExists } from '../asset-record.ts'
 import type { StoreQuota, StoreUsage } from '../asset-store.ts'
-import { checkRoom, isWithin } from './quota.ts'
-import type { NewEntry, PlacedBody, RecordEntry, RecordIndex } from './record-index.ts'
+import {
+  checkRoom,
+  isWithin,
+  type NewEntry,
+  type PlacedBody,
+  type RecordEntry,
+  type RecordIndex,
+} from './record-index.ts'
 
 /** A row by its columns. Whole numbers are numbers; everything else is text or null. */
 type Row = Record<string, unknown>

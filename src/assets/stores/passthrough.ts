@@ -20,7 +20,7 @@ import { STORE_METHODS } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamFrom, streamOf } from '../bodies/body.ts'
 import { Digester, sha256 } from '../bodies/digest.ts'
-import { checkRoom } from '../records/quota.ts'
+import { checkRoom } from '../records/record-index.ts'
 import { recordPage } from '../records/record-page.ts'
 import { recordReader } from './record-reader.ts'
 

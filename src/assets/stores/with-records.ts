@@ -23,7 +23,7 @@ import { readBytes, streamFrom } from '../bodies/body.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
 import { sha256 } from '../bodies/digest.ts'
 import { isJsonType, normalizeMimeType } from '../bodies/mime-type.ts'
-import { checkRoom, usageOf } from '../records/quota.ts'
+import { checkRoom, usageOf } from '../records/record-index.ts'
 import { recordPage } from '../records/record-page.ts'
 import { recordReader } from './record-reader.ts'
 import {

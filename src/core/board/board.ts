@@ -15,8 +15,12 @@ import { type MessageInput, toMessage } from '../messages/to-message.ts'
 import { evaluateVariable, variablesIn } from '../refs/evaluate-variable.ts'
 import type { FieldKey } from '../refs/field-key.ts'
 import { explainMissing, MISSING } from '../refs/field-path.ts'
-import { VariableError } from '../refs/variable-error.ts'
-import { formatVariable, parseVariableRef, type VariableRef } from '../refs/variable-ref.ts'
+import {
+  formatVariable,
+  parseVariableRef,
+  VariableError,
+  type VariableRef,
+} from '../refs/variable-ref.ts'
 import { WIDE } from './edit-container.ts'
 import { checkSchema, type ValidateSchema } from './schema-check.ts'
 import { childOf, countUpTo, NOW, Slot, toJson, valueAt } from './versioned.ts'

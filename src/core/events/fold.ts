@@ -5,8 +5,8 @@ import type { Message } from '../messages/message.ts'
 import { readMetadata } from '../messages/read-metadata.ts'
 import { resultCall } from '../messages/results.ts'
 import { isDeleted, tombstoneOf } from '../messages/tombstone.ts'
-import { addUsage } from './add-usage.ts'
 import {
+  addUsage,
   type CallState,
   type ConversationState,
   emptyConversation,

@@ -141,3 +141,10 @@ function formatStep(key: FieldKey): string {
   if (typeof key === 'number') return `[${key}]`
   return /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
 }
+
+/** A variable without a value. `message` is written for a model: what is there, and where to look instead. */
+export class VariableError extends ByrefError {
+  constructor(message: string) {
+    super('variable_not_found', message)
+  }
+}

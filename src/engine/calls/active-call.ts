@@ -11,8 +11,7 @@ import {
   sourceLabels,
 } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
-import { addUsage } from '../../core/events/add-usage.ts'
-import type { CallState } from '../../core/events/conversation-state.ts'
+import { addUsage, type CallState } from '../../core/events/conversation-state.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import type { LabelTree } from '../../core/labels/label-tree.ts'

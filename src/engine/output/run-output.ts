@@ -1,6 +1,8 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { ConversationState, RunState } from '../../core/events/conversation-state.ts'
-import type { JsonValue } from '../../core/json/json.ts'
+import type { JsonObject, JsonValue } from '../../core/json/json.ts'
+import type { Message } from '../../core/messages/message.ts'
+import { newId } from '../../core/new-id.ts'
 import { type OutputSchema, readOutput, refineOutput } from './output-schema.ts'
 
 /** What is wrong with the last answer of a run that was asked for JSON; null where nothing is, or nothing was asked for. */
@@ -42,4 +44,27 @@ function lastWords({ messages }: Pick<ConversationState, 'messages'>, { steps }:
 
 function invalid(why: string): ByrefError {
   return new ByrefError('output_invalid', `There is no output that fits its schema: ${why}`)
+}
+
+/** What a model is told of the form of its answer, also where its provider does not hold it to that. */
+export function outputRequest(schema: JsonObject): string {
+  return `Your final answer shall be JSON alone, without other words, that fits this JSON Schema:\n${JSON.stringify(schema)}`
+}
+
+/** What a model is told of an answer that is not in the form that was asked for. */
+export function outputComplaint(problem: string): string {
+  return `That answer does not fit the schema: ${problem}. Answer again, with the whole of it as JSON alone.`
+}
+
+/** Such words as a message of the system, in a conversation. */
+export function outputNotice(text: string): Message {
+  return {
+    id: newId(),
+    sender: { participant_id: 'system', participant_role: 'system' },
+    message_type: 'notice',
+    content_type: 'text/plain',
+    content: text,
+    timestamp: new Date().toISOString(),
+    metadata: {},
+  }
 }

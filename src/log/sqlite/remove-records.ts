@@ -1,6 +1,5 @@
 import type { Place } from '../conversation-row.ts'
 import { CHUNK, pause } from '../pause.ts'
-import { giveNotice } from './notices.ts'
 import { findRow, indexTitle } from './sqlite-append.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
@@ -37,4 +36,18 @@ export function forget(sql: Statements, place: Place): { key: number; more: bool
   giveNotice(sql, place, { deleted: true })
   sql.putLeftover.run(key, 0)
   return { key, more: removeSome(sql, key) }
+}
+
+/** How long notices are kept, in milliseconds. */
+const KEPT_MS = 3_600_000
+
+/** Tells other processes of a rename, an import or a deletion, which no record does. */
+export function giveNotice(
+  sql: Statements,
+  { namespace, id }: Place,
+  { deleted }: { deleted: boolean },
+): void {
+  const now = Date.now()
+  sql.pruneNotices.run(now - KEPT_MS)
+  sql.notice.run(now, namespace, id, deleted ? 1 : 0)
 }

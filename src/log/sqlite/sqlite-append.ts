@@ -1,4 +1,6 @@
+import { DamagedError } from '../../core/events/damaged-error.ts'
 import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
+import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
 import { admit, leaseAfter, type StoredLease } from '../admit.ts'
 import { foldCase } from '../chat-text.ts'
 import type { AppendOptions } from '../conversation-log.ts'
@@ -9,7 +11,7 @@ import {
   stateColumns,
   stateOf,
 } from '../conversation-row.ts'
-import { eventSum, seal } from '../record-rows.ts'
+import { eventSum, type RecordRow, recordsOf, seal } from '../record-rows.ts'
 import {
   type ConversationState,
   deletedBy,
@@ -18,8 +20,7 @@ import {
   withoutMessages,
 } from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
-import { readRecords } from './read-records.ts'
-import { rowOf, type Statements } from './statements.ts'
+import { rowOf, rowsOf, type Statements } from './statements.ts'
 
 /** The events of an append, each also as JSON, and debug data as JSON by message id. */
 export interface Appendix {
@@ -110,4 +111,25 @@ function stateWith(
 export function indexTitle(sql: Statements, key: number, title: string | null): void {
   sql.unindex.run(2 * key + 1)
   if (title !== null) sql.index.run(2 * key + 1, foldCase(title))
+}
+
+/** Records of a conversation after a position; `limit` Infinity for all. @throws DamagedError */
+export function readRecords(
+  sql: Statements,
+  { key, id, position: end }: Pick<ConversationRow, 'key' | 'id' | 'position'>,
+  { after, limit }: { after: number; limit: number },
+): LogRecord[] {
+  const most = Number.isSafeInteger(limit) ? limit : -1
+  try {
+    const rows = rowsOf<RecordRow>(sql.read.all(key, after, most))
+    return recordsOf(rows, id, { after, end, limit })
+  } catch (cause) {
+    if (!isCorrupt(cause)) throw cause
+    // Reading the records one by one finds the damaged one.
+    for (let one = after; most !== 1 && one < end; one++) {
+      readRecords(sql, { key, id, position: end }, { after: one, limit: 1 })
+    }
+    const reason = `its page of the file is damaged (${cause.errstr})`
+    throw new DamagedError(id, { position: after + 1, reason }, { cause })
+  }
 }

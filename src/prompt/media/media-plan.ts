@@ -1,6 +1,5 @@
 import { documentForm } from '../../assets/documents/document-form.ts'
-import type { ModelCapabilities } from '../../models/model-capabilities.ts'
-import { limitOf, topLevel } from '../../models/taken-types.ts'
+import { limitOf, type ModelCapabilities, topLevel } from '../../models/model-capabilities.ts'
 import type { MediaPart } from '../transcript-item.ts'
 import type { MediaFacts } from './media-facts.ts'
 

@@ -1,5 +1,5 @@
 import { inTime } from '../../assets/in-time.ts'
-import { isFullType } from '../../models/taken-types.ts'
+import { isFullType } from '../../models/model-capabilities.ts'
 import type { MediaPart } from '../transcript-item.ts'
 import { factsKey, isMissing, loadFacts, type MediaFacts } from './media-facts.ts'
 import { isFetched, mediaPlan, type PlanOptions } from './media-plan.ts'

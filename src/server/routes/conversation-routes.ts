@@ -1,5 +1,5 @@
 import type { Context } from 'hono'
-import { attachment, fileName } from '../../core/content-disposition.ts'
+import { attachment, fileName } from '../../assets/asset-response.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { costOf } from './cost.ts'
+import { costOf } from './model-capabilities.ts'
 
 describe('costOf', () => {
   const price = { input: 2, output: 10 }

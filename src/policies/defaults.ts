@@ -1,0 +1,72 @@
+import { ByrefError } from '../core/errors.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
+import { onAbort } from '../models/on-abort.ts'
+import { nodeBuiltin } from '../node-builtin.ts'
+import type { Policy } from './policy.ts'
+
+const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
+
+const FIRST_PAUSE_MS = 250
+
+/** Errors that another attempt would meet again. */
+const FINAL: ReadonlySet<string> = new Set([
+  'invalid_arguments',
+  'asset_not_found',
+  'field_not_found',
+  'variable_not_found',
+  'invalid_reference',
+])
+
+/** Tries a failed execution again, as often as its tool's `retries` says, after 0.25 s, 0.5 s, 1 s … */
+export const retryPolicy: Policy = {
+  async aroundCall({ tool, attempt, signal }, perform) {
+    const { retries = 0 } = tool
+    if (retries === 0) return perform()
+    const used: ConversationEvent[] = []
+    for (let tries = 0; ; tries++) {
+      const outcome = await perform({ attempt: attempt + tries })
+      if (!outcome.error || tries >= retries || FINAL.has(outcome.error.code))
+        return used.length > 0 ? { ...outcome, events: [...used, ...outcome.events] } : outcome
+      used.push(...outcome.events.filter(({ type }) => type === 'TOOL_USAGE'))
+      await sleep(FIRST_PAUSE_MS * 2 ** tries, undefined, { signal })
+    }
+  },
+}
+
+/** Asks a person before a call of a tool with `needsApproval`, with the arguments that would run. */
+export const approvalPolicy: Policy = {
+  looksAt: ({ needsApproval }) => Boolean(needsApproval),
+  async before({ tool, items, isResumed, withInput }) {
+    const { needsApproval } = tool
+    if (!needsApproval || isResumed) return undefined
+    // Input that the tool would reject fails the call before anybody is asked.
+    const wanted = await Promise.all(
+      items.map((item) =>
+        withInput(item, (input, context) =>
+          typeof needsApproval === 'function' ? needsApproval(input, context) : true,
+        ),
+      ),
+    )
+    return wanted.includes(true) ? { decision: 'ask' } : undefined
+  },
+}
+
+/** Aborts an execution that takes longer than its tool's `timeoutMs`, or than the agent's `limits.callTimeoutMs`. */
+export function timeLimitPolicy(callTimeoutMs: number): Policy {
+  return {
+    async aroundCall({ tool, signal }, perform) {
+      const ms = tool.timeoutMs ?? callTimeoutMs
+      if (ms === Infinity) return perform()
+      const controller = new AbortController()
+      const message = `The tool "${tool.id}" took longer than ${ms} ms and was given up`
+      const timer = setTimeout(() => controller.abort(new ByrefError('tool_timeout', message)), ms)
+      const forget = onAbort(signal, (reason) => controller.abort(reason))
+      try {
+        return await perform({ signal: controller.signal })
+      } finally {
+        clearTimeout(timer)
+        forget()
+      }
+    },
+  }
+}
