@@ -8,11 +8,11 @@ import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { isDeleted, isDeletedResult } from '../core/messages/tombstone.ts'
 import { noteBareNames } from './named-media.ts'
-import { itemTokens } from './prompt-size.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
 import { createToldOnce, type PlacedTopic } from './told-once.ts'
 import {
   bytesSent,
+  itemTokens,
   type MediaPart,
   mediaOfItem,
   type ReasoningPart,
