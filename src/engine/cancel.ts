@@ -11,15 +11,15 @@ interface OpenSessions {
 }
 
 /**
- * Ends the run that is under way, by an append: whoever runs it stops at its next one. What was said so far, as far as
- * this process heard it, stays. The runs of its sub-agents end too. False where no run is open, or not the one of this id.
+ * Cancels the open run with an append. The process that runs it stops at its next append. The part of the answer that this
+ * process has received is kept. The runs of its sub-agents are cancelled too. False if no run is open, or not this one.
  */
 export async function cancelRun(
   sessions: OpenSessions,
   session: Session,
   runId?: string,
 ): Promise<boolean> {
-  // The run may be another process's, of a moment ago.
+  // Another process may just have started the run.
   if (!openRun(session.state)) await session.refresh()
   const records = await session.append((state) => {
     const run = openRun(state)
@@ -29,14 +29,14 @@ export async function cancelRun(
   })
   if (records.length === 0) return false
   await cancelSubRuns(sessions, session)
-  // What waited for the end of the run goes on.
+  // Messages may be queued behind the run.
   sessions.wake(session)
   return true
 }
 
 /**
- * Ends the runs that sub-agents began for the last run, where that is over and has no result of them. The process that
- * waited for them may be gone.
+ * Cancels the runs that sub-agents started for the last run, if that run has ended without their results. The process
+ * that waited for them may be gone.
  */
 export async function cancelSubRuns(sessions: OpenSessions, { id, state }: Session): Promise<void> {
   for (const toolCallId of unanswered(state)) {
@@ -45,11 +45,11 @@ export async function cancelSubRuns(sessions: OpenSessions, { id, state }: Sessi
   }
 }
 
-/** Ends a sub-agent's run where the call that began it is over: nobody else would continue it or end it. */
+/** Cancels a sub-agent's run if the call that started it is over: nothing else would continue or end it. */
 export async function cancelOrphan(sessions: OpenSessions, session: Session): Promise<void> {
   const { toolCallId } = openRun(session.state) ?? {}
   if (toolCallId === undefined || !session.id.endsWith(`/${toolCallId}`)) return
-  // A calling conversation that is not here may be in another log.
+  // If the calling conversation is not found, it may be in another log.
   const caller = await sessions.find(session.id.slice(0, -`/${toolCallId}`.length))
   await caller?.refresh()
   const calls = caller?.state.calls ?? {}
@@ -58,7 +58,10 @@ export async function cancelOrphan(sessions: OpenSessions, session: Session): Pr
     await cancelRun(sessions, session)
 }
 
-/** The calls of the last step that never got a result, and the items of mapped ones: none before the run is over. */
+/**
+ * Returns the ids of the last step's calls that ended without a result, and of their items. Empty while the run is
+ * open.
+ */
 function unanswered({ calls, runs }: ConversationState): string[] {
   const ids = runs.at(-1)?.steps.at(-1)?.callIds ?? []
   return ids.flatMap((id) => {

@@ -22,44 +22,47 @@ import { reportStalledRun } from './stalled-runs.ts'
 import { askModel, compactPrompt, logBrokenAnswer } from './steps/ask-model.ts'
 import { createStepPrompts, type StepPrompts } from './steps/step-prompts.ts'
 
-/** Why a runner let go of a conversation. */
+/** Why a runner stopped working on a conversation. */
 export type Release =
-  /** Nothing is due, or only people can go on with it. */
+  /** Nothing is due, or the run waits for a person. */
   | { type: 'idle' }
-  /** Another process runs it, for at least so many milliseconds. */
+  /** Another process has the lease, for at least `expiresIn` milliseconds. */
   | { type: 'held'; expiresIn: number }
-  /** It was told to stop; what is due is left to others. */
+  /** `stop` or `leave` was called. Another process can continue. */
   | { type: 'stopped' }
-  /** The model's provider is busy: what is due waits for so many milliseconds, with nobody waiting for it. */
+  /** The model's provider is busy. Try again in `ms` milliseconds. */
   | { type: 'later'; ms: number }
-  /** The log failed, and so did ending the run in it; where the log has workers, also their assets: others go on later. */
+  /**
+   * The log failed, and the run's error could not be logged. With workers, also if storage failed: another worker
+   * retries.
+   */
   | { type: 'failed'; runId: string | null; error: ByrefError }
 
-/** What a runner needs. */
+/** Options of {@link ConversationRunner}. */
 export interface RunnerOptions {
   session: Session
   log: ConversationLog
   settings: AgentSettings
-  /** This agent, unique over all processes. */
+  /** The id of this agent. It is unique across processes. */
   owner: string
   namespace: string | null
-  /** Whether events have handlers to be waited for. */
+  /** Whether the agent has event handlers, which the runner waits for. */
   hasHandlers: boolean
-  /** Called once when the conversation is this process's, by an append. */
+  /** Called once, when an append of this process has taken the lease. */
   onTaken?(): void
-  /** Keeps what ended a run, with its cause, for who waits for it here. */
+  /** Stores the error that ended a run, so that local followers receive it with its cause. */
   onFailure(runId: string, error: ByrefError): void
 }
 
-/** Turns in which nothing was appended, after which a run is given up: each should append something. */
+/** Maximum number of consecutive turns without an append. Each turn should append something. */
 const MAX_STALLED = 100
 
-/** Time until the log is asked again after it failed, in milliseconds. */
+/** Pause before the log is read again after it failed, in milliseconds. */
 const RETRY_MS = 1000
 
-/** Does what is due in one conversation until nothing is. */
+/** Runs one conversation: asks `next` what is due and does it, until nothing is due. */
 export class ConversationRunner {
-  /** Resolves when it has let go. */
+  /** Resolves when the runner has stopped. */
   readonly released: Promise<Release>
 
   readonly #options: RunnerOptions
@@ -68,13 +71,13 @@ export class ConversationRunner {
   readonly #prompts: StepPrompts
   #turn = new Turn()
   #runId: string | null = null
-  /** What the model takes and costs is known, and its price fits the limits. */
+  /** The model's capabilities and price are known, and fit the run's limits. */
   #isReady = false
   #isWoken = false
   #isOver = false
   #isStopping = false
 
-  /** Begins at once. */
+  /** Starts at once. */
   constructor(options: RunnerOptions) {
     const { session, settings, owner, namespace } = options
     this.#options = options
@@ -97,24 +100,24 @@ export class ConversationRunner {
     })
   }
 
-  /** Has it look again before it lets go, since something has come; false where it has let go already. */
+  /** Makes the runner check again before it stops, because something has arrived. False if it has stopped already. */
   wake(): boolean {
     this.#isWoken = true
     return !this.#isOver
   }
 
-  /** Ends the run, since a handler of its events has failed. */
+  /** Fails the run, because an event handler has failed. */
   fail(error: unknown): void {
     this.#turn.abort('handler', error)
   }
 
-  /** Stops, and leaves the run to others. */
+  /** Stops at once. Another process can continue the run. */
   stop(): void {
     this.#isStopping = true
     this.#turn.abort('stopped')
   }
 
-  /** The same, when the step that goes on has ended. */
+  /** Stops when the current step has ended. */
   leave(): void {
     this.#isStopping = true
   }
@@ -138,12 +141,12 @@ export class ConversationRunner {
     }
   }
 
-  /** What is due, as a function of the conversation's state. */
+  /** Returns the next action. It depends only on the conversation's state. */
   #due(state = this.#session.state): Next {
     return next(state, situationOf(this.#session, this.#options.settings))
   }
 
-  /** Does one thing that is due; gives why it let go, or null to go on. */
+  /** Does one due action. Returns why the runner must stop, or null to continue. */
   async #takeTurn(): Promise<Release | null> {
     const { owner, settings } = this.#options
     const { limits } = settings
@@ -157,11 +160,11 @@ export class ConversationRunner {
     const turn = this.#turn
     const stopTimer = run ? atDeadline(run, settings, session, () => turn.abort('time')) : () => {}
     try {
-      // The log refuses while another's lease lasts.
+      // The log rejects this while another process has the lease.
       if (run && run.owner !== owner) await this.#claim((state) => claimEntry(this.#writer, state))
       if (!this.#isReady) checkPrice(await session.activity.during(this.#prompts.ready), limits)
       this.#isReady = true
-      // What was aborted is not waited for, whatever it waits for itself.
+      // Aborted work may itself wait for something: do not wait for it.
       await unlessAborted(turn.signal, () => this.#perform(this.#due()))
       return turn.reason ? await this.#afterFailure(null) : null
     } catch (error) {
@@ -207,7 +210,7 @@ export class ConversationRunner {
       context: run.context === undefined ? settings.context : run.context,
       assets: settings.assets,
       signal: turn.signal,
-      // Of this turn alone: what an ended turn has not given back holds nobody up.
+      // New for each turn, so that work of an aborted turn cannot keep slots from this one.
       slots: createSlots(settings.limits.parallelCalls),
       append: (what) => this.#append(what, turn),
       during: (work) => activity.during(work),
@@ -220,21 +223,21 @@ export class ConversationRunner {
     }
   }
 
-  /** Takes the conversation over with an append. */
+  /** Appends, and takes the lease with the append. */
   #claim(decide: (state: ConversationState) => Entry): Promise<void> {
     return this.#write((state) => ({ ...decide(state), lease: 'take' }), this.#turn)
   }
 
-  /** Appends as whoever runs the conversation. */
+  /** Appends, and renews the lease with the append. */
   #append(what: Entry | ((state: ConversationState) => Entry), turn = this.#turn): Promise<void> {
     if (typeof what !== 'function') return this.#write({ ...what, lease: 'keep' }, turn)
     return this.#write((state) => ({ ...what(state), lease: 'keep' }), turn)
   }
 
   /**
-   * Appends, and waits for the handlers of events.
+   * Appends, and waits for the event handlers.
    *
-   * @throws RunLostError where another runs it, or the turn was aborted; what the log throws
+   * @throws RunLostError if another process has the lease, or the turn was aborted; any error of the log
    */
   async #write(what: Entry | Decide, turn: Turn): Promise<void> {
     const session = this.#session
@@ -248,7 +251,7 @@ export class ConversationRunner {
     if (this.#options.hasHandlers) await session.activity.during(() => session.told())
   }
 
-  /** Ends the run with an error, in the log. */
+  /** Logs the error that ends the run. */
   async #failRun(error: ByrefError): Promise<void> {
     const failed = openRun(this.#session.state)?.runId ?? this.#runId
     if (failed !== null) this.#options.onFailure(failed, error)
@@ -257,16 +260,16 @@ export class ConversationRunner {
 
   async #afterFailure(error: unknown): Promise<Release | null> {
     const { reason } = this.#turn
-    // What was on its way to the log when the turn was aborted comes first.
+    // Appends that were under way when the turn was aborted finish first.
     if (reason) await this.#session.written()
     if (error instanceof LeaseHeldError) return { type: 'held', expiresIn: error.expiresIn }
     if (error instanceof ModelBusyError && !reason) return { type: 'later', ms: error.waitMs }
     if (reason === 'stopped') return { type: 'stopped' }
-    // Lost, or ended by somebody else: what is due now is a new question.
+    // The state has changed: ask `next` again.
     if (reason === 'lost' || reason === 'over' || reason === 'time') return null
     if (reason === 'stalled') return await this.#startOver()
     const failure = runFailure(reason === 'handler' ? this.#turn.error : error)
-    // Where there are others it may be this host's alone, or over when the lease is: they try again then.
+    // Only this host may be affected, or only for a moment: another worker retries when the lease has expired.
     const isAway = reason === 'log' || failure.code === 'storage_failed'
     const gaveUp = (why: ByrefError): Release => ({
       type: 'failed',
@@ -284,7 +287,7 @@ export class ConversationRunner {
     }
   }
 
-  /** Begins again with what is due, and says so in the log: a turn without progress is a defect. */
+  /** Logs that the run has stalled, and starts again with what is due. A stalled run is a defect. */
   async #startOver(): Promise<Release | null> {
     reportStalledRun(this.#session.id)
     this.#turn = new Turn(this.#turn)
@@ -297,8 +300,8 @@ export class ConversationRunner {
   }
 
   /**
-   * Frees the lease, then looks once more: what others appended while it lasted is this one's to do. False where the log
-   * could not be read, so that somebody has to look later.
+   * Releases the lease, then reads the log once more: other processes leave what they appended meanwhile to the owner of
+   * the lease. False if the log could not be read, so that the caller must retry.
    */
   async #giveUp(): Promise<boolean> {
     const { lease } = this.#session
@@ -312,7 +315,7 @@ export class ConversationRunner {
   }
 }
 
-/** Whether an error of an append says that the conversation is another's now, or gone. */
+/** Whether an append failed because another process has the lease, or the conversation was deleted. */
 function isLoss(error: unknown): boolean {
   return (
     error instanceof RunLostError ||
@@ -324,16 +327,16 @@ function isLoss(error: unknown): boolean {
 function stuck(conversation: string): ByrefError {
   return new ByrefError(
     'run_failed',
-    `The run in "${conversation}" makes no progress: please report this as a defect of byref, with the conversation's export`,
+    `The run in "${conversation}" makes no progress. This is a defect in byref: please report it with the exported conversation.`,
   )
 }
 
-/** A limit that nothing can be measured by would be none. */
+/** Rejects a cost limit if the model's price is unknown, because the limit would have no effect. */
 function checkPrice({ price }: ModelCapabilities, { cost }: AgentSettings['limits']): void {
   if (price || cost === Infinity) return
   throw new ByrefError(
     'config_invalid',
-    'limits.cost is set and the model’s price is not known: say it by capabilities: { price: { input, output } }, in US dollars for a million tokens',
+    'limits.cost is set, but the model’s price is unknown. Set it with capabilities: { price: { input, output } }, in US dollars per million tokens.',
   )
 }
 
@@ -341,10 +344,13 @@ function isIdle(due: Next): boolean {
   return due.do === 'nothing' || due.do === 'wait'
 }
 
-/** The longest time that a timer holds, in milliseconds: almost 25 days. */
+/** The longest delay of a Node timer, in milliseconds: almost 25 days. */
 const LONGEST_TIMER = 2 ** 31 - 1
 
-/** Calls back when the run's time is over, by the clock that `next` reads: a timer may fire a millisecond early. */
+/**
+ * Calls `onTime` when the run's time limit has passed by the clock that `next` reads. A timer may fire a millisecond
+ * early. Returns a function that stops the timer.
+ */
 function atDeadline(
   run: RunState,
   { limits }: AgentSettings,
@@ -358,40 +364,43 @@ function atDeadline(
     if (left <= 0) onTime()
     else timer = setTimeout(check, Math.min(Math.ceil(left), LONGEST_TIMER))
   }
-  // `next` ends a run whose time is over already.
+  // If the limit has passed already, `next` ends the run.
   if (deadline < Infinity && session.now() < deadline) check()
   return () => clearTimeout(timer)
 }
 
-/** Why the work of a turn was aborted. */
+/** Why a turn was aborted. */
 export type TurnAbortReason =
-  /** Somebody else ended the run. */
+  /** The run was ended, for example cancelled. */
   | 'over'
-  /** Another process runs the conversation. */
+  /** Another process has taken the lease. */
   | 'lost'
-  /** This process leaves the conversation to others. */
+  /** This process stops working on the conversation. */
   | 'stopped'
-  /** The run's time is over. */
+  /** The run has reached its time limit. */
   | 'time'
   /** An event handler failed. */
   | 'handler'
   /** The log failed. */
   | 'log'
-  /** Nothing happened any more though nothing was waited for: see `Activity`. */
+  /** Nothing is being waited for, and yet nothing happens: see `Activity`. */
   | 'stalled'
 
-/** The reason of signals whose run is over, or goes on elsewhere; one for all, since its stack says nothing. */
+/** Abort reasons of signals. They are shared, because their stacks carry no information. */
 const OVER = new RunLostError({ goesOn: false })
 const MOVED = new RunLostError()
 const ENDING: readonly TurnAbortReason[] = ['over', 'time', 'handler']
 
-/** One thing that was due, while this process does it. What is left of its work when it is closed can append nothing. */
+/** One due action while this process does it. Once it is closed, its remaining work can no longer append. */
 export class Turn {
   readonly #controller: AbortController
   #aborted: { reason: TurnAbortReason; error: unknown } | null = null
   #isClosed = false
 
-  /** @param before The turn before, whose signal serves again unless it was aborted: listeners to a new one are costly. */
+  /**
+   * @param before The previous turn. Its signal is reused unless it was aborted, because new listeners are
+   * expensive.
+   */
   constructor(before?: Turn) {
     const known = before && !before.signal.aborted ? before.#controller : null
     this.#controller = known ?? new AbortController()
@@ -401,17 +410,17 @@ export class Turn {
     return this.#controller.signal
   }
 
-  /** The first reason; null while nothing has aborted it. */
+  /** The first abort reason; null if the turn was not aborted. */
   get reason(): TurnAbortReason | null {
     return this.#aborted?.reason ?? null
   }
 
-  /** What was given with that reason. */
+  /** The error that came with the abort reason. */
   get error(): unknown {
     return this.#aborted?.error
   }
 
-  /** Whether its work may append. What was done when the time was over, or a handler failed, is still kept. */
+  /** Whether its work may append. Work that was done before the time limit or a failed handler is still logged. */
   get mayAppend(): boolean {
     if (this.#isClosed) return false
     return this.reason === null || this.reason === 'time' || this.reason === 'handler'

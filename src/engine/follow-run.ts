@@ -8,61 +8,62 @@ import { type RunResult, runResult } from './run-result.ts'
 import type { Session } from './session.ts'
 
 /**
- * One run, which goes on whether or not anybody watches, in this process or another. Iterating it gives its events, from
- * the first; of what only streams, what comes from then on. The bodies of new assets are read by `assets`, or in `callbacks.onEvent`.
+ * One run. It continues whether or not anybody follows it, in this process or another. Iterate it to read its events from
+ * the first one. Events that only stream are given from that moment on. Read the bodies of new assets with `assets`, or in
+ * `callbacks.onEvent`.
  */
 export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> {
-  /** The run's id; empty while it is not known which run takes the messages. */
+  /** The run's id; empty until a run has taken the messages. */
   readonly id: string
   readonly conversation: string
-  /** The ids of the messages that it was given; empty until they are in the log. */
+  /** The ids of the run's messages; empty until they are in the log. */
   readonly messageIds: readonly string[]
   /**
-   * Resolves when the run has ended, which may be days later where it waits for a person; rejects with the ByrefError of
-   * a `RUN_ERROR`, with `output_invalid` where an output was asked for and there is none, and with `interrupted` where the
-   * agent was closed before.
+   * Resolves when the run has ended. If it waits for a person, that may be days later. Rejects with the ByrefError of a
+   * `RUN_ERROR`, with `output_invalid` if the requested output is missing or invalid, and with `interrupted` if the agent
+   * is closed first.
    */
   readonly result: Promise<RunResult<Output>>
-  /** What the model says, as it says it; the texts of all steps. Iterate it at once, or the first comes in one piece. */
+  /** The model's text as it streams, for all steps. Iterate it at once: text that was missed comes in one piece. */
   readonly textStream: AsyncIterable<string>
-  /** The conversation's messages so far. */
+  /** Returns the conversation's messages so far. */
   readonly messages: readonly Message[]
-  /** Ends the run, in whichever process it is. */
+  /** Cancels the run, in whichever process it is. */
   cancel(): void
 }
 
-/** Follows one run by what its conversation tells. */
+/** Follows one run through the events of its conversation. */
 export interface RunFollower {
   readonly events: AsyncIterable<ConversationEvent>
   readonly result: Promise<RunResult<unknown>>
-  /** Begins to watch, for the run of this id and, before it starts, what comes in for it. */
+  /** Starts to listen, for the run with this id and for the messages queued for it. */
   watch(session: Session, target: FollowedRun): void
-  /** Looks whether the run has ended: to be called where its id became known after the watch began. */
+  /** Checks whether the run has ended. Call it if the run's id became known after `watch`. */
   look(session: Session, runId: string): void
-  /** The run has ended before. */
+  /** Reports a run that has ended before. */
   settle(session: Pick<Session, 'id' | 'state'>, run: RunState): void
-  /** There is nothing to follow, or not any more. */
+  /** Ends with an error. */
   fail(error: unknown): void
 }
 
-/** Which run is followed. */
+/** The run that is followed. */
 export interface FollowedRun {
-  /** May change until the run has started. */
+  /** The run's id. It may change until the run has started. */
   runId(): string
   isIncoming?(event: ConversationEvent): boolean
 }
 
-/** What a follower asks of its agent. */
+/** Options of a follower. */
 export interface FollowOptions {
-  /** Takes the error that ended the run in this process, with its cause. */
+  /** Returns the error that ended the run in this process, with its cause. */
   takeFailure(runId: string): ByrefError | null
-  /** Hears that it watches no more. */
+  /** Called when the follower has stopped listening. */
   onEnd(): void
-  /** What the caller asked for. */
+  /** The output schema of the caller. */
   output?: OutputSchema
 }
 
-/** Makes a follower that watches nothing yet. */
+/** Creates a follower. It listens once `watch` is called. */
 export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFollower {
   const queue = eventQueue<ConversationEvent>()
   const { promise: result, resolve, reject } = Promise.withResolvers<RunResult<unknown>>()
@@ -80,7 +81,7 @@ export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFol
   async function end(session: Session, runId: string): Promise<void> {
     unwatch()
     queue.end()
-    // The handlers of the last event may still fail.
+    // An event handler of the last event may still fail.
     await session.settled()
     const failure = takeFailure(runId)
     const run = runOf(session, runId)
@@ -143,12 +144,12 @@ function gone(conversation: string): ByrefError {
   )
 }
 
-/** Values that one side pushes and others iterate. */
+/** A queue of values that one side pushes and others iterate. */
 export interface EventQueue<T> extends AsyncIterable<T> {
-  /** `keep`: also those who begin to iterate later get it; else only those who iterate now. */
+  /** With `keep`, iterators that start later get the value too. Otherwise only current iterators get it. */
   push(value: T, keep: boolean): void
   end(): void
-  /** Ends it with an error, which every iteration throws. */
+  /** Ends the queue with an error, which every iterator throws. */
   fail(error: unknown): void
 }
 
@@ -157,7 +158,7 @@ interface Reader<T> {
   wake(): void
 }
 
-/** An unbounded queue: a run never waits for those who watch it, and holds little for who does not. */
+/** Creates an unbounded queue, so that a run never waits for its followers. */
 export function eventQueue<T>(): EventQueue<T> {
   const kept: T[] = []
   const readers = new Set<Reader<T>>()
@@ -168,7 +169,7 @@ export function eventQueue<T>(): EventQueue<T> {
       for (;;) {
         const values = reader.values.splice(0)
         for (const value of values) yield value
-        // Nothing may come between this look and the wait.
+        // No `await` may come between this check and the wait below.
         if (reader.values.length > 0) continue
         if (typeof state === 'object') throw state.error
         if (state === 'ended') return

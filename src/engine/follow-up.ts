@@ -14,7 +14,7 @@ import type { Session } from './session.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
 import { commandReplies } from './steps/command-step.ts'
 
-/** What decides about what is due in a conversation, beside its state. */
+/** Collects what `next` needs beside the conversation's state. */
 export function situationOf(session: Session, { limits, tools }: AgentSettings): NextSettings {
   const { board, prompts, begunStep } = session
   return {
@@ -28,8 +28,8 @@ export function situationOf(session: Session, { limits, tools }: AgentSettings):
 }
 
 /**
- * What is due after these events, if that is only an append: the beginning of the next step, or the end of the run. It then
- * goes into the same transaction as the events.
+ * Returns the events that must follow these if the next action is only an append: the start of the next step, or the end
+ * of the run. The session appends them in the same transaction, which saves one transaction per step.
  */
 export function followUp(
   session: Session,
@@ -38,7 +38,7 @@ export function followUp(
 ): readonly ConversationEvent[] {
   const { id, state } = session
   if (isCallOpen(state, events)) return []
-  // Of the conversation only what `next` looks at, so that it costs the same at any length.
+  // Fold only the parts of the state that `next` reads, so that the cost does not grow with the conversation.
   const folding = createFold({
     ...state,
     runs: state.runs.slice(-1),
@@ -49,13 +49,13 @@ export function followUp(
   for (const event of events) folding.apply({ event })
   const after = folding.state
   const last = openRun(after)?.steps.at(-1)
-  // The model is being asked, or the step was cut off: the loop goes on with that.
+  // The model is being asked, or the step was interrupted: the runner handles that.
   if (last && last.finishedAt === undefined) return []
   const messages = last?.commandIds ? [...state.messages, ...after.messages] : after.messages
   return appendsDue(id, { ...after, messages }, next(after, situationOf(session, settings)))
 }
 
-/** The events of something due that is only an append; none for all else. */
+/** Returns the events of an action that is only an append; empty for other actions. */
 export function appendsDue(
   conversation: string,
   state: ConversationState,
@@ -67,7 +67,7 @@ export function appendsDue(
   return [...said, runEnd(conversation, due.run, due.reason)]
 }
 
-/** The end of a run. */
+/** Returns the event that ends a run. */
 export function runEnd(
   threadId: string,
   { runId, usage }: RunState,
@@ -94,11 +94,11 @@ function stepStart({
   return [{ type: 'NEW_MESSAGE', payload: outputNotice(outputComplaint(problem)) }, started]
 }
 
-/** Whether a call of the last answer is still to come to its result after these events. */
+/** Whether a call of the last answer still has no result after these events. */
 function isCallOpen(state: ConversationState, events: readonly ConversationEvent[]): boolean {
   const open = new Set(state.runs.at(-1)?.steps.at(-1)?.callIds)
   for (const id of open) {
-    // One that only streamed, until its answer broke off, is none.
+    // A call that streamed only in part, because the answer was interrupted, does not count.
     const { call, resultMessageId } = state.calls[id] ?? {}
     if (!call || resultMessageId !== undefined) open.delete(id)
   }

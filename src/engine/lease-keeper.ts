@@ -1,6 +1,6 @@
 import type { ConversationLog } from '../log/conversation-log.ts'
 
-/** What a lease is kept with. */
+/** Options of {@link LeaseKeeper}. */
 export interface LeaseKeeperOptions {
   log: ConversationLog
   conversation: string
@@ -9,39 +9,42 @@ export interface LeaseKeeperOptions {
   activity: Activity
 }
 
-/** What happens to a lease while it is kept. */
+/** Events of a lease while it is renewed. */
 export interface LeaseListener {
-  /** Another process has it. */
+  /** Another process has taken the lease. */
   onLost(): void
-  /** It is ours. */
+  /** An append of this process has taken the lease. */
   onTaken?(): void
-  /** It is ours, and for as long as it lasts nothing has happened and nothing was waited for. */
+  /** The lease is ours, but for a whole lease nothing was appended and nothing was being waited for. */
   onStalled(): void
 }
 
-/** Beats in each lease. */
+/** Number of heartbeats per lease. */
 const BEATS = 4
 
-/** The lease of one process on a conversation, which its appends take and renew, kept alive between them. */
+/** This process's lease on one conversation. Appends take and renew it, and heartbeats renew it between appends. */
 export class LeaseKeeper {
   readonly #options: LeaseKeeperOptions
   #listener: LeaseListener | null = null
-  /** When it was renewed last, by a clock that nobody sets; null while it is not ours. */
+  /** When the lease was last renewed, by the monotonic clock; null if it is not ours. */
   #renewed: number | null = null
   #changesSeen = 0
-  /** Beats in a row without progress. Each is a turn of the event loop of its own, so a process that slept is not stalled. */
+  /**
+   * Consecutive heartbeats without progress. A process that was suspended gets only one heartbeat, so it does not
+   * count as stalled.
+   */
   #quietBeats = 0
 
   constructor(options: LeaseKeeperOptions) {
     this.#options = options
   }
 
-  /** Whether this process has the lease by an append of its own. */
+  /** Whether an append of this process has taken the lease. */
   get isOurs(): boolean {
     return this.#renewed !== null
   }
 
-  /** Keeps it alive from now on. Returns what ends that. */
+  /** Starts the heartbeats. Returns a function that stops them. */
   keep(listener: LeaseListener): () => void {
     this.#listener = listener
     this.#changesSeen = this.#options.activity.changes
@@ -51,20 +54,20 @@ export class LeaseKeeper {
     if (this.isOurs) listener.onTaken?.()
     return () => {
       clearInterval(heartbeat)
-      // The next runner may keep it already.
+      // The next runner may have started its own heartbeats.
       if (this.#listener !== listener) return
       this.#listener = null
       this.#renewed = null
     }
   }
 
-  /** An append has renewed the lease, or given it back. */
+  /** Notes that an append has renewed the lease, or released it. */
   appended({ frees }: { frees: boolean }): void {
     if (!this.isOurs) this.#listener?.onTaken?.()
     this.#renewed = frees ? null : performance.now()
   }
 
-  /** Gives it back, at once or in so many milliseconds; whether it was ours until then. */
+  /** Releases the lease, or lets it expire in `ms` milliseconds. Resolves to whether it was ours. */
   async free(ms = 0): Promise<boolean> {
     const { log, conversation, owner } = this.#options
     this.#renewed = null
@@ -86,36 +89,36 @@ export class LeaseKeeper {
         if (isOurs) this.#renewed = performance.now()
         else this.#listener?.onLost()
       },
-      // A log that fails now may not at the next append, which is what counts.
+      // Ignore the failure: if the log still fails at the next append, that append reports it.
       () => {},
     )
   }
 }
 
 /**
- * Counts what a run waits for outside of byref's own code: the model, tools, storage, handlers. While it waits for none
- * of them and nothing is appended, no progress can come any more, and whoever keeps the lease alive hears of that.
+ * Counts what a run waits for outside of byref: the model, tools, storage, handlers. If it waits for none of them and
+ * appends nothing, the run has stalled, and the lease keeper reports it.
  */
 export class Activity {
   #pending = 0
   #changes = 0
 
-  /** How many such waits are under way. */
+  /** Number of waits in progress. */
   get pending(): number {
     return this.#pending
   }
 
-  /** Grows with every sign of progress. */
+  /** A counter that grows with every sign of progress. */
   get changes(): number {
     return this.#changes
   }
 
-  /** Notes progress. */
+  /** Records progress. */
   note(): void {
     this.#changes++
   }
 
-  /** Counts while `work` lasts. */
+  /** Counts one wait while `work` runs. */
   async during<T>(work: () => T | Promise<T>): Promise<T> {
     this.#pending++
     this.#changes++

@@ -1,20 +1,29 @@
 import { is, type OptionTable } from '../core/check-options.ts'
 
-/** What ends or bounds a run. A number, or Infinity for no limit. */
+/** Limits of a run. Each is a number, or Infinity for no limit. */
 export interface Limits {
-  /** Answers of the model in one run; then it ends with `step_limit`. Default 25. */
+  /** Maximum number of steps. Then the run ends with `step_limit`. Default: 25. */
   steps?: number
-  /** Tokens of one run, in and out, those of its sub-agents and of `ask_about` among them; looked at before each step (`token_limit`). Default: none. */
+  /**
+   * Maximum number of input and output tokens, including sub-agents and `ask_about`. It is checked before each step, and the
+   * run ends with `token_limit`. Default: no limit.
+   */
   tokens?: number
-  /** US dollars of one run, where the model's price is known (`cost_limit`). Default: none. */
+  /** Maximum cost in US dollars (`cost_limit`). The model's price must be known. Default: no limit. */
   cost?: number
-  /** Milliseconds of one run, waiting for people not counted (`time_limit`). Default: none. */
+  /** Maximum duration in milliseconds (`time_limit`). Waiting for people does not count. Default: no limit. */
   runTimeoutMs?: number
-  /** Calls of one answer, and items of a mapped call, that run at once. Default 16. */
+  /** Maximum number of calls, and of items of a mapped call, that run in parallel. Default: 16. */
   parallelCalls?: number
-  /** Milliseconds of one execution of a tool that has no `timeoutMs` of its own; the call fails. Default: none. */
+  /**
+   * Time limit in milliseconds for one execution of a tool without its own `timeoutMs`. Then the call fails.
+   * Default: none.
+   */
   callTimeoutMs?: number
-  /** Milliseconds without a part of the model's answer; then it counts as broken. Default 600,000. */
+  /**
+   * Maximum time in milliseconds between two parts of the model's answer. Then the answer has failed. Default:
+   * 600,000.
+   */
   modelTimeoutMs?: number
 }
 

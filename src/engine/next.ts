@@ -17,17 +17,18 @@ import type { ResolvedLimits } from './limits.ts'
 import { outputProblem } from './output/run-output.ts'
 
 /**
- * What is due in a conversation.
+ * The next action in a conversation.
  *
- * - `nothing`: no run is under way and no message waits.
- * - `start` a run with the messages that wait for one.
- * - `compact` the prompt before the model is asked.
- * - `begin` a step; `messages` are those that waited for it, `problem` says what is wrong with the answer before, which is to be mended.
- * - `ask` the model, in a step that has begun.
- * - `mend` an answer that broke off after calls of it were logged: it is never asked for again.
- * - `call`: there are calls of the last answer that nothing holds up.
- * - `wait` for people's answers about these calls: nothing else can go on.
- * - `end` the run, or `fail` it.
+ * - `nothing`: no run is open, and no message is queued.
+ * - `start`: start a run with the queued messages.
+ * - `compact`: compact the prompt before the model is asked.
+ * - `begin`: begin a step. `messages` were queued for it. `problem` says why the last answer must be corrected.
+ * - `ask`: ask the model, in a step that has begun.
+ * - `mend`: complete an answer that was interrupted after some of its calls were logged. It is never requested again.
+ * - `call`: run the calls of the last answer that are ready.
+ * - `wait`: wait for people to answer about these calls. Nothing else is ready.
+ * - `end`: end the run.
+ * - `fail`: end the run with an error.
  */
 export type Next =
   | { do: 'nothing' }
@@ -41,23 +42,23 @@ export type Next =
   | { do: 'end'; run: RunState; reason: FinishReason }
   | { do: 'fail'; run: RunState; code: ByrefErrorCode; message: string }
 
-/** What `next` looks at beside the state. */
+/** What `next` needs beside the conversation's state. */
 export interface NextSettings {
   limits: ResolvedLimits
   tools: ReadonlyMap<string, Tool>
-  /** The data of the same conversation. */
+  /** The board of the same conversation. */
   board: Pick<Board, 'has'>
   /** The time, in milliseconds since 1970. */
   now: number
-  /** The step that began in this process and whose model was not asked yet, by its `messageId`. Default: none. */
+  /** The `messageId` of the step that began in this process and has not asked its model yet. Default: none. */
   begunStep?: string | null
-  /** Why the prompt is to be compacted before the next step; null where it is not. Default: never. */
+  /** Returns why the prompt must be compacted before the next step, or null. Default: never. */
   compaction?(state: ConversationState): CompactionReason | null
 }
 
 /**
- * What is due, as a function of the log's fold alone: whoever folds the same log gets the same answer, after a crash,
- * after an approval three days later, on another host.
+ * Returns the next action. It depends on nothing but the state, so every process that reads the same log gets the same
+ * answer: after a crash, after an approval three days later, on another host.
  */
 export function next(state: ConversationState, settings: NextSettings): Next {
   const run = openRun(state)
@@ -76,7 +77,7 @@ export function next(state: ConversationState, settings: NextSettings): Next {
   if (open.length > 0) {
     const waiting = open.filter(({ status }) => status === 'waiting')
     const canGoOn = waiting.length === 0 || graphOf(calls, settings).ready().length > 0
-    // Before the limit of time: that people take theirs does not count.
+    // This comes before the time limit, because waiting for people does not count.
     if (!canGoOn) return { do: 'wait', run, calls: waiting }
     if (isOverdue(run, settings)) return { do: 'end', run, reason: 'time_limit' }
     return { do: 'call', run, step }
@@ -91,7 +92,7 @@ export function next(state: ConversationState, settings: NextSettings): Next {
   return problem === null ? { do: 'end', run, reason } : mendOutput(state, run, settings, problem)
 }
 
-/** One more try for an answer that is not in the form that was asked for; a second one fails the run. */
+/** Asks once more for an answer that does not fit the requested schema. The second time, the run fails. */
 function mendOutput(
   state: ConversationState,
   run: RunState,
@@ -99,14 +100,14 @@ function mendOutput(
   problem: string,
 ): Next {
   if (run.steps.at(-1)?.mends) {
-    const message = `The answer does not fit the output's schema, also when asked again: ${problem}`
+    const message = `The model's answer does not fit the output schema, even after a second request: ${problem}`
     return { do: 'fail', run, code: 'output_invalid', message }
   }
   const due = beginOrEnd(state, run, settings)
   return due.do === 'begin' ? { ...due, problem } : due
 }
 
-/** The complete calls of a step, in the order of the answer. */
+/** Returns the complete calls of a step, in the order of the answer. */
 export function callsOf(
   { calls }: Pick<ConversationState, 'calls'>,
   { callIds, messageId }: StepState,
@@ -117,12 +118,12 @@ export function callsOf(
   })
 }
 
-/** Whether a call has no result and may get one. */
+/** Whether a call has no result yet, but can still get one. */
 export function isOpen({ status }: CallState): boolean {
   return status === 'planned' || status === 'waiting' || status === 'running'
 }
 
-/** The graph of a whole answer as the log leaves it. */
+/** Builds the graph of a complete answer from what the log has of its calls. */
 export function graphOf(
   calls: readonly CallState[],
   { tools, board }: Pick<NextSettings, 'tools' | 'board'>,
@@ -140,7 +141,10 @@ export function graphOf(
   return graph
 }
 
-/** The run that the first message in the inbox asks for takes those behind it that ask for none of their own. */
+/**
+ * Starts the run of the first queued message. Messages behind it join that run, up to one that has a run of its
+ * own.
+ */
 function startOf(inbox: readonly QueuedMessage[]): Next {
   const [first] = inbox
   if (!first) return { do: 'nothing' }
@@ -149,12 +153,15 @@ function startOf(inbox: readonly QueuedMessage[]): Next {
   return { do: 'start', runId: first.runId, messages }
 }
 
-/** Maximum number of consecutive interrupted answers: more means a prompt that ends processes, or a provider that is always busy. */
+/**
+ * Maximum number of consecutive interrupted answers. More mean that the prompt crashes processes, or the provider
+ * is always busy.
+ */
 const MAX_CUT_OFF = 100
 
 function beginOrEnd(state: ConversationState, run: RunState, settings: NextSettings): Next {
   if (isAlwaysCutOff(run)) {
-    const message = `The model was asked ${MAX_CUT_OFF} times in a row and no answer came to its end, since the process ended or the provider was busy: find out why before you go on`
+    const message = `${MAX_CUT_OFF} consecutive answers of the model were interrupted, because the process ended or the provider was busy. Find the cause before you resume the run.`
     return { do: 'fail', run, code: 'interrupted', message }
   }
   const limit = limitOf(run, settings)
@@ -173,17 +180,17 @@ function limitOf(run: RunState, settings: NextSettings): FinishReason | null {
   return isOverdue(run, settings) ? 'time_limit' : null
 }
 
-/** An answer of which nothing is known is asked for again, and is no further step. */
+/** Counts the answers. An interrupted answer is requested again and does not count. */
 function answersOf({ steps }: RunState): number {
   return steps.filter((step) => !isCutOff(step) && !step.commandIds).length
 }
 
-/** Whether the run was given nothing but these commands. */
+/** Whether the run has no messages other than these commands. */
 function isDoneWith({ messageIds }: RunState, commandIds: readonly string[]): boolean {
   return messageIds.every((id) => commandIds.includes(id))
 }
 
-/** Whether so many answers in a row were cut off that another would be, too. */
+/** Whether too many consecutive answers were interrupted. */
 function isAlwaysCutOff({ steps }: RunState): boolean {
   const whole = steps.findLastIndex((step) => !isCutOff(step))
   return steps.length - 1 - whole >= MAX_CUT_OFF
@@ -197,7 +204,7 @@ function isOverdue(run: RunState, { limits, now }: NextSettings): boolean {
   return now >= deadlineOf(run, limits)
 }
 
-/** When a run is over by its limit of time, in milliseconds since 1970; waiting for people does not count. */
+/** Returns when a run reaches its time limit, in milliseconds since 1970. Waiting for people does not count. */
 export function deadlineOf(
   { startedAt, waitedMs }: RunState,
   { runTimeoutMs }: Pick<ResolvedLimits, 'runTimeoutMs'>,

@@ -8,49 +8,54 @@ import type { DescribedAssets } from '../prompt/placer.ts'
 import type { SummaryInput } from '../prompt/plan-compaction.ts'
 import type { MergeMode } from '../prompt/transcript.ts'
 
-/** How long a conversation may be before its model. */
+/** Limits of the prompt's length. */
 export interface HistoryOptions {
   /**
-   * Tokens of a prompt above which it is compacted to a half: data merged, older results by their names, then the oldest
-   * messages left out. Default: three quarters of the model's context window, or 100,000 where that is not known.
+   * Maximum number of tokens of a prompt. Above it, the prompt is compacted to half of that: data is merged, older results
+   * are replaced by their names, and then the oldest messages are left out. Default: three quarters of the model's context
+   * window, or 100,000 if that is unknown.
    */
   maxTokens?: number
-  /** Says in short what the messages said that are left out. Default: only their number is told. */
+  /** Summarizes the messages that are left out. Default: the prompt only says how many there were. */
   summarize?(input: SummaryInput): string | Promise<string>
 }
 
-/** Which bodies go to the model, beside their text markers. */
+/** Limits of the images and other files in a prompt. */
 export interface MediaBudget {
-  /** Bodies in one call, the newest first; older ones become markers at the next compaction. Default 20. */
+  /**
+   * Maximum number of files in one call. At the next compaction, older ones are replaced by text markers. Default:
+   * 20.
+   */
   maxParts?: number
-  /** Bytes of all these bodies as they are stored. Default 48 MiB. */
+  /** Maximum stored size of these files together, in bytes. Default: 48 MiB. */
   maxBytes?: number
-  /** Pixels of the long side above which a large image is made smaller. Default 2,048. */
+  /** Maximum length of an image's long side in pixels. Larger images are scaled down. Default: 2,048. */
   imageMaxSide?: number
-  /** Bytes of bodies, as models take them, that are kept for the next steps. Default 64 MiB. */
+  /** Maximum size of the cache of prepared files, in bytes. Default: 64 MiB. */
   cacheBytes?: number
   /**
-   * Milliseconds to wait for a body, and 1,000 more for each MiB of it. One that takes longer, or cannot be read, is shown
-   * as unresolved, and the log says why. Default 20,000.
+   * Time limit in milliseconds to read a file, plus 1,000 for each MiB. A file that takes longer or cannot be read is shown
+   * as unresolved, and the log says why. Default: 20,000.
    */
   timeoutMs?: number
 }
 
-/** What prompts are made with, of the options of an agent. */
+/** The options of an agent that concern prompts. */
 export interface PromptOptions {
   /**
-   * Where data messages are shown. `cache` (default) keeps a prompt's beginning as it was, for the provider's cache: each
-   * in its place, merged at compactions. `engine`: always merged into one block an identity. `model`: each in its place.
+   * Where data messages are shown. `cache` (default): each in its place, and merged at compactions, so that the provider's
+   * cache keeps the beginning of the prompt. `engine`: always merged into one block for each name. `model`: each in its
+   * place.
    */
   merge?: MergeMode
   /**
-   * Which assets are described to the model, each once: by default those that somebody names or that a tool saves; `all`
-   * adds every other asset of the conversation.
+   * Which assets are described to the model, each once. Default: those that a message names or a tool saves. `all`: every
+   * asset of the conversation.
    */
   describeAssets?: DescribedAssets
   history?: HistoryOptions
   media?: MediaBudget
-  /** What is known better of the model than the catalogue says: what it takes, its context window, its price. */
+  /** Overrides the catalogue's entry for the model: the types it takes, its context window, its price. */
   capabilities?: CapabilityOverrides
 }
 
@@ -60,9 +65,9 @@ export interface PromptSettings {
   describeAssets: DescribedAssets
   history: HistoryOptions
   media: Required<MediaBudget>
-  /** What the model takes and costs, looked up once. */
+  /** The model's capabilities and price, looked up once. */
   capabilities(): Promise<ModelCapabilities>
-  /** Bodies as models take them. */
+  /** The cache of prepared files. */
   cache: MediaCache
 }
 
@@ -86,7 +91,7 @@ export const PROMPT_OPTIONS: OptionTable<PromptOptions> = {
   capabilities: is.group(CAPABILITIES),
 }
 
-/** Fills in the defaults. */
+/** Fills in default values. */
 export function resolvePromptOptions(
   model: LanguageModel,
   {

@@ -13,14 +13,14 @@ import { unfinishedMessage } from './steps/assistant-message.ts'
 import { commandReplies, commandStep } from './steps/command-step.ts'
 import { keepSettings } from './steps/kept-settings.ts'
 
-/** Who appends, where. */
+/** Who appends, and to which conversation. */
 export interface RunWriter {
   conversation: string
   owner: string
   settings: AgentSettings
 }
 
-/** What a run begins with. */
+/** What a run starts with. */
 export interface RunBeginning {
   runId: string
   messages: readonly Message[]
@@ -31,7 +31,7 @@ export interface RunBeginning {
   attribution?: string
 }
 
-/** Begins a run. */
+/** Returns the entry that starts a run. */
 export function startEntry(
   { conversation, owner, settings }: RunWriter,
   state: ConversationState,
@@ -58,16 +58,16 @@ export function startEntry(
   return { events: [started, ...askedFor(ask), ...commands], debug }
 }
 
-/** Says to the model in what form it shall answer, at the place from which on that holds. */
+/** Returns the message that tells the model which schema its answer must fit. */
 function askedFor(ask: RunAsk | undefined): ConversationEvent[] {
   if (!ask?.output) return []
   return [{ type: 'NEW_MESSAGE', payload: outputNotice(outputRequest(ask.output)) }]
 }
 
 /**
- * Begins a run with the messages that wait for one.
+ * Returns the entry that starts a run with the queued messages.
  *
- * @throws RunLostError where another process has just done so
+ * @throws RunLostError if another process has just started it
  */
 export function queuedStartEntry(writer: RunWriter, state: ConversationState, due: Next): Entry {
   if (due.do !== 'start') throw new RunLostError()
@@ -79,7 +79,10 @@ export function queuedStartEntry(writer: RunWriter, state: ConversationState, du
   })
 }
 
-/** Takes over the run that is under way; nothing where it is this writer's already, unless that `stalled`. */
+/**
+ * Returns the entry that takes over the open run. It is empty if this writer owns the run already, unless it has
+ * `stalled`.
+ */
 export function claimEntry(
   { conversation, owner, settings }: RunWriter,
   state: ConversationState,
@@ -101,7 +104,7 @@ export function claimEntry(
   return { events: [{ type: 'RUN_CLAIMED', ...claim }], debug }
 }
 
-/** Ends the run that is under way with an error, and keeps what was said until then. */
+/** Returns the entry that ends the open run with an error. The part of the answer that was received is kept. */
 export function errorEntry(
   { conversation }: RunWriter,
   state: ConversationState,

@@ -1,7 +1,10 @@
 import { ByrefError, errorMessage } from '../core/errors.ts'
-/** The run is not this process's any more: it ended, was taken over, or its conversation is gone. Nothing is owed to it. */
+/**
+ * Thrown when this process no longer runs the conversation: the run ended or was taken over, or the conversation is
+ * gone.
+ */
 export class RunLostError extends Error {
-  /** Whether the run may go on elsewhere, or later: what was begun for it must not be ended. */
+  /** Whether the run may continue elsewhere or later. Then the runs of its sub-agents must not be cancelled. */
   readonly goesOn: boolean
 
   constructor({ goesOn = true }: { goesOn?: boolean } = {}) {
@@ -11,7 +14,7 @@ export class RunLostError extends Error {
   }
 }
 
-/** What ends a run, as an error of byref's own: whatever else was thrown is its cause. */
+/** Converts what was thrown to the ByrefError that ends a run. The original is its cause. */
 export function runFailure(error: unknown): ByrefError {
   if (error instanceof ByrefError) return error
   return new ByrefError('run_failed', errorMessage(error), { cause: error })

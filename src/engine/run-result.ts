@@ -5,23 +5,23 @@ import { readMetadata } from '../core/messages/read-metadata.ts'
 import type { OutputSchema } from './output/output-schema.ts'
 import { runOutput } from './output/run-output.ts'
 
-/** How a run ended. */
+/** The result of a run that has ended. */
 export interface RunResult<Output = unknown> {
-  /** What the agent said last; empty where it did not come to an answer. */
+  /** The agent's last text; empty if it gave no answer. */
   text: string
-  /** The answer as the schema in `run({ output })` has it; null where none was asked for. */
+  /** The answer, parsed by the schema of `run({ output })`; null if no output was requested. */
   output: Output
   reason: FinishReason
   usage: TokenUsage
-  /** The assets that its tools and its model made, in their order. */
+  /** The assets that its tools and its model created, in order of creation. */
   assets: readonly AssetCreated[]
   conversation: string
 }
 
 /**
- * The result of a run that has ended.
+ * Returns the result of a run that has ended.
  *
- * @throws ByrefError that of its `RUN_ERROR`; `output_invalid` where an output was asked for and there is none
+ * @throws ByrefError the error of its `RUN_ERROR`; `output_invalid` if the requested output is missing or invalid
  */
 export async function runResult<Output>(
   { id, state }: { id: string; state: ConversationState },
@@ -37,7 +37,7 @@ export async function runResult<Output>(
   return { text: textOf(state, run), output, reason, usage, assets, conversation: id }
 }
 
-/** What the run's last answer without calls says. */
+/** Returns the text of the run's last answer without calls. */
 function textOf({ messages }: ConversationState, { steps, reason }: RunState): string {
   const last = steps.findLast(({ finishedAt }) => finishedAt !== undefined)
   if (!last || last.callIds.length > 0 || reason === 'cancelled') return ''
@@ -45,7 +45,7 @@ function textOf({ messages }: ConversationState, { steps, reason }: RunState): s
   return typeof message?.content === 'string' ? message.content : ''
 }
 
-/** The assets that came of the run's calls, and those that its answers have attached. */
+/** Returns the assets of the run's calls, and the attachments of its answers. */
 function assetsOf({ assets, messages }: ConversationState, { steps }: RunState): AssetCreated[] {
   const calls = new Set(steps.flatMap(({ callIds }) => callIds))
   const answers = new Set(steps.map(({ messageId }) => messageId))
@@ -55,7 +55,7 @@ function assetsOf({ assets, messages }: ConversationState, { steps }: RunState):
       .flatMap((message) => readMetadata(message).attachments.map(({ assetRef }) => assetRef)),
   )
   return assets.filter(({ ref, by, toolCallId = '' }) => {
-    // An item of a mapped call is `<call>/<index>`.
+    // The id of an item of a mapped call is `<call>/<index>`.
     const isOfCall = calls.has(toolCallId) || calls.has(toolCallId.replace(/\/\d+$/, ''))
     return isOfCall || (by === 'agent' && attached.has(ref))
   })

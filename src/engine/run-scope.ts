@@ -5,33 +5,36 @@ import type { Work } from '../policies/policy.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Entry, Session } from './session.ts'
 
-/** What the parts of one run work with: its conversation, its right to append, its end. */
+/** What the code of one run works with: its session, its assets, its abort signal, and the way to append. */
 export interface RunScope {
   readonly session: Session
   readonly settings: AgentSettings
   readonly runId: string
   readonly namespace: string | null
-  /** What the run was given as its context, else the agent's. */
+  /** The `context` of the run, or else of the agent. */
   readonly context: unknown
-  /** Those of the run's namespace. */
+  /** The assets of the run's namespace. */
   readonly assets: Assets
-  /** Aborted when the run is over for this process: ended, taken over, out of time, the agent closed. */
+  /** Aborted when this process must stop: the run ended, was taken over or timed out, or the agent was closed. */
   readonly signal: AbortSignal
-  /** The executions of tools that go on at once. */
+  /** Limits how many tools run in parallel. */
   readonly slots: Slots
   /**
-   * Appends as whoever runs the conversation, and waits for the handlers of events.
+   * Appends, renews the lease, and waits for the event handlers.
    *
-   * @throws RunLostError where the run is not this one's any more; what the log throws
+   * @throws RunLostError if this process no longer runs the conversation; any error of the log
    */
   append(entry: Entry | ((state: ConversationState) => Entry)): Promise<void>
-  /** Does what may take any time: a model's, a tool's or a store's work, a handler's. All else is expected to end by itself. */
+  /**
+   * Wraps work that may take any time: of a model, a tool, a store or a handler. The watchdog does not count it as
+   * a stall.
+   */
   during<T>(work: () => T | Promise<T>): Promise<T>
-  /** Tells of an event that only streams, unless the run is over. Waits for its handlers, where there are any. */
+  /** Sends an event that is not logged, unless the run is over. Resolves when its handlers, if any, have ended. */
   stream(event: ConversationEvent): Promise<void> | undefined
 }
 
-/** The work of a run that is under way. */
+/** Describes an open run for policies. */
 export function workOf({ session, runId, namespace, signal }: RunScope): Work {
   const run = session.state.runs.findLast((one) => one.runId === runId) as RunState
   return {
@@ -46,9 +49,9 @@ export function workOf({ session, runId, namespace, signal }: RunScope): Work {
   }
 }
 
-/** Limits how many pieces of work run at once. Work that finds no free slot waits in order of arrival. */
+/** Limits how many pieces of work run in parallel. Others wait in order of arrival. */
 export interface Slots {
-  /** Takes a slot if one is free. */
+  /** Takes a slot if one is free, and returns whether it did. */
   tryTake(): boolean
   /** Takes a slot as soon as one is free. */
   take(): Promise<void>
@@ -56,7 +59,7 @@ export interface Slots {
   free(): void
 }
 
-/** Makes a number of slots; `Infinity` for no limit. */
+/** Creates slots. `Infinity` means no limit. */
 export function createSlots(count: number): Slots {
   const waiting: (() => void)[] = []
   let left = count

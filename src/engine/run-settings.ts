@@ -9,32 +9,35 @@ import type { TrustSettings } from '../policies/trust/trust-options.ts'
 import type { ResolvedLimits } from './limits.ts'
 import type { PromptSettings } from './prompt-settings.ts'
 
-/** What every run of an agent works with. */
+/** The settings of an agent, resolved from its options. */
 export interface AgentSettings {
-  /** Of the agent; null where it has none. */
+  /** The agent's name; null if it has none. */
   name: string | null
   model: LanguageModel
   instructions: string
-  /** By id, in the order in which the model is shown them. */
+  /** The tools by id, in the order in which the model sees them. */
   tools: ReadonlyMap<string, Tool>
-  /** The ids of those that it is shown only when a result has become an asset. */
+  /** The ids of tools that the model sees only once a result has become an asset. */
   later: ReadonlySet<string>
-  /** The assets of no namespace in particular; what is saved through them is told by nobody but the run. */
+  /** The agent's assets. Only the run announces what is saved through them. */
   assets: Assets
-  /** What runs are given that bring no context of their own. */
+  /** The `context` of runs that have none of their own. */
   context: unknown
   limits: ResolvedLimits
-  /** What prompts are made with. */
+  /** The settings of prompts. */
   prompt: PromptSettings
-  /** Of every model call; a run's own go before them. */
+  /** The settings of model calls. A run's own settings override them. */
   modelSettings: ModelSettings
-  /** By name. */
+  /** The plugins by name. */
   plugins: Plugins
-  /** Null where trust is off. */
+  /** Null if trust is off. */
   trust: TrustSettings | null
   retry?: RetryOptions
-  /** How long a run waits for a busy provider before it waits in the log, with nobody waiting for it; absent: as `retry` says. */
+  /**
+   * Maximum time in milliseconds that a worker waits for a busy provider. After that, it releases the conversation and
+   * continues later. Absent: as long as `retry` says.
+   */
   patienceMs?: number
-  /** Approval, trust, time limits, retries, and the app's own: composed once. */
+  /** All policies, composed into one: approval, trust, time limits, retries, and the app's own. */
   policy: ComposedPolicy
 }

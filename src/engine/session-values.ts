@@ -7,29 +7,29 @@ import { isData } from '../core/messages/data-block.ts'
 import type { Message } from '../core/messages/message.ts'
 import { createResults, type Results } from '../core/messages/results.ts'
 
-/** The data and the results of a conversation's messages, as values. */
+/** The board and the results of a conversation's messages. */
 export interface SessionValues {
   readonly board: Board
   readonly results: Results
-  /** Takes a message of the log. */
+  /** Adds a message of the log. */
   add(message: Message): void
-  /** Puts data that is to be appended on the board, all of it or none; throws where it breaks its schema. */
+  /** Puts data on the board that is about to be appended. If any of it breaks its schema, throws and adds nothing. */
   expect(events: readonly ConversationEvent[], before: readonly ConversationEvent[]): void
-  /** Takes back what was expected and did not come. */
+  /** Removes data that `expect` added and that was not appended. */
   rewind(): void
-  /** Reads all messages again: what was read from one that is deleted is not there any more, nor what later ones made of it. */
+  /** Reads all messages again, because one was deleted: its values and everything merged with them must go. */
   readAnew(): void
 }
 
 /**
- * Begins with no messages; `messages` gives those that there are. What is put on the board ahead of the log has its labels
- * there too.
+ * Creates an empty board and no results. `messages` returns the messages of the log. `labels` is kept in step with the
+ * board.
  */
 export function createSessionValues(
   messages: () => readonly Message[],
   labels: Pick<Labels, 'expect' | 'rewind'> | null = null,
 ): SessionValues {
-  /** Data messages that are on the board and not yet in the log. */
+  /** Ids of the data messages that are on the board, but not in the log yet. */
   const ahead = new Set<string>()
   let board = boardOf([])
   let results = createResults()
@@ -82,8 +82,8 @@ export function createSessionValues(
 }
 
 /**
- * The data among messages; with `points`, each message is a point that it can be read at. What another program wrote may
- * break its schema: it is not there. Needs `loadValidator`.
+ * Builds a board from the data messages. With `points`, the board can be read as of any message. Data that breaks its
+ * schema, which another program may have written, is left out. Call `loadValidator` first.
  */
 export function boardOf(messages: readonly Message[], { points = false } = {}): Board {
   const board = createBoard([], { validate: schemaIssues })
@@ -95,6 +95,7 @@ export function tryOnBoard(board: Board, message: Message): void {
   try {
     board.append(message)
   } catch {
-    // What another program wrote may break its schema: it is in the conversation and not on the board.
+    // Another program may have written data that breaks its schema. It stays in the conversation, but not on the
+    // board.
   }
 }

@@ -21,20 +21,20 @@ import type { StepPrompts } from './steps/step-prompts.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
-/** What one writer appends, with debug data by message id. */
+/** Events that one writer appends together, with debug data by message id. */
 export interface Entry {
   events: readonly ConversationEvent[]
   debug?: Readonly<Record<string, unknown>>
   /**
-   * Written by whoever runs the conversation: `take` takes the lease; `keep` renews it, and is refused with RunLostError
-   * where this session does not run the conversation.
+   * For the writer that runs the conversation: `take` takes the lease. `keep` renews it, and rejects with RunLostError
+   * if this session does not run the conversation.
    */
   lease?: 'take' | 'keep'
 }
 
 /**
- * Decides what to append, given the state that it will follow. Called again when the log turns out to be ahead. Null
- * appends nothing. An error that it throws rejects its own append only.
+ * Decides what to append to a given state. It is called again if the log turns out to be ahead. Null appends nothing. An
+ * error that it throws rejects only its own append.
  */
 export type Decide = (state: ConversationState) => Entry | null
 
@@ -42,20 +42,22 @@ export type Decide = (state: ConversationState) => Entry | null
 export interface SessionOptions {
   log: ConversationLog
   id: string
-  /** Who takes the lease: an id that is unique over all processes. */
+  /** The owner of the lease: an id that is unique across processes. */
   owner: string
   leaseMs: number
-  /** Whether values have labels. Default false. */
+  /** Whether to track the labels of values. Default: false. */
   labelled?: boolean
-  /** What is due after these events, if that is only an append: it then goes into the same transaction. */
+  /** Returns events that must follow these, such as the end of the run. They are appended in the same transaction. */
   followUp?(session: Session, events: readonly ConversationEvent[]): readonly ConversationEvent[]
-  /** Handlers of what is appended and streamed here, called one after the other; absent where there are none. */
+  /** Calls the event handlers for an event of this process, one event after the other. Absent if there are none. */
   tell?(session: Session, event: Foldable): Promise<void>
-  /** Called with what is streamed here, after it is folded. */
+  /** Called with each event that streams from this process, after the fold has taken it. */
   onStream?(event: ConversationEvent): void
   /** Called when a handler fails. */
   onHandlerError(session: Session, error: unknown): void
-  /** Called when the log has fewer records than this session: the conversation was deleted, or the log was restored. */
+  /**
+   * Called when the log has fewer records than this session: the conversation was deleted, or the log was restored.
+   */
   onGone?(session: Session, error: ByrefError): void
 }
 
@@ -67,27 +69,27 @@ interface Waiting {
 }
 
 interface Decided {
-  /** Null for what follows from the others. */
+  /** Null for events that `followUp` added. */
   waiting: Waiting | null
   entry: Entry
 }
 
-/** Between attempts to read what is missing, in milliseconds: doubled each time, up to a limit. */
+/** The pause between attempts to read missing records, in milliseconds. It doubles up to the maximum. */
 const FIRST_PAUSE_MS = 50
 const MAX_PAUSE_MS = 5000
 
 /**
  * One conversation that is open in this process: its state, its lease, its appends and its listeners. The state is the
- * fold of its log, and is kept up to date by every append, whoever makes it.
+ * fold of the log. Appends of this process and of others keep it up to date.
  */
 export class Session {
   readonly id: string
-  /** What the run in it waits for. */
+  /** Counts what the open run waits for. */
   readonly activity = new Activity()
-  /** The labels of its values; null where trust is off. */
+  /** The labels of its values; null if trust is off. */
   readonly labels: Labels | null
   readonly lease: LeaseKeeper
-  /** The prompts of its steps, once a runner has made them. */
+  /** Makes the prompts of its steps. Set by the first runner. */
   prompts: StepPrompts | null = null
 
   readonly #options: SessionOptions
@@ -95,18 +97,18 @@ export class Session {
   readonly #values: SessionValues
   readonly #listeners = new Set<(event: Foldable) => void>()
   readonly #queue: Waiting[] = []
-  /** Ends when nothing waits to be appended; null while nothing does. */
+  /** Resolves when the queue is empty; null if it is empty. */
   #writing: Promise<void> | null = null
   #telling: Promise<void> = Promise.resolve()
-  /** The step that began with an append from here and has not been taken. */
+  /** The step that an append of this session began, until `takeStep`. */
   #begunStep: string | null = null
-  /** The last position that the log has told of. */
+  /** The highest position that the log has announced. */
   #end = 0
   #isReading = false
   #isClosed = false
-  /** Why nothing can be appended any more: the log has fewer records than this session. */
+  /** Set if the log has fewer records than this session. Then every append is rejected with this error. */
   #gone: ByrefError | null = null
-  /** How far the log's clock is ahead of this process's monotonic clock, by the last append's time. */
+  /** The difference between the log's clock and this process's monotonic clock, measured at the last append. */
   #clock = { timestamp: '', ahead: Date.now() - performance.now() }
 
   /** Reads a conversation from its log. */
@@ -133,45 +135,49 @@ export class Session {
     this.#fold = createFold(undefined, { onMessage: this.#values.add })
   }
 
-  /** Changes in place as events come. */
+  /** The current state. The object changes in place as events arrive. */
   get state(): ConversationState {
     return this.#fold.state
   }
 
-  /** The data messages, as values. */
+  /** The board of the data messages. */
   get board(): Board {
     return this.#values.board
   }
 
-  /** The results, by number. */
+  /** The results of calls, by number. */
   get results(): Results {
     return this.#values.results
   }
 
-  /** The open step, where it began here and the model has not been asked yet. */
+  /** The open step, if it began in this session and its model has not been asked yet; else null. */
   get begunStep(): string | null {
     const open = openRun(this.state)?.steps.at(-1)
     return open?.messageId === this.#begunStep ? this.#begunStep : null
   }
 
-  /** Marks that step as asked for. */
+  /** Marks that step as taken: its model is being asked. */
   takeStep(): void {
     this.#begunStep = null
   }
 
-  /** The time in milliseconds since 1970 by the log's clock, as far as an append from here has told: a host's own may be wrong. */
+  /**
+   * The time by the log's clock, in milliseconds since 1970, as of the last append. A host's own clock may be
+   * wrong.
+   */
   now(): number {
     return this.#clock.ahead + performance.now()
   }
 
   /**
-   * Appends an entry, or what is decided on the state that it will follow; it is decided again where the log is ahead.
-   * Appends of the same turn of the event loop share one transaction, and each decides on the state with those before it.
-   * Data messages go to the board first: one that breaks its schema throws, and nothing of its entry is logged. Resolves
-   * to the records, none where nothing was decided.
+   * Appends an entry, or the entry that a function decides on for the current state. If the log is ahead, the function
+   * decides again. Appends of the same turn of the event loop share one transaction, and each sees the state with those
+   * before it. Data messages are first put on the board: if one breaks its schema, nothing of its entry is logged.
+   * Resolves to the records; empty if the function returned null.
    *
-   * @param mayAppend Asked when it is written; `false` rejects with RunLostError. Default: it may.
-   * @throws what a decision throws; LeaseHeldError; RunLostError; ByrefError `log_failed`, `conversation_not_found` once it is deleted
+   * @param mayAppend Called right before the write. False rejects the append with RunLostError. Default: always true.
+   * @throws any error of the function; LeaseHeldError; RunLostError; ByrefError `log_failed`, or `conversation_not_found`
+   *   if the conversation was deleted
    */
   append(what: Entry | Decide, mayAppend?: () => boolean): Promise<readonly LogRecord[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly LogRecord[]>()
@@ -181,8 +187,8 @@ export class Session {
   }
 
   /**
-   * Appends what is refused during a run (`conversation_busy`). Where the run is another process's, its end may not be
-   * known here yet: the log is asked before the append is refused.
+   * Appends something that is not allowed during a run (`conversation_busy`). The end of another process's run may not
+   * be known here yet, so the log is read again before the append is rejected.
    */
   async appendIdle(decide: Decide): Promise<void> {
     const { position } = this.state
@@ -196,12 +202,12 @@ export class Session {
     }
   }
 
-  /** Resolves when nothing waits to be appended. */
+  /** Resolves when the queue of appends is empty. */
   async written(): Promise<void> {
     await this.#writing
   }
 
-  /** Tells of an event that is not durable, also those who listen in other processes. */
+  /** Sends an event that is not durable to all listeners, also in other processes. */
   stream(event: ConversationEvent): void {
     const { log, onStream } = this.#options
     this.#take({ event })
@@ -210,14 +216,14 @@ export class Session {
     log.stream?.(this.id, event)
   }
 
-  /** Takes such an event that another process tells of. */
+  /** Takes an event that another process has streamed. */
   hear(event: ConversationEvent): void {
     this.#take({ event })
   }
 
   /**
-   * Listens to every event from now on, in order: records of the log whoever appended them, and what streams here.
-   * Returns what ends it.
+   * Calls the listener with every event from now on, in order: all records of the log, and events that stream here.
+   * Returns a function that removes the listener.
    */
   watch(listener: (event: Foldable) => void): () => void {
     this.#listeners.add(listener)
@@ -226,7 +232,7 @@ export class Session {
     }
   }
 
-  /** Takes records that the log tells of. */
+  /** Takes records that the log has announced. */
   receive(records: readonly LogRecord[]): void {
     for (const record of records) {
       if (record.position > this.state.position + 1) {
@@ -238,26 +244,26 @@ export class Session {
     }
   }
 
-  /** Reads what the log has and this session does not know. */
+  /** Reads the records that this session does not have yet. */
   async refresh(): Promise<void> {
     for await (const record of readAll(this.#options.log, this.id, this.state.position))
       this.#take(record)
   }
 
-  /** Resolves when the handlers of what was appended and streamed so far have ended. */
+  /** Resolves when the event handlers have handled all events so far. */
   told(): Promise<void> {
     return this.#telling
   }
 
-  /** As `told`, also of what is being appended now. */
+  /** Resolves when the current appends are written and their event handlers have ended. */
   async settled(): Promise<void> {
-    // A log may tell of an append while it is being begun.
+    // A log may announce records while `append` is being called.
     await null
     await this.#writing
     await this.#telling
   }
 
-  /** Reads no further. */
+  /** Stops reading missing records. */
   close(): void {
     this.#isClosed = true
   }
@@ -269,14 +275,14 @@ export class Session {
     for (const listener of this.#listeners) listener(event)
   }
 
-  /** Reads until nothing is missing that the log has told of, however often reading fails. */
+  /** Reads until it has every record that the log has announced. Retries when reading fails. */
   async #readToEnd(): Promise<void> {
     this.#isReading = true
     for (let pause = FIRST_PAUSE_MS; !this.#isClosed && this.state.position < this.#end; ) {
       try {
         await this.refresh()
       } catch {
-        // The log is asked again, and what is missing may come with an append before.
+        // Try again after a pause. An append may bring the missing records before that.
       }
       if (this.state.position < this.#end)
         await sleep(Math.min(pause, MAX_PAUSE_MS), null, { ref: false })
@@ -293,7 +299,7 @@ export class Session {
       .catch((error: unknown) => onHandlerError(this, error))
   }
 
-  /** Writes until nothing waits. */
+  /** Writes until the queue is empty. */
   async #writeAll(): Promise<void> {
     try {
       while (this.#queue.length > 0) {
@@ -319,7 +325,7 @@ export class Session {
           this.receive(error.records)
           left = waiting
         } else if (waiting.length > 1 && storedNothing(error)) {
-          // Nothing was stored, and the others are not to blame.
+          // Nothing was stored. Write them one by one, so that only the one at fault is rejected.
           for (const one of waiting) await this.#write([one])
           return
         } else {
@@ -346,7 +352,7 @@ export class Session {
       if (typeof waiting.what === 'function' && events.length > 0) {
         ahead = this.#foldAhead(ahead, events)
         if (!ahead) {
-          // The log will refuse these events: the others wait for that.
+          // The log will reject these events. The rest of the batch decides after that.
           this.#queue.unshift(...batch.slice(i))
           break
         }
@@ -373,7 +379,7 @@ export class Session {
     return more.length === 0 ? decided : [...decided, { waiting: null, entry: { events: more } }]
   }
 
-  /** Whether this session runs the conversation after these events. */
+  /** Whether this session owns the open run once these events are appended. */
   #runsAfter(events: readonly ConversationEvent[]): boolean {
     const { owner } = this.#options
     const last = events.findLast(
@@ -382,7 +388,7 @@ export class Session {
     return last ? 'owner' in last && last.owner === owner : openRun(this.state)?.owner === owner
   }
 
-  /** The state after events that are not appended yet; null for events that have no valid form. */
+  /** Returns the state with events that are not appended yet; null if an event is invalid. */
   #foldAhead(known: Fold | null, events: readonly ConversationEvent[]): Fold | null {
     const ahead = known ?? createFold(this.state)
     const timestamp = new Date(this.now()).toISOString()
@@ -401,7 +407,7 @@ export class Session {
     const { log, owner, leaseMs } = this.#options
     const events = eventsOf(decided)
     const isLeased = decided.some(({ entry }) => entry.lease)
-    // The lease ends with the run, unless something else waits.
+    // The lease ends with the run, unless a message is queued.
     const ms = isLastWord(this.state, events) ? 0 : leaseMs
     const records = await this.activity.during(() =>
       log.append(this.id, events, {
@@ -416,7 +422,7 @@ export class Session {
   }
 
   #setClock(timestamp = this.#clock.timestamp): void {
-    // Short steps share a millisecond.
+    // Appends in the same millisecond do not need another measurement.
     if (timestamp === this.#clock.timestamp) return
     this.#clock = { timestamp, ahead: Date.parse(timestamp) - performance.now() }
   }
@@ -430,7 +436,7 @@ export class Session {
       for (const [i, record] of own.entries()) {
         const event = entry.events[i] as ConversationEvent
         if (event.type === 'STEP_STARTED') this.#begunStep = event.messageId
-        // An ASSET_CREATED as it came: it gives its bytes on demand, which the log's copy does not.
+        // Pass on the original ASSET_CREATED, which can read its bytes. The log's copy cannot.
         this.#tell(event.type === 'ASSET_CREATED' ? { ...record, event } : record)
       }
       waiting?.resolve(own)
@@ -438,7 +444,7 @@ export class Session {
   }
 }
 
-/** Resolves when everything that could go on by itself has: what it appended is in the queue. */
+/** Resolves when the pending microtasks have run, so that their appends are in the queue. */
 function allHaveAppended(): Promise<void> {
   return new Promise((resolve) => {
     process.nextTick(resolve)
@@ -456,13 +462,13 @@ function debugOf(decided: readonly Decided[]): Record<string, unknown> | undefin
   return given.length > 0 ? Object.assign({}, ...given) : undefined
 }
 
-/** Whether these events end the run, and nothing waits for another. */
+/** Whether these events end the run, and no message is queued. */
 function isLastWord({ inbox }: ConversationState, events: readonly ConversationEvent[]): boolean {
   if (!isRunEnd(events.at(-1)) || inbox.length > 0) return false
   return !events.some((event) => event.type === 'NEW_MESSAGE' && event.deliver !== undefined)
 }
 
-/** Whether an error of the log says that it refused an append and stored nothing. */
+/** Whether an error of the log means that it rejected an append and stored nothing. */
 function storedNothing(error: unknown): boolean {
   return (
     error instanceof LeaseHeldError ||
@@ -471,7 +477,7 @@ function storedNothing(error: unknown): boolean {
   )
 }
 
-/** A log of somebody's own may throw anything. */
+/** Wraps what a custom log throws. */
 function asLogError(error: unknown): ByrefError {
   if (error instanceof ByrefError) return error
   return new ByrefError('log_failed', `The conversation's log failed: ${errorMessage(error)}`, {

@@ -13,57 +13,57 @@ import { runFailure } from './run-lost-error.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Session } from './session.ts'
 
-/** How a conversation is advanced. */
+/** Options of {@link Sessions.advance}. */
 export interface AdvanceOptions {
-  /** Called once when this process has the conversation. */
+  /** Called once, when this process has taken the lease. */
   onTaken?(): void
-  /** Its abort leaves the conversation to others when the step that goes on has ended. */
+  /** Abort it to stop when the current step has ended. */
   leave?: AbortSignal
-  /** Its abort leaves the conversation to others at once. */
+  /** Abort it to stop at once. */
   signal?: AbortSignal
 }
 
-/** What sessions work with. */
+/** Options of {@link Sessions}. */
 export interface SessionsOptions {
-  /** That of the namespace. */
+  /** The log of the namespace. */
   log: ConversationLog
   settings: AgentSettings
   owner: string
   leaseMs: number
-  /** Handlers of what happens here; absent where there are none. */
+  /** Calls the event handlers. Absent if there are none. */
   tell?(session: Session, event: Foldable): Promise<void>
-  /** Called with what only streams and comes from here. */
+  /** Called with events that stream from this process. */
   onStream(conversation: string, event: ConversationEvent): void
 }
 
-/** A session, and who works on it and waits for it. */
+/** A session with its runner and its followers. */
 interface Slot {
   opening: Promise<Session>
   session: Session | null
-  /** Those who wait for the end of a run here. */
+  /** Those who wait for the end of a run in this process. */
   followers: Set<RunFollower>
-  /** Makes the error that says why nothing happens here any more; null while it may. */
+  /** Makes the error for followers once the session has ended; null before. */
   ended: (() => ByrefError) | null
-  /** Loaded with the first conversation. */
+  /** Loaded when the first conversation is opened. */
   Runner: typeof ConversationRunner | null
   runner: ConversationRunner | null
-  /** Changed while it was being read. */
+  /** Whether the log announced records while the session was being opened. */
   hasMissed: boolean
-  /** A handler failed while nothing ran. */
+  /** The error of an event handler that failed while no runner was active. */
   handlerError: { error: unknown } | null
   retry: ReturnType<typeof setTimeout> | null
 }
 
-/** Conversations that nobody works on or waits for stay open while they are no more than this, records in all. */
+/** Idle conversations stay open up to these numbers of conversations and of records in all of them. */
 const MAX_OPEN = { conversations: 256, records: 500_000 }
 
-/** Errors that are kept for who may still ask. */
+/** Maximum number of run errors that are kept for followers. */
 const MAX_FAILURES = 1000
 
-/** Time between the end of another's lease and the attempt to take over, in milliseconds; with a random part. */
+/** Pause between the end of another process's lease and the attempt to take over, in milliseconds, before jitter. */
 const TAKE_OVER_DELAY = 50
 
-/** The conversations that are open in this process: each has one session, however many runs it has, and one runner at most. */
+/** The conversations that are open in this process. Each has one session and at most one runner. */
 export class Sessions {
   readonly #options: SessionsOptions
   readonly #slots = new Map<string, Slot>()
@@ -71,19 +71,19 @@ export class Sessions {
   readonly #failures = new Map<string, ByrefError>()
   #unsubscribe: (() => void) | null = null
   #isClosed = false
-  /** Runs since the last check whether too many conversations are open. */
+  /** Number of runs since the last check for idle conversations. */
   #untidy = 0
 
   constructor(options: SessionsOptions) {
     this.#options = options
   }
 
-  /** The session of a conversation, opened if need be. */
+  /** Returns the session of a conversation, and opens it if necessary. */
   async get(conversation: string): Promise<Session> {
     if (this.#isClosed) throw new ByrefError('interrupted', 'The agent is closed')
     const known = this.#slots.get(conversation)
     if (known) {
-      // To the end of the order of use.
+      // Move it to the end: the map is in the order of last use.
       this.#slots.delete(conversation)
       this.#slots.set(conversation, known)
       return known.opening
@@ -104,7 +104,7 @@ export class Sessions {
     promise.catch(() => this.#slots.delete(conversation))
     this.#open(conversation, slot)
       .catch(async (error) => {
-        // Nobody may open it again until it is repaired.
+        // Set the conversation aside until it is repaired.
         if (error instanceof DamagedError)
           await this.#options.log.upkeep?.setAside(conversation, error.damage)
         throw error
@@ -113,12 +113,12 @@ export class Sessions {
     return promise
   }
 
-  /** The session of a conversation that the log has; null where there is none. */
+  /** Returns the session of a conversation; null if the log does not have it. */
   async find(conversation: string): Promise<Session | null> {
     return (await this.#options.log.find(conversation)) ? this.get(conversation) : null
   }
 
-  /** Adds somebody who waits for the end of a run; fails it at once where the conversation is closed or deleted. */
+  /** Adds a follower. It fails at once if the session has ended. */
   follow(session: Session, follower: RunFollower): void {
     const slot = this.#slotOf.get(session)
     if (slot?.ended) follower.fail(slot.ended())
@@ -130,9 +130,9 @@ export class Sessions {
   }
 
   /**
-   * Does what is due, here, unless another process runs it: then as soon as its lease has run out. Where the log has
-   * workers it is theirs, except for what is done here already. A sub-agent's run is left to the call that began it, which
-   * has the right agent: that call continues the run when its own run continues. Where the call is over, the run is cancelled.
+   * Starts the runner of a conversation, unless it is active. If another process has the lease, the runner starts when
+   * that lease has expired. With workers, they run it instead. The run of a sub-agent is left to the call that started
+   * it, which has the right agent: it continues when the calling run continues. If that call is over, the run is cancelled.
    */
   wake(session: Session): void {
     if (this.#isClosed || this.#slotOf.get(session)?.runner?.wake()) return
@@ -140,11 +140,11 @@ export class Sessions {
     else if (!this.#options.log.queue) this.wakeHere(session)
   }
 
-  /** The same, here also where the log has workers, and for a sub-agent's run. */
+  /** Like `wake`, but always in this process: also with workers, and for the run of a sub-agent. */
   wakeHere(session: Session): void {
     const slot = this.#slotOf.get(session)
     if (this.#isClosed || !slot) return
-    // It was closed to make room since the caller asked for it: only the session that is open now may be run.
+    // This session was closed in the meantime. Only the session that is open now may run.
     if (this.#slots.get(session.id) !== slot) {
       const again = this.get(session.id).then((opened) => this.wakeHere(opened))
       inBackground(`Opening ${session.id} again`, again)
@@ -161,7 +161,7 @@ export class Sessions {
     inBackground(`Running ${session.id}`, retried)
   }
 
-  /** Has somebody do what is due: this process, or a worker, where the log has them. */
+  /** Continues a conversation: in this process, or through the queue if the log has workers. */
   async resume(session: Session): Promise<void> {
     const { log } = this.#options
     if (isSubRun(session)) this.wake(session)
@@ -169,9 +169,9 @@ export class Sessions {
     else this.wakeHere(session)
   }
 
-  /** Does what is due, here, until nothing is or it has to let go; resolves to why it did. */
+  /** Runs a conversation in this process until its runner stops. Resolves to the reason. */
   async advance(session: Session, { leave, signal, onTaken }: AdvanceOptions): Promise<Release> {
-    // The event that made it due may not have arrived yet.
+    // The event that the caller knows of may not have arrived yet.
     await session.refresh()
     const slot = this.#slotOf.get(session)
     if (this.#isClosed || !slot || this.#slots.get(session.id) !== slot) return { type: 'stopped' }
@@ -196,14 +196,14 @@ export class Sessions {
     }
   }
 
-  /** Takes an error that ended a run here, with its cause. */
+  /** Returns the error that ended a run in this process, with its cause, and forgets it. */
   takeFailure(runId: string): ByrefError | null {
     const failure = this.#failures.get(runId) ?? null
     this.#failures.delete(runId)
     return failure
   }
 
-  /** Stops all work and leaves it to others; resolves when it has stopped. */
+  /** Stops all runners. Resolves when they have stopped. Other processes can continue the runs. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#unsubscribe?.()
@@ -286,7 +286,7 @@ export class Sessions {
     else slot.handlerError = { error }
   }
 
-  /** For who follows the run here, if anybody does. */
+  /** Stores the error of a run for its followers in this process. */
   #keepFailure(runId: string, error: ByrefError): void {
     this.#failures.set(runId, error)
     const [oldest] = this.#failures.keys()
@@ -297,7 +297,7 @@ export class Sessions {
     const { log, settings, owner, tell } = this.#options
     if (slot.retry) clearTimeout(slot.retry)
     slot.retry = null
-    // Loaded before the session was.
+    // `#open` has loaded it.
     const Runner = slot.Runner as typeof ConversationRunner
     const runner = new Runner({
       session,
@@ -320,7 +320,7 @@ export class Sessions {
       if (release.type !== 'idle' || this.#isClosed) return
       this.#tidy()
       const last = session.state.runs.at(-1)
-      // A run that is done has the result of every call.
+      // A run that ended as `done` has a result for every call, so that no sub-agent can be running.
       const isCutOff = last?.finishedAt !== undefined && last.reason !== 'done'
       return isCutOff ? cancelSubRuns(this, session) : undefined
     })
@@ -334,7 +334,7 @@ export class Sessions {
     slot.retry = setTimeout(() => this.wakeHere(session), delay)
   }
 
-  /** Closes what nobody needs, the longest unused first. */
+  /** Closes idle conversations, the least recently used first. */
   #tidy(): void {
     const slots = this.#slots
     if (slots.size <= MAX_OPEN.conversations && ++this.#untidy < 100) return
@@ -354,7 +354,7 @@ export class Sessions {
 type Engine = [typeof import('./session.ts'), typeof import('./conversation-runner.ts')]
 let engine: Promise<Engine> | null = null
 
-/** Loads what only open conversations need. A repeated import is slower than a promise that is kept. */
+/** Loads the modules that only open conversations need. The promise is kept, because a repeated import is slower. */
 function loadEngine(): Promise<Engine> {
   engine ??= Promise.all([import('./session.ts'), import('./conversation-runner.ts')])
   return engine

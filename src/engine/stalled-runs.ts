@@ -1,11 +1,11 @@
 let count = 0
 
-/** How many runs of this process had stopped making progress and were started over. Each is a defect. */
+/** Returns how many runs of this process have stalled and were restarted. Each is a defect. */
 export function stalledRuns(): number {
   return count
 }
 
-/** Counts one, and warns of it. */
+/** Counts a stalled run, and emits a warning. */
 export function reportStalledRun(conversation: string): void {
   count++
   process.emitWarning(

@@ -27,7 +27,7 @@ import type {
 import type { RunScope } from '../run-scope.ts'
 import { callError } from './call-error.ts'
 
-/** A call of the answer that is under way, as policies see it. */
+/** A call in progress, as policies see it. */
 export class ActiveCall implements PolicyCall {
   items: readonly CallItem[] = []
   each?: LabelTree
@@ -81,7 +81,7 @@ export class ActiveCall implements PolicyCall {
     return this.#scope.session.state.calls[this.#plan.id] as CallState
   }
 
-  /** Takes what the call would run with. */
+  /** Sets the arguments that the call would run with. */
   take({ items, each }: ResolvedItems): void {
     this.items = items.filter((item) => item.arguments !== undefined)
     this.each = each
@@ -113,12 +113,15 @@ export class ActiveCall implements PolicyCall {
   }
 }
 
-/** What stands for a tool that does not exist. */
+/** Returns a placeholder for a tool that does not exist. */
 function unknownTool(id: string): Tool {
   return { id, description: '', inputSchema: { type: 'object' }, execute: () => null }
 }
 
-/** The outcome as the policies have it logged. A policy that fails fails the call, whose assets stay announced. */
+/**
+ * Returns the outcome after the policies' `after`. If a policy throws, the call fails, but its asset events are
+ * still logged.
+ */
 export async function adjusted(
   { after }: ComposedPolicy,
   call: PolicyCall,
@@ -133,27 +136,27 @@ export async function adjusted(
   }
 }
 
-/** What a context is made with. */
+/** Options of {@link openContext}. */
 export interface ContextParts extends Pick<ExecutionChanges, 'onRead' | 'trust'> {
   plan: CallPlan
   toolCallId: string
   attempt: number
   signal: AbortSignal
-  /** Opened when the tool first asks for them. */
+  /** Called when the tool first uses its assets. */
   assets(): Assets
-  /** Where what is to be logged with the outcome goes. */
+  /** Collects the events that are logged with the outcome. */
   events: ConversationEvent[]
 }
 
-/** What a tool gets beside its input, and how to end it. */
+/** The context of one execution, and how to end it. */
 export interface OpenContext {
   context: ToolContext
   end(): void
-  /** The alternative of its outputs that the tool chose. */
+  /** The index of the `_outputPath` alternative that the tool chose. */
   chosen(): number | undefined
 }
 
-/** Opens the context of one execution. */
+/** Creates the context that a tool gets with its input. */
 export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
   const { session, runId, namespace } = scope
   const { plan, toolCallId, attempt, signal, assets, events, onRead, trust = null } = parts
@@ -177,7 +180,7 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
       inBackground('Telling handlers of progress', told)
     },
     addUsage(usage) {
-      // A tool may say anything: only what can be counted is logged.
+      // A tool may pass anything: only valid counts are logged.
       const counted = addUsage({ inputTokens: null, outputTokens: null }, usage)
       if (!over) events.push({ type: 'TOOL_USAGE', toolCallId: plan.id, runId, usage: counted })
     },
@@ -244,19 +247,19 @@ function alternativeOf({ name, outputs }: CallPlan, path: string): number {
   )
 }
 
-/** What one execution of a call runs with, or why it cannot run. */
+/** The arguments of one execution, or the error because of which it cannot run. */
 export type Item =
   | (CallItem & { error?: undefined })
   | { error: CallError; source?: LabelTree; arguments?: undefined }
 
-/** A call with the values of its variables: one item, or of a mapped call one for each entry of its list. */
+/** A call with the values of its variables: one item, or one for each entry of a mapped call's list. */
 export interface ResolvedItems {
   items: readonly Item[]
-  /** Of the list that the call is mapped over. */
+  /** The labels of the list that the call is mapped over. */
   each?: LabelTree
 }
 
-/** Where the `†` variables of a call get their values. */
+/** Returns the value source for the variables of a call. */
 export function sourceOf(
   { session, assets }: Pick<RunScope, 'session' | 'assets'>,
   { id, instance }: Pick<CallPlan, 'id' | 'instance'>,

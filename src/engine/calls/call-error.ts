@@ -1,10 +1,10 @@
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import type { CallError } from '../../core/events/events.ts'
 
-/** Characters of an error that log and model get. */
+/** Maximum length of an error message in the log and for the model, in characters. */
 const MAX_CHARS = 4_000
 
-/** What was thrown, as a call's error. Never throws, whatever it is, and never long. */
+/** Converts what was thrown to the error of a call, with a bounded length. Never throws. */
 export function callError(error: unknown): CallError {
   const message = errorMessage(error)
   const text =
@@ -18,7 +18,7 @@ function codeOf(error: unknown): string {
   try {
     return error instanceof ByrefError ? error.code : 'tool_failed'
   } catch {
-    // A proxy may refuse even to be asked what it is.
+    // A proxy may throw even on `instanceof`.
     return 'tool_failed'
   }
 }

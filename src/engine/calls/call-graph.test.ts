@@ -223,7 +223,7 @@ describe('createCallGraph', () => {
     expect(graph.ready().at(-1)?.error).toEqual({
       code: 'source_failed',
       message: expect.stringMatching(
-        /^†state\.a was to be written by the call 1 \(t\), which failed/,
+        /^†state\.a has no value, because the call 1 \(t\) that writes it failed/,
       ),
     })
   })

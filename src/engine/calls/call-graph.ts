@@ -2,48 +2,48 @@ import type { CallPlan, CallRead, DataPlace } from '../../boundary/call-plan.ts'
 import { createPlaceIndex } from '../../boundary/place-index.ts'
 import type { CallError } from '../../core/events/events.ts'
 
-/** Which calls of one answer may begin, and in which order their results are recorded. */
+/** Decides which calls of one answer may start, and in which order their results are recorded. */
 export interface CallGraph {
-  /** Takes the next call of the answer. */
+  /** Adds the next call of the answer. */
   add(plan: CallPlan): void
-  /** The answer has ended: who still waits for a name waits in vain, and who waits in a circle fails. */
+  /** Tells the graph that the answer has ended. Calls that still wait for a name, or in a cycle, now fail. */
   close(): void
-  /** A call that nothing holds up waits for a person. */
+  /** Marks a ready call as waiting for a person. */
   hold(id: string): void
-  /** A call has begun. */
+  /** Marks a call as started. */
   begin(id: string): void
   /**
-   * Whether it is the turn of a call that has ended: results are recorded in the order of the answer, and only a call
-   * that waits for a person, or for a later call, lets others pass. Then its result counts as on its way.
+   * Whether the result of a call may be recorded now. Results are recorded in the order of the answer, except that they
+   * may pass a call that waits for a person or for a later call. If true, the result counts as being recorded.
    */
   takeTurn(id: string): boolean
-  /** The result of a call is recorded. */
+  /** Marks the result of a call as recorded. */
   settle(id: string, end: CallEnd): void
-  /** The calls that nothing holds up, in the order of the answer, each once. */
+  /** Returns the calls that may start, in the order of the answer. Each is returned once. */
   ready(): ReadyCall[]
 }
 
-/** A call that may begin, or that cannot any more. */
+/** A call that may start, or the error because of which it cannot. */
 export interface ReadyCall {
   plan: CallPlan
   error: CallError | null
 }
 
 /**
- * The graph of the calls of one answer, which takes them as the stream completes them. A call that reads by `†` what an
- * earlier one writes waits for that one's result, as if they ran one after the other; a name without a value that no
- * earlier call writes waits for a later one, until the answer has ended. Everything else is ready at once.
+ * Creates the graph of one answer. Calls are added as the stream completes them. A call that reads a variable which an
+ * earlier call writes waits for that result. A variable that has no value, and that no earlier call writes, waits for a
+ * later call until the answer has ended. All other calls are ready at once.
  *
- * @param has Whether a read has a value now.
+ * @param has Returns whether a variable has a value now.
  */
 export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean): CallGraph {
   const nodes = new Map<string, CallNode>()
   const writers = createPlaceIndex<CallNode>()
   const readers = createPlaceIndex<CallNode>()
   const seekers = createPlaceIndex<{ node: CallNode; read: CallRead }>()
-  /** Waiting calls that may have become ready. */
+  /** Calls to check: they may have become ready. */
   const candidates = new Set<CallNode>()
-  /** The first call of the answer that has not passed. */
+  /** The index of the first call whose result is not recorded. */
   let first = 0
   const inOrder: CallNode[] = []
   let closed = false
@@ -68,7 +68,7 @@ export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean
 
   function follow(node: CallNode, earlier: CallNode): void {
     const isOpen = earlier.stage === 'waiting' || earlier.stage === 'held'
-    // One that waits for this call comes after it, whatever it reads and writes itself.
+    // A call that waits for this one runs after it, whatever it reads and writes.
     if (isOpen && !earlier.needs.has(node)) link(node, earlier, 'follows')
   }
 
@@ -80,11 +80,11 @@ export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean
     for (const place of places) {
       for (const writer of writers.overlapping(place)) follow(node, writer)
       for (const reader of readers.overlapping(place)) {
-        // One that waits for a name comes after the call that writes it, and so after this one.
+        // A call that waits for a name runs after the call that writes it, and therefore after this one.
         if (reader.missing.size === 0) follow(node, reader)
       }
     }
-    // Who comes later and minds this call need not mind those that it minds itself, at the same place.
+    // Later calls that depend on this one need not depend on its own dependencies at the same place.
     for (const place of places) {
       writers.retain(place, (writer) => writer.isLate)
       readers.retain(place, (reader) => reader.isLate)
@@ -172,7 +172,7 @@ export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean
   }
 }
 
-/** A source that failed and did not write what is read: the call that reads it cannot run. */
+/** Returns the error of a call that reads a value whose source has failed. */
 function blame(node: CallNode, source: CallNode, { written }: CallEnd): void {
   const lost = node.plan.reads.find(({ places, compound }) => {
     if (compound) return false
@@ -184,7 +184,7 @@ function blame(node: CallNode, source: CallNode, { written }: CallEnd): void {
   if (!lost) return
   node.error ??= {
     code: 'source_failed',
-    message: `${lost.text} was to be written by the call ${source.plan.id} (${source.plan.name}), which failed: mend that call first`,
+    message: `${lost.text} has no value, because the call ${source.plan.id} (${source.plan.name}) that writes it failed. Fix that call first.`,
   }
 }
 
@@ -194,38 +194,38 @@ function overlap(a: DataPlace, b: DataPlace): boolean {
   return a.path.slice(0, shared).every((key, i) => String(key) === String(b.path[i]))
 }
 
-/** How a call ended, for those that read what it writes. */
+/** How a call ended, for the calls that read what it writes. */
 export interface CallEnd {
   failed: boolean
-  /** The places that it wrote. */
+  /** The places that it has written. */
   written: readonly DataPlace[]
 }
 
-/** A call of an answer among the others. */
+/** A call in the graph. */
 export interface CallNode {
   plan: CallPlan
   index: number
-  /** Given out by `ready`. */
+  /** Whether `ready` has returned it. */
   taken: boolean
-  /** Its result is recorded, or on its way there. */
+  /** Whether its result is recorded, or being recorded. */
   passed: boolean
   stage: 'waiting' | 'held' | 'begun' | 'recorded'
-  /** Once it is recorded. */
+  /** How it ended, once its result is recorded. */
   end: CallEnd | null
   /** Calls whose results it needs. */
   needs: Set<CallNode>
-  /** Earlier calls that read or write what it writes: it begins after them. */
+  /** Earlier calls that read or write what it writes. It starts after them. */
   follows: Set<CallNode>
-  /** Those that need or follow it. */
+  /** Calls that need it or follow it. */
   dependents: Set<CallNode>
-  /** Reads that no earlier call writes and that have no value yet. */
+  /** Variables that have no value yet, and that no earlier call writes. */
   missing: Set<CallRead>
-  /** Whether it waited for a name, or for a call that did: it may come after later calls. */
+  /** Whether it waited for a name, or for a call that did. Then it may run after later calls. */
   isLate: boolean
   error: CallError | null
 }
 
-/** Whether a call has to wait for a person, or for a call from this place in the answer on. */
+/** Whether a call must wait for a person, or for a call at or after this place in the answer. */
 export function letsPass(node: CallNode, index: number): boolean {
   const seen = new Set<CallNode>()
   const waiting = [node]
@@ -240,7 +240,9 @@ export function letsPass(node: CallNode, index: number): boolean {
   return false
 }
 
-/** Fails the calls that wait for each other in a circle; an order that only a write makes is given up instead. */
+/**
+ * Fails calls that wait for each other in a cycle. If only writes cause the cycle, their order is dropped instead.
+ */
 export function breakCycles(nodes: Iterable<CallNode>): CallNode[] {
   const changed: CallNode[] = []
   const done = new Set<CallNode>()
@@ -256,7 +258,7 @@ export function breakCycles(nodes: Iterable<CallNode>): CallNode[] {
         continue
       }
       const names = [...cycle, cycle[0] as CallNode].map(({ plan }) => `${plan.id} (${plan.name})`)
-      const message = `These calls wait for each other in a circle: ${names.join(' → ')}. Make one of them without what the next one writes.`
+      const message = `These calls wait for each other in a cycle: ${names.join(' → ')}. Repeat one of them without the value that the next one writes.`
       for (const node of cycle) {
         node.error ??= { code: 'call_cycle', message }
         node.needs.clear()
@@ -267,7 +269,10 @@ export function breakCycles(nodes: Iterable<CallNode>): CallNode[] {
   return changed
 }
 
-/** A circle of waiting calls that can be reached from this one, each before the one it waits for; null for none. */
+/**
+ * Returns a cycle of waiting calls that this call leads to, each before the call that it waits for; null if there
+ * is none.
+ */
 function findCycle(start: CallNode, done: Set<CallNode>): CallNode[] | null {
   const path: { node: CallNode; left: Iterator<CallNode> }[] = []
   const onPath = new Map<CallNode, number>()

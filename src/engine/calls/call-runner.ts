@@ -16,32 +16,35 @@ import { approvedItems, executeCall, resolveItems } from './execute-call.ts'
 import { interrupted, runMapped } from './map-call.ts'
 import { type CallResult, createEndedCalls, type EndedCalls, recordCalls } from './record-call.ts'
 
-/** Runs the calls of one answer, while it streams and after. */
+/** Runs the calls of one answer, while the answer streams and after it has ended. */
 export interface CallRunner {
   /**
-   * Takes a call that the stream has completed: logs it, with its beginning where it can begin at once, and runs it.
-   * Resolves when it is logged.
+   * Takes a complete call from the stream, logs it and runs it. If it can start at once, its start is logged in the same
+   * append. Resolves when it is logged.
    */
   accept(accepted: AcceptedCall): Promise<void>
-  /** The answer has ended. */
+  /** Tells the runner that the answer has ended. */
   close(): void
-  /** Resolves when nothing runs and nothing could; calls that wait for people may be left. Rejects where the run is lost. */
+  /**
+   * Resolves when no call runs and none can start. Calls that wait for people may remain. Rejects if the run is
+   * lost.
+   */
   settled(): Promise<void>
 }
 
 /** A call as the model made it. */
 export interface AcceptedCall {
   call: ToolCall
-  /** The arguments as they came, where the call's hold references in place of bodies. */
+  /** The original arguments, if bytes in the call's arguments were replaced by references. */
   given?: Record<string, unknown>
-  /** What is wrong with the arguments. */
+  /** Why the arguments are invalid. */
   problem?: string
-  /** Of the bodies in its arguments, to be logged before it. */
+  /** The events of assets that were made from its arguments. They are logged before the call. */
   events: readonly ConversationEvent[]
   messageId: string
 }
 
-/** Begins with an answer that is to come, or goes on with the calls that the log has of one. */
+/** Creates a runner for a new answer, or for the calls of an answer that is in the log. */
 export function createCallRunner(scope: RunScope, logged?: readonly CallState[]): CallRunner {
   return new AnswerCalls(scope, logged)
 }
@@ -50,10 +53,10 @@ class AnswerCalls implements CallRunner {
   readonly #scope: RunScope
   readonly #graph: CallGraph
   readonly #ended: EndedCalls
-  /** The arguments as the model wrote them, where the log has references in place of bodies. */
+  /** The original arguments, if the log has references in place of their bytes. */
   readonly #given = new Map<string, Record<string, unknown>>()
   readonly #settled = Promise.withResolvers<void>()
-  /** Calls that wait for a person who was asked here. */
+  /** Calls for which this process has asked a person. */
   readonly #asked = new Map<string, CallPlan>()
   #unwatch: (() => void) | null = null
   #active = 0
@@ -114,7 +117,7 @@ class AnswerCalls implements CallRunner {
     for (const one of ready) this.#start(one, one.plan === plan && begins)
   }
 
-  /** Runs a job that the end waits for. */
+  /** Runs a job that `settled` waits for. */
   async #work(job: () => Promise<void>): Promise<void> {
     this.#active++
     try {
@@ -138,7 +141,7 @@ class AnswerCalls implements CallRunner {
     for (const ready of this.#graph.ready()) this.#start(ready)
   }
 
-  /** @param begun Whether its beginning is in the log, and it has a slot. */
+  /** @param begun Whether its start is in the log, and it has a slot. */
   #start({ plan, error }: ReadyCall, begun = false): void {
     this.#work(async () => {
       const call = new ActiveCall(this.#scope, plan)
@@ -149,7 +152,7 @@ class AnswerCalls implements CallRunner {
     }).catch(() => {})
   }
 
-  /** Gives the slot of a call that has one back, whatever comes of the call. */
+  /** Frees the slot, if there is one, when the job has ended. */
   async #withSlot<T>(hasSlot: boolean, job: () => Promise<T>): Promise<T> {
     try {
       return await job()
@@ -158,7 +161,7 @@ class AnswerCalls implements CallRunner {
     }
   }
 
-  /** Runs a call as far as it goes: to its outcome, or null where a person is asked. */
+  /** Runs a call until it has an outcome. Resolves to null if a person must be asked first. */
   async #run(plan: CallPlan, call: ActiveCall, begun: boolean): Promise<CallOutcome | null> {
     const { attempts, items, approval } = call.state
     const isNew = begun || (attempts === 0 && !items)
@@ -179,7 +182,7 @@ class AnswerCalls implements CallRunner {
       if (item?.arguments === undefined) return failed(item?.error ?? interrupted(plan))
       return await this.#runOne(plan, call, item, begun)
     } catch (error) {
-      // What ends the run ends its signal. All else is the call's.
+      // An aborted signal ends the run. Any other error is the outcome of this call.
       this.#scope.signal.throwIfAborted()
       return { ...failed(callError(error)), source: labelsOfError(error) }
     }
@@ -215,9 +218,9 @@ class AnswerCalls implements CallRunner {
   }
 
   /**
-   * Whether a person is asked before a call begins, by what the policies say.
+   * Asks a person about a call if a policy wants it. Resolves to whether it did.
    *
-   * @throws ByrefError of the policy that refuses it
+   * @throws ByrefError if a policy refuses the call
    */
   async #isAsked(plan: CallPlan, call: ActiveCall, { items }: ResolvedItems): Promise<boolean> {
     const { policy } = this.#scope.settings
@@ -235,7 +238,7 @@ class AnswerCalls implements CallRunner {
     return true
   }
 
-  /** Hears the answers of people. */
+  /** Starts calls when people have answered. */
   #listen(): void {
     const { session } = this.#scope
     this.#unwatch ??= session.watch(({ event }) => {
@@ -247,7 +250,7 @@ class AnswerCalls implements CallRunner {
     })
   }
 
-  /** A call is not ready for anything else: later ones may be recorded before it. */
+  /** Marks a call as waiting for a person, so that later results may be recorded before its own. */
   #hold(id: string): void {
     this.#graph.hold(id)
     this.#recordSoon()
@@ -275,7 +278,7 @@ class AnswerCalls implements CallRunner {
   }
 }
 
-/** What was asked for beside the arguments of a call. */
+/** Returns the content of an approval request. */
 function question(plan: CallPlan, items: readonly Item[], { violations, label }: Verdict) {
   const isMapped = plan.each !== undefined
   const shown = isMapped ? plan.arguments : items[0]?.arguments

@@ -17,24 +17,24 @@ import { type RunScope, workOf } from '../run-scope.ts'
 import { type Item, openContext, type ResolvedItems, sourceOf } from './active-call.ts'
 import { callError } from './call-error.ts'
 
-/** One execution of a tool: of a call, or of an item of a mapped one. */
+/** One execution of a tool, for a call or for one item of a mapped call. */
 export interface ExecutedCall {
   plan: CallPlan
   call: PolicyCall
   item: CallItem
-  /** The call's id, with the item's index for a mapped one. */
+  /** The call's id. For an item of a mapped call: `<call>/<index>`. */
   toolCallId: string
-  /** The number of the first attempt here, from 1. */
+  /** The number of this attempt, from 1. */
   attempt: number
-  /** Logs the beginning of an attempt. */
+  /** Logs the start of an attempt. */
   begin(attempt: number): Promise<void>
 }
 
 /**
- * Executes a call, within the agent's policies: values of asset references become input, the tool works, its bytes become
- * assets. A failure of the tool is an outcome, for the model to see.
+ * Executes a call within the agent's policies: replaces asset references in its arguments by values, runs the tool, and
+ * stores bytes in its result as assets. If the tool fails, the error is the outcome, which the model sees.
  *
- * @throws the signal's reason, where the run is over; what a policy throws
+ * @throws the signal's reason if the run is over; any error of a policy
  */
 export function executeCall(scope: RunScope, executed: ExecutedCall): Promise<CallOutcome> {
   const { aroundCall } = scope.settings.policy
@@ -89,17 +89,20 @@ async function execute(
   }
 }
 
-/** Maximum characters of a preliminary result that people are shown. */
+/** Maximum length of a preliminary result that people see, in characters. */
 const MAX_PRELIMINARY = 1000
 
-/** Shows a preliminary result as progress. One with bytes is not shown: its bytes have no reference yet. */
+/**
+ * Reports a preliminary result as progress. Results with bytes are left out, because the bytes have no reference
+ * yet.
+ */
 function showPreliminary({ progress }: ToolContext, value: unknown): void {
   if (value === undefined || !isPlainJson(value)) return
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   progress(text.slice(0, MAX_PRELIMINARY))
 }
 
-/** Called when it is first needed: many calls have nothing to do with assets. */
+/** Returns a function that calls `make` once, when it is first needed. Many calls use no assets. */
 function once<T>(make: () => T): () => T {
   let made: T | undefined
   return () => {
@@ -112,10 +115,11 @@ function once<T>(make: () => T): () => T {
 const MAX_ITEMS = 100_000
 
 /**
- * Resolves the variables of a call. In a mapped call `†item` and `†index` stand for the entry and its index, from 0.
+ * Replaces the variables in a call's arguments by values. In a mapped call, `†item` is the item and `†index` its index,
+ * from 0.
  *
  * @param written The arguments as the model wrote them.
- * @throws VariableError; ByrefError `invalid_arguments`, also where a mapped call has no list
+ * @throws VariableError; ByrefError `invalid_arguments`, for example if `_each` of a mapped call is not a list
  */
 export async function resolveItems(
   scope: RunScope,
@@ -139,7 +143,7 @@ export async function resolveItems(
   return { items: await Promise.all(list.map(resolve)), each: labels }
 }
 
-/** What a person approved. Items that had no arguments when they were shown are null. */
+/** Returns the items with the arguments that a person approved. Items that had no arguments at that time are null. */
 export async function approvedItems(
   scope: RunScope,
   plan: CallPlan,

@@ -131,7 +131,7 @@ describe('interrupted', () => {
   it('says that nobody knows what a call did', () => {
     expect(interrupted(planOf({}))).toMatchObject({
       code: 'interrupted',
-      message: expect.stringMatching(/"t" was begun and cut off: it may or may not/),
+      message: expect.stringMatching(/"t" was interrupted. It may or may not/),
     })
     const gone = planCall({ id: 'c', name: 'gone', arguments: {} }, new Map())
     expect(interrupted(gone).message).toContain('the tool is not there any more')

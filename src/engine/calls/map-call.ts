@@ -11,8 +11,8 @@ import { type ActiveCall, adjusted, type Item } from './active-call.ts'
 import { executeCall } from './execute-call.ts'
 
 /**
- * Runs a mapped call: each item begun and logged for itself, so that after a crash it goes on in the middle. Its value is
- * the list of results in the order of the items. A failure is `{ index, error }` in its place.
+ * Runs a mapped call. Each item is started and logged by itself, so that after a crash the call continues with the
+ * remaining items. Its value is the list of results in the order of the items. A failed item is `{ index, error }`.
  */
 export async function runMapped(
   scope: RunScope,
@@ -41,7 +41,7 @@ function placed({ value, error }: Partial<ItemState>, index: number): unknown {
   return error ? { index, error } : (value ?? null)
 }
 
-/** Logs what an item came to. */
+/** Logs the outcome of an item. */
 async function logItem(
   scope: RunScope,
   { id: toolCallId }: CallPlan,
@@ -58,7 +58,7 @@ async function logItem(
   return end
 }
 
-/** Begins one item and runs it. */
+/** Runs one item. */
 async function outcomeOf(
   scope: RunScope,
   plan: CallPlan,
@@ -92,11 +92,11 @@ async function outcomeOf(
   }
 }
 
-/** What the model is told of an execution that began and whose end is not known. */
+/** Returns the error for an execution that started, but whose outcome is unknown because its process died. */
 export function interrupted({ name, tool }: CallPlan): CallError {
-  const hint = tool ? '' : ' (the tool is not there any more)'
+  const hint = tool ? '' : ' (the tool no longer exists)'
   return {
     code: 'interrupted',
-    message: `The call of "${name}" was begun and cut off${hint}: it may or may not have had its effect. Find out before you repeat it.`,
+    message: `The call of "${name}" was interrupted${hint}. It may or may not have had its effect: check before you repeat it.`,
   }
 }

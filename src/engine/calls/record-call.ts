@@ -16,20 +16,21 @@ import type { RunScope } from '../run-scope.ts'
 import { callError } from './call-error.ts'
 import type { CallEnd } from './call-graph.ts'
 
-/** A value that is written among the data is shown to the model as it is up to so many characters of JSON. */
+/** Maximum length, in characters of JSON, up to which a result repeats a value that was written to the board. */
 const SHOWN_CHARS = 1000
 
-/** A call and what it came to. */
+/** A call with its outcome. */
 export interface CallResult {
   plan: CallPlan
   outcome: CallOutcome
-  /** What the model is shown instead of the value. */
+  /** What the model sees instead of the value. */
   modelOutput?: JsonValue
 }
 
 /**
- * Logs what calls came to, in their order: for each its assets, what it writes among the data, and its result, in one
- * append. `ended` hears how each call ended.
+ * Logs the outcomes of calls, in their order. One append per call has its assets, its writes to the board and its result.
+ *
+ * @param ended Called when the outcome of a call is logged.
  */
 export async function recordCalls(
   scope: RunScope,
@@ -44,37 +45,37 @@ export async function recordCalls(
     const { plan } = result
     const appended = append(scope, result).then((end) => ended(plan, end))
     appending.push(appended)
-    // What the data may refuse is known before the next one is appended. All are awaited, so that no rejection is lost.
+    // The board may reject a write, so wait before the next append. All are awaited, so that no rejection is lost.
     if (plan.outputs.length > 0) await Promise.all(appending)
   }
   await Promise.all(appending)
 }
 
-/** What the data say no to, with reasons that a model can act on. */
+/** Error codes with which the board rejects a value. The model can act on them. */
 const REFUSALS: ReadonlySet<string> = new Set([
   'schema_violation',
   'invalid_data',
   'invalid_message',
 ])
 
-/** Whether it is the data that refused what was to be appended, not the log. */
+/** Whether the board, not the log, has rejected an append. */
 export function isRefusal(error: unknown): error is ByrefError {
   return error instanceof ByrefError && REFUSALS.has(error.code)
 }
 
-/** Appends one call's result; where the data refuse what it writes, that it was refused. */
+/** Appends the outcome of one call. If the board rejects what it writes, appends that error instead. */
 async function append(scope: RunScope, result: CallResult): Promise<CallEnd> {
   try {
     return await appendOutcome(scope, result)
   } catch (error) {
     if (!isRefusal(error)) throw error
     const { plan, outcome } = result
-    // Why the board rejects a value may tell what is in it.
+    // The board's error may quote the value, so it keeps the value's label.
     return appendOutcome(scope, { plan, outcome: failedAfter(outcome, error) })
   }
 }
 
-/** What a call that worked comes to where its result cannot be logged. */
+/** Returns the outcome of a call that succeeded, but whose result could not be logged. */
 function failedAfter({ events, labels, given }: CallOutcome, error: unknown): CallOutcome {
   const label = labels && { label: wholeOf(labels) }
   return { events, error: callError(error), labels: label, given }
@@ -105,7 +106,7 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
 }
 
 /**
- * A value that is kept as an asset is not written into.
+ * Rejects a write into a value that is stored as an asset, because assets never change.
  *
  * @throws ByrefError `invalid_data`
  */
@@ -121,12 +122,15 @@ function refuseWithinAsset({ session }: RunScope, { path, ...place }: OutputTarg
   }
 }
 
-/** Where a result is written: success to the first alternative, an error to the second, unless the tool chose. */
+/**
+ * Returns where a result is written. A value goes to the first alternative and an error to the second, unless the
+ * tool chose.
+ */
 function targetsOf({ plan, outcome }: CallResult): readonly OutputTarget[] {
   return plan.outputs[outcome.chosen ?? (outcome.error ? 1 : 0)] ?? []
 }
 
-/** The data message of a result. */
+/** Returns the data message that writes a result to the board. */
 function writeOf(plan: CallPlan, outcome: CallOutcome, target: OutputTarget): Message {
   return toMessage({
     type: 'data',
@@ -147,7 +151,7 @@ function withoutPreview(value: unknown): unknown {
   return stand
 }
 
-/** A result that is too large for a prompt as an asset and what stands for it, and what the model is shown instead. */
+/** Offloads a result that is too large for a prompt, and computes what the model sees instead. */
 async function shortened(result: CallResult, scope: RunScope): Promise<CallResult> {
   const { plan, outcome } = result
   if (outcome.error) return result
@@ -164,8 +168,7 @@ async function shortened(result: CallResult, scope: RunScope): Promise<CallResul
 }
 
 /**
- * Whether an asset may stand for the value: among the data not for one that is merged with others, nor for one that a
- * schema binds.
+ * Whether the value may be replaced by a reference. On the board, values that are merged or have a schema must stay whole.
  */
 function mayOffload(result: CallResult, { session }: RunScope): boolean {
   const { plan, outcome } = result
@@ -177,7 +180,9 @@ function mayOffload(result: CallResult, { session }: RunScope): boolean {
   return !session.board.entries().some(({ kind, schema }) => schema && kinds.has(kind))
 }
 
-/** What the tool wants the model to be shown, of a mapped call for each item; undefined where it wants nothing. */
+/**
+ * Returns the result of the tool's `toModelOutput`, for each item of a mapped call; undefined if the tool has none.
+ */
 function modelOutputOf(plan: CallPlan, value: unknown): JsonValue | undefined {
   const { tool, each } = plan
   if (!tool?.toModelOutput) return undefined
@@ -212,7 +217,7 @@ function resultOf(result: CallResult, targets: readonly OutputTarget[]): Message
   return resultMessage(plan, targets.length > 0 ? { ...mark, ...inShort(value) } : value, shown)
 }
 
-/** A value that is among the data, as the result says it again: as it is, if it is short. */
+/** Returns how a result repeats a value that was written to the board: the value if it is short, else a preview. */
 function inShort(
   value: unknown,
 ): { value: unknown } | { assetRef?: string; offloaded?: true; preview: unknown } {
@@ -244,17 +249,17 @@ function senderOf(name: string): Participant {
   return { participant_id: name, participant_role: 'tool', name }
 }
 
-/** What calls came to that is not recorded yet: it is recorded in the order of the answer. */
+/** The outcomes that are not recorded yet. They are recorded in the order of the answer. */
 export interface EndedCalls {
-  /** The next call of the answer. */
+  /** Adds the next call of the answer to the order. */
   expect(id: string): void
   add(result: CallResult): void
   readonly isEmpty: boolean
-  /** Records what has ended, as far as its turn has come; to be asked again whenever calls come or are held. */
+  /** Records the outcomes whose turn has come. Call it again when a call is added, ends or is held. */
   record(): Promise<void>
 }
 
-/** Begins with the calls that there are. */
+/** Creates the queue of outcomes for the calls that are known so far. */
 export function createEndedCalls(
   ids: readonly string[],
   options: {
@@ -267,7 +272,7 @@ export function createEndedCalls(
   const placeOf = ({ plan }: CallResult): number => order.get(plan.id) ?? 0
   let isRecording = false
 
-  /** The results whose turn it is. */
+  /** Removes and returns the outcomes whose turn has come. */
   function inTurn(): CallResult[] {
     const results = ended.filter(({ plan }) => options.takeTurn(plan.id))
     for (const result of results) ended.splice(ended.indexOf(result), 1)

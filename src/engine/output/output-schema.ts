@@ -6,20 +6,20 @@ import { copyJson } from '../../core/json/copy-json.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../../core/json/json.ts'
 import type { DataBlock, Message } from '../../core/messages/message.ts'
 
-/** What an answer shall be: a schema of a library such as zod 4, or JSON Schema. */
+/** The schema of an answer: a schema of a library such as zod 4, or JSON Schema. */
 export type OutputSchema<Output = unknown> = ToolSchema<Output> | JsonSchema
 
-/** The type of the answers that a schema takes: its own, or unknown for JSON Schema. */
+/** The type of a schema's answers; unknown for JSON Schema. */
 export type OutputOf<Schema> =
   Schema extends StandardSchemaV1<unknown, infer Output> ? Output : unknown
 
-/** An answer that was read: its value, or what is wrong with it, in words for a model. */
+/** A parsed answer: its value, or a description of the problem for the model. */
 export type ReadOutput<Output = JsonValue> =
   | { value: Output; problem?: undefined }
   | { problem: string }
 
 /**
- * The schema as JSON Schema (2020-12), for the model and the log.
+ * Converts a schema to JSON Schema (2020-12), for the model and the log.
  *
  * @throws ByrefError `config_invalid` for a value that is not a schema, or a schema that cannot describe itself
  */
@@ -38,7 +38,7 @@ export function outputJsonSchema(schema: OutputSchema): JsonObject {
   }
 }
 
-/** Reads an answer as JSON and checks it by a JSON Schema. */
+/** Parses an answer as JSON and validates it against a JSON Schema. */
 export function readOutput(text: string, schema: JsonObject): ReadOutput {
   const value = parseAnswer(text)
   if (value === undefined) return { problem: 'it is no JSON' }
@@ -52,7 +52,7 @@ export function readOutput(text: string, schema: JsonObject): ReadOutput {
   return { problem: words.join('; ') }
 }
 
-/** What the schema's own library makes of a value: defaults, transforms, refinements. */
+/** Applies the defaults, transforms and refinements of the schema's own library. */
 export async function refineOutput<Output>(
   value: JsonValue,
   schema: OutputSchema<Output>,
@@ -67,7 +67,7 @@ export async function refineOutput<Output>(
   return { problem: words.join('; ') }
 }
 
-/** The JSON of an answer, also in a code fence or between other words; undefined where there is none. */
+/** Finds the JSON in an answer, also in a code fence or between other words; undefined if there is none. */
 function parseAnswer(text: string): JsonValue | undefined {
   const fenced = /```(?:json5?)?[^\n]*\n([\s\S]*?)\n?[ \t]*```/i.exec(text)?.[1]
   for (const candidate of [text, fenced, ...braced(text)]) {
@@ -75,13 +75,13 @@ function parseAnswer(text: string): JsonValue | undefined {
     try {
       return JSON.parse(candidate) as JsonValue
     } catch {
-      // The next one may be.
+      // Try the next candidate.
     }
   }
   return undefined
 }
 
-/** From a bracket to the one that closes it, objects first; of the few brackets that answers begin with. */
+/** Yields candidates for JSON: from an opening bracket to its closing one, objects first. */
 function braced(text: string): string[] {
   const starts = [...text.matchAll(/[{[]/g)].slice(0, MAX_BRACKETS)
   const objects = starts.filter(([bracket]) => bracket === '{')
@@ -91,7 +91,7 @@ function braced(text: string): string[] {
 
 const MAX_BRACKETS = 20
 
-/** The text from a bracket to where it is closed, brackets within texts not counted; null where it is not. */
+/** Returns the text from a bracket to its closing bracket, ignoring brackets in strings; null if it is not closed. */
 function closedFrom(text: string, start: number): string | null {
   let depth = 0
   let isText = false
@@ -119,8 +119,8 @@ function noSchema(why: string): ByrefError {
 }
 
 /**
- * The schema of the result that messages ask for: the `output` of the last input message that has one, which so says of a
- * piece of work what goes in (`schema`) and what comes out. Null where none has.
+ * Returns the schema of the result that messages request: the `output` of the last input message that has one. Such a
+ * message describes a task by what goes in (`schema`) and what comes out. Null if there is none.
  */
 export function inputOutput(messages: readonly Message[]): JsonObject | null {
   for (const { content_type, content } of messages.toReversed()) {

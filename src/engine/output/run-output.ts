@@ -5,7 +5,7 @@ import type { Message } from '../../core/messages/message.ts'
 import { newId } from '../../core/new-id.ts'
 import { type OutputSchema, readOutput, refineOutput } from './output-schema.ts'
 
-/** What is wrong with the last answer of a run that was asked for JSON; null where nothing is, or nothing was asked for. */
+/** Returns why a run's last answer does not fit the requested schema; null if it fits, or none was requested. */
 export function outputProblem(
   state: Pick<ConversationState, 'messages'>,
   run: RunState,
@@ -15,10 +15,10 @@ export function outputProblem(
 }
 
 /**
- * What a run that has ended was asked for: null where it was asked for nothing.
+ * Returns the output of a run that has ended; null if none was requested.
  *
- * @param schema What the caller asked for, whose own checks and transforms come on top of the JSON Schema in the log.
- * @throws ByrefError `output_invalid` for a run that ended before its answer, or with one that does not fit
+ * @param schema The caller's schema. Its checks and transforms are applied in addition to the JSON Schema in the log.
+ * @throws ByrefError `output_invalid` if the run ended without an answer, or with one that does not fit
  */
 export async function runOutput(
   state: Pick<ConversationState, 'messages'>,
@@ -46,17 +46,17 @@ function invalid(why: string): ByrefError {
   return new ByrefError('output_invalid', `There is no output that fits its schema: ${why}`)
 }
 
-/** What a model is told of the form of its answer, also where its provider does not hold it to that. */
+/** Tells the model which schema its answer must fit. Not all providers enforce a schema. */
 export function outputRequest(schema: JsonObject): string {
   return `Your final answer shall be JSON alone, without other words, that fits this JSON Schema:\n${JSON.stringify(schema)}`
 }
 
-/** What a model is told of an answer that is not in the form that was asked for. */
+/** Tells the model why its answer does not fit the schema. */
 export function outputComplaint(problem: string): string {
   return `That answer does not fit the schema: ${problem}. Answer again, with the whole of it as JSON alone.`
 }
 
-/** Such words as a message of the system, in a conversation. */
+/** Returns such a text as a message of the system. */
 export function outputNotice(text: string): Message {
   return {
     id: newId(),

@@ -24,11 +24,10 @@ import { type SavedAnswer, saveModelFiles } from './save-model-files.ts'
 import { laterTools, type StepPrompts } from './step-prompts.ts'
 
 /**
- * One step: the prompt out of the conversation, the model's answer into it, and its calls, which begin while the answer
- * still streams.
- * An answer that breaks off after one of its calls was logged is kept as far as it came.
+ * Runs one step: makes the prompt, asks the model, logs its answer, and runs its calls, which start while the answer still
+ * streams. If the answer is interrupted after one of its calls was logged, the part that was received is kept.
  *
- * @param messageId The step's id, which has begun in the log.
+ * @param messageId The id of the step, whose start is in the log.
  */
 export async function askModel(
   scope: RunScope,
@@ -74,7 +73,7 @@ export async function askModel(
   await answer.calls()?.settled()
 }
 
-/** Asks, within what the caller has around it. */
+/** Asks the model, inside the `aroundStep` of the agent's policies. */
 function around(
   scope: RunScope,
   messageId: string,
@@ -86,7 +85,10 @@ function around(
   return scope.during(() => aroundStep({ ...workOf(scope), messageId, model }, perform))
 }
 
-/** The prompt of the step, compacted first where bodies that it showed are gone. What could not be read is logged. */
+/**
+ * Makes the prompt of the step. If files that it showed are gone, it is compacted first. Files that cannot be read
+ * are logged.
+ */
 async function promptOf(scope: RunScope, prompts: StepPrompts): Promise<LanguageModelV4Prompt> {
   const derive = async () => {
     const derived = await scope.during(() => prompts.next(scope.session))
@@ -99,7 +101,7 @@ async function promptOf(scope: RunScope, prompts: StepPrompts): Promise<Language
   return (await derive()).prompt
 }
 
-/** What a person is told of bodies that could not be read. */
+/** Returns events that report files which could not be read. */
 function unreadEvents(unread: ReadonlyMap<string, unknown>): ConversationEvent[] {
   return [...unread].map(([ref, error]) => {
     const { code, message } = callError(error)
@@ -107,7 +109,7 @@ function unreadEvents(unread: ReadonlyMap<string, unknown>): ConversationEvent[]
   })
 }
 
-/** Logs how what there is by now is shown from now on. */
+/** Compacts the prompt: logs how the conversation so far is shown from now on. */
 export async function compactPrompt(
   scope: RunScope,
   prompts: StepPrompts,
@@ -120,7 +122,7 @@ export async function compactPrompt(
   await scope.append({ events })
 }
 
-/** What the call is given beside prompt and tools. */
+/** Returns the options of the model call, without prompt and tools. */
 function optionsOf(
   { session, settings }: RunScope,
   hasTools: boolean,
@@ -130,7 +132,7 @@ function optionsOf(
   return output ? { ...own, ...jsonAnswer(output, own) } : own
 }
 
-/** The answer that streams, and the calls in it. */
+/** Reads the answer as it streams, and runs its calls. */
 function createAnswer(scope: RunScope, messageId: string) {
   const { session } = scope
   let calls: CallRunner | null = null
@@ -164,7 +166,7 @@ function createAnswer(scope: RunScope, messageId: string) {
       }),
     callDelta: (toolCallId, delta) => scope.stream({ type: 'TOOL_CALL_ARGS', toolCallId, delta }),
     call(call) {
-      // In the order of the answer; the model is not kept waiting.
+      // Accept calls in the order of the answer, without blocking the stream.
       accepting = accepting ? accepting.then(() => accept(call)) : accept(call)
       accepting.catch(() => {})
     },
@@ -172,7 +174,7 @@ function createAnswer(scope: RunScope, messageId: string) {
   return {
     reader,
     calls: () => calls,
-    /** Resolves when every call so far is logged: to their runner, null where there are none. */
+    /** Resolves to the runner of the calls, when all calls so far are logged; null if there are none. */
     async accepted(): Promise<CallRunner | null> {
       if (accepting) await accepting
       return calls
@@ -180,7 +182,7 @@ function createAnswer(scope: RunScope, messageId: string) {
   }
 }
 
-/** Assets whose records say that they are the model's: of all that it was shown. */
+/** Returns assets that label what is saved with the label of everything the model has seen. */
 function modelAssets({ assets, session: { labels } }: RunScope, messageId: string): Assets {
   if (!labels) return assets
   return assets.scoped({ label: () => writeLabel(labels.context(messageId)) })
@@ -217,12 +219,12 @@ async function logAnswer(
   })
 }
 
-/** Keeps an answer that broke off after calls of it were logged: what was said and called until then. */
+/** Logs the part of an interrupted answer that was received, because some of its calls are logged. */
 export async function logBrokenAnswer(scope: RunScope, messageId: string): Promise<void> {
   const { runId } = scope
   await scope.append((state) => {
     const run = openRun(state)
-    // An append of the same batch may have ended it.
+    // Another append in the same batch may have ended the run.
     if (!run) throw new RunLostError()
     const { stepName } = openStep(state, messageId)
     const step = { stepName, runId, messageId, usage: UNCOUNTED, finishReason: 'error' }
@@ -234,15 +236,14 @@ export async function logBrokenAnswer(scope: RunScope, messageId: string): Promi
 
 const UNCOUNTED = { inputTokens: null, outputTokens: null }
 
-/** The provider's id, or one of our own where the conversation had a call of that id before. */
+/** Returns the provider's call id, or a new one if the conversation has a call with that id. */
 function freshCallId(calls: Readonly<Record<string, unknown>>, id: string): string {
   return id === '' || id in calls ? `call_${newId()}` : id
 }
 
 /**
- * A call whose arguments hold no bodies, so that neither log nor later prompts do: base64 and data URLs that
- * a model wrote are assets before the call is logged. The tool is still given what the model wrote, but for data that
- * is an asset as a whole: then `save_asset` has nothing left to save and is given the reference.
+ * Replaces base64 and data URLs in a call's arguments by references, so that neither the log nor later prompts contain
+ * them. The tool still gets the original arguments. `save_asset` gets the reference if its whole data became an asset.
  */
 async function extractArguments(
   { problem, ...call }: ModelCall,

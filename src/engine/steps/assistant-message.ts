@@ -8,7 +8,7 @@ import type { ConversationEvent, TokenUsage } from '../../core/events/events.ts'
 import type { Attachment, Message, MessageMetadata, ToolCall } from '../../core/messages/message.ts'
 import type { ModelResponse } from './read-response.ts'
 
-/** The message of a whole answer. */
+/** Returns the message of a complete answer. */
 export function assistantMessage(
   id: string,
   { text, reasoning, usage }: ModelResponse,
@@ -38,7 +38,10 @@ function footerOf({ inputTokens, outputTokens, cachedInputTokens, cost }: TokenU
   return `${inputTokens ?? '?'} tokens in${cached}, ${outputTokens ?? '?'} out${price}`
 }
 
-/** The message of an answer that was stopped or broke off: what was said and called until then; none for nothing. */
+/**
+ * Returns the message of an interrupted answer, with the text and the calls that were received; empty if there are
+ * none.
+ */
 export function unfinishedMessage(state: ConversationState, run: RunState): ConversationEvent[] {
   const step = run.steps.at(-1)
   if (!step || step.finishedAt !== undefined) return []
@@ -55,12 +58,12 @@ export function unfinishedMessage(state: ConversationState, run: RunState): Conv
   return [{ type: 'NEW_MESSAGE', payload }]
 }
 
-/** The complete calls of a step, as the model made them. */
+/** Returns the complete calls of a step, as the model wrote them. */
 export function loggedCalls({ calls }: ConversationState, { callIds }: StepState): ToolCall[] {
   return callIds.flatMap((id) => calls[id]?.call ?? [])
 }
 
-/** The step of this id in the open run, and the name that AG-UI wants of it: its number. */
+/** Returns the step with this id in the open run, and its name for AG-UI, which is its number. */
 export function openStep(
   state: ConversationState,
   messageId: string,

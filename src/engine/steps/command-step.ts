@@ -12,8 +12,8 @@ import {
 } from '../../plugins/command-message.ts'
 
 /**
- * The step in which the commands among the messages of a run are carried out, as a whole answer of a model that called
- * them: from here on they are calls like any other, with their approvals, `†` and crashes. Nothing where there are none.
+ * Returns the step that runs the commands among a run's messages, written as if a model had called them. From then on they
+ * are ordinary calls, with approvals, variables and recovery after crashes. Empty if there are no commands.
  */
 export function commandStep(
   runId: string,
@@ -41,22 +41,24 @@ export function commandStep(
   ]
 }
 
-/** A message with its calls as metadata, where it is a command, so that its result is joined to it. */
+/**
+ * Adds the call to a command's metadata, so that its result is linked to the message. Other messages are unchanged.
+ */
 export function announced(message: Message, plugins: Plugins): Message {
   if (!isCommand(message) || message.metadata.tool_calls !== undefined) return message
   const tool_calls = [callOf(message, plugins)]
   return { ...message, metadata: { ...message.metadata, tool_calls } }
 }
 
-/** What is looked at for the replies of a step. */
+/** The part of the state that {@link commandReplies} needs. */
 export interface RepliedState {
   messages: readonly Message[]
   calls: Readonly<Record<string, CallState>>
 }
 
 /**
- * The replies to the commands of a run's last step, to be appended with whatever follows it: what their calls gave, or
- * what went wrong.
+ * Returns the replies to the commands of a run's last step: the results of their calls, or their errors. They are appended
+ * together with the events that follow the step.
  */
 export function commandReplies(
   { messages, calls }: RepliedState,
@@ -75,7 +77,7 @@ export function commandReplies(
 function responseOf(result: Message | undefined): unknown {
   if (!result) {
     const message =
-      'The run ended before the command was carried out; it may or may not have had its effect'
+      'The run ended before the command was completed. It may or may not have had its effect.'
     return { error: { code: 'interrupted', message } }
   }
   const error = readMetadata(result).result?.error

@@ -22,7 +22,7 @@ import { createStepPrompts, laterTools } from './step-prompts.ts'
 
 const { createHash } = nodeBuiltin('node:crypto')
 
-/** What the request of a step is worked out from. */
+/** What the request of a step is derived from. */
 export interface DebugSource {
   log: ConversationLog
   assets: Assets
@@ -31,9 +31,9 @@ export interface DebugSource {
 }
 
 /**
- * The debug data of a message as people see them: what was given with it, or, for the answer of a step, its request,
- * whose prompt is worked out from the log as it was then (bodies are digests, what was deleted since is in it), and its
- * response. Null where there are none, and for a message that was deleted.
+ * Returns the debug data of a message: the data that was appended with it, or, for the answer of a step, its request and
+ * response. The prompt in the request is derived from the log as it was at that time, with digests in place of bytes. Null
+ * if there is none, or if the message was deleted.
  */
 export async function deriveDebug(
   { log, assets, namespace, settings }: DebugSource,
@@ -69,7 +69,7 @@ export async function deriveDebug(
   }
 }
 
-/** How the run treated what is untrusted, whatever the agent does now. */
+/** Returns the trust settings of the run, which may differ from the agent's present ones. */
 function trustOf(
   mode: RunState['trust'],
   { trust }: Pick<AgentSettings, 'trust'>,
@@ -79,15 +79,15 @@ function trustOf(
 }
 
 interface FoundStep {
-  /** The conversation when the step began. */
+  /** The conversation's state when the step began. */
   before: ConversationState
   step: StepState
   answer: Message
-  /** Of everything in it. */
+  /** The labels of the conversation's values. */
   labels: Labels
 }
 
-/** The step that wrote a message; null for a message that none wrote. */
+/** Finds the step that wrote a message; null if no step did. */
 async function findStep(
   log: ConversationLog,
   conversation: string,
@@ -112,8 +112,7 @@ async function findStep(
 }
 
 /**
- * A value as people see it for debugging: JSON with every body replaced by its size and digest (message-metadata.md's
- * `debug`: no bytes). Functions are left out.
+ * Converts a value to JSON for debugging. Bytes are replaced by their size and digest. Functions are left out.
  */
 function debugValue(root: unknown): JsonValue {
   return copyTree(root, (value) => {

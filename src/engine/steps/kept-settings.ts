@@ -6,15 +6,18 @@ import type { AgentSettings } from '../run-settings.ts'
 
 const { createHash } = nodeBuiltin('node:crypto')
 
-/** What prompts are made with, beside the conversation: it seldom changes, and is kept once among the debug data. */
+/**
+ * The settings that prompts depend on, apart from the conversation. They rarely change, so the debug data has them
+ * once.
+ */
 export interface KeptSettings {
   model: { provider: string; modelId: string }
   instructions: string
-  /** As the model is shown them. */
+  /** The tools as the model sees them. */
   tools: readonly { name: string }[]
-  /** The names of those that it was shown only when a result had become an asset. */
+  /** The names of tools that the model sees only once a result has become an asset. */
   later?: readonly string[]
-  /** Of the model calls; absent for none. A run's own are in its `RUN_STARTED`. */
+  /** The settings of model calls; absent if there are none. A run's own settings are in its `RUN_STARTED`. */
   settings?: ModelSettings
 }
 
@@ -26,8 +29,8 @@ interface Named {
 const named = new WeakMap<AgentSettings, Named>()
 
 /**
- * The name of an agent's settings, for the event that begins or takes over a run, and the settings themselves where the
- * last run of the conversation did not name them. A step's prompt is a function of the log and of these, so that it is not kept.
+ * Returns the name of an agent's settings, for the event that starts or takes over a run. Also returns the settings, unless
+ * the conversation's last run has the same name. Prompts are derived from the log and these settings, and are not stored.
  */
 export function keepSettings(
   { runs }: Pick<ConversationState, 'runs'>,
@@ -55,7 +58,7 @@ function describe(settings: AgentSettings): Named {
   return described
 }
 
-/** The JSON of tools, which are described once and used by many agents. */
+/** Caches the JSON of tools, which many agents share. */
 const texts = new WeakMap<object, string>()
 
 function textOf(tool: object): string {

@@ -4,42 +4,42 @@ import type { ToolCall } from '../../core/messages/message.ts'
 import { endOfWholeRefs } from '../../core/refs/embedded-refs.ts'
 import type { ModelStreamPart } from '../../models/language-model.ts'
 
-/** A call as the model made it. `problem` says what is wrong with arguments that are no JSON object. */
+/** A call as the model wrote it. `problem` is set if its arguments are not a JSON object. */
 export interface ModelCall extends ToolCall {
   problem?: string
-  /** What the provider wants back with the call in later prompts (thought signatures and the like). */
+  /** Metadata that the provider expects with the call in later prompts, such as thought signatures. */
   provider_metadata?: Record<string, unknown>
 }
 
-/** What a model thought before it spoke, as its provider wants it back in later prompts. */
+/** A model's reasoning, as its provider expects it in later prompts. */
 export interface ModelReasoning {
   text: string
   provider_metadata?: Record<string, unknown>
 }
 
-/** Bytes that a model made. */
+/** A file that a model generated. */
 export interface ModelFile {
   mediaType: string
-  /** Bytes, or base64 as the provider gave it. */
+  /** Bytes, or base64 if the provider sent it. */
   data: Uint8Array | string
 }
 
-/** One whole answer of a model. */
+/** One complete answer of a model. */
 export interface ModelResponse {
   text: string
   reasoning: ModelReasoning[]
   calls: ModelCall[]
   files: ModelFile[]
   usage: TokenUsage
-  /** The provider's reason in the AI SDK's words. */
+  /** The finish reason, as one of the AI SDK's values. */
   finishReason: string
-  /** What the provider says of the answer beside it: its id, its model's exact name, warnings. Absent for nothing. */
+  /** The provider's metadata for the answer: its id, the exact model, warnings. Absent if there is none. */
   provider?: Record<string, unknown>
 }
 
-/** What the reader tells while the answer streams; each may wait. */
+/** Callbacks of the reader while the answer streams. A returned promise pauses the reader. */
 export interface ResponseListener {
-  /** Part of the text; an embedded reference is never split between two deltas. */
+  /** A part of the text. An embedded reference is never split between two deltas. */
   text(delta: string): void | Promise<void>
   textEnd(): void | Promise<void>
   callStart(id: string, name: string): void | Promise<void>
@@ -47,22 +47,22 @@ export interface ResponseListener {
   call(call: ModelCall): void | Promise<void>
 }
 
-/** Reads a model's stream, part by part. */
+/** Reads a model's stream part by part. */
 export interface ResponseReader {
-  /** As far as it has come. */
+  /** The answer so far. */
   readonly response: ModelResponse
   take(part: ModelStreamPart): void | Promise<void>
-  /** Emits text that was held back, for an answer that was interrupted. */
+  /** Emits text that was held back. Call it if the answer was interrupted. */
   flush(): void | Promise<void>
   /**
-   * The stream has ended.
+   * Checks the answer once the stream has ended.
    *
-   * @throws ByrefError `model_failed` for one that ended without a finish, or whose answer is empty or broken
+   * @throws ByrefError `model_failed` if the stream ended without a finish part, or the answer is empty or invalid
    */
   end(): void
 }
 
-/** Parts that no text goes past. */
+/** Parts before which held-back text must be emitted. */
 const ENDS_TEXT: ReadonlySet<ModelStreamPart['type']> = new Set([
   'text-end',
   'tool-input-start',
@@ -72,8 +72,8 @@ const ENDS_TEXT: ReadonlySet<ModelStreamPart['type']> = new Set([
 ])
 
 /**
- * Begins to read an answer. `callId` maps the provider's id of a call to the one it has here, since some servers give
- * the same ids in every answer.
+ * Creates a reader for one answer. `callId` maps the provider's id of a call to a unique one, because some servers use the
+ * same ids in every answer.
  */
 export function createResponseReader(
   callId: (providerId: string) => string,
@@ -91,7 +91,7 @@ export function createResponseReader(
   const used = new Set<string>()
   const thoughts = new Map<string, ModelReasoning>()
   let finished = false
-  /** The beginning of an embedded reference whose end has not arrived. */
+  /** The start of an embedded reference whose end has not arrived yet. */
   let held = ''
 
   function takeText(delta: string): void | Promise<void> {
@@ -126,7 +126,7 @@ export function createResponseReader(
       ...(providerMetadata ? { provider_metadata: providerMetadata } : {}),
     }
     response.calls.push(call)
-    // A further call of this id is another one.
+    // Another call with this id is a new call.
     ids.delete(part.toolCallId)
     return tell.call(call)
   }
@@ -191,13 +191,13 @@ export function createResponseReader(
       if (!finished) {
         throw new ByrefError(
           'model_failed',
-          'The model’s answer broke off before its end; ask again',
+          'The model’s answer ended before it was complete. Try again.',
         )
       }
       const { text, calls, files, finishReason } = response
       const isEmpty = text === '' && calls.length === 0 && files.length === 0
       if (finishReason === 'error' || (isEmpty && finishReason === 'other')) {
-        throw new ByrefError('model_failed', 'The model’s answer was empty or broken; ask again')
+        throw new ByrefError('model_failed', 'The model’s answer was empty or invalid. Try again.')
       }
     },
   }
@@ -219,14 +219,14 @@ function count(tokens: unknown): number | null {
   return typeof tokens === 'number' && Number.isFinite(tokens) ? tokens : null
 }
 
-/** Interface v3 gives the bytes themselves, v4 an object around them. */
+/** Version 3 of the interface has the bytes themselves, version 4 an object around them. */
 function fileOf({ data, mediaType }: Extract<ModelStreamPart, { type: 'file' }>): ModelFile[] {
   const body = typeof data === 'object' && 'type' in data ? data : { type: 'data' as const, data }
   return body.type === 'data' ? [{ mediaType, data: body.data }] : []
 }
 
 function parseArguments(given: unknown): Pick<ModelCall, 'arguments' | 'problem'> {
-  // Some servers send the object itself, or nothing for none.
+  // Some servers send the object itself, or an empty text for no arguments.
   const input = typeof given === 'string' ? given : (JSON.stringify(given) ?? '')
   if (input.trim() === '') return { arguments: {} }
   try {
@@ -235,7 +235,7 @@ function parseArguments(given: unknown): Pick<ModelCall, 'arguments' | 'problem'
       return { arguments: value as Record<string, unknown> }
     }
   } catch {
-    // Said below, with the text itself.
+    // Reported below, with the text.
   }
   const shown = input.length > 200 ? `${input.slice(0, 200)}…` : input
   return { arguments: {}, problem: `The arguments are no JSON object: ${shown}` }

@@ -4,17 +4,17 @@ import type { AssetEvent } from '../../core/events/events.ts'
 import type { Attachment } from '../../core/messages/message.ts'
 import type { ModelResponse } from './read-response.ts'
 
-/** What a model made, as it is logged. */
+/** A model's files and text, as they are logged. */
 export interface SavedAnswer {
   events: AssetEvent[]
   attachments: Attachment[]
-  /** Its text, with a reference in the place of each data URL. */
+  /** The text, with a reference in place of each data URL. */
   text: string
 }
 
 /**
- * Makes assets of the media that a model generated, and of the data URLs in its text. One that does not decode is told by
- * its `ASSET_ERROR` alone.
+ * Saves the files that a model generated, and the data URLs in its text, as assets. If one cannot be decoded, only its
+ * `ASSET_ERROR` remains.
  */
 export async function saveModelFiles(
   { files, text }: Pick<ModelResponse, 'files' | 'text'>,
@@ -34,7 +34,7 @@ export async function saveModelFiles(
 }
 
 type SavedFile = { type: 'file' } & (Attachment | { assetRef?: undefined })
-/** A text that is nothing but a body becomes a reference to it. */
+/** Returns the reference that replaces a text which is nothing but a data URL. */
 type SavedText = string | { assetRef?: string; assetError?: { message: string } }
 
 function textOf(said: SavedText): string {

@@ -23,25 +23,25 @@ import type { TranscriptOptions } from '../../prompt/transcript.ts'
 import { mediaOfItem, type TranscriptItem } from '../../prompt/transcript-item.ts'
 import type { AgentSettings } from '../run-settings.ts'
 
-/** A conversation as a step finds it. */
+/** The parts of a session that prompts are made from. */
 export interface PromptedConversation {
   state: ConversationState
   board: Board
-  /** Null or absent where trust is off. */
+  /** Null or absent if trust is off. */
   labels?: Labels | null
 }
 
-/** The prompts of one conversation: pure functions of its log, and of assets, which never change. */
+/** Makes the prompts of one conversation. They depend only on its log, and on assets, which never change. */
 export interface StepPrompts {
-  /** What the model takes and costs; it is to be known before anything else is asked. */
+  /** Resolves to the model's capabilities and price. Await it before calling any other method. */
   ready(): Promise<ModelCapabilities>
   /**
-   * Why the prompt is to be compacted before it is sent; null where it is not.
+   * Returns why the prompt must be compacted before it is sent; null if it need not be.
    *
-   * @param after The state after events that are not in the conversation yet, with no other messages than theirs.
+   * @param after The state after events that are not appended yet, with only the messages of those events.
    */
   compaction(conversation: PromptedConversation, after: ConversationState): CompactionReason | null
-  /** How what there is by now is shown from now on; null where there is nothing. */
+  /** Plans a compaction: how the conversation so far is shown from now on. Null if there is nothing to compact. */
   plan(conversation: PromptedConversation, reason: CompactionReason): Promise<Compaction | null>
   next(conversation: PromptedConversation): Promise<StepPrompt>
 }
@@ -49,32 +49,32 @@ export interface StepPrompts {
 /** The prompt of the next step. */
 export interface StepPrompt {
   prompt: LanguageModelV4Prompt
-  /** It has to be compacted first, since what it showed is gone. */
+  /** Whether it must be compacted first, because files that it showed are gone. */
   stale: boolean
-  /** Why bodies could not be read, by reference: since the last prompt. */
+  /** The errors of files that could not be read since the last prompt, by reference. */
   unread: ReadonlyMap<string, unknown>
 }
 
-/** What is not known of a model's context window may be as long as this, in tokens. */
+/** Maximum prompt length if the model's context window is unknown, in tokens. */
 const MAX_TOKENS = 100_000
 
-/** The share of a context window that a prompt may fill. */
+/** The share of the context window that a prompt may fill. */
 const SHARE = 0.75
 
-/** So many of a conversation's assets, the newest, are looked for when a run begins. */
+/** Number of a conversation's newest assets that are checked when a run starts. */
 const MAX_LOOKED_FOR = 200
 
 const NO_TOOLS: ReadonlyMap<string, Tool> = new Map()
 
 const NOTHING_UNREAD: ReadonlyMap<string, unknown> = new Map()
 
-/** Makes the prompts of one conversation. */
+/** Creates the prompts of one conversation. */
 export function createStepPrompts(
   settings: Pick<AgentSettings, 'instructions' | 'tools' | 'later' | 'prompt' | 'trust'>,
   { assets, namespace }: { assets: Assets; namespace: string | null },
 ): StepPrompts {
   const { instructions, tools, later, prompt: how, trust } = settings
-  // Tools that only come with something to read need no guide of their own.
+  // Tools that appear later, once there is something to read, need no guide at the start.
   const explained = [...tools.keys()].every((id) => later.has(id)) ? NO_TOOLS : tools
   let redaction: Redaction | null = null
   const transcript: TranscriptOptions = {
@@ -87,12 +87,12 @@ export function createStepPrompts(
   }
   const builder = createPromptBuilder(transcript)
   const gone = new Set<string>()
-  /** What could not be read in the run that is under way: it is not tried again before the next one. */
+  /** Files that could not be read in the current run. They are not read again before the next run. */
   let unread = { runId: '', errors: new Map<string, unknown>(), told: 0 }
   const untrusted = trust?.mode === 'quarantine'
   const guide = referenceGuide({ ...bookkeepingOf([...explained.values()]), untrusted }) ?? ''
   let capabilities: ModelCapabilities | null = null
-  /** What was said last of the conversation as it is. */
+  /** The last answer of `compaction`, with the position that it is for. */
   let answered: { at: string; reason: CompactionReason | null } = { at: '', reason: null }
   let lookedFor: { runId: string; missing: readonly string[] } | null = null
 
@@ -102,7 +102,7 @@ export function createStepPrompts(
     const most = window === null ? MAX_TOKENS : Math.floor(window * SHARE)
     return {
       tokens: how.history.maxTokens ?? most,
-      // A model that takes none is sent none.
+      // The model does not take any files.
       mediaParts: takesMedia ? Math.min(how.media.maxParts, perCall?.images ?? Infinity) : Infinity,
       mediaBytes: takesMedia ? Math.min(how.media.maxBytes, perCall?.bytes ?? Infinity) : Infinity,
     }
@@ -125,7 +125,7 @@ export function createStepPrompts(
     }
   }
 
-  /** The assets that are not there any more, as they were found when the run began. */
+  /** The assets that no longer existed when the run started. */
   async function missingIn(state: ConversationState): Promise<readonly string[]> {
     const runId = openRun(state)?.runId ?? ''
     if (lookedFor?.runId !== runId)
@@ -133,7 +133,7 @@ export function createStepPrompts(
     return lookedFor.missing
   }
 
-  /** As the model is shown it. */
+  /** Returns the transcript with the redaction of trust. */
   function shownOf(conversation: PromptedConversation): PromptedConversation {
     const { labels } = conversation
     if (trust?.mode !== 'quarantine' || !labels) return conversation
@@ -145,7 +145,7 @@ export function createStepPrompts(
     return redaction.of(conversation)
   }
 
-  /** Whether the prompt shows bodies that are gone and were there when the last answer was asked for. */
+  /** Whether the prompt shows files that are gone now, but existed when the model was last asked. */
   function showsLost(state: ConversationState): boolean {
     const lost = new Set([...gone].filter((ref) => wasShown(state, ref)))
     const names = (item: TranscriptItem): boolean =>
@@ -165,7 +165,7 @@ export function createStepPrompts(
       const { state } = conversation
       const { compaction, messages } = after
       const pending = after === state ? [] : messages
-      // It is asked more than once at the same point, and has one answer there.
+      // The runner asks more than once at the same position: keep the answer.
       const at = pending.length === 0 ? `${state.position} ${compaction?.through}` : null
       if (at !== null && answered.at === at) return answered.reason
       if (isSettled(state)) builder.transcript.update(shownOf(conversation))
@@ -187,7 +187,7 @@ export function createStepPrompts(
       const shown = { transcript, tokens, density, gone }
       const options = { reason, budget: budget(), ...shown, summarize }
       const plan = await planCompaction(shownOf(conversation), options)
-      // Where nothing is to be won, it is not due here.
+      // A compaction that would change nothing is not due.
       if (!plan) answered = { at: `${state.position} ${state.compaction?.through}`, reason: null }
       return plan
     },
@@ -211,7 +211,7 @@ export function createStepPrompts(
   }
 }
 
-/** Whether the conversation is at a point where its model may be asked: every call has its result, or gets none. */
+/** Whether the model may be asked now: every call has a result, or will never get one. */
 function isSettled(state: ConversationState): boolean {
   const step = openRun(state)?.steps.at(-1)
   if (!step) return true
@@ -219,7 +219,7 @@ function isSettled(state: ConversationState): boolean {
   return step.callIds.every((id) => state.calls[id]?.resultMessageId !== undefined)
 }
 
-/** What some of the tools take beside their own parameters, which is explained from the start. */
+/** Returns which special parameters some of the tools take. They are explained at the start of the prompt. */
 function bookkeepingOf(tools: readonly Tool[]): ReferenceGuideOptions {
   return {
     outputs: tools.some(({ outputPath }) => (outputPath ?? true) === true),
@@ -229,7 +229,7 @@ function bookkeepingOf(tools: readonly Tool[]): ReferenceGuideOptions {
   }
 }
 
-/** The ids of the tools that the model is not shown yet. */
+/** Returns the ids of the tools that the model does not see yet. */
 export function laterTools(
   { later }: Pick<AgentSettings, 'later'>,
   { assets }: Pick<ConversationState, 'assets'>,
@@ -237,14 +237,14 @@ export function laterTools(
   return later.size === 0 || assets.some(isReadByTools) ? undefined : later
 }
 
-/** Whether an asset may have more text than a prompt shows: the model reads on by tools. */
+/** Whether an asset may have more text than a prompt shows, so that the model needs tools to read the rest. */
 function isReadByTools(asset: AssetCreated): boolean {
   const { mime, size = 0, structured } = asset
   if (isOffloadedResult(asset) || documentForm(mime)) return true
   return !structured && size > MAX_TEXT_CHARS && (readsAsText(mime) || isJsonType(mime))
 }
 
-/** Whether the first asset that is read by tools came since the last compaction: from then on more tools are shown. */
+/** Whether the conversation's first asset that needs reading tools was created since the last compaction. */
 function hasNewTools(
   { messages, assets, assetsAfter }: ConversationState,
   { compaction, assets: fresh }: ConversationState,
@@ -255,7 +255,7 @@ function hasNewTools(
   return (assetsAfter[first] ?? 0) > through
 }
 
-/** What is said on a topic in the conversation of an agent with these tools. */
+/** Returns the text that explains a topic to an agent with these tools. */
 function guideFor(tools: ReadonlyMap<string, unknown>): (topic: PlacedTopic) => string | null {
   return (topic) => {
     if (topic !== 'assets' && tools.size === 0) return null
@@ -265,13 +265,16 @@ function guideFor(tools: ReadonlyMap<string, unknown>): (topic: PlacedTopic) => 
   }
 }
 
-/** A store that gives each body once gives none to a prompt, which is made anew at every step. */
+/**
+ * Whether bodies can be sent in prompts. A store that gives each body only once cannot serve them, because every
+ * step makes a new prompt.
+ */
 function mediaFor({ config }: Assets): PromptSource['media'] {
   if (config.readsOnce) return 'none'
   return config.resolveInLLM ? 'all' : 'fetched'
 }
 
-/** Whether a body that is gone was there when the last answer was asked for, and is still shown. */
+/** Whether the prompt still shows a file that existed when the model was last asked, and is gone now. */
 function wasShown(
   { messages, assets, assetsAfter, runs, compaction }: ConversationState,
   ref: string,
@@ -298,7 +301,7 @@ async function isThere(assets: Assets, ref: string, timeoutMs: number): Promise<
     await inTime(`Looking for ${ref}`, timeoutMs, () => assets.info(ref))
     return true
   } catch (error) {
-    // A store that fails says nothing of the asset: reading its body will.
+    // If the store fails, assume that the asset exists. Reading its body reports the failure.
     return !(error instanceof ByrefError && error.code === 'asset_not_found')
   }
 }
