@@ -11,8 +11,9 @@ interface OpenSessions {
 }
 
 /**
- * Cancels the open run with an append. The process that runs it stops at its next append. The part of the answer that this
- * process has received is kept. The runs of its sub-agents are cancelled too. False if no run is open, or not this one.
+ * Cancels the open run with an append. The process that runs it stops at its next append. The part of the answer
+ * that this process has received is kept. The runs of its sub-agents are cancelled too. False if no run is open, or
+ * not this one.
  */
 export async function cancelRun(
   sessions: OpenSessions,

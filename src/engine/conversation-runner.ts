@@ -300,8 +300,8 @@ export class ConversationRunner {
   }
 
   /**
-   * Releases the lease, then reads the log once more: other processes leave what they appended meanwhile to the owner of
-   * the lease. False if the log could not be read, so that the caller must retry.
+   * Releases the lease, then reads the log once more: other processes leave what they appended meanwhile to the
+   * owner of the lease. False if the log could not be read, so that the caller must retry.
    */
   async #giveUp(): Promise<boolean> {
     const { lease } = this.#session

@@ -8,9 +8,9 @@ import { type RunResult, runResult } from './run-result.ts'
 import type { Session } from './session.ts'
 
 /**
- * One run. It continues whether or not anybody follows it, in this process or another. Iterate it to read its events from
- * the first one. Events that only stream are given from that moment on. Read the bodies of new assets with `assets`, or in
- * `callbacks.onEvent`.
+ * One run. It continues whether or not anybody follows it, in this process or another. Iterate it to read its
+ * events from the first one. Events that only stream are given from that moment on. Read the bodies of new assets
+ * with `assets`, or in `callbacks.onEvent`.
  */
 export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> {
   /** The run's id; empty until a run has taken the messages. */
@@ -19,9 +19,9 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
   /** The ids of the run's messages; empty until they are in the log. */
   readonly messageIds: readonly string[]
   /**
-   * Resolves when the run has ended. If it waits for a person, that may be days later. Rejects with the ByrefError of a
-   * `RUN_ERROR`, with `output_invalid` if the requested output is missing or invalid, and with `interrupted` if the agent
-   * is closed first.
+   * Resolves when the run has ended. If it waits for a person, that may be days later. Rejects with the ByrefError
+   * of a `RUN_ERROR`, with `output_invalid` if the requested output is missing or invalid, and with `interrupted`
+   * if the agent is closed first.
    */
   readonly result: Promise<RunResult<Output>>
   /** The model's text as it streams, for all steps. Iterate it at once: text that was missed comes in one piece. */

@@ -28,8 +28,8 @@ export function situationOf(session: Session, { limits, tools }: AgentSettings):
 }
 
 /**
- * Returns the events that must follow these if the next action is only an append: the start of the next step, or the end
- * of the run. The session appends them in the same transaction, which saves one transaction per step.
+ * Returns the events that must follow these if the next action is only an append: the start of the next step, or
+ * the end of the run. The session appends them in the same transaction, which saves one transaction per step.
  */
 export function followUp(
   session: Session,

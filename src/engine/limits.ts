@@ -5,8 +5,8 @@ export interface Limits {
   /** Maximum number of steps. Then the run ends with `step_limit`. Default: 25. */
   steps?: number
   /**
-   * Maximum number of input and output tokens, including sub-agents and `ask_about`. It is checked before each step, and the
-   * run ends with `token_limit`. Default: no limit.
+   * Maximum number of input and output tokens, including sub-agents and `ask_about`. It is checked before each
+   * step, and the run ends with `token_limit`. Default: no limit.
    */
   tokens?: number
   /** Maximum cost in US dollars (`cost_limit`). The model's price must be known. Default: no limit. */

@@ -11,9 +11,9 @@ import type { MergeMode } from '../prompt/transcript.ts'
 /** Limits of the prompt's length. */
 export interface HistoryOptions {
   /**
-   * Maximum number of tokens of a prompt. Above it, the prompt is compacted to half of that: data is merged, older results
-   * are replaced by their names, and then the oldest messages are left out. Default: three quarters of the model's context
-   * window, or 100,000 if that is unknown.
+   * Maximum number of tokens of a prompt. Above it, the prompt is compacted to half of that: data is merged, older
+   * results are replaced by their names, and then the oldest messages are left out. Default: three quarters of the
+   * model's context window, or 100,000 if that is unknown.
    */
   maxTokens?: number
   /** Summarizes the messages that are left out. Default: the prompt only says how many there were. */
@@ -34,8 +34,8 @@ export interface MediaBudget {
   /** Maximum size of the cache of prepared files, in bytes. Default: 64 MiB. */
   cacheBytes?: number
   /**
-   * Time limit in milliseconds to read a file, plus 1,000 for each MiB. A file that takes longer or cannot be read is shown
-   * as unresolved, and the log says why. Default: 20,000.
+   * Time limit in milliseconds to read a file, plus 1,000 for each MiB. A file that takes longer or cannot be read
+   * is shown as unresolved, and the log says why. Default: 20,000.
    */
   timeoutMs?: number
 }
@@ -43,14 +43,14 @@ export interface MediaBudget {
 /** The options of an agent that concern prompts. */
 export interface PromptOptions {
   /**
-   * Where data messages are shown. `cache` (default): each in its place, and merged at compactions, so that the provider's
-   * cache keeps the beginning of the prompt. `engine`: always merged into one block for each name. `model`: each in its
-   * place.
+   * Where data messages are shown. `cache` (default): each in its place, and merged at compactions, so that the
+   * provider's cache keeps the beginning of the prompt. `engine`: always merged into one block for each name.
+   * `model`: each in its place.
    */
   merge?: MergeMode
   /**
-   * Which assets are described to the model, each once. Default: those that a message names or a tool saves. `all`: every
-   * asset of the conversation.
+   * Which assets are described to the model, each once. Default: those that a message names or a tool saves. `all`:
+   * every asset of the conversation.
    */
   describeAssets?: DescribedAssets
   history?: HistoryOptions

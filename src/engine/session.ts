@@ -33,8 +33,8 @@ export interface Entry {
 }
 
 /**
- * Decides what to append to a given state. It is called again if the log turns out to be ahead. Null appends nothing. An
- * error that it throws rejects only its own append.
+ * Decides what to append to a given state. It is called again if the log turns out to be ahead. Null appends
+ * nothing. An error that it throws rejects only its own append.
  */
 export type Decide = (state: ConversationState) => Entry | null
 
@@ -170,14 +170,15 @@ export class Session {
   }
 
   /**
-   * Appends an entry, or the entry that a function decides on for the current state. If the log is ahead, the function
-   * decides again. Appends of the same turn of the event loop share one transaction, and each sees the state with those
-   * before it. Data messages are first put on the board: if one breaks its schema, nothing of its entry is logged.
-   * Resolves to the records; empty if the function returned null.
+   * Appends an entry, or the entry that a function decides on for the current state. If the log is ahead, the
+   * function decides again. Appends of the same turn of the event loop share one transaction, and each sees the
+   * state with those before it. Data messages are first put on the board: if one breaks its schema, nothing of its
+   * entry is logged. Resolves to the records; empty if the function returned null.
    *
-   * @param mayAppend Called right before the write. False rejects the append with RunLostError. Default: always true.
-   * @throws any error of the function; LeaseHeldError; RunLostError; ByrefError `log_failed`, or `conversation_not_found`
-   *   if the conversation was deleted
+   * @param mayAppend Called right before the write. False rejects the append with RunLostError. Default: always
+   *   true.
+   * @throws any error of the function; LeaseHeldError; RunLostError; ByrefError `log_failed`, or
+   *   `conversation_not_found` if the conversation was deleted
    */
   append(what: Entry | Decide, mayAppend?: () => boolean): Promise<readonly LogRecord[]> {
     const { promise, resolve, reject } = Promise.withResolvers<readonly LogRecord[]>()

@@ -130,9 +130,10 @@ export class Sessions {
   }
 
   /**
-   * Starts the runner of a conversation, unless it is active. If another process has the lease, the runner starts when
-   * that lease has expired. With workers, they run it instead. The run of a sub-agent is left to the call that started
-   * it, which has the right agent: it continues when the calling run continues. If that call is over, the run is cancelled.
+   * Starts the runner of a conversation, unless it is active. If another process has the lease, the runner starts
+   * when that lease has expired. With workers, they run it instead. The run of a sub-agent is left to the call that
+   * started it, which has the right agent: it continues when the calling run continues. If that call is over, the
+   * run is cancelled.
    */
   wake(session: Session): void {
     if (this.#isClosed || this.#slotOf.get(session)?.runner?.wake()) return

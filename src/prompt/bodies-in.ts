@@ -2,7 +2,7 @@ import { isPlainObject, type JsonValue } from '../core/json/json.ts'
 import { embeddedMedia, type KnownAssets, mediaOf, noteBareNames, wholeRef } from './named-media.ts'
 import type { MediaPart } from './transcript-item.ts'
 
-/** The bodies that a value names. */
+/** The assets that a value names. */
 export interface FoundBodies {
   names: Set<string>
   previewed: Set<string>
@@ -10,7 +10,7 @@ export interface FoundBodies {
   fetched: MediaPart[]
 }
 
-/** Every asset that a result names, and the bodies among them that a model may see or hear. */
+/** Finds every asset that a result names, and those among them that a model can see or hear. */
 export function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
   const found: FoundBodies = {
     names: new Set(),
@@ -27,7 +27,7 @@ export function bodiesIn(value: JsonValue, known: KnownAssets): FoundBodies {
       found.media.push(...embedded.map((part) => ({ ...part, otherwise: 'type' as const })))
     } else if (typeof one === 'object' && one !== null) {
       if (isPlainObject(one)) noteBody(one, known, found)
-      // In their order: the last one in is the first one out.
+      // Push in reverse, because the stack is read from its end.
       waiting.push(...Object.values(one).reverse())
     }
   }
@@ -43,7 +43,7 @@ function noteBody(
   if (whole === null) return
   found.names.add(whole)
   if (offloaded === true) found.previewed.add(whole)
-  // A page of text, or what a search found, is what was asked for: the body is not.
+  // The result of a read or a search is text: do not add the file itself.
   if (typeof lines === 'number' || Array.isArray(hits)) return
   const media = { ...mediaOf(assetRef as string, known.get(whole)), otherwise: 'type' as const }
   if (typeof mimeType === 'string') {
@@ -51,18 +51,18 @@ function noteBody(
     media.kind = kindOf(mimeType)
   }
   if (fetched === true) {
-    // Some bytes of a picture are no picture.
+    // A range of an image's bytes is not an image.
     const isWhole = start === undefined && end === undefined
     if (isWhole) found.fetched.push({ ...media, otherwise: 'note' })
   } else if (isPerceived(media)) found.media.push(media)
 }
 
-/** What a model sees or hears; text and data are read by reference. */
+/** Whether a model sees or hears this kind. Text and data are read by reference. */
 export function isPerceived({ kind, mimeType }: Pick<MediaPart, 'kind' | 'mimeType'>): boolean {
   return kind !== 'file' || mimeType === 'application/pdf'
 }
 
-/** The kind of a body by its type. */
+/** Returns the kind of a MIME type. */
 export function kindOf(mimeType: string): MediaPart['kind'] {
   const [kind] = mimeType.toLowerCase().split('/', 1)
   return kind === 'image' || kind === 'audio' || kind === 'video' ? kind : 'file'

@@ -2,10 +2,10 @@ import type { LanguageModelV4FilePart } from '@ai-sdk/provider'
 import type { ModelCapabilities } from '../models/model-capabilities.ts'
 import type { FilePart } from './transcript-item.ts'
 
-/** How closely providers can be told to look at an image. */
+/** The values of `imageDetail` that providers know. */
 const DETAILS = /^(low|high|auto)$/
 
-/** A body in the AI SDK's form. */
+/** Converts a resolved body to a file part of the AI SDK. */
 export function toFilePart(
   { mediaType, fileName, detail, data }: FilePart,
   { detailOption }: Pick<ModelCapabilities, 'detailOption'>,

@@ -8,16 +8,16 @@ import {
 import { findAssetUrls, findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
 import type { MediaPart } from './transcript-item.ts'
 
-/** What a conversation knew of its assets when a message came, by their whole references. */
+/** The assets that a conversation had when a message arrived, by reference. */
 export type KnownAssets = Pick<ReadonlyMap<string, AssetCreated>, 'get'>
 
-/** The reference to the asset itself, whatever field a reference leads to; null for other text. */
+/** Returns the reference of the whole asset, without a field; null for other text. */
 export function wholeRef(ref: unknown): string | null {
   const parts = partsOf(ref)
   return parts && formatAssetRef({ ...parts, fieldPath: [] })
 }
 
-/** A reference in any form as a URL; null for other text, and for a path that leads out of every asset. */
+/** Converts a reference in any form to a URL; null for other text, and for an invalid path. */
 export function referenceUrl(ref: unknown): string | null {
   const parts = partsOf(ref)
   try {
@@ -32,7 +32,10 @@ function partsOf(ref: unknown): AssetRefParts | null {
   return parseAssetRef(ref as string | AssetRef)
 }
 
-/** The bodies named between marks in a text, but structured content, which its meta shows; notes the names. */
+/**
+ * Finds the embedded references in a text that are files. Structured content is left out, because its metadata
+ * shows it. Adds the names to `names`.
+ */
 export function embeddedMedia(text: string, known: KnownAssets, names: Set<string>): MediaPart[] {
   const seen = new Set<string>()
   return findEmbeddedRefs(text).flatMap(({ ref, start }): MediaPart[] => {
@@ -44,14 +47,14 @@ export function embeddedMedia(text: string, known: KnownAssets, names: Set<strin
     const asset = known.get(whole)
     if (asset?.structured && url === whole) return []
     const part: MediaPart = { ...mediaOf(url, asset), otherwise: 'short' }
-    // What Markdown shows as an image is one, as far as anybody can tell.
+    // An image in Markdown is probably an image.
     if (!asset && /!\[[^\]\n]*\]\($/.test(text.slice(Math.max(0, start - 300), start)))
       part.kind = 'image'
     return [part]
   })
 }
 
-/** Notes the assets that a text names by bare URLs, as far as they are known. */
+/** Adds the known assets that a text names by bare URLs. */
 export function noteBareNames(text: string, known: KnownAssets, names: Set<string>): void {
   for (const url of findAssetUrls(text)) {
     const whole = wholeRef(url)
@@ -59,7 +62,7 @@ export function noteBareNames(text: string, known: KnownAssets, names: Set<strin
   }
 }
 
-/** What is known of a body. */
+/** Returns the part for a reference, with what is known about its asset. */
 export function mediaOf(
   ref: string,
   asset: AssetCreated | undefined,

@@ -12,21 +12,21 @@ import { resultItem } from './result-item.ts'
 import type { TextPart } from './transcript-item.ts'
 import { userParts } from './user-parts.ts'
 
-/** What is shown compactly. */
+/** The input of {@link placeCompact}. */
 export interface Covered {
-  /** The messages up to the compaction. */
+  /** The messages before the compaction. */
   messages: readonly Message[]
-  /** The data after them. */
+  /** The board after these messages. */
   board: Pick<Board, 'entries'>
-  /** Whether data are merged into one block an identity. */
+  /** Whether data is merged into one block for each name. */
   merged: boolean
   known: { get(ref: string): AssetCreated | undefined }
 }
 
 /**
- * Places what a compaction covers: what the system said first, what stands for the messages that are left
- * out, the metas of all assets that were named, data of messages that are left out, what the system said and what is being
- * answered, then the messages that are shown.
+ * Shows the part of the conversation that a compaction covers, in this order: the first system messages; a note
+ * about the messages that are left out; the metadata of all named assets; the data, later system messages and open
+ * questions among the messages left out; and then the messages that are shown.
  */
 export function placeCompact(
   placer: Placer,
@@ -61,7 +61,7 @@ export function placeCompact(
   placer.place(kept, first, how)
 }
 
-/** What stands for messages that are left out. */
+/** Returns the texts that replace the messages which are left out. */
 function leftOut(messages: readonly Message[], summary: Compaction['summary']): TextPart[] {
   const told = summary?.messages ?? 0
   const rest = countShown(messages) - told
@@ -72,7 +72,7 @@ function leftOut(messages: readonly Message[], summary: Compaction['summary']): 
   return lines.map((text): TextPart => ({ type: 'text', text }))
 }
 
-/** How many messages are no log, and not deleted. */
+/** Counts the messages that are neither log entries nor deleted. */
 export function countShown(messages: readonly Message[]): number {
   return messages.filter((one) => one.message_type !== 'log' && !isDeleted(one)).length
 }
@@ -84,7 +84,7 @@ function dataIn(messages: readonly Message[], { merge, board }: Placing): TextPa
   )
 }
 
-/** The assets that messages name, by whole references. */
+/** Returns the references of the assets that messages name. */
 function namesIn(messages: readonly Message[], known: Covered['known']): Set<string> {
   const calls = new Map(
     messages.flatMap((message) =>
@@ -104,7 +104,7 @@ function namesIn(messages: readonly Message[], known: Covered['known']): Set<str
   return names
 }
 
-/** Who a run answers. */
+/** Returns the messages that a run answers. */
 export function isAsked(message: Message): boolean {
   const { sender, message_type: type } = message
   return sender.participant_role === 'user' && type === 'chat' && isThere(message)
@@ -114,12 +114,12 @@ function isThere(message: Message): boolean {
   return message.content_type !== 'data' && !isDeleted(message)
 }
 
-/** What the system said, and is shown. */
+/** Whether a message is shown as the system's. */
 export function isSystem({ sender, message_type: type }: Message): boolean {
   return sender.participant_role === 'system' && type !== 'log'
 }
 
-/** The index of a message; 0 for none. */
+/** Returns the index of a message; 0 if it is not found. */
 function indexOf(messages: readonly Message[], id: string | null): number {
   return id === null
     ? 0

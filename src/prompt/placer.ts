@@ -22,58 +22,58 @@ import {
 } from './transcript-item.ts'
 import { marker, userParts } from './user-parts.ts'
 
-/** How messages are placed. */
+/** How messages are shown. */
 export interface Placing {
-  /** Data messages merged into one block an identity, or each in its place. */
+  /** Whether data messages are merged into one block for each name, or shown in their places. */
   merge: 'engine' | 'model'
-  /** The data to be merged. */
+  /** The board with the merged data. */
   board?: Pick<Board, 'entries'>
-  /** The index from which on results are shown as they are, older ones by their names. */
+  /** The index of the first result that is shown in full. Older results are shown by name. */
   wholeFrom: number
-  /** The bodies that may be sent; null for all. */
+  /** References of the bodies that may be sent; null for all. */
   media: ReadonlySet<string> | null
 }
 
-/** Everything in its place, as it is. */
+/** Shows every message in its place, in full. */
 export const IN_PLACE: Placing = { merge: 'model', wholeFrom: 0, media: null }
 
-/** Of a list of rows among the data the model sees as many as of a table's; by † it has all of them. */
+/** Maximum number of rows that a list on the board shows. A `†` reference reads all of them. */
 export const MAX_ROWS = 3
 
-/** Puts messages at the end of a transcript, in the order of the conversation. */
+/** Adds messages to the end of a transcript, in the order of the conversation. */
 export interface Placer {
   readonly items: readonly TranscriptItem[]
-  /** What the system said before anybody else. */
+  /** The system's texts at the start of the conversation. */
   readonly system: readonly string[]
-  /** About how many tokens there are, by `estimateTokens`. */
+  /** The estimated number of tokens. */
   readonly tokens: number
-  /** Tokens of data that later writes have replaced. */
+  /** The number of tokens of outdated data, which later writes have replaced. */
   readonly stale: number
-  /** What of its tokens a compaction has left: what stands behind it is new. */
+  /** The number of tokens right after the last compaction. */
   base: number
-  /** How many different bodies there are, and about how many bytes of them are sent. */
+  /** The number of different bodies, and the approximate number of their bytes. */
   readonly bodies: { readonly parts: number; readonly bytes: number }
-  /** The bodies that the last answer asked for, which are shown once. */
+  /** The bodies that the last answer fetched. They are shown in one prompt only. */
   readonly fetched: readonly MediaPart[]
-  /** Places messages, the first of which has this index in the conversation. */
+  /** Adds messages. `start` is the index of the first one in the conversation. */
   place(messages: readonly Message[], first: number, how: Placing): void
-  /** Places texts, in one item. */
+  /** Adds texts as one item. */
   write(parts: readonly TextPart[]): void
-  /** Counts results that are not placed. */
+  /** Counts results that are left out. */
   skip(messages: readonly Message[]): void
-  /** What is to be said of a topic that was not met before. */
+  /** Adds the text on a topic, unless it was added before. */
   tell(topic: PlacedTopic): TextPart[]
-  /** The metas of assets that are named for the first time, as far as they were known after so many messages. */
+  /** Adds the metadata of assets that are named for the first time, if the conversation had them by then. */
   metas(names: ReadonlySet<string>, after: number): TextPart[]
 }
 
-/** An asset, and how many messages there were when it came. */
+/** An asset, and the number of messages when it was created. */
 export interface KnownAsset {
   asset: AssetCreated
   after: number
 }
 
-/** What a placer is made with: see `TranscriptOptions`. */
+/** Options of {@link createPlacer}: see `TranscriptOptions`. */
 export interface PlacerOptions {
   guide(topic: PlacedTopic): string | null
   wholeData?: boolean
@@ -81,10 +81,13 @@ export interface PlacerOptions {
   describeAssets?: DescribedAssets
 }
 
-/** Which assets are described to the model: those that somebody names or a tool saves, or all of a conversation. */
+/**
+ * Which assets are described to the model: those that a message names or a tool saves, or all assets of the
+ * conversation.
+ */
 export type DescribedAssets = 'named' | 'all'
 
-/** Begins a transcript. */
+/** Creates an empty transcript. */
 export function createPlacer(
   known: ReadonlyMap<string, KnownAsset>,
   { guide, wholeData = false, hides = () => false, describeAssets = 'named' }: PlacerOptions,
@@ -96,9 +99,9 @@ export function createPlacer(
   let fetched: readonly MediaPart[] = []
   let results = 0
   let stale = 0
-  /** The index of the message that is being placed: what came later is not known there, however it is looked at. */
+  /** The index of the current message. Assets that were created later are unknown at this place. */
   let at = 0
-  /** Somebody's words were deleted since the last item. */
+  /** Whether a user's message was deleted since the last item. */
   let isGap = false
   const knownHere = {
     get(ref: string): AssetCreated | undefined {
@@ -109,18 +112,18 @@ export function createPlacer(
 
   const told = createToldOnce(guide, knownHere.get)
 
-  /** The descriptions of the assets that are named, and of all others where all are to be described. */
+  /** Describes the assets that are named; with `all`, also every other asset. */
   function metasOf(names: ReadonlySet<string>): TextPart[] {
     if (describeAssets === 'named') return told.metas(names)
     const all = [...known].flatMap(([ref, { after }]) => (after <= at && !hides(ref) ? ref : []))
     return told.metas(new Set([...names, ...all]))
   }
 
-  /** The assets that calls saved and that their results do not name: a line for each file, and the names of all. */
+  /** Returns a line for each file that a call saved and its result does not name, and the names of all of them. */
   function unnamed(callIds: ReadonlySet<string>, names: Set<string>): TextPart[] {
     const lines: string[] = []
     for (const [ref, { asset, after }] of known) {
-      // An item of a mapped call is `<call>/<index>`.
+      // The id of an item of a mapped call is `<call>/<index>`.
       const { toolCallId: id = '' } = asset
       const isOwn = callIds.has(id) || callIds.has(id.replace(/\/\d+$/, ''))
       if (!isOwn || after > at || names.has(ref) || hides(ref)) continue
@@ -140,8 +143,7 @@ export function createPlacer(
   }
 
   /**
-   * Results by the id of their call, the first of each; a second one is the app's to show. One that was deleted keeps its
-   * number.
+   * The results by call id. Only the first result of a call counts. A deleted result keeps its number.
    */
   function takeResults(messages: readonly Message[], first: number): Map<string, LoggedResult> {
     const found = new Map<string, LoggedResult>()
@@ -188,7 +190,7 @@ export function createPlacer(
     else push({ type: 'system', text })
   }
 
-  /** Where what an answer answered is deleted: providers begin with the user, and take no answer behind an answer. */
+  /** Replaces a deleted user message. Providers reject an answer without a user message before it. */
   function bridge(): void {
     const last = items.at(-1)?.type
     if (!isGap || (last !== undefined && last !== 'assistant')) return
@@ -202,7 +204,7 @@ export function createPlacer(
   ): void {
     fetched = []
     const answer = assistantItem(message)
-    // An answer of nothing is nothing that a provider takes.
+    // Providers reject an empty answer.
     if (answer.parts.length + answer.calls.length > 0) {
       bridge()
       push(answer)
@@ -269,7 +271,7 @@ export function createPlacer(
       const called = new Set(messages.flatMap((one) => readMetadata(one).calls.map(({ id }) => id)))
       const isShown = (id: string | null): boolean =>
         id !== null && logged.has(id) && called.has(id)
-      // What a call wrote stands in its result, until it is merged.
+      // The result of a call shows what it wrote, until the data is merged.
       const isOwn = (message: Message): boolean =>
         !isDeleted(message) && (how.merge === 'engine' || !isShown(writerOf(message)))
       let passed = 0
@@ -305,7 +307,7 @@ export function createPlacer(
   }
 }
 
-/** `[Saved image: asset_id="…"]`, with its type and name. */
+/** Returns `[Saved image: asset_id="…"]`, with type and name. */
 function savedMarker({ kind, ref, mime, name }: AssetCreated): string {
   const line = marker({ kind, ref, fileName: name }).replace('[Attached', '[Saved')
   return `${line.slice(0, -1)} type=${JSON.stringify(mime)}]`
@@ -313,7 +315,7 @@ function savedMarker({ kind, ref, mime, name }: AssetCreated): string {
 
 type AssistantItem = Extract<TranscriptItem, { type: 'assistant' }>
 
-/** An answer of the model: what it thought, said, made and called. */
+/** Converts an answer of the model: its reasoning, text, files and calls. */
 function assistantItem(message: Message): AssistantItem {
   const { reasoning, attachments, calls } = readMetadata(message)
   const made = attachments.map(({ kind, assetRef, fileName }) =>
@@ -330,17 +332,17 @@ function textOf({ content }: Message): string {
   return content === null || content === undefined ? '' : escapeBlocks(JSON.stringify(content))
 }
 
-/** The items of a transcript, which only grows at its end, and what they come to. */
+/** The items of a transcript, which only grows at its end, with their sizes. */
 interface ItemList {
   readonly items: readonly TranscriptItem[]
-  /** About how many tokens there are, by `estimateTokens`. */
+  /** The estimated number of tokens. */
   readonly tokens: number
-  /** How many different bodies there are, and about how many bytes of them are sent. */
+  /** The number of different bodies, and the approximate number of their bytes. */
   readonly bodies: { readonly parts: number; readonly bytes: number }
   push(item: TranscriptItem): void
 }
 
-/** Begins with no items. */
+/** Creates an empty list of items. */
 function createItemList(): ItemList {
   const items: TranscriptItem[] = []
   const bodies = { parts: 0, bytes: 0 }

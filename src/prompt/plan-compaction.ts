@@ -5,43 +5,43 @@ import { countShown, isAsked, isSystem } from './place-compact.ts'
 import { createTranscript, type PromptConversation, type TranscriptOptions } from './transcript.ts'
 import { bytesSent, mediaOfItem, type TranscriptItem } from './transcript-item.ts'
 
-/** What a prompt may hold. */
+/** The limits of a prompt. */
 export interface PromptBudget {
-  /** Tokens, above which it is compacted to a half. */
+  /** Maximum number of tokens. Above it, the prompt is compacted to half of it. */
   tokens: number
-  /** Bodies sent in one call. */
+  /** Maximum number of bodies in one call. */
   mediaParts: number
-  /** Bytes of these bodies together. */
+  /** Maximum size of these bodies together, in bytes. */
   mediaBytes: number
 }
 
-/** What a summary is made of. */
+/** The input of a summary. */
 export interface SummaryInput {
-  /** The messages that are left out from now on, oldest first. */
+  /** The messages that are now left out, oldest first. */
   messages: readonly Message[]
-  /** What was said of those that were left out before; null for none. */
+  /** The summary of messages that were left out before; null if there is none. */
   previous: string | null
 }
 
-/** What a compaction is planned with. */
+/** Options of {@link planCompaction}. */
 export interface CompactionPlan {
   reason: CompactionReason
   budget: PromptBudget
   transcript: TranscriptOptions
-  /** About how many tokens are shown now. */
+  /** The estimated number of tokens now. */
   tokens: number
-  /** How many tokens the prompt really has for each that is estimated; 1 where nothing is known. */
+  /** The ratio of counted to estimated tokens; 1 if it is unknown. */
   density: number
-  /** Bodies that are not there any more, by reference. */
+  /** References of bodies that no longer exist. */
   gone: ReadonlySet<string>
-  /** Says in short what messages said that are left out. Default: only their number is told. */
+  /** Summarizes the messages that are left out. Default: the prompt only says how many there were. */
   summarize?(input: SummaryInput): string | Promise<string>
 }
 
 /**
- * Decides how what there is by now is shown from now on: data merged, media within their budget, and where that
- * is not enough for half of the tokens, older results by their names, then the oldest messages left out. The messages of
- * the last step are always shown as they are.
+ * Plans how the conversation so far is shown from now on. Data is merged and files are cut to their budget. If the
+ * prompt is still above half of the token limit, older results are replaced by their names, and then the oldest
+ * messages are left out. The messages of the last step are always shown in full.
  */
 export async function planCompaction(
   conversation: PromptConversation,
@@ -67,7 +67,7 @@ export async function planCompaction(
   const shrink = (key: 'wholeFrom' | 'from'): void => {
     if (tokens <= target) return
     const first = messages.findIndex(({ id }) => id === plan[key])
-    // What the last answer called for was not shown yet.
+    // The results of the last answer were not shown yet.
     const most = key === 'wholeFrom' ? lastAnswer : messages.length
     const candidates = starts.filter((i) => i > first && i <= most)
     const fits = (i: number): boolean => tokensOf({ ...plan, [key]: idAt(messages, i) }) <= target
@@ -89,7 +89,7 @@ export async function planCompaction(
   return { ...plan, media: mediaWithin(conversation, plan, { budget, transcript, gone }) }
 }
 
-/** A summary; null where there is none to be had: then only the number of messages is told. */
+/** Returns a summary; null if there is none. Then the prompt only says how many messages are left out. */
 async function summaryOf(
   summarize: NonNullable<CompactionPlan['summarize']>,
   messages: readonly Message[],
@@ -102,7 +102,7 @@ async function summaryOf(
   }
 }
 
-/** What the open run answers, and what the system said since it began. */
+/** Returns the messages that the open run answers, and the system's messages since it started. */
 function pinnedIn({ messages, runs = [] }: PromptConversation['state']): string[] {
   const run = runs.at(-1)
   const first = messages.findIndex(({ id }) => run?.messageIds.includes(id))
@@ -114,7 +114,7 @@ function isAnswer(message: Message): boolean {
   return message.sender.participant_role === 'assistant' && !isDeleted(message)
 }
 
-/** What would be shown. */
+/** Returns what a candidate would show. */
 function trialOf(
   { state, board }: PromptConversation,
   options: TranscriptOptions,
@@ -126,8 +126,8 @@ function trialOf(
 }
 
 /**
- * The bodies that are still sent: the newest that fit into half of the budget, so that there is room for more, and into
- * all of it those that came with the last question or since. Null where that is all of them.
+ * Selects the files that are still sent. Files of the last question, or newer ones, may fill the whole budget.
+ * Older ones may fill half of it, so that there is room for more. Null if all files are kept.
  */
 function mediaWithin(
   conversation: PromptConversation,
@@ -142,7 +142,7 @@ function mediaWithin(
   const own = new Set(named.map(({ ref }) => ref)).size
   const refs = [...new Set(all.toReversed().map(({ ref }) => ref))].filter((ref) => !gone.has(ref))
   const bytesOf = new Map(all.map((part) => [part.ref, bytesSent(part)]))
-  // Where what is new fills the budget, room is left for what comes next.
+  // If new bodies fill the budget, leave room for the next ones.
   const share = own > budget.mediaParts ? 0.75 : 1
   const kept: string[] = []
   let bytes = 0
@@ -155,7 +155,7 @@ function mediaWithin(
   return kept.length === bytesOf.size ? null : kept
 }
 
-/** The first candidate that fits, where all behind one that fits do too; undefined for none. */
+/** Finds the first candidate that fits, by binary search: if one fits, all after it do. Undefined if none fits. */
 function firstWhere(
   candidates: readonly number[],
   fits: (candidate: number) => boolean,
@@ -169,7 +169,9 @@ function firstWhere(
   return candidates[low]
 }
 
-/** Where what is shown may begin: at an answer, with its results behind it, or at somebody's words. */
+/**
+ * Whether the shown messages may start here: at an answer that is followed by its results, or at a user's message.
+ */
 function isStart(message: Message): boolean {
   return isAnswer(message) || isAsked(message)
 }

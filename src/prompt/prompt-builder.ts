@@ -16,39 +16,40 @@ import {
 } from './transcript-item.ts'
 import { marker } from './user-parts.ts'
 
-/** What a prompt is made with, beside the conversation. */
+/** What a prompt is made of, apart from the conversation. */
 export interface PromptSource extends Omit<MediaSource, 'media'> {
-  /** The instructions, and what is to be said of references from the start. */
+  /** The instructions, and the guide to references. */
   system: readonly string[]
-  /** What is to be said behind everything else, for this call alone. */
+  /** A text at the end of the prompt, for this call only. */
   tail: readonly string[]
   /**
-   * Which bodies go as parts beside their text markers: `all`; `fetched`, only what `fetch_asset` read in the last step
-   * (`resolveInLLM: false`); `none`, where reading a body would use it up.
+   * Which files are sent besides their text markers. `all`: every file. `fetched`: only those that `fetch_asset`
+   * has read in the last step (`resolveInLLM: false`). `none`: no file, because the store gives each body only
+   * once.
    */
   media: 'all' | 'fetched' | 'none'
 }
 
-/** Makes the prompts of one conversation. */
+/** Makes the prompts of one conversation, incrementally. */
 export interface PromptBuilder {
   readonly transcript: Transcript
-  /** The prompt of the next model call. What earlier calls of this were made of is not made again. */
+  /** Returns the prompt of the next model call. Parts that were made for earlier calls are reused. */
   build(conversation: PromptConversation, source: PromptSource): Promise<LanguageModelV4Prompt>
 }
 
 /**
- * Our conversation as the prompt of a model, in three steps: what is shown, as what the model takes of it, in the AI SDK's
- * shapes. Every call is followed by its result, or by the note that it has none, as providers demand. Each prompt begins
- * with the one before less its tail, until a compaction.
+ * Creates the builder of a conversation's prompts. It works in three steps: the transcript, the files as the model
+ * accepts them, and the AI SDK's messages. Every call is followed by its result, or by a note that it has none, as
+ * providers require. Until a compaction, each prompt starts with the previous one, without its tail.
  */
 export function createPromptBuilder(options: TranscriptOptions): PromptBuilder {
   const transcript = createTranscript(options)
   let shown: Transcript['shown'] | null = null
   let capabilities: PromptSource['capabilities'] | null = null
-  /** The messages of each item; null for one with bodies, which are looked up for each prompt. */
+  /** The messages of each item; null for an item with bodies, which are resolved for each prompt. */
   let made: (readonly LanguageModelV4Message[] | null)[] = []
   let withMedia: TranscriptItem[] = []
-  /** All of them, where none has bodies. */
+  /** All messages, if no item has bodies. */
   let flat: LanguageModelV4Message[] = []
 
   function take(source: PromptSource): void {
@@ -97,7 +98,7 @@ export function createPromptBuilder(options: TranscriptOptions): PromptBuilder {
   }
 }
 
-/** What each call gets anew: the bodies that were read for it, and those that are missing. */
+/** Returns the part that is new for each call: fetched bodies, and notes about missing ones. */
 function tailOf(fetched: Transcript['shown']['fetched'], { tail }: PromptSource): TranscriptItem[] {
   const read = fetched.flatMap((part) => [textPart(marker(part)), part])
   const parts = [...read, ...tail.map(textPart)]

@@ -6,11 +6,14 @@ import type { PromptBudget } from './plan-compaction.ts'
 import type { Transcript } from './transcript.ts'
 import { jsonTokens, MEDIA_TOKENS } from './transcript-item.ts'
 
-/** What of a conversation says how long its prompt is. */
+/** The parts of a conversation's state that determine the length of its prompt. */
 export type SizedState = Pick<ConversationState, 'messages' | 'runs' | 'compaction'> &
   Partial<Pick<ConversationState, 'deletion'>>
 
-/** About how many tokens the next prompt has: what was shown last, and what has come since. */
+/**
+ * Estimates the number of tokens of the next prompt: the last count of the provider, plus an estimate of everything
+ * since.
+ */
 export function promptTokens(
   transcript: Pick<Transcript, 'shown' | 'messages'>,
   { messages, runs, compaction, deletion }: SizedState,
@@ -20,15 +23,15 @@ export function promptTokens(
   const estimated = transcript.shown.tokens + tokensOf(messages.slice(transcript.messages)) + coming
   const step = lastStep(runs)
   const { inputTokens, outputTokens } = step?.usage ?? {}
-  // A count from before a compaction or a deletion says nothing of what stands behind it.
+  // A count from before a compaction or a deletion is outdated.
   const isOld = [compaction, deletion].some((one) => one && one.afterStep === step?.messageId)
   if (!step || !inputTokens || isOld) return estimated
   const since = tokensOf(sinceStep(messages, step)) + coming
-  // Half of the estimate at least: a provider that counts something else is not believed.
+  // Use at least half of the estimate, in case the provider counts something else.
   return Math.max(inputTokens + (outputTokens ?? 0) + since, estimated / 2)
 }
 
-/** The last step that was finished. */
+/** Returns the last step that has finished; null if there is none. */
 export function lastStep(runs: ConversationState['runs']): StepState | null {
   for (const { steps } of runs.slice(-2).reverse()) {
     const step = steps.findLast(({ finishedAt }) => finishedAt !== undefined)
@@ -55,7 +58,7 @@ function messageTokens(message: Message): number {
   return tokens + attachedTo(message) * MEDIA_TOKENS.image
 }
 
-/** How many bodies are attached to a message. */
+/** Returns the number of attachments of a message. */
 export function attachedTo({ metadata }: Message): number {
   const attached: unknown = metadata?.attachments
   return Array.isArray(attached) ? attached.length : 0
@@ -66,7 +69,7 @@ export interface CompactionQuestion {
   budget: PromptBudget
   /** The time, in milliseconds since 1970. */
   now: number
-  /** Messages after those of the state. */
+  /** Messages that come after those of the state. */
   pending?: readonly Message[]
 }
 
@@ -79,7 +82,7 @@ const GROWTH = 0.1
 /** Minimum number of tokens of replaced data for a compaction while the provider's cache is cold. */
 const STALE_TOKENS = 200
 
-/** Why the next prompt must be compacted before it is sent, or null. */
+/** Returns why the next prompt must be compacted before it is sent, or null. */
 export function compactionDue(
   transcript: Transcript,
   state: SizedState,

@@ -41,7 +41,10 @@ export interface Redaction {
 export function createRedaction(labels: Labels, options: RedactionOptions): Redaction {
   const shown = new WeakMap<Message, Message>()
   const assets = new WeakMap<AssetCreated, AssetCreated>()
-  /** The messages that were shown, as they are, and as they are shown; a deletion or an answer put between begins anew. */
+  /**
+   * The messages that were shown, as they are, and as they are shown; a deletion or an answer put between begins
+   * anew.
+   */
   let taken: Message[] = []
   let all: Message[] = []
   let deletion: unknown = null

@@ -8,35 +8,35 @@ import { bodiesIn, isPerceived, kindOf } from './bodies-in.ts'
 import type { KnownAssets } from './named-media.ts'
 import type { MediaPart, ResultItem } from './transcript-item.ts'
 
-/** A result as the conversation has it. */
+/** A result in the conversation. */
 export interface LoggedResult {
   message: Message
-  /** Its number among the results of the conversation, from 1. */
+  /** Its number in the conversation, from 1. */
   number: number
-  /** Its index among the messages. */
+  /** The index of its message. */
   index: number
 }
 
-/** What a result shows. */
+/** A result as the model sees it. */
 export interface ShownResult {
   item: ResultItem
-  /** The assets that it names, by whole references. */
+  /** The references of the assets that it names. */
   names: ReadonlySet<string>
-  /** Those among them that it shows in short already. */
+  /** The assets among them of which it shows a preview. */
   previewed: ReadonlySet<string>
-  /** Bodies that `fetch_asset` read: for the next answer only. */
+  /** Bodies that `fetch_asset` has read. They are shown in the next prompt only. */
   fetched: readonly MediaPart[]
-  /** Whether it has its name beside it. */
+  /** Whether the result's name is shown with it. */
   named: boolean
 }
 
-/** A longer result has its name beside it. */
+/** Results above this length are shown with their name, in characters. */
 const NAMED_CHARS = 200
 
-/** How much is shown of a result that is left out. */
+/** Maximum length of the preview of an old result, in characters. */
 const BEGINNING = 120
 
-/** The result of a call as the model is shown it: whole, or by its name where it is old. */
+/** Converts the result of a call to what the model sees: the value, or only its name if the result is old. */
 export function resultItem(
   call: ToolCall,
   result: LoggedResult | undefined,
@@ -75,7 +75,7 @@ function namedText(text: string, number: number, whole: boolean): string {
   return `${resultName(number)}: ${text.length} characters, not shown any more. It began ${text.slice(0, BEGINNING)}…`
 }
 
-/** What the tool wants the model to be shown, with where the result is; else the result. */
+/** Returns the tool's model output, with the place of the result, or else the result itself. */
 function shownValue({ content, metadata }: Message): JsonValue {
   const { model_output: value, written_to } = Object(metadata?.tool_result) as {
     model_output?: JsonValue
@@ -93,8 +93,8 @@ function shownValue({ content, metadata }: Message): JsonValue {
 }
 
 /**
- * The value with references in fewer words: what kind a body is, its type says, and what type one has that the model may
- * see or hear, the body says itself or what stands for it.
+ * Shortens the references in a value. The kind of an asset is left out, because its type implies it. Its type is
+ * left out if the model sees the file or its marker.
  */
 function inFewerWords(value: JsonValue): JsonValue {
   if (typeof value !== 'object' || value === null) return value

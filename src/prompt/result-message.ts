@@ -9,15 +9,15 @@ import { limitOf, type ModelCapabilities } from '../models/model-capabilities.ts
 import { toFilePart } from './file-part.ts'
 import type { FilePart, ResolvedResult } from './transcript-item.ts'
 
-/** What of a model's abilities decides where the bodies of results go. */
+/** The capabilities that determine where the files of results are sent. */
 export type ResultCapabilities = Pick<
   ModelCapabilities,
   'takesInResults' | 'urlsInResults' | 'detailOption'
 >
 
 /**
- * The results of one answer's calls: one message, and behind it one of the user with the bodies that the model takes in
- * no result.
+ * Converts the results of one answer's calls to messages: one with the results, and after it a user message with
+ * files that the model does not accept inside results.
  */
 export function resultMessages(
   results: readonly ResolvedResult[],

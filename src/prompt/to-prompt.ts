@@ -8,18 +8,18 @@ import { toFilePart } from './file-part.ts'
 import { resultMessages } from './result-message.ts'
 import type { ResolvedItem } from './transcript-item.ts'
 
-/** What a prompt has around its items. */
+/** The parts of a prompt around its items. */
 export interface PromptFrame {
-  /** The instructions; an empty text is left out. */
+  /** The instructions. An empty text is left out. */
   system: string
   capabilities: ModelCapabilities
-  /** What is made anew for each call and stands last, behind the cache's marks. */
+  /** Items that are new for each call. They come last, after the cache marks. */
   tail?: readonly ResolvedItem[]
 }
 
 /**
- * The prompt of a model call, marked for its provider's cache. With {@link itemMessages} the one place that knows the AI
- * SDK's shapes.
+ * Makes the prompt of a model call, with marks for the provider's cache. Only this function and {@link
+ * itemMessages} know the AI SDK's message format.
  */
 export function toPrompt(
   items: readonly ResolvedItem[],
@@ -31,7 +31,7 @@ export function toPrompt(
   )
 }
 
-/** {@link toPrompt} of messages that {@link itemMessages} made already. */
+/** Like {@link toPrompt}, for messages that {@link itemMessages} has already made. */
 export function framedPrompt(
   messages: readonly LanguageModelV4Message[],
   { system, capabilities, tail = [] }: PromptFrame,
@@ -41,7 +41,7 @@ export function framedPrompt(
   return withCacheMarks(start.concat(messages, end), end.length, capabilities)
 }
 
-/** The messages of one item. They are never changed afterwards, so that they can be kept for the next prompt. */
+/** Converts one item to messages. They are never changed afterwards, so that the next prompt can reuse them. */
 export function itemMessages(
   item: ResolvedItem,
   capabilities: ModelCapabilities,
@@ -53,7 +53,7 @@ export function itemMessages(
   return item.type === 'user' ? [userMessage(item, capabilities)] : assistantMessages(item)
 }
 
-/** Where a provider takes the system's words at the start only, they are the user's, under our own heading. */
+/** If a provider takes system messages only at the start, later ones become user messages with a heading. */
 function systemMessage(
   text: string,
   { systemAnywhere }: ModelCapabilities,
@@ -73,7 +73,7 @@ function userMessage(
         ? toFilePart(part, capabilities)
         : { type: 'text' as const, text: part.text },
     )
-  // A message of nothing is nothing that a provider takes.
+  // Providers reject an empty message.
   return {
     role: 'user',
     content: content.length > 0 ? content : [{ type: 'text', text: '(empty message)' }],
@@ -108,16 +108,16 @@ function providerOptions({ provider_metadata }: { provider_metadata?: Record<str
   return provider_metadata ? { providerOptions: provider_metadata as SharedV4ProviderOptions } : {}
 }
 
-/** What each provider wants at the end of what it is to keep. */
+/** The cache mark of each provider. */
 const MARKS: Readonly<Record<'anthropic' | 'bedrock', SharedV4ProviderOptions>> = {
   anthropic: { anthropic: { cacheControl: { type: 'ephemeral' } } },
   bedrock: { bedrock: { cachePoint: { type: 'default' } } },
 }
 
 /**
- * The prompt with marks for its provider's cache: at the end of the system's text, at the last message before the tail,
- * and where that mark stood in the call before, since providers look back over a few blocks only. The same prompt where
- * the provider wants none; messages are never changed, but replaced by copies.
+ * Adds marks for the provider's cache: at the end of the system message, at the last message before the tail, and
+ * where that mark was in the previous call, because providers search only a few blocks back. Returns the same
+ * prompt if the provider needs no marks. Messages are copied, never changed.
  *
  * @param tail How many messages at the end are made anew for each call.
  */

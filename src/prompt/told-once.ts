@@ -5,23 +5,23 @@ import type { ReferenceGuideOptions } from '../core/messages/reference-guide.ts'
 
 import type { TextPart } from './transcript-item.ts'
 
-/** What the model is told of references where it first applies, each once. */
+/** The texts about references, each added where it first applies. */
 export type PlacedTopic = Extract<
   keyof ReferenceGuideOptions,
   'assets' | 'variables' | 'results' | 'reading'
 >
 
-/** What the model is told where it first applies, and then never again. */
+/** Texts that are added once, where they first apply. */
 export interface ToldOnce {
-  /** What is to be said of a topic; nothing where it was said. */
+  /** Returns the text on a topic; empty if it was added before. */
   topic(topic: PlacedTopic): TextPart[]
-  /** The metas of assets that are named for the first time. */
+  /** Returns the metadata of assets that are named for the first time. */
   metas(names: ReadonlySet<string>): TextPart[]
-  /** The model has seen an asset's meta in another way. */
+  /** Notes that the model has already seen the metadata of an asset. */
   seen(name: string): void
 }
 
-/** Begins with nothing told. */
+/** Creates the state with no texts added. */
 export function createToldOnce(
   guide: (topic: PlacedTopic) => string | null,
   assetOf: (ref: string) => AssetCreated | undefined,

@@ -2,39 +2,39 @@ import type { JsonValue } from '../core/json/json.ts'
 import type { ToolCall } from '../core/messages/message.ts'
 import { estimateTokens } from '../core/messages/metas-block.ts'
 
-/** Words, as the model is shown them: our own headings in them are already made harmless. */
+/** Text for the model. Headings that imitate byref's own are already escaped. */
 export interface TextPart {
   type: 'text'
   text: string
 }
 
-/** Where a body is: an `asset://` reference, or an `https:` URL that somebody wrote. */
+/** A file in the transcript: an `asset://` reference, or an `https:` URL from a message. */
 export interface MediaPart {
   type: 'media'
   kind: 'image' | 'audio' | 'video' | 'file'
   ref: string
-  /** As far as it is known: `image/png`, `image/*`, `application/octet-stream`. */
+  /** The MIME type, as far as it is known: `image/png`, `image/*`, `application/octet-stream`. */
   mimeType: string
   fileName?: string
-  /** Bytes of the body, where they are known. */
+  /** The size in bytes, if it is known. */
   size?: number
-  /** Of an image, how closely the model should look: `low`, `high`, `auto`. */
+  /** For images: the level of detail, `low`, `high` or `auto`. */
   detail?: string
-  /** Of audio, what a provider calls its format: `mp3`, `wav`. */
+  /** For audio: the provider's name of the format, `mp3` or `wav`. */
   format?: string
   /**
-   * What stands for it where the model cannot take it. `note`: a text of name, type, size and reference, or the text that
-   * the body holds. `type`: its type alone, since the words beside it name it. `short`: named between `<|` and `|>`; text and
-   * data are shown if they are short, else their meta.
+   * What replaces the file if the model does not accept it. `note`: a text with name, type, size and reference, or
+   * the text in the file. `type`: only its type, because the text beside it names the file. `short`: the embedded
+   * reference with the text or data in it if they are short, else with its metadata.
    */
   otherwise: 'note' | 'type' | 'short'
 }
 
-/** What a model thought, as its provider wants it back. */
+/** Reasoning of the model, in the form that its provider expects. */
 export interface ReasoningPart {
   type: 'reasoning'
   text: string
-  /** The provider's own, to be sent back to it unchanged: signatures, item ids. */
+  /** The provider's metadata, which is sent back unchanged: signatures, item ids. */
   provider_metadata?: Record<string, unknown>
 }
 
@@ -43,18 +43,18 @@ export interface ResultItem {
   toolCallId: string
   toolName: string
   isError: boolean
-  /** Text, or JSON where the value is no text. */
+  /** Text, or JSON if the value is not a text. */
   output: { type: 'text'; value: string } | { type: 'json'; value: JsonValue }
-  /** Bodies that the result names, in their order. */
+  /** The files that the result names, in order. */
   media: readonly MediaPart[]
 }
 
 /**
- * One piece of what a model is shown, before it is known what the model can take. A call's results follow the answer that
- * made it, all in one item.
+ * One part of the transcript, independent of the model's capabilities. The results of an answer's calls are one
+ * item, which follows the answer.
  */
 export type TranscriptItem =
-  /** Words of the system in the middle of a conversation. */
+  /** A system message in the middle of a conversation. */
   | { type: 'system'; text: string }
   | { type: 'user'; parts: readonly (TextPart | MediaPart)[] }
   | {
@@ -64,25 +64,25 @@ export type TranscriptItem =
     }
   | { type: 'results'; results: readonly ResultItem[] }
 
-/** The bodies that an item names, in their order. */
+/** Returns the files that an item names, in order. */
 export function mediaOfItem(item: TranscriptItem): MediaPart[] {
   if (item.type === 'results') return item.results.flatMap(({ media }) => media)
   if (item.type !== 'user') return []
   return item.parts.flatMap((part) => (part.type === 'media' ? part : []))
 }
 
-/** As much as a picture has at most when it was made smaller for a model, in bytes. */
+/** Maximum size of an image that was scaled down for a model, in bytes. */
 const PICTURE_BYTES = 1_500_000
 
-/** About how many bytes of a body are sent, as far as that is known before it is read. */
+/** Estimates how many bytes of a body are sent, before it is read. */
 export function bytesSent({ kind, size = 0 }: MediaPart): number {
   return kind === 'image' ? Math.min(size, PICTURE_BYTES) : size
 }
 
-/** A body as a model takes it: base64 or bytes (`data`), or where its provider fetches it (`url`). */
+/** A prepared body: base64 or bytes (`data`), or an address from which the provider fetches it (`url`). */
 export interface FilePart {
   type: 'file'
-  /** Where it comes from. */
+  /** The reference that it comes from. */
   ref: string
   mediaType: string
   fileName?: string
@@ -90,19 +90,19 @@ export interface FilePart {
   data: { type: 'data'; data: string | Uint8Array } | { type: 'url'; url: URL }
 }
 
-/** A {@link TranscriptItem} in which every body is a part that the model takes, or words. */
+/** A {@link TranscriptItem} in which every file is a part that the model accepts, or text. */
 export type ResolvedItem =
   | { type: 'system'; text: string }
   | { type: 'user'; parts: readonly (TextPart | FilePart)[] }
   | Extract<TranscriptItem, { type: 'assistant' }>
   | { type: 'results'; results: readonly ResolvedResult[] }
 
-/** A {@link ResultItem} whose bodies are resolved. */
+/** A {@link ResultItem} with resolved files. */
 export interface ResolvedResult extends Omit<ResultItem, 'media'> {
   media: readonly (TextPart | FilePart)[]
 }
 
-/** About what a body costs, in tokens: providers count pictures by their size, and none gives it before. */
+/** Estimated tokens of a file. Providers count images by their size, which is unknown before the call. */
 export const MEDIA_TOKENS: Readonly<Record<MediaPart['kind'], number>> = {
   image: 1500,
   audio: 2000,
@@ -110,7 +110,7 @@ export const MEDIA_TOKENS: Readonly<Record<MediaPart['kind'], number>> = {
   file: 3000,
 }
 
-/** About how many tokens an item has. */
+/** Estimates the number of tokens of an item. */
 export function itemTokens(item: TranscriptItem): number {
   switch (item.type) {
     case 'system':
@@ -135,7 +135,7 @@ function partTokens(part: TextPart | MediaPart): number {
   return part.type === 'text' ? estimateTokens(part.text) : MEDIA_TOKENS[part.kind]
 }
 
-/** About how many tokens a value has as JSON; quicker than counting its letters. */
+/** Estimates the number of tokens of a value as JSON, from its length. */
 export function jsonTokens(value: unknown): number {
   return (JSON.stringify(value)?.length ?? 0) / 4
 }

@@ -17,49 +17,50 @@ import {
 import type { PlacedTopic } from './told-once.ts'
 
 /**
- * Where data messages are shown. `cache`, which keeps a prompt's beginning as it was: each in its place, and
- * merged into one block an identity by a compaction. `engine`: always merged. `model`: each in its place.
+ * Where data messages are shown. `cache`: each in its place, and merged into one block for each name by a
+ * compaction, so that the beginning of the prompt stays the same. `engine`: always merged. `model`: each in its
+ * place.
  */
 export type MergeMode = 'cache' | 'engine' | 'model'
 
-/** The part of a conversation that its prompt shows. */
+/** The parts of a conversation that its prompt shows. */
 export interface PromptConversation {
   state: Pick<ConversationState, 'messages' | 'assets' | 'assetsAfter' | 'compaction'> &
     Partial<Pick<ConversationState, 'runs' | 'deletion'>>
-  /** The data among the messages. */
+  /** The board of the data messages. */
   board: Pick<Board, 'entries'>
 }
 
 /** Options of {@link createTranscript}. */
 export interface TranscriptOptions {
-  /** Default `cache`. */
+  /** Default: `cache`. */
   merge?: MergeMode
-  /** Whether data are shown whole, however large, where there is nothing to read more with. Default false. */
+  /** Whether large data is shown in full, because the model has no tools to read more. Default: false. */
   wholeData?: boolean
-  /** Whether the bytes behind a reference are not to be sent, and nothing said of them. Default: none. */
+  /** Returns whether a file must be left out without a note. Default: never. */
   hides?(ref: string): boolean
-  /** Default `named`. */
+  /** Default: `named`. */
   describeAssets?: DescribedAssets
-  /** The text on a topic; null for none. */
+  /** Returns the text on a topic; null if there is none. */
   guide(topic: PlacedTopic): string | null
 }
 
-/** A conversation as it is shown, before it is known what its model takes. */
+/** A conversation as its prompt shows it, independent of the model's capabilities. */
 export interface Transcript {
-  /** What it shows now: only ever added to at its end, until a compaction or a deletion begins another. */
+  /** The items so far. They only grow at their end, until a compaction or a deletion starts a new list. */
   readonly shown: Pick<
     Placer,
     'items' | 'system' | 'tokens' | 'base' | 'stale' | 'bodies' | 'fetched'
   >
-  /** How many messages it shows. */
+  /** The number of messages that it shows. */
   readonly messages: number
-  /** Takes what is new of a conversation that is at a point where its model may be asked. */
+  /** Adds what is new in the conversation. Call it when the model may be asked. */
   update(conversation: PromptConversation): void
 }
 
 /**
- * The transcript of one conversation: a pure function of its log, in whatever pieces it is taken in. Each update costs
- * what is new.
+ * Creates the transcript of one conversation. It depends only on the log, not on how often it is updated. The cost
+ * of an update depends only on what is new.
  */
 export function createTranscript(options: TranscriptOptions): Transcript {
   const { merge = 'cache' } = options
@@ -78,7 +79,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
     takenAssets = assets.length
   }
 
-  /** Begins anew, with what the last compaction covers. */
+  /** Starts a new list of items with the last compaction. */
   function restart({ state, board }: PromptConversation): void {
     const { messages } = state
     placer = createPlacer(known, options)
@@ -119,7 +120,7 @@ export function createTranscript(options: TranscriptOptions): Transcript {
   }
 }
 
-/** The board as it was after these messages. */
+/** Returns the board as it was after these messages. */
 function boardAfter(
   messages: readonly Message[],
   board: PromptConversation['board'],
@@ -131,7 +132,7 @@ function boardAfter(
         try {
           return board.entries({ at: message.id })
         } catch {
-          // One that broke its schema is in the conversation and not on the board.
+          // Data that breaks its schema is in the conversation, but not on the board.
         }
       }
       return []

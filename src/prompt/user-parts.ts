@@ -15,14 +15,14 @@ import {
 } from './named-media.ts'
 import type { MediaPart, TextPart } from './transcript-item.ts'
 
-/** What a message shows, and the assets that it names. */
+/** The parts of a message, and the assets that it names. */
 export interface ShownMessage {
   parts: (TextPart | MediaPart)[]
-  /** Whole references, each once. */
+  /** The references of the assets, each once. */
   names: ReadonlySet<string>
 }
 
-/** What a message of anybody but the model shows: its text, then its attachments, each after its marker. */
+/** Converts a message that is not the model's: its text, then its attachments, each with its marker. */
 export function userParts(message: Message, known: KnownAssets): ShownMessage {
   const parts: (TextPart | MediaPart)[] = []
   const names = new Set<string>()
@@ -49,7 +49,7 @@ export function userParts(message: Message, known: KnownAssets): ShownMessage {
   return { parts: [...parts, ...embedded.filter(({ ref }) => !shown.has(ref))], names }
 }
 
-/** The marker of an attachment: `[Attached image: asset_id="…"]`, with the file's name and the field. */
+/** Returns the marker of an attachment: `[Attached image: asset_id="…"]`, with the file's name and the field. */
 export function marker({
   kind,
   ref,
@@ -62,7 +62,7 @@ export function marker({
   return `[Attached ${kind}: asset_id=${JSON.stringify(id)}${name}${field}]`
 }
 
-/** The body that is the whole message: of type `image/png`, say, with a reference as its content. */
+/** Returns the file if the whole message is one, such as type `image/png` with a reference as its content. */
 function wholeMedia(content: unknown, contentType: string): ReadMedia | null {
   if (!/^(?:image|audio|video|application)\/[\w.+-]+$/.test(contentType)) return null
   const { assetRef = content } = Object(content) as { assetRef?: unknown }
@@ -80,11 +80,11 @@ function attachedParts(
   const asset = whole === null ? undefined : known.get(whole)
   if (whole !== null) names.add(whole)
   const text: TextPart = { type: 'text', text: marker(media) }
-  // Its meta describes it. What a field of it is, an image or a value, is known when it is read.
+  // Its metadata describes it. Whether a field is an image or a value is known only when it is read.
   if (asset?.structured && media.ref === whole) return [text]
   if (asset?.structured) return [text, { ...mediaOf(media.ref, asset), otherwise: 'short' }]
   const part = { ...mediaOf(media.ref, asset), ...media }
-  // What is known of the body is truer than a claim such as `image/*`.
+  // The asset's own type is more precise than a claim such as `image/*`.
   if (asset?.ref === media.ref) part.mimeType = asset.mime
   return [text, { ...part, otherwise: 'note' }]
 }

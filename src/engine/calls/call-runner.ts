@@ -19,8 +19,8 @@ import { type CallResult, createEndedCalls, type EndedCalls, recordCalls } from 
 /** Runs the calls of one answer, while the answer streams and after it has ended. */
 export interface CallRunner {
   /**
-   * Takes a complete call from the stream, logs it and runs it. If it can start at once, its start is logged in the same
-   * append. Resolves when it is logged.
+   * Takes a complete call from the stream, logs it and runs it. If it can start at once, its start is logged in the
+   * same append. Resolves when it is logged.
    */
   accept(accepted: AcceptedCall): Promise<void>
   /** Tells the runner that the answer has ended. */

@@ -28,7 +28,8 @@ export interface CallResult {
 }
 
 /**
- * Logs the outcomes of calls, in their order. One append per call has its assets, its writes to the board and its result.
+ * Logs the outcomes of calls, in their order. One append per call has its assets, its writes to the board and its
+ * result.
  *
  * @param ended Called when the outcome of a call is logged.
  */
@@ -168,7 +169,8 @@ async function shortened(result: CallResult, scope: RunScope): Promise<CallResul
 }
 
 /**
- * Whether the value may be replaced by a reference. On the board, values that are merged or have a schema must stay whole.
+ * Whether the value may be replaced by a reference. On the board, values that are merged or have a schema must stay
+ * whole.
  */
 function mayOffload(result: CallResult, { session }: RunScope): boolean {
   const { plan, outcome } = result

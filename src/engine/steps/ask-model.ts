@@ -24,8 +24,9 @@ import { type SavedAnswer, saveModelFiles } from './save-model-files.ts'
 import { laterTools, type StepPrompts } from './step-prompts.ts'
 
 /**
- * Runs one step: makes the prompt, asks the model, logs its answer, and runs its calls, which start while the answer still
- * streams. If the answer is interrupted after one of its calls was logged, the part that was received is kept.
+ * Runs one step: makes the prompt, asks the model, logs its answer, and runs its calls, which start while the
+ * answer still streams. If the answer is interrupted after one of its calls was logged, the part that was received
+ * is kept.
  *
  * @param messageId The id of the step, whose start is in the log.
  */

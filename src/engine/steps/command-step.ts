@@ -12,8 +12,8 @@ import {
 } from '../../plugins/command-message.ts'
 
 /**
- * Returns the step that runs the commands among a run's messages, written as if a model had called them. From then on they
- * are ordinary calls, with approvals, variables and recovery after crashes. Empty if there are no commands.
+ * Returns the step that runs the commands among a run's messages, written as if a model had called them. From then
+ * on they are ordinary calls, with approvals, variables and recovery after crashes. Empty if there are no commands.
  */
 export function commandStep(
   runId: string,
@@ -57,8 +57,8 @@ export interface RepliedState {
 }
 
 /**
- * Returns the replies to the commands of a run's last step: the results of their calls, or their errors. They are appended
- * together with the events that follow the step.
+ * Returns the replies to the commands of a run's last step: the results of their calls, or their errors. They are
+ * appended together with the events that follow the step.
  */
 export function commandReplies(
   { messages, calls }: RepliedState,

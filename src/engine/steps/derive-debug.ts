@@ -31,9 +31,9 @@ export interface DebugSource {
 }
 
 /**
- * Returns the debug data of a message: the data that was appended with it, or, for the answer of a step, its request and
- * response. The prompt in the request is derived from the log as it was at that time, with digests in place of bytes. Null
- * if there is none, or if the message was deleted.
+ * Returns the debug data of a message: the data that was appended with it, or, for the answer of a step, its
+ * request and response. The prompt in the request is derived from the log as it was at that time, with digests in
+ * place of bytes. Null if there is none, or if the message was deleted.
  */
 export async function deriveDebug(
   { log, assets, namespace, settings }: DebugSource,

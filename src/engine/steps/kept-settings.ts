@@ -29,8 +29,9 @@ interface Named {
 const named = new WeakMap<AgentSettings, Named>()
 
 /**
- * Returns the name of an agent's settings, for the event that starts or takes over a run. Also returns the settings, unless
- * the conversation's last run has the same name. Prompts are derived from the log and these settings, and are not stored.
+ * Returns the name of an agent's settings, for the event that starts or takes over a run. Also returns the
+ * settings, unless the conversation's last run has the same name. Prompts are derived from the log and these
+ * settings, and are not stored.
  */
 export function keepSettings(
   { runs }: Pick<ConversationState, 'runs'>,

@@ -72,8 +72,8 @@ const ENDS_TEXT: ReadonlySet<ModelStreamPart['type']> = new Set([
 ])
 
 /**
- * Creates a reader for one answer. `callId` maps the provider's id of a call to a unique one, because some servers use the
- * same ids in every answer.
+ * Creates a reader for one answer. `callId` maps the provider's id of a call to a unique one, because some servers
+ * use the same ids in every answer.
  */
 export function createResponseReader(
   callId: (providerId: string) => string,

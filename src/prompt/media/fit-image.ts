@@ -1,30 +1,31 @@
 import type { Sharp } from 'sharp'
 import { missingPeer, optionalPeer } from '../../optional-peer.ts'
 
-/** What an image must be to be taken. */
+/** The requirements of a model for an image. */
 export interface ImageLimits {
-  /** The type that its bytes have. */
+  /** The MIME type of its bytes. */
   mime: string
-  /** The types that are taken; the first where it fits. */
+  /** The accepted MIME types. The first one is preferred. */
   types: readonly string[]
   maxSide: number
   maxBytes: number
 }
 
-/** An image that is taken, or why there is none. */
+/** An accepted image, or the reason why there is none. */
 export type FittedImage =
   | { type: 'image'; bytes: Uint8Array; mime: string; advice?: string }
   | { type: 'failed'; why: string }
 
 const FOR_IMAGES = 'Resizing and converting images'
 
-/** A re-encoding that is tried until one fits. */
+/** One of the encodings that are tried until one fits. */
 const QUALITIES = [85, 70, 50]
 const SIDES = [1, 0.75, 0.5, 0.25]
 
 /**
- * The image as it is where it may go so, else re-encoded by `sharp`: smaller, upright, in a type that is taken. What does
- * not decode is refused. Without `sharp` it goes as it is up to the limits. The same bytes always give the same.
+ * Returns the image unchanged if the model accepts it. Otherwise `sharp` re-encodes it: smaller, upright, in an
+ * accepted type. An image that cannot be decoded is rejected. Without `sharp`, the image is sent unchanged if it is
+ * within the limits. The same bytes always give the same result.
  */
 export async function fitImage(
   bytes: Uint8Array,
@@ -39,7 +40,7 @@ export async function fitImage(
     const { width, height, hasAlpha } = await open().metadata()
     const side = Math.max(width, height)
     if (types.includes(mime) && side <= limits.maxSide && bytes.byteLength <= maxBytes) {
-      // Decodes all of it: a header alone does not show that the rest is there.
+      // Decode the whole image: a valid header does not prove that the rest is valid.
       await open().resize(8, 8, { fit: 'fill' }).raw().toBuffer()
       return { type: 'image', bytes, mime }
     }
@@ -81,7 +82,7 @@ function asItIs(bytes: Uint8Array, { mime, types, maxBytes }: ImageLimits): Fitt
   return { type: 'failed', why }
 }
 
-/** Whether sharp lines matter more than size: drawings and screens, not photos. */
+/** Whether lossless encoding suits the image: drawings and screenshots, not photos. */
 function isDrawn(mime: string): boolean {
   return /png|gif|svg|bmp/.test(mime)
 }
@@ -90,7 +91,7 @@ function lineOf(error: unknown): string {
   return String(error instanceof Error ? error.message : error).split('\n', 1)[0] ?? ''
 }
 
-/** An optional library; null where it is not installed or does not fit the machine. */
+/** Loads an optional library; null if it is not installed or does not run on this machine. */
 export async function optionalLibrary<T>(load: () => Promise<T>): Promise<T | null> {
   try {
     return await load()

@@ -1,22 +1,25 @@
 import { createContentCache } from '../../assets/content-access.ts'
 
-/** Bodies as models take them, kept over the steps and conversations of one agent. */
+/** A cache of prepared bodies, shared by the steps and conversations of one agent. */
 export interface MediaCache {
-  /** What is kept under the key, or undefined. */
+  /** Returns the entry of the key, or undefined. */
   peek(key: string): unknown
-  /** What is kept under the key, else what `make` makes: once, also for callers at the same time. A failure is not kept. */
+  /**
+   * Returns the entry of the key, or calls `make` and keeps its result. Concurrent callers share one call. Failures
+   * are not kept.
+   */
   load<T>(key: string, make: () => Promise<{ value: T; bytes: number }>): Promise<T>
-  /** Drops what is kept under the key. */
+  /** Removes the entry of the key. */
   forget(key: string): void
 }
 
 /** Options of {@link createMediaCache}. */
 export interface MediaCacheOptions {
-  /** Bytes of all that is kept; what was used longest ago goes first. Default: 64 MiB. */
+  /** Maximum size in bytes. The least recently used entries are removed first. Default: 64 MiB. */
   maxBytes?: number
 }
 
-/** A {@link MediaCache} bounded in bytes. One belongs to an agent. */
+/** Creates a {@link MediaCache} with a limit in bytes. Each agent has one. */
 export function createMediaCache({
   maxBytes = 64 * 1024 * 1024,
 }: MediaCacheOptions = {}): MediaCache {

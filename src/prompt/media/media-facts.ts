@@ -4,31 +4,31 @@ import { ByrefError } from '../../core/errors.ts'
 import { parseAssetRef } from '../../core/refs/asset-ref.ts'
 import type { MediaSource } from './media-source.ts'
 
-/** What is known of a body before it is read. */
+/** What is known about a body before it is read. */
 export interface MediaFacts {
-  /** `type/subtype` alone. */
+  /** The MIME type without parameters. */
   mime: string
   kind: AssetKind
   size: number
   name: string | null
-  /** Equal for equal bodies. */
+  /** The digest: equal for equal bodies. */
   identity: string
-  /** Whether the reference leads to a value among others, or to content that has fields. */
+  /** Whether the reference leads to a field, or to structured content. */
   isValue: boolean
 }
 
-/** Codes of errors that say that there is nothing behind a reference. */
+/** Error codes which mean that a reference leads to nothing. */
 const MISSING = new Set(['asset_not_found', 'field_not_found', 'invalid_reference'])
 
-/** Facts take about so many bytes in the cache. */
+/** Approximate size of an entry in the cache, in bytes. */
 const FACTS_BYTES = 1000
 
-/** Where the facts of a reference are kept. */
+/** Returns the cache key for the facts of a reference. */
 export function factsKey(ref: string, { namespace }: Pick<MediaSource, 'namespace'>): string {
   return `facts ${JSON.stringify([namespace, ref])}`
 }
 
-/** The facts, from the cache or from the assets; null for a reference that leads nowhere, which is asked for again. */
+/** Returns the facts from the cache or the assets; null if the reference leads to nothing, which is not cached. */
 export async function loadFacts(ref: string, source: MediaSource): Promise<MediaFacts | null> {
   try {
     return await source.cache.load(factsKey(ref, source), async () => ({
@@ -41,7 +41,7 @@ export async function loadFacts(ref: string, source: MediaSource): Promise<Media
   }
 }
 
-/** Whether an error says that there is nothing behind a reference. */
+/** Whether an error means that a reference leads to nothing. */
 export function isMissing(error: unknown): boolean {
   return error instanceof ByrefError && MISSING.has(error.code)
 }
@@ -51,7 +51,7 @@ async function readFacts(ref: string, { assets, namespace }: MediaSource): Promi
   const whole = { mime: essenceOf(mime), kind, size, name, identity: digest, isValue: structured }
   if (!parseAssetRef(ref)?.fieldPath) return whole
   const field = await assets.get(ref).catch((error: unknown) => {
-    // A list with bytes in it has no file's form.
+    // A list that contains bytes cannot be sent as a file.
     if (error instanceof ByrefError && error.code === 'asset_unsupported') return null
     throw error
   })

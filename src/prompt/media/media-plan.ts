@@ -3,11 +3,11 @@ import { limitOf, type ModelCapabilities, topLevel } from '../../models/model-ca
 import type { MediaPart } from '../transcript-item.ts'
 import type { MediaFacts } from './media-facts.ts'
 
-/** What becomes of a body for one model. */
+/** How a body is sent to one model. */
 export type MediaPlan =
-  /** It goes as it is, by URL where the store has one that fits a pattern of `byUrl`. */
+  /** Unchanged. By URL if the store has one that matches `byUrl`. */
   | { type: 'part'; mime: string; byUrl: readonly string[]; maxPages: number | null }
-  /** An image that is re-encoded where it must be: one of `types`, within the limits. */
+  /** As an image, re-encoded if necessary to one of `types`, within the limits. */
   | {
       type: 'image'
       mime: string
@@ -16,13 +16,13 @@ export type MediaPlan =
       maxBytes: number
       byUrl: readonly string[]
     }
-  /** Its words. */
+  /** As text. */
   | { type: 'text'; by: 'text' | 'document'; maxChars: number; byUrl: readonly string[] }
-  /** A value that is shown if it is short, else its outline. */
+  /** As a value if it is short, else as its outline. */
   | { type: 'value' }
   | { type: 'note'; why: string }
 
-/** What plans are made by. */
+/** The input of {@link planOf}. */
 export interface PlanOptions {
   capabilities: ModelCapabilities
   imageMaxSide: number
@@ -34,10 +34,10 @@ const PDF = 'application/pdf'
 const TEXT =
   /^text\/|^application\/(json|xml|yaml|x-ndjson|javascript|sql|toml|x-sh)$|\+(json|xml)$/
 
-/** More than this is not read for a model, however small it could be made. */
+/** Maximum size of a body that is read for a model, in bytes, even if it could be scaled down. */
 const MAX_READ = 100_000_000
 
-/** What a body becomes, by what is known of it alone. */
+/** Plans how to send a body, from its facts alone. */
 export function mediaPlan(
   facts: MediaFacts,
   otherwise: MediaPart['otherwise'],
@@ -48,7 +48,7 @@ export function mediaPlan(
   const { maxPdfPages } = capabilities
   const limit = limitOf(capabilities.takes, mime)
   if (size === 0 && !facts.isValue) return note('it is empty')
-  // What browsers do not show, sharp does not decode everywhere.
+  // sharp cannot decode types that browsers cannot show on every machine.
   const isCameraImage = /^image\/hei[cf]$/.test(mime) && limit !== null
   if (topLevel(mime) === 'image' && !isCameraImage) {
     const image = imagePlan(facts, options)
@@ -63,13 +63,13 @@ export function mediaPlan(
       type: 'part',
       mime,
       byUrl: size > inlineThresholdBytes ? patternsOf(capabilities, mime).map(String) : [],
-      // Infinity has no JSON, by which plans are compared.
+      // Plans are compared as JSON, which has no Infinity.
       maxPages: mime === PDF && Number.isFinite(maxPdfPages) ? maxPdfPages : null,
     }
   }
   const by = otherwise === 'type' ? null : textOf(mime)
   if (by && (by === 'text' || size <= MAX_READ)) {
-    // Some take documents by URL alone; text is better off in the prompt.
+    // Some models take documents only by URL. Text is better sent in the prompt.
     const byUrl = mime === PDF && limit === null ? patternsOf(capabilities, mime).map(String) : []
     return { type: 'text', by, maxChars: maxTextChars, byUrl }
   }
@@ -77,7 +77,7 @@ export function mediaPlan(
   return note('the model takes none of this type')
 }
 
-/** Whether the model's provider fetches the URL of a body of the type. */
+/** Whether the model's provider fetches URLs of this type itself. */
 export function isFetched(capabilities: ModelCapabilities, mime: string, url: string): boolean {
   return patternsOf(capabilities, mime).some((pattern) => pattern.test(url))
 }
@@ -89,14 +89,14 @@ function patternsOf({ urls }: ModelCapabilities, mime: string): RegExp[] {
   })
 }
 
-/** Null where the model sees nothing. */
+/** Null if the model does not take images. */
 function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan | null {
   const { capabilities, imageMaxSide, inlineThresholdBytes } = options
   const { takes } = capabilities
   const seen = ['image/png', 'image/jpeg', 'image/webp'].filter(
     (type) => limitOf(takes, type) !== null,
   )
-  // `image/*` says that every type is taken, which no model does: what browsers show is.
+  // No model takes every `image/*`, so assume the types that browsers show.
   const isTaken =
     mime in takes || seen.includes(mime) || (mime === 'image/gif' && limitOf(takes, mime) !== null)
   if (!isTaken && seen.length === 0) return null
@@ -110,7 +110,7 @@ function imagePlan({ mime, size }: MediaFacts, options: PlanOptions): MediaPlan 
     type: 'image',
     mime,
     types: isTaken ? [mime, ...seen.filter((type) => type !== mime)] : seen,
-    // A small body may still have more pixels than the provider decodes.
+    // A small file may still have more pixels than the provider accepts.
     maxSide: isLarge
       ? Math.min(imageMaxSide, capabilities.maxImageSide)
       : capabilities.maxImageSide,

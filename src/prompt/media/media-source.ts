@@ -2,36 +2,36 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import type { MediaCache } from './media-cache.ts'
 
-/** Where bodies come from, and what a model takes of them. */
+/** Where bodies come from, and what the model accepts. */
 export interface MediaSource {
   capabilities: ModelCapabilities
-  /** In the namespace of the conversation. */
+  /** The assets of the conversation's namespace. */
   assets: Pick<Assets, 'info' | 'get' | 'open' | 'meta' | 'urlFor' | 'resolve' | 'text' | 'config'>
-  /** That namespace; null where there is none. What is kept for one is never given to another. */
+  /** The namespace; null if there is none. Cache entries are never shared between namespaces. */
   namespace: string | null
   cache: MediaCache
-  /** `none`: notes alone, nothing is read. Default: `all`. */
+  /** `none`: only text markers, and no body is read. Default: `all`. */
   media?: 'all' | 'none'
-  /** Whether the model has `fetch_asset` and `search_asset` to read on where a text is cut. */
+  /** Whether the model has `fetch_asset` and `search_asset`, to read the rest of a text that is cut. */
   reading?: boolean
   options?: MediaOptions
-  /** Told once per body of what could be better, such as a library to install. */
+  /** Called once per body with a hint, such as a library to install. */
   onDiagnostic?(message: string): void
-  /** References of bodies that are not there any more, whatever the cache still has of them. */
+  /** References of bodies that no longer exist, even if the cache still has them. */
   gone?: Pick<ReadonlySet<string>, 'has'>
-  /** Told of each body that is not there, or could not be read: then with the error. */
+  /** Called for each body that does not exist or could not be read, with the error if there is one. */
   onMissing?(ref: string, error?: unknown): void
 }
 
-/** Characters of text that are shown of one body. */
+/** Maximum characters of text per body. */
 export const MAX_TEXT_CHARS = 16_000
 
-/** How bodies become parts. */
+/** Limits for converting bodies to prompt parts. */
 export interface MediaOptions {
-  /** Pixels of the long side above which a large image is made smaller. Default: 2048. */
+  /** Maximum length of an image's long side in pixels. Larger images are scaled down. Default: 2,048. */
   imageMaxSide?: number
-  /** Milliseconds to wait for a body, and 1,000 more for each MiB of it. Default: 20,000. */
+  /** Time limit in milliseconds to read a body, plus 1,000 for each MiB. Default: 20,000. */
   timeoutMs?: number
-  /** Characters of text that are shown of one body. Default: 16,000. */
+  /** Maximum characters of text per body. Default: 16,000. */
   maxTextChars?: number
 }

@@ -16,43 +16,43 @@ import type { MediaFacts } from './media-facts.ts'
 import { isFetched, type MediaPlan } from './media-plan.ts'
 import type { MediaSource } from './media-source.ts'
 
-/** A body as a model takes it: what the cache keeps. */
+/** A body that is prepared for a model. The cache keeps it. */
 export type ReadBody =
   | { type: 'data'; mime: string; base64: string }
   | { type: 'url'; mime: string; url: URL; until: number }
   | { type: 'text'; text: string; rest: RestOfText | null }
-  /** A value in short. */
+  /** The outline of a value. */
   | { type: 'value'; text: string }
   | { type: 'failed'; why: string }
 
-/** That a text is only the beginning of a body. */
+/** Marks a text as only the beginning of a body. */
 export interface RestOfText {
-  /** How much of it this is: `page 13 of 60`. */
+  /** What the next part is: `page 13 of 60`. */
   shown: string
-  /** The argument of `fetch_asset` that reads on: `page: 13`. */
+  /** The argument of `fetch_asset` that reads the next part: `page: 13`. */
   next: string
 }
 
-/** A plan that needs the body. */
+/** A plan that needs the bytes. */
 export type ReadPlan = Exclude<MediaPlan, { type: 'note' }>
 
-/** Signed URLs are asked for so long, and kept for half of it, so that a prompt stays the same for a while. */
+/** Lifetime of signed URLs. They are reused for half of it, so that prompts do not change at every step. */
 const URL_SECONDS = 24 * 3600
 
-/** Where a read body is kept: equal bodies that become the same are kept once. */
+/** Returns the cache key of a prepared body. Equal bodies with the same plan share an entry. */
 export function bodyKey(
   ref: string,
   facts: MediaFacts,
   plan: ReadPlan,
   namespace: string | null,
 ): string {
-  // What depends on the asset, not on its bytes alone.
+  // These depend on the asset, and not only on its bytes.
   const owner =
     plan.type === 'value' || ('byUrl' in plan && plan.byUrl.length > 0) ? [namespace, ref] : []
   return JSON.stringify([facts.identity, plan, ...owner])
 }
 
-/** Reads a body once and makes of it what the plan says. */
+/** Reads a body and prepares it according to the plan. */
 export async function readBody(
   ref: string,
   { facts, plan }: { facts: MediaFacts; plan: ReadPlan },
@@ -75,7 +75,7 @@ export async function readBody(
   }
 }
 
-/** About how many bytes of memory it takes. */
+/** Returns the approximate size in memory, in bytes. */
 export function weightOf(body: ReadBody): number {
   const held = body.type === 'data' ? body.base64 : 'text' in body ? body.text : ''
   return held.length + 500
@@ -107,7 +107,7 @@ async function readPart(
   return { type: 'data', mime: plan.mime, base64: base64Of(bytes) }
 }
 
-/** Characters of a PDF that has too many pages for the model. */
+/** Maximum characters of text of a PDF that has too many pages for the model. */
 const MANY_PAGES_CHARS = 16_000
 
 function lies(mime: string): ReadBody {
@@ -118,7 +118,7 @@ interface ReadBytes {
   bytes: Uint8Array
 }
 
-/** Where the model's provider fetches the body; the bytes where the store's URL is one of data; null for neither. */
+/** Returns the URL from which the provider fetches the body, or the bytes if the store has a data URL; else null. */
 async function storedAt(
   ref: string,
   mime: string,
@@ -142,7 +142,7 @@ async function readText(
 ): Promise<ReadBody> {
   const { by, maxChars } = plan
   if (by === 'document') return beginningOf(await assets.text(ref), maxChars)
-  // No character takes more than four bytes.
+  // A character has at most four bytes.
   const opened = await assets.open(ref, { end: Math.min(facts.size, maxChars * 4 + 4) })
   const bytes = await readBytes(opened.stream)
   const text = new TextDecoder(markedEncoding(bytes)).decode(bytes)
@@ -154,7 +154,7 @@ async function readText(
   return { type: 'text', text: shown, rest: { shown: said, next: `startLine: ${linesOf(shown)}` } }
 }
 
-/** The first pages of a document. */
+/** Reads the first pages of a document. */
 function beginningOf({ text, pages }: AssetText, maxChars: number): ReadBody {
   const shown = cut(text, maxChars)
   if (shown.length === text.length) return { type: 'text', text, rest: null }
@@ -167,7 +167,7 @@ function beginningOf({ text, pages }: AssetText, maxChars: number): ReadBody {
   return { type: 'text', text: shown, rest }
 }
 
-/** The beginning of a text of at most so many characters, never half of one. */
+/** Returns the beginning of a text, without splitting a character. */
 function cut(text: string, maxChars: number): string {
   return text.length > maxChars ? text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '') : text
 }
@@ -176,7 +176,7 @@ function linesOf(text: string): number {
   return text.split('\n').length
 }
 
-/** Whether the bytes begin as a body of the type does; of types that no bytes show, always. */
+/** Whether the bytes have the type's signature. True for types without a signature. */
 async function isWhatItSays(head: Uint8Array, mime: string): Promise<boolean> {
   if (!/^(image|audio|video)\/|^application\/pdf$/.test(mime)) return true
   const start = head.subarray(0, SNIFF_BYTES)
@@ -188,11 +188,14 @@ async function isWhatItSays(head: Uint8Array, mime: string): Promise<boolean> {
   )
 }
 
-/** A value longer than this is shown as its outline. */
+/** Maximum length of a value that is shown in full, in characters. Longer values are shown as an outline. */
 const SHORT_CHARS = 500
 const OUTLINE_CHARS = 1000
 
-/** What a reference in text shows of text and data: all of it if it is short, else its beginning or its outline. */
+/**
+ * Returns what an embedded reference shows of text or data: all of it if it is short, else its beginning or its
+ * outline.
+ */
 async function shortValue(
   ref: string,
   facts: MediaFacts,
@@ -211,7 +214,10 @@ async function shortValue(
 /** Suppresses the library's messages about damaged files. */
 const QUIET = { verbosity: 0 }
 
-/** The number of pages of a PDF, by `unpdf`; without it, an estimate. Null for bytes that are not a PDF. */
+/**
+ * Returns the number of pages of a PDF, counted by `unpdf`, or estimated without it. Null if the bytes are not a
+ * PDF.
+ */
 export async function pdfPages(
   bytes: Uint8Array,
   load: () => Promise<typeof import('unpdf')> = () => optionalPeer('unpdf', 'Reading PDF files'),

@@ -13,13 +13,13 @@ import type { MediaSource } from './media-source.ts'
 import type { ReadBody, RestOfText } from './read-body.ts'
 import { createStandings, type Standing, type Standings } from './standings.ts'
 
-/** Bodies that are read at the same time. */
+/** Maximum number of bodies that are read in parallel. */
 const AT_ONCE = 6
 
 /**
- * The items with every body as a part that the model takes, or as words. Bodies are read in parallel, each
- * once; what the cache holds costs no I/O. Equal bodies are sent once, and more than one call may carry is left out, the
- * oldest first. Items without media are given back as they are.
+ * Converts every file in the items to a part that the model accepts, or to text. Files are read in parallel, each
+ * once, and cached files need no I/O. Equal files are sent once. If there are more than one call may carry, the
+ * oldest are left out. Items without files are returned unchanged.
  */
 export async function resolveMedia(
   items: readonly TranscriptItem[],
@@ -61,8 +61,9 @@ function isMedia(part: { type: string }): part is MediaPart {
 }
 
 /**
- * The bodies that are too many for one call, by their keys: the newest go first, and equal ones count once. This is what
- * a provider would refuse; a budget of one's own is kept by compactions, which leave the prompt's beginning as it is.
+ * Returns the keys of the files that exceed the provider's limits for one call. The newest files are kept, and
+ * equal ones count once. The app's own budget is enforced by compactions instead, because they keep the beginning
+ * of the prompt stable.
  */
 function fitIntoCall(
   parts: readonly MediaPart[],
@@ -91,7 +92,7 @@ function fitIntoCall(
 }
 
 /**
- * Makes the parts of one call, in its order: a body that was sent before is named, not sent again.
+ * Makes the parts of one call, in order. A file that was sent before is only named.
  *
  * @param left Keys of bodies that are too many for the call.
  */
@@ -135,7 +136,7 @@ function createPartMaker(
   }
 }
 
-/** What stands for a body that is not sent. */
+/** Returns the text that replaces a body which is not sent. */
 function instead(part: MediaPart, facts: MediaFacts | null, why: string): TextPart[] {
   if (part.otherwise === 'short') return []
   return [part.otherwise === 'type' ? typeOf(part, facts) : noteOf(part, facts, why)]
@@ -168,7 +169,7 @@ function noteOf(part: MediaPart, facts: MediaFacts | null, why: string): TextPar
     ...(name ? [JSON.stringify(name)] : []),
   ]
   const text = `[${facts?.kind ?? part.kind} not shown: ${told.join(', ')}: ${why}]`
-  // Type and URL may be anybody's words.
+  // The type and the URL may be untrusted text.
   return { type: 'text', text: escapeBlocks(text) }
 }
 
@@ -177,17 +178,17 @@ function typeOf(part: MediaPart, facts: MediaFacts | null): TextPart {
   return { type: 'text', text: `[not shown: ${facts?.mime ?? part.mimeType}]` }
 }
 
-/** The text for a body that cannot be read: `[unresolved image: asset://…]`. */
+/** Returns the text for a body that cannot be read: `[unresolved image: asset://…]`. */
 function unresolved({ kind, ref }: MediaPart): TextPart {
   return { type: 'text', text: `[unresolved ${kind}: ${ref}]` }
 }
 
-/** What stands where an equal body stands further up. */
+/** Returns the text for a body that was already sent above. */
 function sameAsAbove(kind: MediaPart['kind'], ref: string): TextPart {
   return { type: 'text', text: `[same ${kind} as above: ${ref}]` }
 }
 
-/** The words of a body, and how to read on where they are not all: by tools, where the model has them. */
+/** Returns the text of a body. If it is cut, it says how to read the rest with tools. */
 function wordsOf(
   ref: string,
   { text, rest }: { text: string; rest: RestOfText | null },
@@ -200,7 +201,7 @@ function wordsOf(
   return { type: 'text', text: `[Text of ${ref}]\n${escapeBlocks(text)}\n${end}` }
 }
 
-/** A reference between marks, and what is to be said of it. */
+/** Returns an embedded reference with a text about it. */
 function named(ref: string, said?: string): TextPart {
   return {
     type: 'text',

@@ -7,27 +7,27 @@ import type { MediaSource } from './media-source.ts'
 import { MAX_TEXT_CHARS } from './media-source.ts'
 import { bodyKey, type ReadBody, type ReadPlan, readBody, weightOf } from './read-body.ts'
 
-/** What has become of one reference. */
+/** The state of one reference: not read yet, ready, or failed. */
 export type Standing =
   | {
       type: 'read'
       facts: MediaFacts | null
-      body: ReadBody /** Equal for equal bodies. */
+      body: ReadBody /** The digest: equal for equal bodies. */
       key: string
     }
   | { type: 'note'; facts: MediaFacts | null; why: string }
-  /** Nothing is there, or it could not be read: then `error` says why. */
+  /** It does not exist, or could not be read. In that case `error` says why. */
   | { type: 'missing'; error?: unknown }
 
-/** What has become of the references of one call. */
+/** The states of the references of one model call. */
 export interface Standings {
-  /** What is known without I/O, or null. */
+  /** Returns what is known without I/O, or null. */
   find(part: MediaPart): Standing | null
-  /** Finds out, with I/O. */
+  /** Reads and prepares the body. */
   load(part: MediaPart): Promise<void>
 }
 
-/** Where a body is kept for a source. */
+/** Returns the cache key of a body for a source. */
 interface Place {
   type: 'place'
   source: MediaSource
@@ -35,10 +35,13 @@ interface Place {
   key: string
 }
 
-/** The places of parts that were met before: a transcript keeps its parts, and every step meets all of them again. */
+/**
+ * The cache keys of parts that were seen before. A transcript keeps its parts, and every step sees all of them
+ * again.
+ */
 const places = new WeakMap<MediaPart, Place>()
 
-/** Whether two sources make the same of a body. */
+/** Whether two sources prepare a body in the same way. */
 function isSame(a: MediaSource, b: MediaSource): boolean {
   return (
     a.cache === b.cache &&
@@ -50,7 +53,7 @@ function isSame(a: MediaSource, b: MediaSource): boolean {
   )
 }
 
-/** The standings of one call: what the cache forgets meanwhile stays here. */
+/** Creates the states for one model call. They survive if the cache drops an entry meanwhile. */
 export function createStandings(source: MediaSource): Standings {
   const { capabilities, assets, cache, namespace, options = {} } = source
   const { imageMaxSide = 2048, maxTextChars = MAX_TEXT_CHARS, timeoutMs = 20_000 } = options
@@ -85,7 +88,7 @@ export function createStandings(source: MediaSource): Standings {
     return keep(part, { type: 'read', facts, body, key: sameness(facts, body) })
   }
 
-  /** Where the body is kept; its standing where there is none to keep; null where nothing is known of it. */
+  /** Returns the cache key of the body, or its state if it cannot be cached; null if nothing is known. */
   function placeOf(part: MediaPart): Place | Standing | null {
     const known = places.get(part)
     if (known && isSame(known.source, source)) return known
@@ -130,7 +133,7 @@ export function createStandings(source: MediaSource): Standings {
       try {
         keep(part, await resolve(part))
       } catch (error) {
-        // Whatever a store does, the conversation goes on without this body.
+        // If the store fails, the conversation continues without this body.
         cache.forget(factsKey(part.ref, source))
         keep(part, { type: 'missing', error: isMissing(error) ? undefined : error })
       }
@@ -138,15 +141,15 @@ export function createStandings(source: MediaSource): Standings {
   }
 }
 
-/** A large body may take longer. */
+/** A larger body gets more time. */
 const MS_PER_MIB = 1000
 
-/** Equal for bodies that are sent as the same, wherever they are kept. */
+/** Equal for bodies that are sent identically. */
 function sameness({ identity }: MediaFacts, body: ReadBody): string {
   return `${identity} ${body.type} ${'mime' in body ? body.mime : ''}`
 }
 
-/** A URL that somebody wrote: it is the provider's to fetch, never the engine's, which would reach what others cannot. */
+/** A URL in a message. Only the provider fetches it: byref might reach internal addresses. */
 async function foreign(
   { ref, mimeType }: MediaPart,
   { capabilities }: MediaSource,
