@@ -18,42 +18,47 @@ import { TOOL_OPTIONS, type Tool } from './tool.ts'
 import { validateInput } from './validate.ts'
 import type { ValueSource } from './value-source.ts'
 
-/** A call of a model, with the arguments as the model wrote them. */
+/** A call with the arguments as the model wrote them. */
 export interface BoundaryCall {
   tool: Tool
   arguments: Record<string, unknown>
 }
 
 /**
- * Passes the values of tool calls by reference. A value crosses three times: from the model to a tool (`resolve`, then
- * `withInput`), from a tool to where it is kept (`store`, then `offload`), and from there to a model (`show`).
+ * Passes the values of tool calls by reference. A value crosses the boundary three times: from the model to a tool
+ * (`resolve`, then `withInput`), from a tool to the log (`store`, then `offload`), and from the log to a model
+ * (`show`).
  */
 export interface Boundary {
   /** Describes a tool to a model: its parameters, with references accepted where the tool takes them. */
   describe(tool: Tool): LanguageModelV4FunctionTool
   /**
-   * Puts the values of `†` variables into the arguments of a call, and reports what it read. The result is what a person
-   * approves: references to assets are still in it.
+   * Replaces the `†` variables in a call's arguments by values, and reports which references it read. Asset
+   * references stay in the arguments, so that a person can approve the result.
+   *
+   * @param values The source of variables. Null if `†` is ordinary text.
    *
    * @param values Where `†` variables get their values. Null where `†` is ordinary text.
    * @throws VariableError, ByrefError `invalid_arguments`
    */
   resolve(call: BoundaryCall, values: ValueSource | null): Promise<ResolvedCall>
   /**
-   * Puts the values of asset references into resolved arguments, checks them against the tool's schema, and runs `use`
-   * with them. Streams among them end when `use` has ended.
+   * Replaces the asset references in resolved arguments by values, validates them against the tool's schema, and
+   * calls `use` with them. Streams in the arguments end when `use` has ended.
+   *
+   * @throws ByrefError the error of the reference that failed, or `invalid_arguments`; any error of `use`
    *
    * @throws ByrefError of the reference that failed, `invalid_arguments`; what `use` throws
    */
   withInput<T>(call: BoundaryCall, use: (input: unknown) => T): Promise<Awaited<T>>
   /** Saves the bytes in a tool's result as assets and puts references in their place. */
   store(call: StoringCall, result: unknown): Promise<StoredResult>
-  /** Saves a stored value as an asset where it is larger than its tool's results may be. Leaves a preview in its place. */
+  /** Saves a stored value as an asset if it is larger than its tool's `maxResultChars`. A preview replaces it. */
   offload<
     Stored extends Pick<StoredResult, 'labels'> & { value: unknown; events: readonly unknown[] },
   >(call: StoringCall, stored: Stored): Promise<Stored>
   /**
-   * What a model is shown of a stored value: text or JSON, and the media that it refers to.
+   * Returns what a model sees of a stored value: text or JSON, and the files that it refers to.
    *
    * @param number The number by which the model names the result: `†result#3`. From 1.
    */
@@ -64,7 +69,7 @@ export interface Boundary {
 export interface BoundaryOptions {
   /** Where bytes and large values are kept, or a function that is called when they are first needed. */
   assets: Assets | (() => Assets)
-  /** How the tools take references and bytes. Default: as the tools of byref do. */
+  /** How tools accept references and bytes. Default: like the tools of byref. */
   codec?: Codec
 }
 
@@ -96,7 +101,7 @@ const METHODS: MethodTables<Boundary> = {
 }
 
 /**
- * Makes a boundary for one store of assets.
+ * Creates a boundary for one asset store.
  *
  * @throws ByrefError `config_invalid` for unknown options
  */
@@ -107,7 +112,7 @@ export function createBoundary(options: BoundaryOptions): Boundary {
   return checkMethods('boundary', boundaryOf(assets, codec), METHODS)
 }
 
-/** As {@link createBoundary}, without checking its options: the agent makes one for each call. */
+/** Like {@link createBoundary}, without checking options. The agent creates one for each call. */
 export function boundaryOf(assets: () => Assets, codec: Codec = {}): Boundary {
   return {
     describe: (tool) => toolForModel({ ...tool, ...WITHOUT_ENGINE }, codec),
@@ -120,7 +125,7 @@ export function boundaryOf(assets: () => Assets, codec: Codec = {}): Boundary {
   }
 }
 
-/** `_outputPath`, `_instance` and `_each` are parameters that only the engine understands. */
+/** Only the engine understands `_outputPath`, `_instance` and `_each`. */
 const WITHOUT_ENGINE = { outputPath: false, instances: false, mappable: false } as const
 
 async function withInput<T>(
@@ -138,7 +143,7 @@ async function withInput<T>(
   }
 }
 
-/** The input with a held value in its place, unless the schema changed what stood there. */
+/** Replaces placeholders by their values, unless the schema has changed the placeholder. */
 function putBack(input: unknown, { path, text, value }: HeldValue): unknown {
   const put = (current: unknown, [key, ...rest]: readonly FieldKey[]): unknown => {
     if (key === undefined) return current === text ? value : current
@@ -157,7 +162,7 @@ function putBack(input: unknown, { path, text, value }: HeldValue): unknown {
 
 const NOTHING_KNOWN = { get: () => undefined }
 
-/** What a model is shown of a value by itself, without a conversation around it. */
+/** Returns what a model sees of a single value, without a conversation. */
 export function showValue(
   { id, name }: { id: string; name: string },
   value: unknown,

@@ -9,51 +9,52 @@ import { variablesInText } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import { mapsOver, type Tool } from './tool.ts'
 
-/** A place among the data: a value and everything below it. No instance is the global value of the kind. */
+/** A place on the board: a value and everything below it. Without an instance, it is the global value of the kind. */
 export interface DataPlace {
   kind: string
   instance?: string
   path: readonly FieldKey[]
 }
 
-/** One `†` expression in a call's arguments and the places that it may read. */
+/** One `†` expression in a call's arguments, with the places that it may read. */
 export interface CallRead {
-  /** The text of the expression. */
+  /** The expression as text. */
   text: string
   places: readonly DataPlace[]
-  /** Whether it names alternatives or conditions, of which some may be missing. */
+  /** Whether it has alternatives or conditions, so that some of its references may be missing. */
   compound: boolean
 }
 
-/** A call as the engine will treat it: worked out once, from the call and the tools alone. */
+/** The plan of a call. It depends only on the call and the tools. */
 export interface CallPlan {
   id: string
   name: string
-  /** Null where there is no such tool. */
+  /** Null if there is no such tool. */
   tool: Tool | null
-  /** The instance that it reads first and writes to. */
+  /** The instance that it reads first, and writes to. */
   instance?: string
-  /** The tool's own arguments, without what the engine adds to every tool. */
+  /** The tool's own arguments, without the parameters that byref adds. */
   arguments: Record<string, unknown>
   reads: readonly CallRead[]
-  /** Where its result is written: alternatives (`||`) of targets that are all written (`&&`). */
+  /** Where its result is written: a list of alternatives (`||`), each a list of targets (`&&`). */
   outputs: readonly (readonly OutputTarget[])[]
   outputMethod: OutputMethod
-  /** What it is mapped over; undefined for a call that is not. */
+  /** The value of `_each`, which a mapped call runs over; else undefined. */
   each?: unknown
-  /** Why it cannot run. */
+  /** Why the call cannot run. */
   problem: CallError | null
 }
 
 const METHODS: readonly string[] = ['set', 'merge', 'assign', 'push', 'concat', 'delete']
 
-/** Kinds that stand for the item and its index in a mapped call. */
+/** The variables for the item and its index in a mapped call. */
 export const ITEM_KINDS: ReadonlySet<string> = new Set(['item', 'index'])
 
 /**
- * Plans a call. `tools` are the agent's by id. Never throws: what is wrong with the call is its `problem`.
+ * Plans a call. `tools` are the agent's tools by id. Never throws: if the call is invalid, the plan has a
+ * `problem`.
  *
- * @param given What is wrong with the arguments already, in words.
+ * @param given A problem of the arguments that is already known.
  */
 export function planCall(
   call: ToolCall,
@@ -76,7 +77,7 @@ export function planCall(
   }
   if (given !== undefined) plan.problem = { code: 'invalid_arguments', message: given }
   try {
-    // Also of a call that cannot run: who reads what it would have written must not read something older.
+    // A call that cannot run has outputs too, so that calls which read them do not read older values.
     plan.outputs = outputsOf(tool, _outputPath, instance)
     if (!tool || plan.problem) return plan
     plan.each = readEach(tool, _each)
@@ -138,7 +139,7 @@ function methodOf(tool: Tool, asked: unknown): OutputMethod {
   )
 }
 
-/** Every `†` expression in the values, at any depth, also between marks in text. */
+/** Returns every `†` expression in a value, at any depth, including embedded references. */
 function readsOf(values: unknown, { instance, each }: CallPlan): CallRead[] {
   const reads: CallRead[] = []
   const waiting: unknown[] = [values]
@@ -160,7 +161,7 @@ function expressionsIn(text: string): string[] {
   return parseVariableRef(text) ? [text] : variablesInText(text)
 }
 
-/** What an expression reads of the data; null where that is nothing that a call of the same answer could write. */
+/** Returns what an expression reads from the board; null if no call of the same answer could write it. */
 function readOf(text: string, instance: string | undefined, mapped: boolean): CallRead | null {
   const expression = parseVariableRef(text)
   if (!expression) return null
@@ -170,7 +171,7 @@ function readOf(text: string, instance: string | undefined, mapped: boolean): Ca
   if (refs.length === 0) return null
   const places = refs.flatMap((ref): DataPlace[] => {
     if (ref.instance !== undefined || instance === undefined) return [ref]
-    // The instance is read first, then the global value.
+    // The instance comes first, then the global value.
     return [{ ...ref, instance }, ref]
   })
   return { text, places, compound: expression.type !== 'variable' }

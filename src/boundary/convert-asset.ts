@@ -8,8 +8,11 @@ import { type AssetRef, formatAssetRef, parseAssetRef } from '../core/refs/asset
 import type { JsonSchema } from './describe-schema.ts'
 
 /**
- * The value behind a reference as a parameter wants it: of the schemas that take references the first that asks
- * for bytes in some form or that the value is of, else the first that it can be turned into. Also gives that schema.
+ * Converts the value of a reference to what a parameter accepts. Of the schemas that accept references, it chooses
+ * the first that asks for bytes or matches the value, or else the first that the value can be converted to. Also
+ * returns that schema.
+ *
+ * @throws ByrefError the error of the reference that failed; `invalid_arguments` if the value fits no schema
  *
  * @throws ByrefError of the reference that failed; `invalid_arguments` for a value that fits none
  */
@@ -43,8 +46,8 @@ export async function convertAsset(
 }
 
 /**
- * As {@link convertAsset}, for tools that take JSON: bytes become base64, also where a parameter takes text and the bytes
- * are none.
+ * Like {@link convertAsset}, for tools that take JSON. Bytes become base64, even in a text parameter if they are
+ * not valid text.
  */
 export async function convertToJson(
   ref: string | AssetRef,
@@ -62,7 +65,7 @@ export async function convertToJson(
   }
 }
 
-/** The text of a value: text and documents as they read, anything else as JSON; bytes only where they are text. */
+/** Returns a value as text: text and documents as they are, other values as JSON. Bytes must be valid text. */
 export async function textOf(ref: string | AssetRef, assets: Assets): Promise<string> {
   const { bytes, mime } = await assets.get(ref)
   if (documentForm(mime)) return (await assets.text(ref)).text
@@ -80,14 +83,14 @@ const as = (form: string): Form['fits'] => {
   return ({ asset_ref_as }) => asset_ref_as === form
 }
 
-/** Schemas that ask for the bytes in some form, or for the asset itself. */
+/** Schemas that ask for bytes in some form, or for the asset itself. */
 const FORMS: readonly Form[] = [
   { fits: as('bytes'), make: async (ref, assets) => (await assets.get(ref)).bytes },
   {
     fits: as('blob'),
     async make(ref, assets) {
       const { bytes, mime } = await assets.get(ref)
-      // Blob's types want bytes that are not shared between threads; assets never are.
+      // Blob's types reject shared memory. Bytes of assets are never shared.
       return new Blob([bytes as Uint8Array<ArrayBuffer>], { type: mime })
     },
   },
@@ -107,7 +110,7 @@ const FORMS: readonly Form[] = [
   },
 ]
 
-/** The asset with everything that is known of it. */
+/** Returns the asset with all its metadata. */
 async function wholeAsset(ref: string | AssetRef, assets: Assets): Promise<unknown> {
   const { id, namespace, fieldPath } = Object(parseAssetRef(ref))
   const whole = formatAssetRef({ id, namespace })
@@ -128,7 +131,7 @@ async function turnInto(
   const types = [schema.type].flat()
   if (types.includes('string') || isText(schema)) return textOf(ref, assets)
   const isRaw = value instanceof Uint8Array || typeof value === 'string'
-  // What is wrong with a value that is JSON already, validation says best.
+  // Pass JSON values on: validation reports what is wrong with them.
   if (!isRaw) return value
   const isContainer = types.includes('object') || types.includes('array')
   const text = typeof value === 'string' ? value : decode(value)
@@ -156,7 +159,7 @@ function parseJson(text: string, ref: string | AssetRef): unknown {
   }
 }
 
-/** The text in UTF-8 bytes, or null where they are none. */
+/** Decodes UTF-8; null if the bytes are not valid. */
 function decode(bytes: Uint8Array): string | null {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)

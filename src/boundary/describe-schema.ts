@@ -6,19 +6,24 @@ import { ByrefError, errorMessage } from '../core/errors.ts'
 /** A JSON Schema (2020-12) as plain data. */
 export type JsonSchema = { readonly [key: string]: unknown }
 
-/** A schema of a library such as zod 4, which validates and describes itself as JSON Schema. */
+/** A schema of a library such as zod 4. It validates values, and describes itself as JSON Schema. */
 export type ToolSchema<Input = unknown> = StandardSchemaV1<unknown, Input> & StandardJSONSchemaV1
 
-/** Marks what the library cannot say in JSON Schema, with its reason. */
+/** Marks a part that the library cannot express in JSON Schema, with its reason. */
 const UNKNOWN = 'x-byref-unknown'
 
 const described = new WeakMap<object, JsonSchema>()
 
 /**
- * The JSON Schema (draft 2020-12) of a tool's input, worked out once. What JSON Schema cannot say, such as zod's
- * `instanceof` and `custom`, is taken where `asset_ref_as` says what it becomes: then it takes a reference.
+ * Returns the JSON Schema (draft 2020-12) of a tool's input. The result is cached. Types that JSON Schema cannot
+ * express, such as zod's `instanceof` and `custom`, are accepted if `asset_ref_as` says what they become. Such a
+ * parameter takes a reference.
  *
- * @throws ByrefError `config_invalid` for a library that does not describe itself, and for anything else that it cannot say
+ * @throws ByrefError `config_invalid` if the library does not describe itself, or for other types that JSON Schema
+ *   cannot express
+ *
+ * @throws ByrefError `config_invalid` for a library that does not describe itself, and for anything else that it
+ *   cannot say
  */
 export function describeSchema(id: string, inputSchema: ToolSchema | JsonSchema): JsonSchema {
   if (!isStandardSchema(inputSchema)) return inputSchema
@@ -27,7 +32,7 @@ export function describeSchema(id: string, inputSchema: ToolSchema | JsonSchema)
   return known
 }
 
-/** Keywords about references, and what these may become. */
+/** The keywords about references, with their values. */
 const REFERENCE_KEYWORDS = {
   asset_ref_acceptable: is.boolean,
   asset_ref_as: is.oneOf('bytes', 'blob', 'stream', 'asset', 'rows'),
@@ -40,7 +45,7 @@ export function checkReferenceKeywords(where: string, schema: JsonSchema): void 
   mapSubschemas(schema, (one) => checkReferenceKeywords(where, one))
 }
 
-/** Whether a tool's schema is a library's, which validates by itself. */
+/** Whether a tool's schema belongs to a library, which validates values itself. */
 export function isStandardSchema(schema: ToolSchema | JsonSchema): schema is ToolSchema {
   return '~standard' in schema
 }
@@ -64,7 +69,7 @@ function describe(id: string, { '~standard': standard }: ToolSchema): JsonSchema
   }
 }
 
-/** As zod takes them; other libraries know them not and fail again. */
+/** Options for zod. Other libraries ignore them and fail again. */
 const libraryOptions = {
   unrepresentable: ({ path, message }: { path?: PropertyKey[]; message?: string }) => ({
     [UNKNOWN]: `${path?.map(String).join('/')}: ${message}`,

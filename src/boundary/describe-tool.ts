@@ -4,16 +4,16 @@ import { is, type OptionTable } from '../core/check-options.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import { choosesMethod, jsonSchemaOf, mapsOver, type Tool, usesInstances } from './tool.ts'
 
-/** How the tools of a framework take references and bytes. */
+/** How the tools of a framework accept references and bytes. */
 export interface Codec {
   /**
-   * Which parameters take references to assets: those whose schema says `asset_ref_acceptable` (`declared`, the default), or
-   * all that could hold one (`everywhere`).
+   * Which parameters accept asset references. `declared` (default): those whose schema says `asset_ref_acceptable`.
+   * `everywhere`: all that could hold one.
    */
   references?: 'declared' | 'everywhere'
-  /** How tools get bytes: as `Uint8Array` (`native`, the default), or as text in JSON (`base64`). */
+  /** How tools receive bytes: as `Uint8Array` (`native`, the default), or as base64 text (`base64`). */
   bytes?: 'native' | 'base64'
-  /** Whether arguments are checked against the tool's schema here. Default true. */
+  /** Whether the boundary validates arguments against the tool's schema. Default: true. */
   validate?: boolean
 }
 
@@ -25,7 +25,7 @@ export const CODEC: OptionTable<Codec> = {
 
 const shown = new WeakMap<ReadonlyMap<string, Tool>, readonly LanguageModelV4FunctionTool[]>()
 
-/** Describes the tools of an agent to a model, once for all prompts. Leaves out those that come later. */
+/** Describes the tools of an agent to a model. The result is cached. Tools that appear later are left out. */
 export function toolsForModel(
   tools: ReadonlyMap<string, Tool>,
   later: ReadonlySet<string> = NONE,
@@ -35,7 +35,7 @@ export function toolsForModel(
   return later.size === 0 ? known : known.filter(({ name }) => !later.has(name))
 }
 
-/** Apps make agents more often than tools. */
+/** Cached by tool, because apps create agents more often than tools. */
 const described = new WeakMap<Tool, LanguageModelV4FunctionTool>()
 
 function describedOnce(tool: Tool): LanguageModelV4FunctionTool {
@@ -49,9 +49,10 @@ const NONE: ReadonlySet<string> = new Set()
 const TEXT = { type: 'string' }
 
 /**
- * Describes a tool to a model. Every parameter also accepts a `†` reference, and an asset reference where its schema says
- * `asset_ref_acceptable`. Adds `_outputPath`, `_outputMethod`, `_instance` and `_each` where the tool supports them, without
- * a description: the guide in the prompt explains them once. Keeps the schema short, because every prompt contains it.
+ * Describes a tool to a model. Every parameter also accepts a `†` reference, and an asset reference where its
+ * schema says `asset_ref_acceptable`. Adds `_outputPath`, `_outputMethod`, `_instance` and `_each` where the tool
+ * supports them, without a description: the guide in the prompt explains them once. Keeps the schema short, because
+ * every prompt contains it.
  */
 export function toolForModel(tool: Tool, codec: Codec = {}): LanguageModelV4FunctionTool {
   const given = codec.references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
@@ -69,12 +70,12 @@ export function toolForModel(tool: Tool, codec: Codec = {}): LanguageModelV4Func
   return { type: 'function', name: tool.id, description: tool.description, inputSchema }
 }
 
-/** Schemas that take references in every parameter, by the schema of the tool itself. */
+/** Caches widened schemas by the tool's own schema. */
 const marked = new WeakMap<JsonSchema, JsonSchema>()
 
 /**
- * The schema of a tool's parameters that says of each, at any depth, that it takes references: all but those with few
- * values, and those that are HTTP headers too (`x-mcp-header`).
+ * Returns the schema of a tool's parameters with references accepted at any depth. Exceptions are parameters with
+ * few possible values, and parameters that are also HTTP headers (`x-mcp-header`).
  */
 export function takingReferences(tool: Tool): JsonSchema {
   const schema = jsonSchemaOf(tool)
@@ -94,7 +95,7 @@ function markAll(schema: JsonSchema): JsonSchema {
   })
 }
 
-/** What holds of all JSON, and only costs tokens. */
+/** Limits that are true of all JSON numbers, and only cost tokens. */
 const IDLE: readonly [keyword: string, json: string][] = [
   ['propertyNames', '{"type":"string"}'],
   ['minimum', String(Number.MIN_SAFE_INTEGER)],
@@ -105,16 +106,16 @@ function isIdle(schema: JsonSchema, [keyword, json]: (typeof IDLE)[number]): boo
   return Object.hasOwn(schema, keyword) && JSON.stringify(schema[keyword]) === json
 }
 
-/** The schema with what is below it widened; itself it stays what it is. */
+/** Widens the schemas below this one, but not the schema itself. */
 function widenBelow(given: JsonSchema, variables: boolean): JsonSchema {
   const { asset_ref_acceptable: _, asset_ref_as: form, 'x-accepts': __, ...rest } = given
   const schema: Record<string, unknown> = rest
   for (const one of IDLE) if (isIdle(schema, one)) delete schema[one[0]]
-  // A branch is what the schema itself is, which has its reference from there.
+  // A branch describes the same value as the schema, which already takes references.
   const widened = mapParts(schema, (one, isBranch) =>
     isBranch ? widenBelow(one, variables) : widen(one, variables),
   )
-  // What is given as bytes or the like is sent as its reference.
+  // The model sends a reference for a parameter that the tool receives as bytes.
   const isBare = form !== undefined && !Object.keys(schema).some((key) => TYPING.test(key))
   return isBare ? { ...TEXT, ...widened } : widened
 }
@@ -122,17 +123,17 @@ function widenBelow(given: JsonSchema, variables: boolean): JsonSchema {
 function widen(schema: JsonSchema, variables: boolean): JsonSchema {
   const takesAssets = acceptsAssets(schema)
   const inner = widenBelow(schema, variables)
-  // Of one value there is nothing to refer to; definitions are widened themselves.
+  // A constant needs no reference. Definitions are widened on their own.
   const isWide = variables ? 'const' in inner || refersToDefinition(inner) : !takesAssets
   const { description, ...rest } = isWide ? inner : withText(inner)
   const said = takesAssets ? [description, '(or asset://…)'].filter(Boolean).join(' ') : description
   return said === undefined ? rest : { ...rest, description: said }
 }
 
-/** Keywords that say what a value is. */
+/** Keywords that determine the type of a value. */
 const TYPING = /^(?:type|enum|const|\$ref|.*Of)$/
 
-/** Whether the place takes references: the schema says so, or one of its branches. */
+/** Whether a place accepts references, according to its schema or one of its branches. */
 function acceptsAssets(schema: JsonSchema): boolean {
   if (schema.asset_ref_acceptable === true) return true
   return [schema.anyOf, schema.oneOf, schema.allOf]
@@ -144,15 +145,15 @@ function refersToDefinition({ $ref }: JsonSchema): boolean {
   return typeof $ref === 'string' && /^#\/(?:\$defs|definitions)\//.test($ref)
 }
 
-/** Keywords that bind more than one type, or text. */
+/** Keywords that constrain text, or more than one type. */
 const NARROWING =
   /^(?:enum|const|anyOf|oneOf|allOf|not|if|\$ref|\$dynamicRef|pattern|format|m..Length|content.*)$/
 
-/** The schema, also of any text, in the fewest words that say so. */
+/** Returns a schema that also accepts any text, as briefly as possible. */
 function withText(schema: JsonSchema): JsonSchema {
   if (takesText(schema)) return schema
   const { type } = schema
-  // Keywords of other types do not bind a text.
+  // Keywords of other types do not apply to text.
   if (!isNarrow(schema)) return { ...schema, type: [type, 'string'].flat() }
   const { title, description, default: preset, $defs, anyOf, oneOf, ...rest } = schema
   const branches = anyOf ?? oneOf

@@ -5,13 +5,14 @@ import { ByrefError } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { checkTool, TOOL_OPTIONS, type Tool } from './tool.ts'
 
-/** Tools that come with byref, by the names that `tools` takes. */
+/** The native tools, by the names that `tools` accepts. */
 export type NativeToolName = 'save_asset' | 'fetch_asset' | 'search_asset' | 'query_tables'
 
-// What they give is what they were given: they read nothing of the world and change nothing but add assets.
+// Their results come only from their input: they read nothing outside, and change nothing except that they add
+// assets.
 const OWN = { readOnly: true, openWorld: false } as const
 
-// They read references themselves, so that a † names one and is not the bytes.
+// They resolve asset references themselves, so a variable must give the reference and not its bytes.
 const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   save_asset: { ...saveAssetTool, outputPath: true, ...OWN } as Tool,
   fetch_asset: { ...fetchAssetTool, outputPath: false, maxResultChars: Infinity, ...OWN } as Tool,
@@ -24,40 +25,42 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   query_tables: { ...queryTablesTool, outputPath: true, maxResultChars: Infinity, ...OWN } as Tool,
 }
 
-/** A tool of the application's own, or the name of one that comes with byref. */
+/** A tool of the app, or the name of a native tool. */
 export const TOOL: Check<Tool | NativeToolName> = is.either(
   is.oneOf('save_asset', 'fetch_asset', 'search_asset', 'query_tables'),
   is.group(TOOL_OPTIONS),
 )
 
-/** Without the model getting bytes by itself, it saves and fetches. */
+/** Tools to save and fetch assets, for models that do not receive files directly. */
 const BY_TOOL: readonly NativeToolName[] = ['save_asset', 'fetch_asset']
-/** What large results are read by. */
+/** Tools to read large results. */
 const READING: readonly NativeToolName[] = ['fetch_asset', 'search_asset']
 
-/** What decides which native tools there are beside those that are named. */
+/** Determines which native tools are added to those that are named. */
 export interface NativeToolOptions {
   /** `resolveInLLM` of the assets. */
   resolveInLLM: boolean
   /**
-   * Whether the tools that large results and documents are read by are there from the start. Default: they come with the
-   * first of these; `false`: never.
+   * Whether the model has the tools to read large results and documents from the start. Default: it gets them with
+   * the first large result or document. `false`: never.
    */
   reading?: boolean
 }
 
 /** The tools of an agent. */
 export interface ResolvedTools {
-  /** All that may be called. */
+  /** All tools that may be called. */
   tools: Tool[]
-  /** The ids of those that the model is shown from the first large result, document or text on. */
+  /** The ids of tools that the model sees only after the first large result, document or text. */
   later: ReadonlySet<string>
 }
 
 /**
- * The tools that an agent has: its own; native ones by their names; those that save and fetch where the model gets no
- * bytes by itself (`resolveInLLM: false`); and those that read large results and documents, which come with the first of
- * these, because their schemas are part of every prompt. Of these last, a tool of the agent's own with the same id stands.
+ * Returns the tools of an agent: its own, and the native tools that it names. With `resolveInLLM: false`, tools to
+ * save and fetch assets are added. Tools to read large results and documents appear with the first of these,
+ * because their schemas are part of every prompt. An agent's own tool replaces a reading tool with the same id.
+ *
+ * @throws ByrefError `config_invalid` for an invalid tool, and for two tools with the same id
  *
  * @throws ByrefError `config_invalid` for a tool that is not valid, and for two tools with one id.
  */
@@ -86,8 +89,8 @@ export function resolveTools(
 }
 
 /**
- * A result as the log keeps it: what `fetch_asset` read is there as its reference, never as its bytes, which reach the
- * model with the next prompt only.
+ * Returns a result as it is logged. The bytes that `fetch_asset` has read are replaced by their reference: only the
+ * next prompt contains them.
  */
 export function fetchedByReference(value: unknown): unknown {
   if (!isPlainObject(value) || typeof value.assetRef !== 'string') return value

@@ -1,11 +1,11 @@
 import type { DataPlace } from './call-plan.ts'
 
-/** Things by places among the data. */
+/** An index of items by places on the board. */
 export interface PlaceIndex<T> {
   add(place: DataPlace, item: T): void
-  /** Drops what is at exactly this place and is not to stay. */
+  /** Removes the items at exactly this place for which `stays` is false. */
   retain(place: DataPlace, stays: (item: T) => boolean): void
-  /** Everything at places that are this one, hold it, or lie in it; an item may come more than once. */
+  /** Returns the items at this place, above it and below it. An item may be returned more than once. */
   overlapping(place: DataPlace): T[]
 }
 
@@ -14,7 +14,10 @@ interface Node<T> {
   below: Map<string, Node<T>>
 }
 
-/** A tree of places by kind, instance and path: a look-up costs the path's length and what it finds. */
+/**
+ * A tree of places by kind, instance and path. The cost of a lookup is the length of the path plus the number of
+ * items found.
+ */
 export function createPlaceIndex<T>(): PlaceIndex<T> {
   const roots = new Map<string, Node<T>>()
   const rootKey = ({ kind, instance }: DataPlace): string =>

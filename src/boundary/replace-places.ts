@@ -4,21 +4,21 @@ import { ByrefError } from '../core/errors.ts'
 import type { FieldKey } from '../core/refs/field-key.ts'
 import type { JsonSchema } from './describe-schema.ts'
 
-/** Deeper arguments are refused. */
+/** Maximum depth of arguments. */
 const MAX_DEPTH = 200
 
-/** How many values are waited for at once. */
+/** Maximum number of values that are read in parallel. */
 const AT_ONCE = 8
 
-/** A place in the arguments: worked out for those that are asked about, of many. */
+/** A place in the arguments. Its properties are computed only when they are used. */
 export interface Place {
-  /** From the arguments on. */
+  /** The path from the arguments. */
   path(): FieldKey[]
-  /** What the schema says of it. */
+  /** The schema of the place. */
   alternatives(): Alternatives
 }
 
-/** A value that is not there yet. */
+/** A value that must be read first. */
 export class Later {
   readonly make: () => Promise<unknown>
   constructor(make: () => Promise<unknown>) {
@@ -29,15 +29,18 @@ export class Later {
 interface Step {
   above: Step | null
   key: FieldKey
-  /** What is there; of the arguments themselves too. */
+  /** The value. It may be the arguments themselves. */
   value: string | object
   alternatives?: Alternatives
 }
 
 /**
- * Arguments with some values replaced, wherever they are. `replace` is asked of every text and object, and gives the value
- * itself where it stays (of an object, what is in it is looked at next), another one, or a {@link Later}. What does not
- * change is shared; nothing that was given changes; what is put in is not looked at.
+ * Replaces some values in the arguments, at any depth. `replace` is called for every text and object. It returns
+ * the same value to keep it (an object's content is visited next), another value, or a {@link Later}. Unchanged
+ * parts are shared, the input is never modified, and replacements are not visited.
+ *
+ * @param schema The schema of the arguments; null if `replace` does not use it.
+ * @throws any error of `replace`; ByrefError `invalid_arguments` for arguments that are nested too deep
  *
  * @param schema Of the arguments; null where nobody asks what it says.
  * @throws what `replace` throws; ByrefError `invalid_arguments` for arguments nested too deep
@@ -71,7 +74,7 @@ export async function replacePlaces(
       const key = Array.isArray(value) ? Number(name) : name
       const changed = visit({ above: step, key, value: item }, depth + 1)
       if (changed === item) continue
-      // A spread defines keys, so that "__proto__" is one like any other, also when it is set below.
+      // A spread defines keys, so that "__proto__" is an ordinary key, also when it is set below.
       copy ??= (Array.isArray(value) ? [...value] : { ...value }) as Record<FieldKey, unknown>
       if (changed instanceof Later) waiting.push({ into: copy, key, later: changed })
       else copy[key] = changed

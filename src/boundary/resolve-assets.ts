@@ -12,28 +12,28 @@ import { type Codec, takingReferences } from './describe-tool.ts'
 import { Later, type Place, replacePlaces } from './replace-places.ts'
 import { jsonSchemaOf, type Tool } from './tool.ts'
 
-/** A value that a schema of text stands for: it takes its place once the arguments are checked. */
+/** A value that is not JSON. A placeholder stands in its place until the arguments are validated. */
 export interface HeldValue {
   path: readonly FieldKey[]
-  /** What stands there meanwhile. */
+  /** The placeholder. */
   text: string
   value: unknown
 }
 
-/** A call's arguments with the values of its references to assets. */
+/** A call's arguments with the values of its asset references. */
 export interface ResolvedArguments {
   args: Record<string, unknown>
   held: readonly HeldValue[]
-  /** Ends the streams among them that nobody reads. */
+  /** Cancels streams in the arguments that were not read. */
   release(): void
 }
 
-/** The schema of a tool's parameters, as the codec lets them take references. */
+/** Returns the schema of a tool's parameters, with references accepted as the codec says. */
 export function parametersOf(tool: Tool, { references }: Codec = {}): JsonSchema {
   return references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
 }
 
-/** The schemas of a place that take references. */
+/** Returns the schemas of a place that accept references. */
 export function acceptingAt({ alternatives }: Place, { references }: Codec = {}): Alternatives {
   const said = alternatives()
   return references === 'everywhere' && said.length === 0 ? ANYTHING : said.filter(acceptsRefs)
@@ -43,27 +43,30 @@ function acceptsRefs({ asset_ref_acceptable }: JsonSchema): boolean {
   return asset_ref_acceptable === true
 }
 
-/** A place that no schema describes, such as a field of an object with any fields. */
+/** The schema of a place that no schema describes, such as a field of an open object. */
 const ANYTHING: Alternatives = [{ asset_ref_acceptable: true }]
 
 const texts = new WeakMap<JsonSchema, string>()
 
-/** Whether a keyword stands anywhere in a schema. */
+/** Whether a keyword occurs anywhere in a schema. */
 function mentions(schema: JsonSchema, keyword: string): boolean {
   const text = texts.get(schema) ?? JSON.stringify(schema)
   texts.set(schema, text)
   return text.includes(`"${keyword}":`)
 }
 
-/** Whether any parameter may take references. The arguments of a tool without one are left as they are. */
+/** Whether any parameter accepts references. If none does, the arguments are not changed. */
 export function isOpenTo(schema: JsonSchema, { references }: Codec = {}): boolean {
   return references === 'everywhere' || mentions(schema, 'asset_ref_acceptable')
 }
 
 /**
- * Puts the values of asset references into arguments, where the schema or a branch of it says `asset_ref_acceptable`, in
- * the form that this branch asks for. Resolves each reference once, and never scans content for more. Rejects a reference
- * where a branch says `asset_ref_acceptable: false`. Any other reference stays as it is.
+ * Replaces asset references in the arguments where the schema, or a branch of it, says `asset_ref_acceptable`. The
+ * value has the form that this branch asks for. Each reference is resolved once, and its content is never scanned
+ * for more references. A reference is rejected where a branch says `asset_ref_acceptable: false`. All other
+ * references stay.
+ *
+ * @throws ByrefError the error of the reference that failed, or `invalid_arguments` if its value does not fit
  *
  * @throws ByrefError of the reference that failed, or `invalid_arguments` for one that does not fit
  */
@@ -117,7 +120,7 @@ function mayBeRef(value: string | object): boolean {
   return Object.hasOwn(value, 'asset_id') || namedBody(value) !== null
 }
 
-/** The reference of a body as results have it, `{ assetRef, mimeType, … }`: what `†` gives of one. Null for any other value. */
+/** Returns the reference of a file in a result, `{ assetRef, mimeType, … }`; null for any other value. */
 export function namedBody(value: unknown): string | null {
   const { assetRef, mimeType } = Object(value) as { assetRef?: unknown; mimeType?: unknown }
   const isBody = typeof mimeType === 'string' && typeof assetRef === 'string'
@@ -133,7 +136,7 @@ function parseRef(value: unknown, isSure: boolean): string | AssetRef | null {
   return isRef ? (value as AssetRef) : null
 }
 
-/** The value itself where nothing forbids references. */
+/** Returns the value, unless its schema forbids references. */
 function refused<T>(value: T, ref: string | AssetRef, { alternatives, path }: Place): T {
   if (!alternatives().some(({ asset_ref_acceptable }) => asset_ref_acceptable === false))
     return value
@@ -143,13 +146,13 @@ function refused<T>(value: T, ref: string | AssetRef, { alternatives, path }: Pl
   )
 }
 
-/** A list that is written out where rows are taken is read like those of a table. */
+/** A list in place of rows is read like the rows of a table. */
 function orRows(list: readonly unknown[], { alternatives, path }: Place): unknown {
   const takesRows = alternatives().some(({ asset_ref_as }) => asset_ref_as === 'rows')
   return takesRows ? listRows(list, toPointer(path())) : list
 }
 
-/** Where only an asset can stand, a data URL is its bytes, and any other text a mistake. */
+/** In a place for assets, a data URL stands for its bytes, and any other text is an error. */
 function orBody(
   text: string,
   place: Place,
@@ -171,7 +174,7 @@ function orBody(
   )
 }
 
-/** The schema of a place where nothing but an asset, or null, can stand. */
+/** Returns the schema of a place that accepts only assets or null; else null. */
 function onlyAssets(alternatives: Alternatives): JsonSchema | null {
   const others = alternatives.filter(({ type }) => type !== 'null')
   const isOnly = others.every((one) => acceptsRefs(one) && one.asset_ref_as !== undefined)

@@ -21,41 +21,47 @@ import { acceptingAt, isOpenTo, parametersOf } from './resolve-assets.ts'
 import type { Tool } from './tool.ts'
 import type { Found, ValueSource } from './value-source.ts'
 
-/** Characters that are put into one text in place of its references. The tool gets them, not the model: memory is the limit. */
+/**
+ * Maximum characters that embedded references may add to one text. The text goes to the tool and not to the model,
+ * so only memory limits it.
+ */
 const MAX_CHARS = 10_000_000
 
-/** One reference in a call's arguments, with the labels of what it leads to. */
+/** One reference in a call's arguments, with the labels of its value. */
 export interface Read {
-  /** Where the value stands in the arguments. */
+  /** The path of the value in the arguments. */
   path: readonly FieldKey[]
-  /** The reference: as the model wrote it, or as it stands in a value that the call reads. */
+  /** The reference, as the model wrote it or as a value that the call reads contains it. */
   ref: string
-  /** Of the reference and of the content behind it, for the value and each of its fields. */
+  /** The labels of the reference and of the content that it leads to, for the value and its fields. */
   labels: LabelTree
 }
 
-/** A call whose variables have their values. References to assets are still in its arguments. */
+/** A call with the values of its variables. Its arguments still contain asset references. */
 export interface ResolvedCall {
   arguments: Record<string, unknown>
-  /** Every reference that the call reads. Empty where its source has no labels. */
+  /** Every reference that the call reads. Empty if the source has no labels. */
   reads: readonly Read[]
 }
 
-/** What the references of a call are resolved with. */
+/** What {@link resolveCall} needs. */
 export interface ResolveSource {
-  /** Null where `†` is ordinary text. */
+  /** The source of variables. Null if `†` is ordinary text. */
   values: ValueSource | null
   assets(): Assets
   codec?: Codec
 }
 
 /**
- * Puts the values of `†` variables into a call's arguments, and the texts of embedded references into longer text:
- * `<|†state.total|>`, and `<|asset://…|>` where the parameter takes references. Never scans a value for more references.
- * `\\†state` is the text `†state`.
+ * Replaces the `†` variables in a call's arguments by values, and embedded references in longer texts by text:
+ * `<|†state.total|>`, and `<|asset://…|>` where the parameter accepts references. Values are never scanned for more
+ * references. Write `\\†state` for the text `†state`.
  *
- * @throws VariableError, and whatever reading throws; ByrefError `invalid_arguments` for arguments that are nested too deep,
- * for a variable within a longer text that is not embedded, and for a value too long for a text
+ * @throws VariableError, and any error of reading; ByrefError `invalid_arguments` for arguments that are nested too
+ *   deep, for a variable in a longer text that is not embedded, and for a value that is too long for a text
+ *
+ * @throws VariableError, and whatever reading throws; ByrefError `invalid_arguments` for arguments that are nested
+ *   too deep, for a variable within a longer text that is not embedded, and for a value too long for a text
  */
 export async function resolveCall(
   tool: Tool,
@@ -83,7 +89,7 @@ export async function resolveCall(
   return { arguments: resolved, reads }
 }
 
-/** References to assets anywhere in the resolved arguments, also in the values that variables gave. */
+/** Returns the asset references anywhere in the resolved arguments, also in the values of variables. */
 export async function assetReads(
   args: unknown,
   labelsOf: NonNullable<ValueSource['labelsOf']>,
@@ -101,7 +107,7 @@ function schemaFor(tool: Tool, codec: Codec | undefined): JsonSchema | null {
   return isOpenTo(schema, codec) ? schema : null
 }
 
-/** The text with the texts of its embedded references; a {@link Later} where these have to be read first. */
+/** Replaces the embedded references in a text by their texts. Returns a {@link Later} if these must be read first. */
 function fillInMarks(text: string, place: Place, source: ResolveSource, reads: Read[]): unknown {
   const takesAssets = acceptingAt(place, source.codec).length > 0
   const marks = findTextMarks(text).filter((mark) => {
@@ -117,7 +123,7 @@ function fillInMarks(text: string, place: Place, source: ResolveSource, reads: R
   return new Later(async () => {
     const texts: string[] = []
     let left = MAX_CHARS
-    // One after the other, so that what does not fit is never read.
+    // Read one after the other, so that nothing beyond the limit is read.
     for (const mark of marks) {
       const { value, labels } = await textFor(mark, source, left)
       if (labels)
@@ -126,7 +132,7 @@ function fillInMarks(text: string, place: Place, source: ResolveSource, reads: R
       texts.push(value)
     }
     const filled = join(texts)
-    // The content of an asset must not become a reference of the call.
+    // The content of an asset must not be scanned for references.
     if (takesAssets && isAssetRef(filled) && marks.some(({ type }) => type === 'asset')) {
       throw new ByrefError(
         'invalid_arguments',
@@ -163,7 +169,7 @@ function nameOf(mark: TextMark): string {
 
 async function assetText(ref: AssetRef, assets: Assets, left: number): Promise<string> {
   const { size, mime } = await assets.info(ref)
-  // Four bytes are at most one character. A field of a large asset may be small, and so may the text of a document.
+  // A character has at most four bytes. A field of a large asset may be small, and so may the text of a document.
   const isText = !ref.field_path && !documentForm(mime)
   const name = formatAssetRef(parseAssetRef(ref) as AssetRefParts)
   if (isText && size > left * 4) throw tooLong(name, `${size} bytes`)

@@ -2,15 +2,18 @@ import { isSchema } from '../core/board/schema-keywords.ts'
 import { describeSchema, type JsonSchema } from './describe-schema.ts'
 import type { Tool } from './tool.ts'
 
-/** More than so many characters say more than a model needs to name a field. */
+/** Maximum length of the description, in characters. A model needs it only to name fields. */
 const MAX_CHARS = 600
 
-/** Deeper levels are not shown. */
+/** Maximum depth of the description. */
 const MAX_DEPTH = 4
 
 const shapes = new WeakMap<Tool, string | null>()
 
-/** What a tool's `outputSchema` promises of its results, in short: `{"from":"string","tags":["string"]}`. Null for nothing. */
+/**
+ * Describes the results of a tool by its `outputSchema`, for example `{"from":"string","tags":["string"]}`. Null
+ * without a schema.
+ */
 export function resultShape(tool: Tool | undefined): string | null {
   if (!tool?.outputSchema) return null
   const known = shapes.get(tool)

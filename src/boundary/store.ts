@@ -16,37 +16,39 @@ import { outline } from '../core/messages/outline.ts'
 import { toPointer } from '../core/refs/json-pointer.ts'
 import { fetchedByReference } from './native-tools.ts'
 
-/** A call whose result is stored. */
+/** The call whose result is stored. */
 export interface StoringCall {
-  /** The tool's id. */
+  /** The id of the tool. */
   tool: string
   toolCallId: string
-  /** Characters of JSON above which the result becomes an asset. Default 32,768. */
+  /** Maximum characters of JSON. A longer result becomes an asset. Default: 32,768. */
   maxResultChars?: number
   signal?: AbortSignal
-  /** The label for the records of assets, where values have labels. */
+  /** The label for the records of assets, if values have labels. */
   label?(): WrittenLabel
-  /** Called with the event of each asset as it is saved, also where storing fails later. */
+  /** Called with the event of each asset as soon as it is saved, even if storing fails later. */
   onEvent?(event: AssetEvent): void
 }
 
-/** A result as it is kept: JSON, with references in place of bytes and of a value that is too large. */
+/** A stored result: JSON, with references in place of bytes and of large values. */
 export interface StoredResult {
   value: JsonValue
-  /** The events of the assets that were saved for it. */
+  /** The events of the assets that were saved. */
   events: readonly AssetEvent[]
-  /** Of the value and its fields. Absent where values have no labels. */
+  /** The labels of the value and its fields. Absent if values have no labels. */
   labels?: LabelTree
 }
 
-/** Maximum characters of JSON of a result that is kept as it is. */
+/** Maximum length of a result that is kept in the log, in characters of JSON. */
 const MAX_RESULT_CHARS = 32 * 1024
 
-/** How much of a value a preview shows, and the maximum characters of its JSON. */
+/** Limits of a preview. */
 const PREVIEW = { items: 3, text: 200, chars: 4 * 1024 }
 
 /**
- * Saves the bytes in a result as assets, and puts references in their place.
+ * Saves the bytes in a result as assets, and replaces them by references.
+ *
+ * @throws any error of `extractAssets`; ByrefError `invalid_data` for a value that contains itself
  *
  * @throws what `extractAssets` throws; ByrefError `invalid_data` for a value that holds itself
  */
@@ -63,7 +65,7 @@ export async function storeResult(
   return { value: jsonValue(withoutCarriedBytes(fetchedByReference(value))) as JsonValue, events }
 }
 
-/** Saves the value as an asset where its JSON is too long. The value that stands for it has a preview. */
+/** Saves the value as an asset if its JSON is too long. The value that replaces it has a preview. */
 export async function offload<
   Stored extends Omit<StoredResult, 'value' | 'events'> & {
     value: unknown
@@ -90,7 +92,7 @@ export async function offload<
   return { ...stored, value: stand, events: [...stored.events, ...events] }
 }
 
-/** Assets that say which call made them, and the events of what is saved through them. */
+/** Returns assets that record which call saved them, and that collect their events. */
 function scopeFor({ tool, toolCallId, label, onEvent }: StoringCall, assets: Assets) {
   const events: AssetEvent[] = []
   const scoped = assets.scoped({
@@ -141,8 +143,10 @@ export interface YieldOptions {
 }
 
 /**
- * The result of a tool that yields: what it returns, or else its last yield. Any other result is given back as it is, streams
- * of bytes too. When the signal aborts, the generator is told to return.
+ * Returns the result of a generator: its return value, or else its last yield. Any other result is returned
+ * unchanged, including streams of bytes. When the signal aborts, the generator's `return` is called.
+ *
+ * @throws any error of the generator; the signal's reason
  *
  * @throws what the generator throws; the signal's reason
  */
@@ -151,7 +155,7 @@ export function lastYield(result: unknown, options: YieldOptions = {}): unknown 
   return isIterable(result) ? drained(result[Symbol.asyncIterator](), options) : result
 }
 
-/** Whether values come one by one; a stream of bytes is a body. */
+/** Whether the value is an async iterable of values. A stream of bytes is not. */
 export function isIterable(value: unknown): value is AsyncIterable<unknown> {
   if (typeof value !== 'object') return false
   const isAsync = typeof Object(value)[Symbol.asyncIterator] === 'function'
@@ -181,9 +185,11 @@ async function drained(
 }
 
 /**
- * A tool's result as the JSON that log and model get: a Map is an object (with keys that are no text, a list of pairs),
- * a Set a list, a Date ISO text; bigint, NaN and infinities are text; what has a `toJSON` says it by that. Functions and
- * symbols are left out of objects and null in lists. Nothing is null.
+ * Converts a tool's result to JSON. A Map becomes an object (a list of pairs if keys are not text), a Set a list,
+ * and a Date ISO text. bigint, NaN and infinities become text. `toJSON` is used where it exists. Functions and
+ * symbols are left out of objects, and become null in lists. undefined becomes null.
+ *
+ * @throws ByrefError `invalid_data` for a cycle, with its path
  *
  * @throws ByrefError `invalid_data` for a cycle, with its path.
  */
@@ -205,7 +211,7 @@ export function jsonValue(root: unknown): unknown {
   })
 }
 
-/** What a value says of itself by `toJSON`. */
+/** Returns the result of the value's `toJSON`. */
 function told(value: unknown): unknown {
   const { toJSON } = Object(value) as { toJSON?: unknown }
   return typeof toJSON === 'function' ? toJSON.call(value) : value

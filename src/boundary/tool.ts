@@ -24,154 +24,165 @@ import {
 } from './describe-schema.ts'
 
 /**
- * What a tool is given beside its input. `Context` is the type of the run's `context`, which nothing checks:
+ * The second argument of a tool's `execute`. `Context` is the type of the run's `context`, which is not validated:
  * `execute(input, { context }: ToolContext<Session>)`.
  */
 export interface ToolContext<Context = unknown> {
   /**
-   * The id of this call (and of the item of a mapped one), the same when it is run again after a crash: usable as an
+   * The id of this call, or of the item of a mapped call. It is the same after a crash, so you can use it as an
    * idempotency key.
    */
   toolCallId: string
-  /** 1 the first time, and more when it is tried again. */
+  /** The number of the attempt, from 1. */
   attempt: number
   conversation: string
   runId: string
-  /** The namespace of the run; null for none. */
+  /** The namespace of the run; null if there is none. */
   namespace: string | null
-  /** What the run was given as its `context`, else the agent's. */
+  /** The `context` of the run, or else of the agent. */
   context: Context
-  /** Aborted when the run ends, is taken over by another process, or the call takes too long. */
+  /** Aborted when the run ends, another process takes it over, or the call reaches its time limit. */
   signal: AbortSignal
-  /** Tells whoever watches how far the work is; `fraction` is from 0 to 1. */
+  /** Reports progress to listeners. `fraction` is from 0 to 1. */
   progress(message: string, fraction?: number): void
   /**
-   * Says what model calls of the tool's own used, in tokens and, by `cost`, US dollars: it counts as the run's, for its limits and its
-   * result. Logged with what the call comes to, so that what is run again after a crash counts once.
+   * Reports the tokens, and with `cost` the US dollars, that the tool's own model calls used. They count towards
+   * the run's usage and limits. They are logged with the outcome of the call, so that a repeated execution counts
+   * once.
    */
   addUsage(usage: TokenUsage): void
-  /** The assets that this run may see; what is saved through it is noted as this call's. */
+  /** The assets of the run's namespace. What is saved through them is recorded as this call's. */
   assets: Assets
   /**
-   * Announces an asset that was there before, as if this call had saved it: the conversation lists it, and the model is told
-   * of it. Rejects with ByrefError `asset_not_found` where there is none.
+   * Announces an existing asset as if this call had saved it. The conversation lists it, and the model sees its
+   * description. Rejects with ByrefError `asset_not_found` if it does not exist.
    */
   announce(ref: string): Promise<AssetInfo>
-  /** The store by its four methods `save`, `get`, `urlFor` and `info`. */
+  /** The store with four methods: `save`, `get`, `urlFor` and `info`. */
   assetStore: AssetStore
-  /** The bytes behind a reference. */
+  /** Returns the bytes of a reference. */
   resolveAsset(ref: string): Promise<{ bytes: Uint8Array; mime: string }>
-  /** How assets are kept, without secrets. */
+  /** The configuration of assets, without secrets. */
   assetConfig: ResolvedAssetsConfig
   /**
-   * The value of a `†` reference among the conversation's data and results, read through the reference where it is kept
-   * as an asset. Rejects with VariableError where there is none.
+   * Reads the value of a `†` reference from the conversation's data and results. Values that are stored as assets
+   * are read too. Rejects with VariableError if there is no value.
    */
   read(variable: string): Promise<unknown>
-  /** What is known of what the call is given; null where trust is off. */
+  /** The labels of the call's input; null if trust is off. */
   trust: {
-    /** Of everything that the call is given. */
+    /** The label of everything that the call was given. */
     readonly given: Label
-    /** Of everything that the tool has read by itself so far. */
+    /** The label of everything that the tool has read with `context.read` and `context.assets` so far. */
     readonly read: Label
-    /** Says more of the result than `returns`: it is joined with that. */
+    /** Joins a label to the label of the result. */
     mark(label: LabelInput): void
   } | null
-  /** Where the result goes, of the alternatives (`||`) of its `_outputPath`. */
+  /** Chooses among the alternatives (`||`) of the call's `_outputPath`. */
   output: {
-    /** Chooses the alternative with this path, such as `†errors.last`. Throws ByrefError `invalid_reference` for another. */
+    /**
+     * Chooses the alternative with this path, such as `†errors.last`. Throws ByrefError `invalid_reference` if
+     * there is none.
+     */
     choose(path: string): void
   }
 }
 
-/** A method, so that a tool of any input is a tool, as with `execute`. */
+/** Declared as a method, so that a tool with any input type is assignable to `Tool`. */
 interface ApprovalRule<Input> {
   decide(input: Input, context: ToolContext): boolean | Promise<boolean>
 }
 
-/** A method, as the rule of approvals is. */
+/** Declared as a method, for the same reason as the approval rule. */
 interface LabelRule<Input> {
   label(input: Input, result: unknown): LabelTreeInput
 }
 
-/** Something that a model can call. `Result` is what `execute` returns, such as a promise. */
+/** A tool that a model can call. `Result` is the return type of `execute`, such as a promise. */
 export interface Tool<Input = unknown, Result = unknown> {
-  /** What the model calls it by: letters, digits, `_` and `-`, at most 64. */
+  /** The tool's name for the model: at most 64 letters, digits, `_` and `-`. */
   id: string
-  /** For the model: what it does and when to use it. */
+  /** Tells the model what the tool does and when to use it. */
   description: string
   /**
-   * A Standard Schema that also gives JSON Schema (zod 4 …), or JSON Schema itself. A parameter with
-   * `asset_ref_acceptable: true` (in zod by `.meta`) takes references to assets, and is given what its schema says: text,
-   * JSON, base64 (`contentEncoding`), a data URL (`format: 'data-url'`), or by `asset_ref_as` a `Uint8Array` (`bytes`), a
-   * `Blob` (`blob`), a `ReadableStream` (`stream`), an {@link Asset} (`asset`), {@link TableRows} (`rows`). For these, use a
-   * schema of that type, of rows `z.custom<TableRows>()`:
-   * `z.instanceof(Uint8Array).meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' })`. With `false` a reference is
-   * refused; without either it passes as it is.
+   * A Standard Schema that can describe itself as JSON Schema, such as zod 4, or a JSON Schema.
+   *
+   * A parameter with `asset_ref_acceptable: true` (in zod with `.meta`) accepts asset references. The tool receives
+   * what the schema asks for: text, JSON, base64 (`contentEncoding`) or a data URL (`format: 'data-url'`). With
+   * `asset_ref_as`, it receives a `Uint8Array` (`bytes`), a `Blob` (`blob`), a `ReadableStream` (`stream`), an
+   * {@link Asset} (`asset`) or {@link TableRows} (`rows`). Use a schema of that type, and `z.custom<TableRows>()`
+   * for rows: `z.instanceof(Uint8Array).meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' })`.
+   *
+   * With `asset_ref_acceptable: false`, references are rejected. Without the keyword, they reach the tool
+   * unchanged.
    */
   inputSchema: ToolSchema<Input> | JsonSchema
   /**
-   * Where results are written among the data: a `†` path that always holds, `true` (default) to let the model choose
-   * one by `_outputPath`, `false` for never.
+   * Where results are written on the board. A `†` path: always there. `true` (default): the model may choose with
+   * `_outputPath`. `false`: never.
    */
   outputPath?: string | boolean
   /**
-   * Characters of JSON above which a result becomes an asset, and the model gets its reference and a preview. Default:
-   * 32,768. `Infinity` for a tool that pages by itself.
+   * Maximum characters of JSON. A longer result becomes an asset, and the model sees its reference and a preview.
+   * Default: 32,768. Use `Infinity` for a tool that returns pages.
    */
   maxResultChars?: number
-  /** How results are written at their path; default: what a call says in `_outputMethod`, else `set`. */
+  /** How results are written to their path. Default: the call's `_outputMethod`, or else `set`. */
   outputMethod?: OutputMethod
-  /** Whether the model may pass `†` references; default true. */
+  /** Whether the model may pass `†` references. Default: true. */
   variables?: boolean
   /**
-   * Whether the model is offered `_instance`: such a call reads the data of that instance first, then the global ones, and
-   * writes to that instance. Default: whether `outputPath` is a path, which then is one for each instance.
+   * Whether calls take `_instance`. Such a call reads the data of that instance first, then global data, and writes
+   * to that instance. Default: true if `outputPath` is a path, so that each instance has its own value.
    */
   instances?: boolean
   /**
-   * Whether a person is asked before it runs, with the arguments that will run: always, or where the function says so
-   * of the input, resolved and valid.
+   * Whether a person must approve each call, or a function that decides for the resolved and validated input. The
+   * person sees the arguments that will run.
    */
   needsApproval?: boolean | ApprovalRule<Input>['decide']
   /**
-   * Whether running it again with the same `toolCallId` does no harm. Then a call that a crash cut off is run again;
-   * one that is not is told to the model as interrupted. Default false.
+   * Whether running the tool again with the same `toolCallId` is safe. Then a call that a crash interrupted runs
+   * again. Otherwise the model is told that the call was interrupted. Default: false.
    */
   idempotent?: boolean
-  /** Whether the model may map it over a list by `_each`; default: whether it is idempotent. */
+  /** Whether the model may map the tool over a list with `_each`. Default: the value of `idempotent`. */
   mappable?: boolean
-  /** Milliseconds that one execution may take; default `limits.callTimeoutMs`. */
+  /** Time limit of one execution, in milliseconds. Default: `limits.callTimeoutMs`. */
   timeoutMs?: number
-  /** How often an execution that failed is tried again, after 0.25 s, 0.5 s, 1 s …; for idempotent tools. Default 0. */
+  /**
+   * Maximum number of retries after a failure, with pauses of 0.25 s, 0.5 s, 1 s and so on. For idempotent tools.
+   * Default: 0.
+   */
   retries?: number
   /**
-   * What the model is shown instead of the result, which the log keeps beside it: text or JSON. Of a mapped call it is
-   * asked for each item. `output` is the result as JSON, its bytes as references.
+   * Returns what the model sees instead of the result: text or JSON. The log has both. For a mapped call, it is
+   * called for each item. `output` is the result as JSON, with references in place of bytes.
    */
   toModelOutput?(output: JsonValue): JsonValue
-  /** Whether it changes nothing: then it takes what nobody vouches for, where trust is on. Default false. */
+  /** Whether the tool changes nothing. If trust is on, it then accepts untrusted values. Default: false. */
   readOnly?: boolean
-  /** Whether it reads or reaches what anybody may write: mail, the web, files. Default true. */
+  /** Whether the tool reads sources that anybody can write to, such as mail, the web or files. Default: true. */
   openWorld?: boolean
   /**
-   * The label of its results, also by field (`*` is each); a function is given `undefined` as the result of a failure.
-   * Joined with that of what it was given. Default: untrusted, but trusted where `openWorld` is false.
+   * The label of its results, optionally by field (`*` means each field), or a function that returns it. The
+   * function receives `undefined` for a failed call. The label is joined with the labels of what the call was
+   * given. Default: untrusted, or trusted if `openWorld` is false.
    */
   returns?: LabelTreeInput | LabelRule<Input>['label']
   /**
-   * What it takes where trust is on; of a parameter, its schema says it by `x-accepts`. Default: of a tool that is not
-   * `readOnly`, what is trusted and public.
+   * Which labels the tool accepts if trust is on. A parameter's schema can override it with `x-accepts`. Default:
+   * trusted and public values, and any values if the tool is `readOnly`.
    */
   accepts?: Clearance
-  /** JSON Schema or Standard Schema of its results: all that a model sees of those that are not trusted, in quarantine. */
+  /** The JSON Schema or Standard Schema of its results. In quarantine, models see only this of untrusted results. */
   outputSchema?: ToolSchema<unknown> | JsonSchema
   /**
-   * Does the work. The input is resolved and valid. What it returns may hold bytes, Blobs, streams and data URLs
-   * anywhere: they become assets. An error that it throws goes to the model; the run continues.
+   * Runs the tool. The input is resolved and validated. The result may contain bytes, Blobs, streams and data URLs
+   * at any depth: they become assets. The model sees an error that the tool throws, and the run continues.
    *
-   * It may be an async generator: each yield is shown as progress, and its return value, or else its last yield, is the
-   * result.
+   * An async generator works too. Each yield is shown as progress. The result is its return value, or else its last
+   * yield.
    */
   execute(input: Input, context: ToolContext): Result
 }
@@ -211,7 +222,7 @@ const ID = /^[A-Za-z0-9_-]{1,64}$/
 
 type AnySchema = ToolSchema | JsonSchema
 
-/** A tool; without `execute`, one whose calls are answered from outside. */
+/** The options of a tool. Without `execute`, the app answers its calls. */
 interface ToolDefinition<In extends AnySchema, Output, Result>
   extends Omit<Tool<InputOf<In>>, 'inputSchema' | 'outputSchema' | 'execute'> {
   inputSchema: In
@@ -219,12 +230,12 @@ interface ToolDefinition<In extends AnySchema, Output, Result>
   execute?(input: InputOf<In>, context: ToolContext): Result
 }
 
-/** The input of a tool with this schema. */
+/** The input type of a tool with this schema. */
 type InputOf<In extends AnySchema> = In extends ToolSchema
   ? StandardSchemaV1.InferOutput<In>
   : Record<string, unknown>
 
-/** What `execute` may return for a result of this type. */
+/** The types that `execute` may return for this result type. */
 type Returned<Output> =
   | Output
   | PromiseLike<Output>
@@ -237,9 +248,11 @@ const DEFINITION: OptionTable<ToolDefinition<AnySchema, unknown, unknown>> = {
 }
 
 /**
- * Checks a tool, and gives its input and its result their types: `inputSchema` types what `execute` takes, and a library's
- * `outputSchema` what it returns. Calls of one without `execute` wait, as for an approval, until
- * somebody gives their result: `agent.approve(conversation, toolCallId, { approved: true, result })`.
+ * Defines a tool, checks its options, and infers types: of the input of `execute` from `inputSchema`, and of its
+ * result from `outputSchema`. Calls of a tool without `execute` wait, as for an approval, until the app gives their
+ * result: `agent.approve(conversation, toolCallId, { approved: true, result })`.
+ *
+ * @throws ByrefError `config_invalid` for unknown options, an id that providers reject, or an invalid schema
  *
  * @throws ByrefError `config_invalid` for an id that providers refuse, or a schema that is neither kind.
  */
@@ -252,7 +265,7 @@ export function defineTool<In extends AnySchema, Output, Result extends Returned
   return tool as Tool<InputOf<In>, Result>
 }
 
-/** What holds beyond the types of a tool's options. @throws ByrefError `config_invalid` */
+/** Checks rules that types cannot express. @throws ByrefError `config_invalid` */
 export function checkTool(tool: Tool): void {
   if (!ID.test(tool.id)) {
     throw new ByrefError(
@@ -276,7 +289,7 @@ export function checkTool(tool: Tool): void {
   checkReferenceKeywords(`The input schema of the tool "${tool.id}"`, schema)
 }
 
-/** What stands for the `execute` of tools that have none. */
+/** The `execute` of tools that have none of their own. */
 const stands = new WeakSet<Tool['execute']>()
 
 function answeredOutside<Definition extends { id: string }>(definition: Definition) {
@@ -290,22 +303,22 @@ function answeredOutside<Definition extends { id: string }>(definition: Definiti
   return { ...definition, needsApproval: true, execute }
 }
 
-/** Whether the tool was defined without `execute`: its calls are answered from outside. */
+/** Whether the tool was defined without `execute`, so that the app answers its calls. */
 export function isAnsweredOutside({ execute }: Tool): boolean {
   return stands.has(execute)
 }
 
-/** The tool's input schema as JSON Schema (draft 2020-12), worked out once. */
+/** Returns the tool's input schema as JSON Schema (draft 2020-12). The result is cached. */
 export function jsonSchemaOf({ id, inputSchema }: Tool): JsonSchema {
   return describeSchema(id, inputSchema)
 }
 
-/** Whether the model is offered `_instance` on calls of the tool. */
+/** Whether calls of the tool take `_instance`. */
 export function usesInstances({ instances, outputPath }: Tool): boolean {
   return instances ?? typeof outputPath === 'string'
 }
 
-/** Whether the model is offered `_outputMethod` on calls of the tool. */
+/** Whether calls of the tool take `_outputMethod`. */
 export function choosesMethod({ outputPath, outputMethod }: Tool): boolean {
   return outputPath !== false && outputMethod === undefined
 }

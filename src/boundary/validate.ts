@@ -6,20 +6,21 @@ import type { Tool } from './tool.ts'
 let ajv: Ajv2020 | null = null
 const compiled = new WeakMap<JsonSchema, ValidateFunction>()
 
-/** Loads what {@link schemaIssues} needs: whoever opens a conversation or asks a request waits for it. */
+/** Loads the validator for {@link schemaIssues}. Await it before opening a conversation or making a request. */
 export async function loadValidator(): Promise<void> {
   if (ajv) return
   const { Ajv2020 } = await import('ajv/dist/2020.js')
-  // Unknown keywords (asset_ref_acceptable) and formats are notes, not mistakes; all errors help a model more than one.
+  // Allow unknown keywords, such as asset_ref_acceptable, and unknown formats. Report all errors: they help a model
+  // more than the first one.
   ajv ??= new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
 }
 
-/** What is wrong with `value` by a JSON Schema (2020-12), in ajv's words; empty when it fits. */
+/** Validates a value against a JSON Schema (2020-12). Returns ajv's messages; empty if the value is valid. */
 export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] {
   if (!ajv) throw new Error('loadValidator() comes first')
   let validate = compiled.get(schema)
   if (!validate) {
-    // Equal `$id`s in two schemas are two schemas here.
+    // Two schemas may have the same `$id`.
     const { $id: _, ...rest } = schema
     validate = ajv.compile(rest)
     compiled.set(schema, validate)
@@ -28,7 +29,8 @@ export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] 
 }
 
 /**
- * The input as the tool's schema gives it (defaults filled in, by libraries that do).
+ * Validates input against a tool's schema. Returns the parsed input, with defaults if the schema's library fills
+ * them in.
  *
  * @throws ByrefError `invalid_arguments`, with each path and reason.
  */

@@ -24,38 +24,43 @@ import {
   type VariableRef,
 } from '../core/refs/variable-ref.ts'
 
-/** A value with its labels, which travel together from here on. */
+/** A value with its labels. */
 export interface Found {
   value: unknown
-  /** Of the value and its fields. Absent where values have no labels. */
+  /** The labels of the value and its fields. Absent if values have no labels. */
   labels?: LabelTree
 }
 
-/** Where the references of a call get their values. */
+/** The source of the values of a call's references. */
 export interface ValueSource {
   /**
-   * Reads a `†` expression. Returns a promise where the value is kept as an asset.
+   * Reads a `†` expression. Returns a promise if the value is stored as an asset.
+   *
+   * @throws VariableError if there is no value; ByrefError `invalid_reference` for text that is not a reference
    *
    * @throws VariableError where there is no value; ByrefError `invalid_reference` for text that is no reference
    */
   read(variable: string): Found | Promise<Found>
-  /** Whether `read` would find a value now. Does not look into assets. */
+  /** Whether `read` would find a value now. Assets are not read. */
   has(variable: string): boolean
-  /** Whether there is data of the reference's kind and instance, whatever its path. */
+  /** Whether there is data of the reference's kind and instance, at any path. */
   knows(ref: VariableRef): boolean
-  /** The labels of what an asset reference names. Absent where values have no labels. */
+  /** Returns the labels of an asset reference. Absent if values have no labels. */
   labelsOf?(ref: AssetRefParts): LabelTree | Promise<LabelTree>
 }
 
-/** What labels a conversation source looks up beside each value that it reads. */
+/** Looks up labels for a conversation source. */
 export interface SourceLabels {
-  /** Of the value of a variable, in its instance and the global one. */
+  /** Returns the labels of a variable, in its instance and globally. */
   variable(ref: VariableRef, instance?: string): LabelTree
-  /** Of what an asset reference names. */
+  /** Returns the labels of an asset reference. */
   asset(ref: AssetRefParts): LabelTree | Promise<LabelTree>
 }
 
-/** The labels of a conversation. An asset that it does not know has the label of its record, else the strictest. */
+/**
+ * Returns the labels of a conversation. An asset that the conversation does not know has the label of its record,
+ * or else the strictest label.
+ */
 export function sourceLabels(labels: Labels, assets: Pick<Assets, 'info'>): SourceLabels {
   return {
     variable: labels.variableTree,
@@ -68,34 +73,34 @@ async function recordLabels(ref: AssetRefParts, assets: Pick<Assets, 'info'>): P
     const { label } = await assets.info(formatAssetRef({ ...ref, fieldPath: [] }))
     return { label: label === undefined ? UNKNOWN : readLabel(label) }
   } catch {
-    // Reading the asset will say what is wrong with it.
+    // Ignore the failure: reading the asset reports it.
     return { label: UNKNOWN }
   }
 }
 
-/** What a {@link ConversationSource} reads. */
+/** Options of {@link ConversationSource}. */
 export interface ReadableConversation {
   board: Board
   results: Pick<Results, 'at' | 'count'>
-  /** The calls, by id: a result of the same answer has no number yet. Default: none. */
+  /** The calls by id, because results of the current answer have no numbers yet. Default: none. */
   calls?: ConversationState['calls']
   assets: Pick<Assets, 'resolve'>
-  /** Whether calls can write data with `_outputPath`. Default true. */
+  /** Whether calls can write to the board with `_outputPath`. Default: true. */
   hasOutputs?: boolean
-  /** Null or absent: values have no labels. */
+  /** Null or absent if values have no labels. */
   labels?: SourceLabels | null
 }
 
-/** The call that reads. */
+/** The call that reads a value. */
 export interface ReadingCall {
   id: string
-  /** The instance that it reads before the global data. */
+  /** The instance that it reads first, before the global data. */
   instance?: string
-  /** Names of its own, such as `item` and `index` in a mapped call. */
+  /** Its own variables, such as `item` and `index` in a mapped call. */
   own?: Readonly<Record<string, Found>>
 }
 
-/** A field of a value that is kept as an asset. */
+/** A field of a value that is stored as an asset. */
 class KeptField {
   readonly ref: string
   constructor(value: OffloadedValue, path: readonly FieldKey[]) {
@@ -104,8 +109,8 @@ class KeptField {
 }
 
 /**
- * Reads a conversation for one call: its instance first, then the global data; results by their numbers; values that are
- * kept as assets through their references.
+ * Reads a conversation for one call: first its instance, then global data; results by number; and values that are
+ * stored as assets through their references.
  */
 export class ConversationSource implements ValueSource {
   readonly labelsOf?: ValueSource['labelsOf']
@@ -123,7 +128,7 @@ export class ConversationSource implements ValueSource {
 
   read(variable: string): Found | Promise<Found> {
     const expression = parseVariableRef(variable)
-    // The board explains what is wrong with the text.
+    // The board reports what is wrong with the text.
     if (!expression) return { value: this.#from.board.read(variable) }
     const kept: KeptField[] = []
     const isCompound = expression.type !== 'variable'
@@ -149,7 +154,7 @@ export class ConversationSource implements ValueSource {
     return this.#places(ref).some((place) => board.has(formatVariable(place, [])))
   }
 
-  /** The value with the labels of every reference in the expression: which one it came from depends on all of them. */
+  /** Joins the labels of every reference in the expression, because all of them determine which value is read. */
   #found(value: unknown, expression: VariableExpression): Found {
     if (!this.#from.labels) return { value }
     const trees = variablesIn(expression).map((ref) => this.#labelsAt(ref))
@@ -169,13 +174,15 @@ export class ConversationSource implements ValueSource {
     try {
       return { value: this.#orExplain(await this.#settle(expression), expression), labels }
     } catch (error) {
-      // An error may tell the keys of everything on the way.
+      // The error may quote keys of every value on the path.
       throw withLabels(error, await this.#keptLabels(rootsOf(expression), kept, []))
     }
   }
 
   /**
-   * Of the references, and of the content of the assets that they lead to.
+   * Returns the labels of the references, and of the content of the assets that they lead to.
+   *
+   * @param at The path in the assets. Default: the path of the references.
    *
    * @param at The place in the assets. Default: where the references lead.
    */
@@ -230,7 +237,7 @@ export class ConversationSource implements ValueSource {
     if (found !== MISSING && !OFFLOADED_KEYS.has(path.at(-1))) {
       return isOffloaded(found) ? new KeptField(found, []) : found
     }
-    // A value that is kept as an asset may stand anywhere above.
+    // Any value on the path may be stored as an asset.
     for (let depth = 0; depth < path.length; depth++) {
       const above = path.slice(0, depth)
       const value = at([...above, 'offloaded']) === true ? at(above) : null
@@ -271,7 +278,7 @@ export class ConversationSource implements ValueSource {
     return last
   }
 
-  /** Throws why a reference has no value. */
+  /** Throws the error that explains why a reference has no value. */
   #explain(ref: VariableRef): never {
     const own = this.#isOwn(ref) ? this.#own[ref.kind] : undefined
     if (own) throw new VariableError(missingIn(`†${ref.kind}`, own.value, ref.path))
@@ -298,8 +305,8 @@ export class ConversationSource implements ValueSource {
 }
 
 /**
- * A source for a framework that keeps its results in a list: `†result#1` is the first of them, as `boundary.store` and
- * `boundary.offload` left it.
+ * Creates a source for a framework that keeps results in a list. `†result#1` is the first result, as
+ * `boundary.store` and `boundary.offload` returned it.
  */
 export function createResultSource(values: readonly unknown[], assets: Assets): ValueSource {
   const at = (number: number): Result | null =>
@@ -311,16 +318,16 @@ export function createResultSource(values: readonly unknown[], assets: Assets): 
   )
 }
 
-/** The expression with the whole values that its references lead into. */
+/** Returns the expression with references to whole values, without paths. */
 function rootsOf(expression: VariableExpression): VariableExpression {
   if (expression.type === 'variable') return { ...expression, path: [] }
   return { ...expression, of: expression.of.map(rootsOf) } as VariableExpression
 }
 
-/** The labels of what an error message may tell about. */
+/** The labels of the values that an error message may quote. */
 const errorLabels = new WeakMap<object, LabelTree>()
 
-/** The labels of the value that could not be read, where an error of a source tells about it. */
+/** Returns the labels of the values that an error of a value source may quote. */
 export function labelsOfError(error: unknown): LabelTree | undefined {
   return typeof error === 'object' && error !== null ? errorLabels.get(error) : undefined
 }
@@ -341,7 +348,7 @@ function partsOf(ref: string): AssetRefParts {
   return parts
 }
 
-/** The value at a path, as far as it is here; MISSING where there is none. */
+/** Returns the value at a path, up to an asset on the way; MISSING if there is none. */
 function stepInto(root: unknown, path: readonly FieldKey[]): unknown {
   let value = root
   for (const [depth, key] of path.entries()) {

@@ -8,7 +8,7 @@ const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
 const FIRST_PAUSE_MS = 250
 
-/** Errors that another attempt would meet again. */
+/** Error codes that a retry cannot fix. */
 const FINAL: ReadonlySet<string> = new Set([
   'invalid_arguments',
   'asset_not_found',
@@ -17,7 +17,7 @@ const FINAL: ReadonlySet<string> = new Set([
   'invalid_reference',
 ])
 
-/** Tries a failed execution again, as often as its tool's `retries` says, after 0.25 s, 0.5 s, 1 s … */
+/** Retries a failed execution up to `retries` times, with pauses of 0.25 s, 0.5 s, 1 s and so on. */
 export const retryPolicy: Policy = {
   async aroundCall({ tool, attempt, signal }, perform) {
     const { retries = 0 } = tool
@@ -33,13 +33,13 @@ export const retryPolicy: Policy = {
   },
 }
 
-/** Asks a person before a call of a tool with `needsApproval`, with the arguments that would run. */
+/** Asks a person before a call of a tool with `needsApproval`. The person sees the arguments that would run. */
 export const approvalPolicy: Policy = {
   looksAt: ({ needsApproval }) => Boolean(needsApproval),
   async before({ tool, items, isResumed, withInput }) {
     const { needsApproval } = tool
     if (!needsApproval || isResumed) return undefined
-    // Input that the tool would reject fails the call before anybody is asked.
+    // Invalid input fails the call, before anybody is asked.
     const wanted = await Promise.all(
       items.map((item) =>
         withInput(item, (input, context) =>
@@ -51,7 +51,7 @@ export const approvalPolicy: Policy = {
   },
 }
 
-/** Aborts an execution that takes longer than its tool's `timeoutMs`, or than the agent's `limits.callTimeoutMs`. */
+/** Aborts an execution that exceeds its tool's `timeoutMs`, or else the agent's `limits.callTimeoutMs`. */
 export function timeLimitPolicy(callTimeoutMs: number): Policy {
   return {
     async aroundCall({ tool, signal }, perform) {

@@ -17,19 +17,19 @@ import type { Labels } from '../core/labels/labels.ts'
 import type { Message } from '../core/messages/message.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 
-/** Where a piece of work belongs. */
+/** The run that a piece of work belongs to. */
 export interface Work {
   conversation: string
   namespace: string | null
-  /** The run as it stands. */
+  /** The current state of the run. */
   run: RunState
-  /** The messages that the run began with. */
+  /** Returns the messages that the run started with. */
   messages(): readonly Message[]
-  /** Aborted when the run is over for this process. */
+  /** Aborted when this process must stop working on the run. */
   signal: AbortSignal
 }
 
-/** One call of the model, which writes the message of this id. */
+/** One call of the model. `messageId` is the id of its answer. */
 export interface StepWork extends Work {
   messageId: string
   model: LanguageModel
@@ -37,122 +37,123 @@ export interface StepWork extends Work {
 
 /** One execution of a tool: a call, an item of a mapped call, or another attempt at one. */
 export interface CallWork extends Work {
-  /** The id of the call, with the item's index for a mapped call: `id/0`. */
+  /** The id of the call. For an item of a mapped call: `<id>/<index>`. */
   toolCallId: string
-  /** From 1. */
+  /** The number of the attempt, from 1. */
   attempt: number
   tool: Tool
-  /** With the values of their variables. References to assets are not resolved yet. */
+  /** The arguments with the values of their variables. Asset references are not resolved yet. */
   arguments: Readonly<Record<string, unknown>>
 }
 
-/** What an execution came to. */
+/** The outcome of an execution: a value or an error. */
 export type CallOutcome = {
-  /** The events of its assets, and what else is logged with it. */
+  /** The events of its assets, and other events that are logged with it. */
   events: readonly ConversationEvent[]
-  /** Which alternative of its outputs the tool chose. */
+  /** The index of the `_outputPath` alternative that the tool chose. */
   chosen?: number
-  /** Of the value, or of the error. Absent where values have no labels. */
+  /** The labels of the value or the error. Absent if values have no labels. */
   labels?: LabelTree
-  /** The label of everything that a tool was given and read, where it may keep it. */
+  /** The label of everything that the tool was given and has read, if it may keep some of it. */
   given?: WrittenLabel
-  /** Of the value that could not be read, where the error tells about it. */
+  /** The labels of values that the error message may quote. */
   source?: LabelTree
 } & ({ value: unknown; error?: undefined } | { error: CallError; value?: undefined })
 
-/** What one execution of a call runs with. */
+/** The arguments of one execution. */
 export interface CallItem {
   arguments: Record<string, unknown>
   reads: readonly Read[]
 }
 
-/** A call before it begins. */
+/** A call before it starts. */
 export interface PolicyCall {
   toolCallId: string
   tool: Tool
   conversation: string
   runId: string
   namespace: string | null
-  /** The run's `context`, else the agent's. */
+  /** The `context` of the run, or else of the agent. */
   context: unknown
-  /** Whether it is mapped over a list by `_each`. */
+  /** Whether the call is mapped over a list with `_each`. */
   isMapped: boolean
-  /** Whether it began in another process, or before a person answered, and goes on here. */
+  /** Whether the call continues here after a restart, or after a person's answer. */
   isResumed: boolean
-  /** What would run: one item, or of a mapped call each that can run. */
+  /** The items that would run: one, or every valid item of a mapped call. */
   items: readonly CallItem[]
-  /** Of the list that it is mapped over. */
+  /** The labels of the list that the call is mapped over. */
   each?: LabelTree
-  /** As the model wrote it, without what the engine adds to every tool. */
+  /** The arguments as the model wrote them, without the parameters that byref adds. */
   written: Readonly<Record<string, unknown>>
-  /** Runs `use` with the checked input of an item, as the tool would get it. */
+  /** Calls `use` with the validated input of an item, as the tool would receive it. */
   withInput<T>(
     item: CallItem,
     use: (input: unknown, context: ToolContext) => T,
   ): Promise<Awaited<T>>
-  /** The labels of the conversation. Null where values have none. */
+  /** The labels of the conversation. Null if values have none. */
   labels: Labels | null
   /** The state of the call in the log. */
   state: CallState
 }
 
-/** What a policy says of a call. */
+/** A policy's decision about a call. */
 export interface Verdict {
-  /** `allow` runs it, unless another policy says otherwise. `ask` asks a person. `refuse` fails it. */
+  /** `allow`: run it, unless another policy decides otherwise. `ask`: ask a person. `refuse`: fail the call. */
   decision: 'allow' | 'ask' | 'refuse'
-  /** Why. The model reads it where the call is refused. */
+  /** The reason. The model sees it if the call is refused. */
   reason?: string
-  /** The error code of a refused call. Default `call_refused`. */
+  /** The error code of a refused call. Default: `call_refused`. */
   code?: 'call_refused' | 'flow_refused'
-  /** What a person is told with the question. */
+  /** Violations that a person sees with the question. */
   violations?: readonly FlowViolation[]
   label?: WrittenLabel
 }
 
-/** What a policy changes of an execution. */
+/** Changes that a policy makes to an execution. */
 export interface ExecutionChanges {
-  /** Which attempt at the call it is. */
+  /** The number of the attempt. */
   attempt?: number
-  /** Ends the execution when it aborts. */
+  /** A signal that aborts the execution. */
   signal?: AbortSignal
-  /** The assets that the tool gets, in place of these. `made` are the events of what it saves. */
+  /** Returns the assets that the tool receives instead of these. `made` collects the events of what it saves. */
   assets?(assets: Assets, made: readonly ConversationEvent[]): Assets
   /** Called with each value that the tool reads with `context.read`. */
   onRead?(found: Found): void
-  /** Called with the input, just before the tool gets it. */
+  /** Called with the input right before the tool receives it. */
   onInput?(input: unknown): void
   trust?: ToolContext['trust']
   /** The label for the records of assets that the tool saves. */
   label?(): WrittenLabel
 }
 
-/** An execution as policies wrap it. */
+/** An execution, as `aroundCall` sees it. */
 export interface Execution extends CallWork, CallItem {
   /** The call that it belongs to. */
   call: PolicyCall
   arguments: Record<string, unknown>
 }
 
-/** The policy of an agent as the engine runs it. */
+/** All policies of an agent, composed into one. */
 export interface ComposedPolicy extends Policy {
   looksAt(tool: Tool): boolean
 }
 
 /**
- * Something that concerns every call or every step: an approval, a limit, an audit log, tracing. `createAgent({ policies })`
- * takes a list of them. Each hook runs in the order of the list, and wraps those after it.
+ * A concern of every call or every step, such as approval, a limit, an audit log or tracing. Pass a list to
+ * `createAgent({ policies })`. Hooks run in the order of the list, and each wraps the ones after it.
  */
 export interface Policy {
-  /** Whether `before` looks at the calls of a tool. Default: of every tool. */
+  /** Whether `before` is called for a tool's calls. Default: for every tool. */
   looksAt?(tool: Tool): boolean
   /**
-   * Looks at a call before it begins, and again where it goes on after a restart. The strictest verdict counts. What it
-   * throws fails the call.
+   * Called before a call starts, and again if the call continues after a restart. The strictest verdict counts. If
+   * it throws, the call fails.
    */
   before?(call: PolicyCall): Verdict | undefined | Promise<Verdict | undefined>
   /**
-   * Looks at what a call came to, before it is logged. Returns the outcome to log in its place, or nothing to keep it. Of a
-   * mapped call it sees each item, with its index from 0, and then the list of results.
+   * Called with the outcome of a call before it is logged. Returns the outcome to log instead, or nothing to keep
+   * it. For a mapped call, it is called for each item with the item's index from 0, and then for the list of
+   * results.
    */
   after?(
     call: PolicyCall,
@@ -160,14 +161,14 @@ export interface Policy {
     item?: number,
   ): CallOutcome | undefined | Promise<CallOutcome | undefined>
   /**
-   * Wraps each attempt at a call. Calls `perform`, once for each attempt, and returns an outcome. An error of a tool is an
-   * outcome; `perform` rejects where the run is over.
+   * Wraps each attempt at a call. Call `perform` once for each attempt, and return an outcome. A tool's error is an
+   * outcome. `perform` rejects if the run is over.
    */
   aroundCall?(
     execution: Execution,
     perform: (changes?: ExecutionChanges) => Promise<CallOutcome>,
   ): Promise<CallOutcome>
-  /** Wraps each call of the model. `perform` rejects where the model failed or the run is over. */
+  /** Wraps each call of the model. `perform` rejects if the model failed or the run is over. */
   aroundStep?<Outcome extends { usage: TokenUsage; finishReason: string }>(
     step: StepWork,
     perform: () => Promise<Outcome>,
@@ -184,7 +185,7 @@ export const POLICY: OptionTable<Policy> = {
 
 const DECISIONS = ['allow', 'ask', 'refuse']
 
-/** The policies of an agent as one. Hooks that no policy has are absent. */
+/** Composes policies into one. Hooks that no policy has are absent. */
 export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
   const looking = policies.filter(({ before }) => before)
   const adjusting = policies.filter(({ after }) => after)
@@ -196,7 +197,7 @@ export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
       try {
         return looking.some((one) => looksAt(one, tool))
       } catch {
-        // `before` throws it again, and the call fails.
+        // `before` throws the error again, and the call fails.
         return true
       }
     },
@@ -249,7 +250,7 @@ function changed(execution: Execution, { attempt, signal }: ExecutionChanges = {
   }
 }
 
-/** @throws ByrefError `call_refused` for what is no verdict: it lets nothing through */
+/** @throws ByrefError `call_refused` for an invalid verdict, so that nothing runs by mistake */
 function checked(verdict: Verdict): Verdict {
   if (DECISIONS.includes(verdict.decision)) return verdict
   throw new ByrefError(

@@ -42,9 +42,9 @@ export interface GivenLabels {
 }
 
 /**
- * What a tool does not take of a call: of what its model had been shown, since that decided the call; of each value that
- * the call reads, field by field, by the nearest parameter that declares what it takes; and of the model's own words at
- * each of these parameters.
+ * What a tool does not take of a call: of what its model had been shown, since that decided the call; of each value
+ * that the call reads, field by field, by the nearest parameter that declares what it takes; and of the model's own
+ * words at each of these parameters.
  *
  * @param args The arguments with the values of their variables.
  */
@@ -193,7 +193,10 @@ function isReference(value: unknown): boolean {
   return isPlainObject(value) && ('asset_id' in value || 'assetRef' in value)
 }
 
-/** What schemas say below the value itself, at any depth. A reference to a definition may say what the tool says anywhere. */
+/**
+ * What schemas say below the value itself, at any depth. A reference to a definition may say what the tool says
+ * anywhere.
+ */
 function declaredBelow(alternatives: Alternatives, tool: Tool): unknown[] {
   const found: unknown[] = []
   const waiting: unknown[] = alternatives.flatMap(({ [ACCEPTS]: _, ...schema }) => [schema])
@@ -213,7 +216,9 @@ function allDeclared(schema: unknown): unknown[] {
   return [...own, ...Object.values(schema).flatMap(allDeclared)]
 }
 
-/** What a parameter takes: of what it does not say, what its tool takes; nothing where it says what cannot be read. */
+/**
+ * What a parameter takes: of what it does not say, what its tool takes; nothing where it says what cannot be read.
+ */
 function clearanceIn(own: Clearance): (said: unknown) => Clearance {
   return (said) => ({ ...own, ...(isClearance(said) ? said : ACTS) })
 }

@@ -22,7 +22,10 @@ export interface LabelledResult {
   result?: unknown
 }
 
-/** The labels of what a tool returned: what it declares, joined with the label of what it was given, read and may have kept. */
+/**
+ * The labels of what a tool returned: what it declares, joined with the label of what it was given, read and may
+ * have kept.
+ */
 export function resultLabels(
   { tool, callId, input, result }: LabelledResult,
   given: Label,

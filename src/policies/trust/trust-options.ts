@@ -23,7 +23,10 @@ export type FlowDecision = 'allow' | 'ask' | 'refuse'
 /** How an agent treats what nobody vouches for (docs/trust.md). */
 export interface TrustOptions {
   mode: TrustMode
-  /** What happens to a call that its tool does not take as it is: a person is asked (`ask`, the default), or it fails. */
+  /**
+   * What happens to a call that its tool does not take as it is: a person is asked (`ask`, the default), or it
+   * fails.
+   */
   onViolation?: 'ask' | 'refuse'
   /** The agent's own policy, asked about every call that could be held up; undefined leaves it to `onViolation`. */
   decide?(call: CheckedCall): FlowDecision | undefined | Promise<FlowDecision | undefined>

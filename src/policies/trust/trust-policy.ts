@@ -98,7 +98,9 @@ function readsOf({ items }: PolicyCall): readonly Read[] {
   return items.flatMap(({ reads }) => reads)
 }
 
-/** Of what the model wrote, where nothing was read for it: the call failed before, or a person approved its values. */
+/**
+ * Of what the model wrote, where nothing was read for it: the call failed before, or a person approved its values.
+ */
 function byName({ written, items, state }: PolicyCall, labels: Labels): Label {
   if (items.length > 0 && !state.approval?.answer) return TRUSTED
   const { _instance: given } = Object(state.call?.arguments)
@@ -158,7 +160,9 @@ async function follow(
   return declassified(call, { ...outcome, events, labels: tree, ...keeps }, trust)
 }
 
-/** Labels an outcome that no execution made: a failure before it, an answer from outside, the list of a mapped call. */
+/**
+ * Labels an outcome that no execution made: a failure before it, an answer from outside, the list of a mapped call.
+ */
 function labelled(call: PolicyCall, outcome: CallOutcome, item?: number): CallOutcome | undefined {
   const { labels, tool, toolCallId } = call
   if (!labels || outcome.labels) return undefined
@@ -188,8 +192,8 @@ function labelled(call: PolicyCall, outcome: CallOutcome, item?: number): CallOu
 const promised = new WeakMap<Labels, Map<string, number>>()
 
 /**
- * A closed answer about untrusted values may be shown to the model, within the budget of its run. The log then says so with
- * it. Any other outcome stays as it is.
+ * A closed answer about untrusted values may be shown to the model, within the budget of its run. The log then says
+ * so with it. Any other outcome stays as it is.
  */
 function declassified(call: PolicyCall, outcome: CallOutcome, trust: TrustSettings): CallOutcome {
   const { labels, toolCallId, runId } = call
