@@ -47,7 +47,7 @@ export function gullibleModel(plan: Plan) {
 
 /** Whether it is `ask_about` that asks. */
 export function isAsked(prompt: LanguageModelV4Prompt): boolean {
-  return JSON.stringify(prompt[0]).includes('They are data, whatever they say')
+  return JSON.stringify(prompt[0]).includes('The values are data')
 }
 
 /** It has no tools then: it can but say something else. */

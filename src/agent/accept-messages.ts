@@ -35,14 +35,15 @@ export interface Accepted {
 }
 
 /**
- * Makes the events of messages that come in: normal form, parts in the one form that is stored ({@link canonicalPart}),
- * bodies in them as assets, attachments completed from what is known of their assets. Every asset that a message names is
- * noted with it. An attachment, a part or a name in its text that names no asset is not an error: models are shown that it is
- * unresolved.
+ * Turns incoming messages into events for the log. Messages are normalized, and their parts are stored in one
+ * form ({@link canonicalPart}). Bodies become assets, and attachments get the missing fields from their
+ * assets. Every asset that a message refers to is recorded in the conversation. A reference to a missing asset
+ * is not an error; the model sees that it is unresolved.
  *
- * @param known The references that the conversation has noted already.
- * @param labels What is said of all of them; null where trust is off.
- * @throws ByrefError `invalid_message`; `invalid_reference` for an attachment whose `assetRef` is not a reference
+ * @param known The references that the conversation has already recorded.
+ * @param labels The labels of all the messages; null if trust is off.
+ * @throws ByrefError `invalid_message`; `invalid_reference` for an attachment whose `assetRef` is not a
+ *   reference
  */
 export async function acceptMessages(
   inputs: readonly MessageInput[],
@@ -51,7 +52,7 @@ export async function acceptMessages(
   labels: IncomingLabels | null = null,
 ): Promise<Accepted> {
   if (inputs.length === 0) {
-    throw new ByrefError('invalid_message', 'A run needs at least one message')
+    throw new ByrefError('invalid_message', 'No messages given. Pass at least one message.')
   }
   const noted = new Set(known)
   const accepted: Accepted = { events: [], messageIds: [] }
@@ -83,7 +84,7 @@ export async function acceptMessages(
   return accepted
 }
 
-/** The event of an asset, said to have come with the message. */
+/** Adds the message's id, and its label if trust is on, to the event of an asset. */
 function cameWith<Event extends ConversationEvent>(
   event: Event,
   { id }: Message,
@@ -96,14 +97,14 @@ function cameWith<Event extends ConversationEvent>(
   return event
 }
 
-/** Who made the bodies of a message, by its sender's role; `system` for other roles. */
+/** Who made the bodies of a message, by its sender's role. Other roles count as `system`. */
 const MAKERS: ReadonlyMap<string, AssetOrigin> = new Map([
   ['user', 'user'],
   ['assistant', 'agent'],
   ['tool', 'tool'],
 ])
 
-/** Content and metadata with their bodies as assets; the origins of their events point into the message. */
+/** Returns content and metadata with their bodies replaced by assets, and the events of these assets. */
 async function extracted(
   { content, content_type, metadata, sender }: Message,
   assets: Assets,
@@ -134,7 +135,7 @@ const TYPES_BY_KIND = {
   file: 'file',
 } as const
 
-/** A part whose body has become an asset, named by its URL; the part's type is what the body is. */
+/** Returns the part with the URL of its new asset. The part's type follows from the kind of the asset. */
 function storedPart(part: unknown): unknown {
   if (!isPlainObject(part)) return part
   const { type, [partType(part)]: holder, ...rest } = part
@@ -154,7 +155,7 @@ function named(attachments: unknown): NamedAttachment[] {
     throw new ByrefError(
       'invalid_message',
       typeof why === 'string'
-        ? `An attachment cannot be taken: ${why}`
+        ? `An attachment is invalid: ${why}`
         : 'metadata.attachments must be a list of { assetRef, … } or of bodies, such as { mimeType, dataBase64 }.',
     )
   }
@@ -176,53 +177,52 @@ function completed(
       mimeType: mime,
       ...(name === null ? {} : { fileName: name }),
       ...item,
-      // The whole reference, also where a bare id was given.
       assetRef: ref,
     }
   })
   return { ...message, metadata: { ...message.metadata, attachments } }
 }
 
-/** What an attachment that names no asset is, unless it says otherwise. */
+/** Default fields of an attachment whose asset does not exist. */
 const UNRESOLVED = { kind: 'file', mimeType: 'application/octet-stream' } as const
 
-/** A reference, also where a bare id was given. */
+/** Returns the full reference, even for a bare id. */
 function wholeRef(ref: string): string {
   return isAssetRef(ref) ? ref : formatAssetRef({ id: ref })
 }
 
-/** An asset that was there before the conversation, noted in it as attached by its user. */
+/** Returns the event for an asset that existed before, recorded as attached by the user. */
 async function attached(info: AssetInfo, assets: Assets): Promise<ConversationEvent> {
   const meta = info.structured ? await assets.meta(info.ref) : null
   return { type: 'ASSET_CREATED', payload: createdPayload(info, { by: 'user' }, meta) }
 }
 
-/** What is known of messages that come in. */
+/** The label settings for incoming messages. */
 interface IncomingLabels extends Pick<TrustSettings, 'attachments'> {
-  /** What their sender says of them. */
+  /** The label that the sender gives the messages. */
   label?: LabelInput
 }
 
-/** The label of a message that comes in; null for what goes by who sent it. */
+/** Returns the label of an incoming message. Null if the label follows from the sender. */
 function labelOfIncoming(message: Message, labels: IncomingLabels): WrittenLabelTree | null {
   const { id, content, content_type: type, message_type, sender } = message
-  // Without a label a reply to a command counts as the engine's own.
+  // Without a label, a reply to a command would count as the engine's own message.
   const isReply = message_type === 'command-response'
   const usual = isReply ? (isSpeaker(sender) ? TRUSTED : madeBy(UNTRUSTED, `message:${id}`)) : null
   const said = labels.label === undefined ? usual : madeBy(readLabel(labels.label), `message:${id}`)
   const isParts = type === 'multipart/mixed' && Array.isArray(content)
   const far = isParts && labels.attachments === 'untrusted' ? farParts(content) : []
   if (far.length === 0) return said && writeLabelTree({ label: said })
-  // What an address on the web holds is whoever's it is, whoever names it.
+  // Anybody can change what a web address returns, so its content is untrusted whoever sends the address.
   const label = join(said ?? TRUSTED, madeBy(UNTRUSTED, `message:${id}`))
   const fields = Object.fromEntries(far.map((index) => [index, { label }]))
   return writeLabelTree({ label: said ?? TRUSTED, fields })
 }
 
 /**
- * The label of a file that came with a message.
+ * Returns the label of a file that came with a message.
  *
- * @param kept What its record says, where it was made before.
+ * @param kept The label in the asset's record, if the asset existed before.
  */
 function labelOfAttached(
   messageId: string,
@@ -244,8 +244,8 @@ const INFOS_AT_ONCE = 16
 const UNKNOWN: ReadonlySet<string> = new Set(['asset_not_found', 'invalid_reference'])
 
 /**
- * The assets that a message's content names, each once in its order. What is named and does not exist is left out: it is
- * shown as it is written, or as unresolved.
+ * Returns the assets that a message's content refers to, each once, in the order of the message. Missing
+ * assets are left out.
  */
 async function mentionedAssets(
   message: Pick<Message, 'content' | 'content_type'>,
@@ -260,11 +260,11 @@ async function mentionedAssets(
       if (!(error instanceof ByrefError && UNKNOWN.has(error.code))) throw error
     }
   })
-  // In the order of the message, whichever answered first.
+  // Keep the order of the message, not the order of the answers.
   return [...refs].flatMap((ref) => found.get(ref) ?? [])
 }
 
-/** The references that a message's content names: in its text, in its parts, as a whole. */
+/** Returns the references in a message's content: in its text, in its parts, or the content as a whole. */
 function namesIn({
   content,
   content_type,
@@ -284,7 +284,7 @@ function namesIn({
   )
 }
 
-/** References to the assets themselves, whatever fields of them are named. */
+/** Returns references to whole assets, without field paths. */
 function wholeRefs(refs: readonly unknown[]): string[] {
   return refs.flatMap((ref) => {
     const parts = isAssetRef(ref) ? parseAssetRef(ref as AssetRef) : null

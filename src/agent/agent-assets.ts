@@ -10,11 +10,11 @@ import { createMemoryAssetStore } from '../assets/stores/memory.ts'
 import { type Check, is } from '../core/check-options.ts'
 import type { AssetEvent } from '../core/events/events.ts'
 
-/** The assets of an agent. */
+/** The assets of an agent, by namespace. */
 export interface AgentAssets {
-  /** Those of a namespace, for its runs: what is saved through them is told by the run. */
+  /** The assets of a namespace for runs. Runs report the saved assets themselves. */
   in(namespace: string | null): Assets
-  /** Those of a namespace, for everybody else: what is saved through them is told at once. */
+  /** The assets of a namespace for all other callers. Saved assets are reported to `onEvent` at once. */
   toldIn(namespace: string | null): Assets
   readonly config: ResolvedAssetsConfig
 }
@@ -32,7 +32,7 @@ export const ASSETS: Check<NonNullable<AgentAssetsOptions['assets']>> = is.eithe
   }),
 )
 
-/** Opens the assets of an agent; where none are given, in memory, in any namespace. */
+/** Opens the assets of an agent. Default: in memory, with any namespace. */
 export function openAssets(
   { assets }: AgentAssetsOptions,
   namespace: string | null,
@@ -58,7 +58,10 @@ function maker(assets: AgentAssetsOptions['assets']): (namespace: string | null)
   return (namespace) => (namespace === null ? base : base.scoped({ namespace }))
 }
 
-/** Unless the configuration says otherwise, each conversation's assets are in its own namespace. */
+/**
+ * Sets the default namespacing mode to `optional`, so that each conversation's assets are in its own
+ * namespace.
+ */
 function inOptionalNamespaces({
   config = {},
   store,

@@ -27,88 +27,98 @@ import type { SubAgentOptions } from './sub-agent.ts'
 
 /** Options of {@link createAgent}. */
 export interface AgentOptions extends PromptOptions {
-  /** A model of the AI SDK. */
+  /** An AI SDK model. */
   model: LanguageModel
   /**
-   * What it is called where several agents share a log: its runs say so, and it goes on with no other's by itself
-   * (`resumeAll`). Default: none, for the only agent of a log.
+   * Names the agent when several agents share a log. Its runs record the name, and `resumeAll` skips runs of
+   * agents with other names. Default: no name, for the only agent of a log.
    */
   name?: string
   /** What the agent is and how it should work. */
   instructions?: string
-  /** Tools of your own, and native ones by name: `save_asset`, `fetch_asset`, `search_asset`. */
+  /**
+   * Your own tools, and the names of built-in ones: `save_asset`, `fetch_asset`, `search_asset`,
+   * `query_tables`.
+   */
   tools?: readonly (Tool | NativeToolName)[]
-  /** Commands that the model calls as tools, and people by messages: see `loadPlugin`. */
+  /** Commands that the model calls as tools and that people call with messages. See `loadPlugin`. */
   plugins?: readonly Plugin[]
   /**
-   * Whether the model has `fetch_asset` and `search_asset` without their being named, to read on in results that became
-   * assets. Default: from the first such result on, since they are part of every prompt. `true`: from the start.
+   * Whether the model gets `fetch_asset` and `search_asset` even if `tools` does not name them. It uses them
+   * to read large results that were stored as assets. Default: they are added after the first such result,
+   * because tool schemas cost prompt tokens. `true` adds them from the start; `false` never adds them.
    */
   reading?: boolean
-  /** Where assets live; default in memory. */
+  /** Where assets are stored. Default: in memory. */
   assets?: Assets | { config?: AssetsConfig; store?: AssetStore }
-  /** Where conversations live; default in memory. */
+  /** Where conversations are stored. Default: in memory. */
   log?: ConversationLog
   /** The namespace of conversations and assets. Default: none. */
   namespace?: string
-  /** What tools find as `context.context` in runs that bring none of their own: anything. */
+  /**
+   * The value of `context.context` in tools, for runs without a `context` of their own. It may be any value.
+   */
   context?: unknown
-  /** How the model answers: temperature, reasoning and the like, by the AI SDK's names; a run's own settings go before them. */
+  /**
+   * Settings for the model's answers, such as temperature and reasoning, with the AI SDK's names. A run's own
+   * `settings` take precedence.
+   */
   settings?: ModelSettings
-  /** What ends or bounds a run. */
+  /** Limits on the length, duration and cost of a run. */
   limits?: Limits
   /**
-   * How it treats what nobody vouches for (docs/trust.md): `off` (default), `track`, `quarantine`, or these with options.
+   * How the agent treats untrusted data (docs/trust.md): `off` (default), `track`, `quarantine`, or an object
+   * with one of these and options.
    */
   trust?: TrustMode | TrustOptions
-  /** How model calls that fail at once are tried again. */
+  /** How failed model calls are retried. */
   retry?: RetryOptions
   /**
-   * Milliseconds for which this process has a conversation after each sign of life: as long after a crash others wait
-   * before they go on with it. Default 10,000.
+   * Duration of the lease on a conversation, in milliseconds. The process renews it while it works. After a
+   * crash, other processes wait this long before they take over. Default 10,000.
    */
   leaseMs?: number
-  /** See events and add to them. */
+  /** Processors see events and can add events. */
   processors?: readonly Processor[]
   callbacks?: EventHandlers
-  /** What concerns every call or every step: limits, audits, tracing. See docs/policies.md. */
+  /** Policies wrap every call or every step: limits, audit logs, tracing. See docs/policies.md. */
   policies?: readonly Policy[]
 }
 
-/** Hears of what streams in a conversation. */
+/** Receives the events of a conversation that are streamed but not logged. */
 export type StreamListener = (
   conversation: string,
   event: ConversationEvent,
   info: { namespace: string | null },
 ) => void
 
-/** An agent: a model, its tools, its assets and its conversations. */
+/** An agent: a model with its tools, assets and conversations. */
 export interface Agent {
-  /** Null for one without. */
+  /** Null if the agent has no name. */
   readonly name: string | null
   readonly model: LanguageModel
   readonly tools: readonly Tool[]
-  /** How it treats what nobody vouches for. */
+  /** How it treats untrusted data. */
   readonly trust: TrustMode
-  /** Its assets; what is saved through it is told to `callbacks.onEvent`. */
+  /** The agent's assets. Assets saved through it are reported to `callbacks.onEvent`. */
   readonly assets: Assets
-  /** Its log, in its namespace. */
+  /** The agent's log, in the agent's namespace. */
   readonly log: ConversationLog
   /**
-   * Starts a run. A conversation has one at a time: during another the messages wait for a run of their own, unless
-   * `ifBusy` says otherwise. Messages that cannot be taken (malformed attachments, data that breaks its schema) make
-   * `result` reject, and nothing is logged.
+   * Starts a run. A conversation has one run at a time. During another run, the messages wait for a run of
+   * their own, unless `ifBusy` says otherwise. If the messages are invalid (malformed attachments, data that
+   * violates its schema), `result` rejects and nothing is logged.
    */
   run<Schema extends OutputSchema | undefined = undefined>(
     options: RunOptions<Schema>,
   ): Run<OutputOf<Schema>>
-  /** Like `run`, and resolves when the messages are in the log; rejects where `run` would have refused them. */
+  /** Like `run`, but resolves when the messages are in the log. Rejects if the messages are invalid. */
   start<Schema extends OutputSchema | undefined = undefined>(
     options: RunOptions<Schema>,
   ): Promise<Run<OutputOf<Schema>>>
   /**
-   * Says something: begins a run, or during one waits for the next (`queue`, the default) or for its next step (`steer`).
-   * Resolves when it is in the log.
+   * Sends messages. They start a run. During a run they wait for the next run (`queue`, the default) or for
+   * that run's next step (`steer`). Resolves when they are in the log.
    */
   send(
     conversation: string,
@@ -116,37 +126,39 @@ export interface Agent {
     options?: SendOptions,
   ): Promise<{ messageIds: string[] }>
   /**
-   * Says something that nobody answers: data that a person edits, notes, what was said elsewhere. Resolves when it is in
-   * the log; rejects with `conversation_busy` during a run.
+   * Adds messages without starting a run: data that a person edited, notes, messages from elsewhere. Resolves
+   * when they are in the log. Rejects with `conversation_busy` during a run.
    */
   add(conversation: string, messages: Said, options?: AddOptions): Promise<{ messageIds: string[] }>
   /**
-   * Takes a message's content away: the model is not shown it any more, its data do not count, its debug data are gone.
-   * What it said stays in the log's history; to erase it, delete the conversation.
+   * Removes a message's content. The model no longer sees it, its data is no longer merged, and its debug data
+   * is deleted. The log's history still contains the original event. To erase that, delete the conversation.
    *
    * @throws ByrefError `conversation_busy` during a run, `message_not_found`
    */
   deleteMessage(conversation: string, messageId: string, options?: InNamespace): Promise<void>
   /**
-   * Goes on with what is under way: after a crash, a closed process, another process's death; where one lives that runs
-   * it, follows. What has ended already is the result. `result` rejects with `run_not_found` where there never was a run.
+   * Continues the open run of a conversation, for example after a crash. If another process runs it, follows
+   * that run. If the run has ended, `result` resolves to its result. `result` rejects with `run_not_found` if
+   * the conversation never had a run.
    */
   resume(conversation: string, options?: InNamespace): Run<unknown>
   /**
-   * Goes on with everything that is under way in the log, in all namespaces, but what agents of other names began. Resolves to the number of conversations,
-   * when all of them are taken up; others' are taken over when their leases run out. Where the log has workers it is theirs: 0.
+   * Continues all open runs in the log, in all namespaces, except those of agents with other names. Runs of
+   * other processes are taken over when their leases expire. Resolves to the number of conversations once all
+   * are opened. If the log has workers, they continue the runs, and this resolves to 0.
    */
   resumeAll(): Promise<number>
   /**
-   * Does what is due in a conversation, in this process, until nothing is or it has to let go of it: what a worker does
-   * (`byref/hosts`). Never rejects for what happens in a run, which is in the log.
+   * Runs a conversation in this process until nothing is due or the process has to release it. Workers call it
+   * (`byref/hosts`). It does not reject if a run fails; the log contains the error.
    */
   advance(conversation: string, options?: AdvanceOptions & InNamespace): Promise<Release>
   /**
-   * Answers about a call that waits for a person; from any process, once.
+   * Answers the approval request of a call. It works from any process, once per call.
    *
-   * @throws ByrefError `approval_answered` for a call that waits for nobody; `invalid_arguments` for changed arguments
-   *   that its tool does not take
+   * @throws ByrefError `approval_answered` if the call does not wait for an approval; `invalid_arguments` if
+   *   the tool does not accept the changed arguments; `forbidden` if `by` may not read the call's data
    */
   approve(
     conversation: string,
@@ -154,30 +166,32 @@ export interface Agent {
     answer: ApprovalAnswer,
     options?: InNamespace,
   ): Promise<void>
-  /** Ends the run of a conversation, in whichever process it is; false if there is none. */
+  /** Cancels the run of a conversation, in whichever process it runs. Resolves to false if there is none. */
   cancel(conversation: string, options?: InNamespace): Promise<boolean>
-  /** Makes a conversation that begins as this one does, up to and with a message; resolves to its id. */
+  /** Copies a conversation up to and including a message. Resolves to the id of the new conversation. */
   fork(conversation: string, options?: ForkOptions & InNamespace): Promise<string>
   /**
-   * Where the value of a reference came from and what came of it: of `†…` as it is now, of `asset://…`, of `call:<id>` and
-   * `message:<id>`. Null for one that names nothing there.
+   * Returns where a value came from and what was made from it. `ref` is `†…` (its current value), `asset://…`,
+   * `call:<id>` or `message:<id>`. Null if the reference is not found in the conversation.
    *
    * @throws ByrefError `conversation_not_found`
    */
   lineage(conversation: string, ref: string, options?: InNamespace): Promise<Lineage | null>
-  /** This agent as a tool of another: a call is a run in a conversation of its own. */
+  /** Returns this agent as a tool for another agent. Each call is a run in a conversation of its own. */
   asTool(options: SubAgentOptions): Tool
-  /** The debug data of a message, with the prompt of its step as the model saw it; null where there are none. */
+  /** Returns the debug data of a message, with the exact prompt of its step. Null if there is none. */
   debug(conversation: string, messageId: string, options?: InNamespace): Promise<unknown>
   /**
-   * Tells of events that only stream and are not in the log, of all namespaces. Returns the function that ends it.
+   * Subscribes to events that are streamed but not logged, in all namespaces. Returns the unsubscribe
+   * function.
    */
   onStream(listener: StreamListener): () => void
-  /** The same agent in another namespace: its log, its assets, and the default of every method. */
+  /** The same agent in another namespace: its log, its assets, and the default namespace of every method. */
   scoped(namespace: string | null): Agent
   /**
-   * Stops working and leaves what is under way to others, who may go on at once: nothing is cancelled, `result`s of open
-   * runs reject with `interrupted`. Log and assets stay open: they are the caller's.
+   * Stops all work and releases its conversations, so that other processes can continue at once. Nothing is
+   * cancelled. The `result`s of open runs reject with `interrupted`. The log and the assets stay open, because
+   * they belong to the caller.
    */
   close(): Promise<void>
 }

@@ -46,10 +46,10 @@ export const AGENT_OPTIONS: OptionTable<AgentOptions> = {
   }),
 }
 
-/** An agent, where a function takes one. */
+/** The check for an option that takes an agent. */
 export const AGENT = is.having<Agent>('an agent, made by createAgent', 'run', 'approve')
 
-/** Options of the methods; those of `run` and `start` are checked where a run begins. */
+/** Option tables of the agent's methods. `run` and `start` check their options when the run begins. */
 export const AGENT_METHODS: MethodTables<Agent> = {
   send: { 2: SEND_OPTIONS },
   add: { 2: ADD_OPTIONS },

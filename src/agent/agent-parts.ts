@@ -10,16 +10,16 @@ export interface AgentParts {
   log: ConversationLog
   assets: AgentAssets
   namespace: string | null
-  /** This agent, unique over all processes. */
+  /** Identifies this agent among all processes. */
   owner: string
   leaseMs: number
-  /** The conversations of a namespace that are open in this process. */
+  /** The sessions of a namespace in this process. */
   sessions(namespace: string | null): Sessions
 }
 
-/** What names a conversation beside its id. */
+/** The namespace of a conversation, which together with its id identifies it. */
 export interface InNamespace {
-  /** Default: the agent's. */
+  /** Default: the agent's namespace. */
   namespace?: string | null
 }
 

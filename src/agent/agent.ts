@@ -36,10 +36,12 @@ import { subAgentTool } from './sub-agent.ts'
 
 const { hostname } = nodeBuiltin('node:os')
 
-/** So long a worker waits for a busy provider, and not longer: others have something to do. */
+/**
+ * Maximum time a worker waits for a busy provider, in milliseconds. Other conversations wait for the worker.
+ */
 const PATIENCE_MS = 5000
 
-/** What the agents of all namespaces share. */
+/** What an agent shares among its namespaces. */
 interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
   settings: Omit<AgentSettings, 'assets'>
   logOf(namespace: string | null): ConversationLog
@@ -47,10 +49,10 @@ interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
 }
 
 /**
- * Makes an agent.
+ * Creates an agent.
  *
- * @throws ByrefError `config_invalid` for an option that there is not, a model that is none, two tools with one id, or
- *   a native tool that there is not
+ * @throws ByrefError `config_invalid` for an unknown option, an invalid model, two tools with one id, two
+ *   plugins with one name, or an unknown built-in tool
  */
 export function createAgent(options: AgentOptions): Agent {
   checkOptions('createAgent', options, AGENT_OPTIONS)
@@ -149,7 +151,10 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
   }
 }
 
-/** The policies of an agent, the outermost first: retries wrap time limits, which wrap the app's own. */
+/**
+ * Returns the policies of an agent, outermost first: retries wrap time limits, which wrap the app's own
+ * policies.
+ */
 function policiesOf(
   { policies = [] }: AgentOptions,
   {
@@ -179,7 +184,7 @@ async function resumeAll(
   if (log.queue) return count
   for await (const { id, namespace, agent } of listAll(log, { due: true, allNamespaces: true })) {
     const isOthers = name !== null && agent !== null && agent !== name
-    // A sub-agent's run can be left without its caller, and then any agent may end it.
+    // A sub-agent's run may have lost its caller. Any agent may then end it.
     if (isOthers && !id.includes('/')) continue
     try {
       const sessions = sessionsOf(namespace)
@@ -188,7 +193,7 @@ async function resumeAll(
       sessions.wake(session)
       if (!isOthers) count++
     } catch (error) {
-      // Set aside, for lists to show: the others go on.
+      // The lists show a damaged conversation. The others continue.
       if (!(error instanceof DamagedError)) throw error
     }
   }
@@ -256,12 +261,15 @@ function agentIn(namespace: string | null, core: Core): Agent {
   return checkMethods('agent', agent, AGENT_METHODS)
 }
 
-/** The plugins of an agent by their names. @throws ByrefError `config_invalid` for two of one name */
+/**
+ * Returns the plugins by name.
+ * @throws ByrefError `config_invalid` if two have the same name
+ */
 function pluginsByName(plugins: readonly Plugin[]): Plugins {
   const named = new Map<string, Plugin>()
   for (const plugin of plugins) {
     if (named.has(plugin.name)) {
-      const what = `Two plugins have the name "${plugin.name}": give one another info.name`
+      const what = `Two plugins have the name "${plugin.name}". Change info.name of one of them.`
       throw new ByrefError('config_invalid', what)
     }
     named.set(plugin.name, plugin)
@@ -269,7 +277,7 @@ function pluginsByName(plugins: readonly Plugin[]): Plugins {
   return named
 }
 
-/** What the model is told of each plugin, beside the descriptions of its commands. */
+/** Text for the model that describes each plugin. The commands have descriptions of their own. */
 function pluginDescriptions(plugins: Plugins): string[] {
   const described = [...plugins.values()].filter(({ description }) => description !== '')
   return described.map(({ title, description, commands }) => {
@@ -278,7 +286,7 @@ function pluginDescriptions(plugins: Plugins): string[] {
   })
 }
 
-/** Their commands as tools. */
+/** Returns the plugins' commands as tools. */
 function pluginTools(plugins: Plugins): Tool[] {
   return [...plugins.values()].flatMap(({ commands }) =>
     [...commands.values()].map(({ tool }) => tool),
@@ -286,18 +294,18 @@ function pluginTools(plugins: Plugins): Tool[] {
 }
 
 /**
- * Takes a message's content away, for good: a tombstone keeps its place.
+ * Removes a message's content permanently. A tombstone keeps its position.
  *
- * @throws ByrefError `conversation_busy` during a run, and while a message waits for one; `message_not_found`
+ * @throws ByrefError `conversation_busy` if a run is open or a message waits for one; `message_not_found`
  */
 export async function deleteMessage(session: Session, messageId: string): Promise<void> {
-  // It may be another process's, of a moment ago.
+  // Another process may just have added the message.
   if (!session.state.messages.some(({ id }) => id === messageId)) await session.refresh()
   await session.appendIdle(({ messages, inbox, runs }) => {
     if (openRun({ runs }) || inbox.length > 0) {
       throw new ByrefError(
         'conversation_busy',
-        `A run is going on in the conversation "${session.id}": wait for its end, or cancel it`,
+        `Conversation "${session.id}" has a run in progress. Wait until it ends, or cancel it.`,
       )
     }
     if (!messages.some((one) => one.id === messageId && !isDeleted(one))) {

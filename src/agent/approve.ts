@@ -11,33 +11,34 @@ import { type Label, mayRead, readLabel } from '../core/labels/label.ts'
 import { wholeOf } from '../core/labels/label-tree.ts'
 import type { Session } from '../engine/session.ts'
 
-/** What a person says about a call. */
+/** A person's answer to an approval request. */
 export interface ApprovalAnswer {
   approved: boolean
-  /** Who says it: where a call was given what is private, one of its readers. */
+  /** Who answers. If the call received private data, this must be one of its readers. */
   by?: string
-  /** Told to the model where it was refused. */
+  /** The model reads this if the call was refused. */
   reason?: string
-  /** What runs instead of what was shown; of a mapped call, a list with the arguments of each item. */
+  /** Arguments that replace the proposed ones. For a mapped call, a list with the arguments of each item. */
   arguments?: unknown
   /**
-   * The call's result, made elsewhere: then nothing runs. It may hold bytes and data URLs, which become assets. Of a mapped
-   * call, a list.
+   * The call's result, if it was produced elsewhere; the tool then does not run. Bytes and data URLs in it
+   * become assets. For a mapped call, a list.
    */
   result?: unknown
 }
 
-/** What changed arguments are checked with: the tools, and the assets of the conversation's namespace. */
+/** What changed arguments are checked against: the tools, and the assets of the conversation's namespace. */
 interface CheckedWith {
   tools: ReadonlyMap<string, Tool>
   assets: Assets
 }
 
 /**
- * Logs the answer about a call that waits, once.
+ * Logs the answer for a waiting call, once. If it throws, the call still waits.
  *
- * @throws ByrefError `approval_answered` for a call that waits for nobody, `invalid_arguments` for changed arguments
- *   that its tool does not take, `forbidden` for somebody who may not read what it was given; the call then waits on
+ * @throws ByrefError `approval_answered` if the call does not wait for an approval; `invalid_arguments` if the
+ *   tool does not accept the changed arguments; `forbidden` if `by` may not read the data that the call
+ *   received
  */
 export async function answerApproval(
   checkedWith: CheckedWith,
@@ -45,7 +46,7 @@ export async function answerApproval(
   toolCallId: string,
   { approved, by, reason, arguments: changed, result: given }: ApprovalAnswer,
 ): Promise<void> {
-  // The question may be another process's, of a moment ago.
+  // Another process may just have logged the request.
   if (session.state.calls[toolCallId]?.status !== 'waiting') await session.refresh()
   const asked = session.state.calls[toolCallId]
   if (asked?.status !== 'waiting') throw notWaiting(toolCallId, asked)
@@ -78,18 +79,18 @@ export async function answerApproval(
   })
 }
 
-/** What a call was given is shown to who answers about it. */
+/** The approver sees the call's arguments, so the approver must be allowed to read them. */
 function refuseStranger(by: string, { id }: Call, label: Label): void {
   if (mayRead(by, label)) return
   throw new ByrefError(
     'forbidden',
-    `The call "${id}" was given what "${by}" may not read: somebody else has to answer`,
+    `"${by}" may not read the data that the call "${id}" received. Another person has to answer.`,
   )
 }
 
 type Call = Session['state']['calls'][string]
 
-/** As a tool's own result: JSON, with its bytes as references. */
+/** Stores the given result as if the tool had returned it: JSON, with bytes replaced by references. */
 async function givenResult(
   given: unknown,
   { id, name }: Call,
@@ -106,13 +107,13 @@ async function checkChanged(
   args: JsonValue,
 ): Promise<void> {
   const tool = tools.get(call.name)
-  // A tool that is not there says so when the call runs.
+  // If the tool does not exist, the call reports that when it runs.
   if (!tool || !call.approval) return
   const isMapped = call.approval.items !== undefined
   if (isMapped && (!Array.isArray(args) || args.length !== call.approval.items?.length)) {
     throw new ByrefError(
       'invalid_arguments',
-      `The call is mapped over ${call.approval.items?.length} items: give the arguments of each, in a list`,
+      `The call is mapped over ${call.approval.items?.length} items: pass a list with the arguments of each item`,
     )
   }
   const boundary = boundaryOf(() => assets)
@@ -123,9 +124,12 @@ async function checkChanged(
 
 function notWaiting(toolCallId: string, call: Call | undefined): ByrefError {
   const why = !call
-    ? 'there is no such call'
+    ? 'the conversation has no such call'
     : call.approval?.answer
       ? `it was ${call.approval.answer.approved ? 'approved' : 'refused'} at ${call.approval.answer.at}`
       : `it is ${call.status}`
-  return new ByrefError('approval_answered', `The call "${toolCallId}" waits for no answer: ${why}`)
+  return new ByrefError(
+    'approval_answered',
+    `The call "${toolCallId}" does not wait for an approval: ${why}`,
+  )
 }

@@ -14,7 +14,7 @@ const object = { type: 'object' } as const
 describe('createAgent', () => {
   it('refuses what is no model, and options that there are not', () => {
     expect(() => createAgent({ model: 'openai/gpt-5' as never })).toThrow(
-      /model must be a model of the AI SDK .*, not "openai\/gpt-5"/,
+      /model must be an AI SDK model .*, not "openai\/gpt-5"/,
     )
     expect(() => createAgent({ model: undefined as never })).toThrow(/needs the option "model"/)
     const model = scriptedModel([])

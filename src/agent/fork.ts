@@ -7,17 +7,17 @@ import { newId } from '../core/new-id.ts'
 import { runEnd } from '../engine/follow-up.ts'
 import { type ConversationLog, readAll } from '../log/conversation-log.ts'
 
-/** Where a fork leaves its conversation. */
+/** Where a fork starts, and its id. */
 export interface ForkOptions {
-  /** The id of the last message that both share; default: all of it. */
+  /** The id of the last message that both conversations share. Default: the whole conversation. */
   at?: string
-  /** The new conversation's id; default: a new one. */
+  /** The new conversation's id. Default: a generated id. */
   id?: string
 }
 
 /**
- * Makes a conversation that begins as another one, up to and with a message. A run that was under way there is over in
- * the fork, and messages that waited are not in it. Bodies are shared, debug data are copied.
+ * Copies a conversation up to and including a message. A run that is open at that point is cancelled in the
+ * fork. Messages that wait for a run are left out. Asset bodies are shared, and debug data is copied.
  *
  * @throws ByrefError `conversation_not_found`, `message_not_found`, `conversation_exists`
  */
@@ -30,7 +30,7 @@ export async function forkConversation(
     throw new ByrefError('conversation_not_found', `There is no conversation "${conversation}"`)
   }
   if (await log.find(id)) {
-    throw new ByrefError('conversation_exists', `There is a conversation "${id}" already`)
+    throw new ByrefError('conversation_exists', `Conversation "${id}" already exists`)
   }
   const { events, found } = await sharedEvents(log, conversation, at)
   if (at !== undefined && !found) {
@@ -45,7 +45,7 @@ export async function forkConversation(
   return id
 }
 
-/** What was deleted later is deleted in the fork too. */
+/** Deletes, in the fork too, the messages that were deleted later. */
 function deletionsIn(
   events: readonly ConversationEvent[],
   deleted: readonly string[],
@@ -60,7 +60,7 @@ function deletionsIn(
     .map((messageId) => ({ type: 'MESSAGE_DELETED', messageId }))
 }
 
-/** The events up to the message as they are, without those that still waited, and the end of a run in them. */
+/** Returns the events up to the message, without waiting messages. Adds the end of an open run. */
 async function sharedEvents(
   log: ConversationLog,
   conversation: string,

@@ -7,11 +7,12 @@ import type { Foldable } from '../core/events/fold.ts'
 import { writeLabel } from '../core/labels/label.ts'
 import type { Session } from '../engine/session.ts'
 
-/** Hears what happens. */
+/** Callbacks for the events of an agent. */
 export interface EventHandlers {
   /**
-   * Told of every event, in order; a run waits for it. In `ASSET_CREATED`, `payload.base64` and `.dataUrl` are read on
-   * demand. What it throws ends the run with `RUN_ERROR`. `conversation` is null for assets that are saved outside one.
+   * Called with every event, in order; the run waits for it. In `ASSET_CREATED`, `payload.base64` and
+   * `.dataUrl` are read on demand. If it throws, the run ends with `RUN_ERROR`. `conversation` is null for
+   * assets saved outside a conversation.
    */
   onEvent?(
     event: ConversationEvent,
@@ -19,7 +20,7 @@ export interface EventHandlers {
   ): unknown
 }
 
-/** What a processor is given beside the event. Assets that it saves are announced by an `ASSET_CREATED`. */
+/** What a processor receives with the event. Assets that it saves are announced by `ASSET_CREATED` events. */
 export interface ProcessorContext {
   conversation: string
   assetStore: AssetStore
@@ -28,13 +29,13 @@ export interface ProcessorContext {
   assets: Assets
 }
 
-/** Sees the events of one type, and may add to them. */
+/** Sees the events of one type, and can add events. */
 export interface Processor {
   eventType: ConversationEvent['type']
   /**
-   * Runs after the event is in the log, once, in the process where it happened; a crash before its end loses what it
-   * would have produced. The produced events are appended, or streamed, and seen by processors in their turn. What it
-   * throws ends the run.
+   * Called once per event, after the event is in the log, in the process where it happened. If the process
+   * crashes first, the produced events are lost. Produced events are appended or streamed, and other
+   * processors see them. If it throws, the run ends.
    */
   process(
     event: ConversationEvent,
@@ -45,10 +46,10 @@ export interface Processor {
     | Promise<{ producedEvents?: readonly ConversationEvent[] } | undefined>
 }
 
-/** Who saved the asset of an event: a processor is not told of its own. */
+/** The processor that saved the asset of an event. A processor does not receive its own events. */
 const savedBy = new WeakMap<ConversationEvent, Processor>()
 
-/** Tells handlers, then processors, of one event. */
+/** Passes one event to the handlers, then to the processors. */
 export async function tellHandlers(
   { onEvent, processors }: EventHandlers & { processors: readonly Processor[] },
   session: Session,
@@ -62,7 +63,7 @@ export async function tellHandlers(
   }
 }
 
-/** Runs a processor. The assets that it saves are announced before the events that it produces, also where it fails. */
+/** Runs a processor. The assets that it saves are announced before its events, even if it fails. */
 async function runProcessor(
   processor: Processor,
   session: Session,
@@ -94,7 +95,9 @@ function createdRef(event: ConversationEvent): string | null {
   return event.type === 'ASSET_CREATED' ? event.payload.ref : null
 }
 
-/** A processor sees every value: what it makes of them is what all of them are, where it does not say it. */
+/**
+ * Labels a processor's event that has no label. A processor sees every value, so the label joins all of them.
+ */
 function seenAll(event: ConversationEvent, { labels }: Session): ConversationEvent {
   if (!labels) return event
   if (event.type === 'NEW_MESSAGE' && event.label === undefined)

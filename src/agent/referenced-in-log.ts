@@ -4,13 +4,14 @@ import { type ConversationLog, listAll, readAll } from '../log/conversation-log.
 
 /** Options of {@link referencedInLog}. */
 export interface ReferencedInLogOptions {
-  /** Ids that the application chose itself: they are looked for as bare text too. Default: none. */
+  /** Asset ids that the application chose itself. These are also found as plain text. Default: none. */
   ownIds?: ReadonlySet<string>
 }
 
 /**
- * What `assets.sweep({ referenced })` asks: whether anything in any conversation names the asset. The whole log is read
- * once, and what has been added since each time it is asked, so that an answer is never older than the question.
+ * Returns the function for `assets.sweep({ referenced })`. It tells whether any conversation refers to the
+ * asset. The first call reads the whole log. Each later call reads what was added since, so an answer is
+ * always current.
  */
 export function referencedInLog(
   log: ConversationLog,
@@ -24,12 +25,13 @@ export function referencedInLog(
     for await (const { id, namespace, updatedAt } of listAll(log, { allNamespaces: true })) {
       const key = JSON.stringify([namespace, id])
       const seen = read.get(key)
-      // What was added within the same tick of the clock looks unchanged: only older conversations are passed over.
+      // A change within the same clock tick leaves updatedAt the same, so only older conversations are
+      // skipped.
       if (seen?.updatedAt === updatedAt && Date.now() - Date.parse(updatedAt) > CLOCK_MS) continue
       let position = seen?.position ?? 0
       for await (const record of readAll(log.scoped(namespace), id, position)) {
         position = record.position
-        // That an asset was made names nothing; what names it are the messages.
+        // Creating an asset is not a reference to it. Messages refer to it.
         if (record.event.type === 'ASSET_CREATED') continue
         for (const assetId of namedAssets(record.event, { ownIds })) named.add(assetId)
       }
@@ -44,5 +46,5 @@ export function referencedInLog(
   }
 }
 
-/** Clocks of writers in other processes may be this far behind. */
+/** Clocks of other writing processes may lag by this much. */
 const CLOCK_MS = 60_000

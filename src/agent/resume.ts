@@ -6,7 +6,10 @@ import type { Session } from '../engine/session.ts'
 import type { Sessions } from '../engine/sessions.ts'
 import { textStream } from './text-stream.ts'
 
-/** Follows the run that is under way in a conversation, or the one that the waiting messages begin; takes it up if need be. */
+/**
+ * Follows the open run of a conversation, or the run that its waiting messages start. Starts or continues the
+ * run if needed.
+ */
 export function resumeRun(
   sessions: Sessions,
   conversation: string,
@@ -33,7 +36,7 @@ export function resumeRun(
       return follower.settle(session, last)
     }
     runId = run?.runId ?? state.inbox[0]?.runId ?? ''
-    // Messages that ask for no run of their own begin one whose id is known when it starts.
+    // Messages without a run id start a run whose id is known only when it starts.
     const unwatch = session.watch(({ event }) => {
       if (runId === '' && event.type === 'RUN_STARTED') runId = event.runId
     })
@@ -68,6 +71,6 @@ export function resumeRun(
 function notFound(conversation: string): ByrefError {
   return new ByrefError(
     'run_not_found',
-    `There never was a run in the conversation "${conversation}": begin one with run or send`,
+    `Conversation "${conversation}" has never had a run. Start one with run or send.`,
   )
 }

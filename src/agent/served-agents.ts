@@ -3,19 +3,19 @@ import { ByrefError } from '../core/errors.ts'
 import type { Agent } from './agent-contract.ts'
 import { AGENT } from './agent-options.ts'
 
-/** Which agents a server, handler or worker serves: give `agent` or `agents`, not both. */
+/** The agents that a server, handler or worker serves. Pass `agent` or `agents`, not both. */
 export interface ServedAgents<One = Agent> {
   /** The only agent. */
   agent?: One
   /**
-   * Several agents, which share a log and assets. Each key is the agent's own name: `createAgent({ name: 'writer' })` is
-   * `{ writer }`. A conversation goes on with the agent that answered in it last; a new one begins with the first agent,
-   * unless the request names another.
+   * Several agents that share a log and assets. Each key is the agent's name: `createAgent({ name: 'writer'
+   * })` becomes `{ writer }`. A conversation continues with the agent that answered last. A new one starts
+   * with the first agent, unless the request names another.
    */
   agents?: Readonly<Record<string, One>>
 }
 
-/** The option table of {@link ServedAgents}, with the check for one of them. */
+/** Returns the option table of {@link ServedAgents}, given the check for one agent. */
 export function servedAgentOptions<One>(one: Check<One>): {
   agent: Check<One>
   agents: Check<Readonly<Record<string, One>>>
@@ -24,17 +24,21 @@ export function servedAgentOptions<One>(one: Check<One>): {
   return { agent: one, agents: { ...is.recordOf(one), expected } }
 }
 
-/** The option table where each agent is made by `createAgent`. */
+/** The option table for agents made by `createAgent`. */
 export const SERVED_AGENTS = servedAgentOptions(AGENT)
 
-/** Agents by name, in the order given. An only agent without a name, and one made for each request, is under null. */
+/**
+ * Agents by name, in the given order. The key is null for a single agent without a name, and for a function
+ * that makes agents.
+ */
 export type AgentsByName<One = Agent> = ReadonlyMap<string | null, One>
 
 /**
  * Reads the options `agent` and `agents`, after the option tables accepted them.
  *
- * @param where The function that was called, for errors.
- * @throws ByrefError `config_invalid` for none, for both, and for a key that is not the agent's name
+ * @param where The called function, for error messages.
+ * @throws ByrefError `config_invalid` if there is no agent, if both options are given, or if a key is not the
+ *   agent's name
  */
 export function readServedAgents<One extends object>(
   where: string,
@@ -58,7 +62,8 @@ export function readServedAgents<One extends object>(
 }
 
 /**
- * The agent that a request names, or that answered in its conversation last, or the first.
+ * Returns the agent that the request names, else the one that answered last in the conversation, else the
+ * first.
  *
  * @throws ByrefError `agent_not_found`
  */
@@ -72,7 +77,7 @@ export function chooseAgent<One>(
   throw new ByrefError('agent_not_found', `Unknown agent "${name}"`)
 }
 
-/** The name of an agent; undefined for a function that makes agents. */
+/** Returns the name of an agent; undefined for a function that makes agents. */
 function nameOf(one: object): string | null | undefined {
   return typeof one === 'object' && 'name' in one
     ? (one as { name: string | null }).name

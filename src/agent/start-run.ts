@@ -27,59 +27,60 @@ import { type Accepted, acceptMessages } from './accept-messages.ts'
 import { type AgentParts, type InNamespace, NAMESPACE } from './agent-parts.ts'
 import { textStream } from './text-stream.ts'
 
-/** What is said: the text of a person, a message in any form, or several of these. */
+/** A person's text, a message in any form, or a list of these. */
 export type Said = string | MessageInput | readonly (string | MessageInput)[]
 
-/** What is said as a list of messages. */
+/** Converts it to a list of messages. */
 export function messagesOf(said: Said): MessageInput[] {
   const list = [said].flat() as (string | MessageInput)[]
   return list.map((one) => (typeof one === 'string' ? { content: one } : one))
 }
 
-/** What to run. */
+/** Options of `agent.run`. */
 export interface RunOptions<Schema extends OutputSchema | undefined = undefined>
   extends InNamespace {
-  /** What is said: a text, a message, or several. */
+  /** A text, a message, or a list of these. */
   messages: Said
-  /** The conversation's id; a new one by default. */
+  /** The conversation's id. Default: a generated id. */
   conversation?: string
   /**
-   * What tools find as `context.context`: JSON, kept in the log, so that whoever resumes the run has it too. What cannot
-   * be kept goes to `createAgent({ context })`.
+   * The value of `context.context` in tools. It is JSON and is kept in the log, so that it survives a resume.
+   * Pass values that cannot be serialized to `createAgent({ context })`.
    */
   context?: JsonValue
   /**
-   * What the answer shall be: JSON by this schema, a Standard Schema (zod 4 …) or JSON Schema. One that does not fit is asked
-   * for once more; then the run fails with `output_invalid`. It is kept in the log as JSON Schema; what a library checks beyond
-   * that (refinements, transforms) is the caller's, who has the library.
+   * The schema of the answer, which is then JSON: a Standard Schema (zod 4 …) or JSON Schema. If the answer
+   * does not fit, the model is asked once more. Then the run fails with `output_invalid`. The log keeps the
+   * schema as JSON Schema. Further checks of a library (refinements, transforms) run only in this caller's
+   * process.
    */
   output?: Schema
-  /** How the model answers in this run, before the agent's own `settings`. */
+  /** Model settings for this run. They take precedence over the agent's `settings`. */
   settings?: ModelSettings
   /**
-   * During another run: `queue` (default) waits for a run of its own, `steer` joins that run with its next step, `refuse`
-   * throws `conversation_busy`.
+   * What happens during another run: `queue` (default) waits for a run of its own, `steer` joins the other run
+   * at its next step, `refuse` throws `conversation_busy`.
    */
   ifBusy?: 'queue' | 'steer' | 'refuse'
-  /** For a sub-agent: the run whose call this one is. */
+  /** For a sub-agent: the run whose call starts this run. */
   parentRunId?: string
-  /** What its messages are signed with, after their sender. */
+  /** A signature that is stored in the run's messages next to their sender. */
   attribution?: string
-  /** What is to be said of the messages and what comes with them, where trust is on; default: by who sends them. */
+  /** The label of the messages and of their assets, if trust is on. Default: it follows from the sender. */
   label?: LabelInput
-  /** Its abort cancels the run. */
+  /** Aborting it cancels the run. */
   signal?: AbortSignal
 }
 
-/** How messages are added. */
+/** Options of `agent.add`. */
 export interface AddOptions extends InNamespace {
-  /** What is to be said of them and what comes with them, where trust is on; default: by who sends them. */
+  /** The label of the messages and of their assets, if trust is on. Default: it follows from the sender. */
   label?: LabelInput
 }
 
-/** How a message is said. */
+/** Options of `agent.send`. */
 export interface SendOptions extends AddOptions {
-  /** During a run: `queue` (default) waits for the next, `steer` for its next step. */
+  /** During a run: `queue` (default) waits for the next run, `steer` for this run's next step. */
   mode?: 'queue' | 'steer'
 }
 
@@ -98,17 +99,21 @@ const RUN_OPTIONS: OptionTable<RunOptions<OutputSchema | undefined>> = {
   signal: is.signal,
 }
 
-/** A run that was begun. */
+/** A run that was started. */
 export interface StartedRun<Output = null> {
   run: Run<Output>
-  /** Resolves when its messages are in the log; rejects with what `run.result` rejects with, if that comes first. */
+  /**
+   * Resolves when the run's messages are in the log. Rejects with the error of `run.result` if that comes
+   * first.
+   */
   accepted: Promise<void>
 }
 
 /**
- * Begins a run: its messages into the log, with its start where no other is under way.
+ * Starts a run. Appends its messages to the log, and the start of the run if no other run is open.
  *
- * @param toolCallId The tool call that begins a sub-agent's run. Such a run stays in this process, even if the log has workers.
+ * @param toolCallId The tool call that starts a sub-agent's run. Such a run stays in this process, even if the
+ *   log has workers.
  */
 export function startRun<Schema extends OutputSchema | undefined>(
   parts: AgentParts,
@@ -170,7 +175,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
     },
     conversation,
     messageIds,
-    // What `output` made of the answer.
+    // `output` determines the type of the answer.
     result: follower.result as Run<OutputOf<Schema>>['result'],
     get textStream() {
       return textStream(follower.events)
@@ -184,7 +189,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
   return { run, accepted: accepted.promise }
 }
 
-/** What is wrong with the options: as all that fails, it rejects the run's result. */
+/** Returns the error in the options. Like all errors, it rejects the run's result. */
 function refusalOf(options: RunOptions<OutputSchema | undefined>): unknown {
   try {
     checkOptions('agent.run', options, RUN_OPTIONS)
@@ -194,7 +199,7 @@ function refusalOf(options: RunOptions<OutputSchema | undefined>): unknown {
   }
 }
 
-/** The events of messages for a conversation, which has noted some assets already. */
+/** Returns the events of messages, without assets that the conversation has already recorded. */
 async function acceptFor(
   { assets, settings }: AgentParts,
   { state }: Session,
@@ -213,7 +218,7 @@ async function acceptFor(
   return { ...accepted, events }
 }
 
-/** Tells the events of messages that come in from others. */
+/** Returns a function that tells these messages' events from those of others. */
 function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) => boolean {
   const refs = new Set(
     events.flatMap((one) => (one.type === 'ASSET_CREATED' ? one.payload.ref : [])),
@@ -230,11 +235,14 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
 interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribution' | 'context'> {
   runId: string
   ask?: RunAsk
-  /** The tool call that begins a sub-agent's run. */
+  /** The tool call that starts a sub-agent's run. */
   toolCallId?: string
 }
 
-/** Appends the messages, with the start of their run where no other is under way; resolves to the run that takes them. */
+/**
+ * Appends the messages, and the start of their run if no other run is open. Resolves to the id of the run that
+ * takes them.
+ */
 async function appendRun(
   { owner, settings, log }: AgentParts,
   session: Session,
@@ -275,14 +283,14 @@ async function appendRun(
   try {
     await session.appendIdle(decide(false))
   } catch (error) {
-    // Another process has just ended a run here, or is about to begin one.
+    // Another process has just ended a run here, or is about to start one.
     if (!(error instanceof LeaseHeldError)) throw error
     await session.appendIdle(decide(true))
   }
   return taker
 }
 
-/** Whom messages that wait are said to. */
+/** Addresses waiting messages to this agent, if it has a name. */
 function saidTo({ name }: AgentSettings): { agent?: string } {
   return name === null ? {} : { agent: name }
 }
@@ -293,13 +301,13 @@ function queued(
   own: { runId?: string; context?: JsonValue; ask?: RunAsk; agent?: string } = {},
 ): ConversationEvent {
   if (event.type !== 'NEW_MESSAGE') return event
-  // A command is carried out as a run begins.
+  // Commands run only at the start of a run.
   return isCommand(event.payload)
     ? { ...event, ...own, deliver: 'next_run' }
     : { ...event, deliver, ...own }
 }
 
-/** What the run is asked for beside its messages; undefined for nothing. */
+/** What the run is asked for in addition to its messages. Undefined if nothing. */
 function askOf(
   { output, settings }: Pick<RunOptions<OutputSchema | undefined>, 'output' | 'settings'>,
   { events }: Accepted,
@@ -313,7 +321,7 @@ function askOf(
   return Object.keys(ask).length > 0 ? ask : undefined
 }
 
-/** Throws `message_exists` for a message whose id the conversation, or another of these, has. */
+/** Throws `message_exists` if the conversation or this batch already has a message with the same id. */
 function refuseKnown(state: ConversationState, events: readonly ConversationEvent[]): void {
   const ids = messagesIn(events).map(({ id }) => id)
   const fresh = new Set(ids)
@@ -322,7 +330,7 @@ function refuseKnown(state: ConversationState, events: readonly ConversationEven
     state.messages.find(({ id }) => fresh.has(id))?.id ??
     state.inbox.find(({ message }) => fresh.has(message.id))?.message.id
   if (known !== undefined) {
-    throw new ByrefError('message_exists', `There is a message "${known}" already`)
+    throw new ByrefError('message_exists', `Message "${known}" already exists in the conversation`)
   }
 }
 
@@ -333,18 +341,18 @@ function messagesIn(events: readonly ConversationEvent[]): Message[] {
 function steersAsked(): ByrefError {
   return new ByrefError(
     'config_invalid',
-    'A message that steers another run cannot change its output or settings: let it wait (ifBusy: "queue")',
+    'A message that steers another run cannot change its output or settings. Use ifBusy: "queue".',
   )
 }
 
 function busy(conversation: string): ByrefError {
   return new ByrefError(
     'conversation_busy',
-    `A run is going on in the conversation "${conversation}": wait for its end, cancel it, or let the message wait (ifBusy: 'queue')`,
+    `Conversation "${conversation}" has a run in progress. Wait until it ends, cancel it, or use ifBusy: "queue".`,
   )
 }
 
-/** Appends messages for the next run or the next step, and sees to it that they are answered. */
+/** Appends messages for the next run or the next step, and starts a run if needed. */
 export async function sendMessages(
   parts: AgentParts,
   conversation: string,
@@ -367,7 +375,7 @@ export async function sendMessages(
 }
 
 /**
- * Appends messages that nobody answers: data that a person edits, notes, what was said elsewhere.
+ * Appends messages without starting a run: data that a person edited, notes, messages from elsewhere.
  *
  * @throws ByrefError `conversation_busy` during a run
  */

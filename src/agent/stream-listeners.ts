@@ -1,16 +1,16 @@
 import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
 import type { StreamListener } from './agent-contract.ts'
 
-/** Those who hear of what only streams. */
+/** The listeners for events that are streamed but not logged. */
 export interface StreamListeners {
-  /** Adds one; returns the function that takes it back. */
+  /** Adds a listener. Returns the function that removes it. */
   add(listener: StreamListener): () => void
-  /** Tells all of an event of this process. */
+  /** Passes an event of this process to all listeners. */
   tell: StreamListener
   close(): void
 }
 
-/** Listeners who also hear what other processes stream, where the log carries it. */
+/** Creates listeners. If the log can stream, they also receive the events of other processes. */
 export function streamListeners(log: ConversationLog): StreamListeners {
   const listeners = new Set<StreamListener>()
   let unsubscribe: (() => void) | null = null

@@ -29,23 +29,25 @@ import { startRun } from './start-run.ts'
 
 /** Options of `agent.asTool`. */
 export interface SubAgentOptions {
-  /** What the model calls it by. */
+  /** The tool's id, by which the model calls it. */
   id: string
-  /** For the model: what it is good at. */
+  /** Tells the model what the agent is good at. */
   description: string
-  /** What it is given; default `{ task, assets? }`: a text, and references to the assets that it may need. */
+  /** Schema of the input. Default: `{ task, assets? }`, a text and references to the assets that it needs. */
   inputSchema?: ToolSchema | JsonSchema
-  /** What it gives: its answer as this schema has it. Default: the text of its answer. */
+  /** Schema of the result, which is then JSON. Default: the text of the agent's answer. */
   output?: OutputSchema
-  /** The data of the calling conversation that it sees, as `†` paths such as `†state.user`. Default: none. */
+  /**
+   * The calling conversation's data that the agent sees, as `†` paths such as `†state.user`. Default: none.
+   */
   data?: readonly string[]
-  /** What its messages are signed with, after their sender; default `id`. */
+  /** A signature that is stored in the run's messages next to their sender. Default: `id`. */
   attribution?: string
   needsApproval?: Tool['needsApproval']
   timeoutMs?: number
 }
 
-/** The clearance of who follows labels itself. */
+/** Accepts data with any label, because the sub-agent checks flows itself. */
 const ANYTHING: Clearance = { integrity: 'untrusted', confidentiality: 'private' }
 
 const DEFAULT_SCHEMA: JsonSchema = {
@@ -53,12 +55,12 @@ const DEFAULT_SCHEMA: JsonSchema = {
   properties: {
     task: {
       type: 'string',
-      description: 'What it shall do, in full: it sees nothing of this conversation',
+      description: 'The full task: it sees nothing of this conversation',
     },
     assets: {
       type: 'array',
       items: { type: 'string' },
-      description: 'References to the assets that it needs, such as "asset://id"',
+      description: 'References to assets that it needs, such as "asset://id"',
     },
   },
   required: ['task'],
@@ -66,9 +68,9 @@ const DEFAULT_SCHEMA: JsonSchema = {
 }
 
 /**
- * An agent as a tool. Each call is a run in a conversation of its own, whose id is made of the call's, so that
- * a call that a crash cut off goes on where it was. It sees what it is given: its input, the data named in `data`, the
- * assets that its input names.
+ * Returns the agent as a tool. Each call is a run in a conversation of its own. The conversation's id derives
+ * from the call's id, so a call that a crash interrupted continues where it stopped. The sub-agent sees only
+ * its input, the data named in `data`, and the assets that the input refers to.
  */
 export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool {
   const { id, description, inputSchema = DEFAULT_SCHEMA, data = [], attribution = id } = options
@@ -81,7 +83,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
     idempotent: true,
     needsApproval: options.needsApproval,
     timeoutMs: options.timeoutMs,
-    // What it is given keeps its labels in its conversation, where its own tools are asked about.
+    // Values keep their labels in the sub-agent's conversation, where flows to its own tools are checked.
     ...(parts.settings.trust ? { openWorld: false, accepts: ANYTHING } : {}),
     async execute(input, context) {
       const conversation = `${context.conversation}/${context.toolCallId}`.slice(-200)
@@ -102,7 +104,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
         attribution,
         messages,
         ...(output === undefined ? {} : { output }),
-        // Also of the data that it shares, which it reads by itself.
+        // Includes the labels of the shared data, which execute read itself.
         ...(context.trust ? { label: join(context.trust.given, context.trust.read) } : {}),
       }
       const { run } = startRun(parts, started, { toolCallId: context.toolCallId })
@@ -127,18 +129,18 @@ async function outcome(
     for await (const event of run) {
       if (event.type === 'TOOL_CALL_END') progress(`${attribution}: ${event.call.name}`)
       if (event.type === 'APPROVAL_REQUESTED')
-        progress(`${attribution} waits for a person, in ${run.conversation}`)
-      // The answer may come through any agent on this log.
+        progress(`${attribution} waits for an approval in ${run.conversation}`)
+      // Any agent on this log may receive the answer.
       if (event.type === 'APPROVAL_ANSWERED') sessions.wakeHere(session)
     }
     const { text, output, reason, usage, assets } = await run.result.finally(() => {
-      // Also of a run that failed: its words may be anybody's.
+      // Applies to failed runs too: the text of their errors may be untrusted.
       if (session.labels) context.trust?.mark(session.labels.context())
     })
     context.addUsage(usage)
     const own = parts.assets.in(namespace)
     for (const { ref } of assets) {
-      // A copy announces itself.
+      // copyAsset announces the assets that it copies.
       if (await copyAsset(ref, own, context.assets)) await context.announce(ref)
     }
     if (reason === 'done') return output ?? (await handedOver(text, session, context))
@@ -151,7 +153,7 @@ async function outcome(
   }
 }
 
-/** Whether the calling run goes on in another process, or later: it then asks for this run's result again. */
+/** Whether the calling run continues elsewhere or later. It then asks for this run's result again. */
 function goesOn(reason: unknown): boolean {
   if (reason instanceof RunLostError) return reason.goesOn
   return (
@@ -160,12 +162,13 @@ function goesOn(reason: unknown): boolean {
   )
 }
 
-/** Characters of a value that may stand within a text. */
+/** Maximum length of a value that is written into a text, in characters. */
 const MAX_INLINE = 2000
 
 /**
- * An answer without variables, which name other values in the conversation of its caller. An answer that is one variable
- * becomes its value; within a longer text, short values are written out and long ones become assets.
+ * Replaces the variables in an answer, because they name other values in the caller's conversation. If the
+ * whole answer is one variable, returns its value. Within a longer text, short values are written out and long
+ * ones become assets.
  */
 async function handedOver(text: string, session: Session, context: ToolContext): Promise<unknown> {
   const { assets, trust } = context
@@ -173,7 +176,7 @@ async function handedOver(text: string, session: Session, context: ToolContext):
   const reader = new ConversationSource({ board, results, assets }, { id: '' })
   const read = async (variable: string): Promise<unknown> => {
     const { value } = await reader.read(variable)
-    // Its model may never have seen the value.
+    // The sub-agent's model may not have seen the value, so the answer gets the labels of everything.
     if (session.labels) trust?.mark(session.labels.everything())
     return value
   }
@@ -197,7 +200,7 @@ async function handedOver(text: string, session: Session, context: ToolContext):
   return handed + text.slice(at)
 }
 
-/** The data that it shares, as they are now. */
+/** Returns the shared data with their current values. */
 async function sharedData(
   paths: readonly string[],
   { read }: ToolContext,
@@ -207,7 +210,7 @@ async function sharedData(
     try {
       return [{ type: 'data', kind, data: await read(path) }]
     } catch (error) {
-      // What is not there yet is not shared.
+      // Data that does not exist yet is not shared.
       if (error instanceof ByrefError && error.code === 'variable_not_found') return []
       throw error
     }
@@ -215,7 +218,10 @@ async function sharedData(
   return (await Promise.all(shared)).flat()
 }
 
-/** Text where there is a task that may be shown, else the input as data; the assets that it names are attached. */
+/**
+ * Returns the task as text if it may be shown; otherwise the input as data. Attaches the assets that the input
+ * refers to.
+ */
 function inputMessage(input: unknown, { trust }: Pick<ToolContext, 'trust'>): MessageInput {
   const value = copyJson(input)
   const attachments = namedIn(value).map((assetRef) => ({ assetRef }))
@@ -226,7 +232,7 @@ function inputMessage(input: unknown, { trust }: Pick<ToolContext, 'trust'>): Me
   return { type: 'input', input: value, metadata }
 }
 
-/** The references to assets in a value, and in its texts. */
+/** Returns the asset references in a value and in its texts. */
 function namedIn(value: JsonValue): string[] {
   if (typeof value === 'string') {
     if (isAssetRef(value)) return [value]
@@ -239,9 +245,9 @@ function namedIn(value: JsonValue): string[] {
 }
 
 /**
- * Copies an asset between agents that keep theirs in different stores, under the same id: a reference means the same to both.
+ * Copies an asset between agents with different stores. The id stays the same, so a reference works in both.
  *
- * @returns what is known of the asset where it was there already; null where it was copied, or where neither has it
+ * @returns the asset's info if it already existed; null if it was copied, or if neither store has it
  */
 export async function copyAsset(ref: string, from: Assets, to: Assets): Promise<AssetInfo | null> {
   const there = await findAsset(ref, to)

@@ -1,13 +1,13 @@
 import type { ConversationEvent } from '../core/events/events.ts'
 
 /**
- * What the model says, letter by letter where it is heard as it streams; an answer of which the beginning was missed, or
- * that another process heard, comes whole when it is in the log.
+ * Yields the model's text. While the answer streams, it yields each delta. If the beginning was missed, or
+ * another process runs the answer, it yields the whole text when it is in the log.
  */
 export async function* textStream(
   events: AsyncIterable<ConversationEvent>,
 ): AsyncGenerator<string, void> {
-  /** By message, how much of it was given; only of those heard from their beginning. */
+  /** By message id, the number of characters already yielded. Contains only messages seen from their start. */
   const given = new Map<string, number>()
   const steps = new Set<string>()
   for await (const event of events) {

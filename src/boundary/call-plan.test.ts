@@ -118,7 +118,7 @@ describe('planCall', () => {
       { _outputPath: {} },
       'free',
       'invalid_reference',
-      /no output path/,
+      /not an output path/,
     ],
     [
       'results of calls as the output',

@@ -1,19 +1,19 @@
 import { ByrefError } from './errors.ts'
 
 interface AnyCheck {
-  /** What is accepted, as an error message says it: "a positive number". */
+  /** The accepted values, as an error message describes them: "a positive number". */
   readonly expected: string
   accepts(value: unknown): boolean
-  /** Checks what an accepted value holds: nested options, the items of a list. */
+  /** Checks the contents of an accepted value: nested options, the items of a list. */
   inside?(value: unknown, path: string): void
-  /** Whether an error may quote a rejected string. Not where it may be a secret. */
+  /** Whether an error may quote a rejected string. False if it may be a secret. */
   readonly quotes?: boolean
   readonly isRequired?: true
 }
 
 /**
- * What an option may be. `Value` is exactly the option's type: a check for another type does not compile. Rules beyond
- * the type are checked where the value is read.
+ * The check of an option. `Value` is exactly the option's type: a check for another type is a compile error.
+ * Rules beyond the type are checked where the value is used.
  */
 export interface Check<Value> extends AnyCheck {
   /** Never set: it makes `Check` invariant. */
@@ -28,8 +28,8 @@ type ValueOf<Options, Key> = Options extends unknown
   : never
 
 /**
- * A check for each option of a type; of a union, for each option of its members. A missing check, one of another type, and
- * a required option without `is.required` are compile errors.
+ * A check for each option of a type; for a union type, each option of its members. A missing check, a check of
+ * another type, and a required option without `is.required` are compile errors.
  */
 export type OptionTable<Options> = {
   readonly [Key in KeyOf<Options>]-?: [Options] extends [{ [Required in Key]: unknown }]
@@ -39,7 +39,7 @@ export type OptionTable<Options> = {
 
 type AnyTable = Readonly<Record<string, AnyCheck>>
 
-/** By method and by the position of a parameter, counted from 0: the table of its options. */
+/** Option tables by method and by parameter position, counted from 0. */
 export type MethodTables<Methods> = {
   readonly [Name in keyof Methods]?: Exclude<Methods[Name], undefined> extends (
     ...args: infer Args
@@ -51,10 +51,12 @@ export type MethodTables<Methods> = {
 }
 
 /**
- * Rejects options that would be ignored or misread, from plain JavaScript too; gives them back.
+ * Rejects options that would otherwise be ignored or misread, and returns the options. It also protects
+ * callers in plain JavaScript.
  *
- * @param where What was called, as its caller writes it: `createAgent`, `agent.fork`.
- * @throws ByrefError `config_invalid` for an unknown or missing option, at any depth, and for a value of a wrong type
+ * @param where The called function as its caller writes it: `createAgent`, `agent.fork`.
+ * @throws ByrefError `config_invalid` for an unknown or missing option, at any depth, and for a value of the
+ *   wrong type
  */
 export function checkOptions<Options>(
   where: string,
@@ -63,13 +65,13 @@ export function checkOptions<Options>(
 ): Options {
   const given = options === undefined ? {} : options
   checkTable(where, given, table)
-  // Where none are given, none is required.
+  // If `options` is undefined, the table has no required options.
   return given as Options
 }
 
 /**
- * Makes the methods of an object check their options first, and returns the object. A method that returns a promise
- * rejects; another one throws.
+ * Makes the methods of an object check their options first, and returns the object. A method that returns a
+ * promise rejects; other methods throw.
  */
 export function checkMethods<Methods extends object>(
   where: string,
@@ -103,7 +105,7 @@ interface CheckedMethod {
   positions: readonly { at: number; table: AnyTable }[]
 }
 
-/** By the tables of methods: objects are made more often than tables. */
+/** Cached by table, because objects are created more often than tables. */
 const knownMethods = new WeakMap<object, readonly CheckedMethod[]>()
 
 function checkedMethods(tables: object): readonly CheckedMethod[] {
@@ -118,7 +120,9 @@ function checkedMethods(tables: object): readonly CheckedMethod[] {
   return made
 }
 
-/** @throws ByrefError `config_invalid` for a value that the check does not accept, or that holds one */
+/**
+ * @throws ByrefError `config_invalid` if the check rejects the value or something in it
+ */
 export function checkValue(check: AnyCheck, value: unknown, path: string): void {
   if (!check.accepts(value)) {
     const given = describe(value, check.quotes === true)
@@ -127,7 +131,7 @@ export function checkValue(check: AnyCheck, value: unknown, path: string): void 
   check.inside?.(value, path)
 }
 
-/** What options may be. */
+/** The checks for options. */
 export const is = {
   string: checked<string>('a string', (value) => typeof value === 'string'),
   boolean: checked<boolean>('true or false', (value) => typeof value === 'boolean'),
@@ -136,11 +140,11 @@ export const is = {
   integer: checked<number>('an integer', Number.isSafeInteger),
   positive: checked<number>('a positive number', (value) => isAtLeast(value, Number.MIN_VALUE)),
   notNegative: checked<number>('a number, 0 or more', (value) => isAtLeast(value, 0)),
-  /** As `wholeNumber`, Infinity included: no limit. */
+  /** Like `wholeNumber`, but at least 1. Both accept Infinity, which means no limit. */
   count: checked<number>('a whole number, 1 or more', (value) => isWhole(value, 1)),
   wholeNumber: checked<number>('a whole number, 0 or more', (value) => isWhole(value, 0)),
   signal: having<AbortSignal>('an AbortSignal', 'addEventListener'),
-  /** What its reader checks, or what may be anything. */
+  /** Any value; its reader validates it. */
   anything: { expected: 'a value', accepts: () => true } satisfies AnyCheck,
   callback: <Value>(): Check<Value> => {
     return { expected: 'a function', accepts: (value) => typeof value === 'function' }
@@ -153,7 +157,7 @@ export const is = {
   having,
   listOf,
   recordOf,
-  /** Nested options. */
+  /** An object of nested options. */
   group: <Options>(table: OptionTable<Options>): Check<Options> => ({
     expected: 'an object of options',
     accepts: isOptions,
@@ -165,17 +169,17 @@ export const is = {
   required: <Given extends AnyCheck>(check: Given): Given & { readonly isRequired: true } => {
     return { ...check, isRequired: true }
   },
-  /** The same for several names. */
+  /** Returns the same check for several names. */
   all: <const Name extends string, Same>(same: Same, ...names: Name[]) =>
     Object.fromEntries(names.map((name) => [name, same])) as { readonly [Key in Name]: Same },
 }
 
-/** A check of one's own, for values that are no secrets. */
+/** A check with a custom test, for values that are not secrets. */
 function checked<Value>(expected: string, accepts: (value: unknown) => boolean): Check<Value> {
   return { expected, accepts, quotes: true }
 }
 
-/** An object that is more than data, told by methods or properties that it has. */
+/** An object that is more than plain data, recognized by its methods or properties. */
 function having<Value extends object>(
   expected: string,
   ...names: (keyof Value & string)[]
@@ -206,7 +210,7 @@ function recordOf<Value>(check: Check<Value>): Check<Readonly<Record<string, Val
   }
 }
 
-/** What the first accepts, else what the second does. */
+/** Accepts the values of both checks. */
 function either<A, B>(first: Check<A>, second: Check<B>): Check<A | B> {
   return {
     expected: `${first.expected} or ${second.expected}`,
@@ -243,13 +247,15 @@ function unknownOption(where: string, key: string, names: readonly string[]): By
   )
 }
 
-/** ` Did you mean "x"?`, or nothing where no name is near. */
+/** Returns ` Did you mean "x"?`, or an empty text if no name is similar. */
 export function didYouMean(key: string, names: readonly string[]): string {
   const meant = nearest(key, names).map((name) => `"${name}"`)
   return meant.length === 0 ? '' : ` Did you mean ${meant.join(' or ')}?`
 }
 
-/** The names that a misspelling may stand for: those with the fewest changes, where these are few. */
+/**
+ * Returns the names that a misspelling may stand for: those with the smallest distance, if it is small enough.
+ */
 function nearest(key: string, names: readonly string[]): string[] {
   const farthest = Math.max(1, Math.ceil(key.length / 4))
   const distances = names.map((name) => distance(key.toLowerCase(), name.toLowerCase()))
@@ -257,7 +263,10 @@ function nearest(key: string, names: readonly string[]): string[] {
   return names.filter((_, i) => least <= farthest && distances[i] === least)
 }
 
-/** How many letters differ, between where both begin and end the same; letters in another order count as one. */
+/**
+ * Counts the differing characters after removing the common prefix and suffix. Reordered characters count as
+ * one.
+ */
 function distance(a: string, b: string): number {
   let start = 0
   while (start < a.length && a[start] === b[start]) start++
@@ -270,7 +279,7 @@ function distance(a: string, b: string): number {
     : Math.max(first?.length ?? 0, second?.length ?? 0)
 }
 
-/** A rejected value, in words; strings are quoted only where they cannot be secrets. */
+/** Describes a rejected value. Strings are quoted only if they cannot be secrets. */
 function describe(value: unknown, quotes: boolean): string {
   if (typeof value === 'string') return quotes ? JSON.stringify(value.slice(0, 60)) : 'a string'
   if (Array.isArray(value)) return 'an array'

@@ -1,13 +1,13 @@
-/** Every code that byref's own errors carry. The server's `code → HTTP status` table covers each of them. */
+/** Every code of byref's own errors. The server's table of HTTP statuses covers all of them. */
 export type ByrefErrorCode =
-  // addresses and data
+  // References and data.
   | 'invalid_reference'
   | 'field_not_found'
   | 'variable_not_found'
   | 'invalid_message'
   | 'invalid_data'
   | 'schema_violation'
-  // assets
+  // Assets.
   | 'asset_not_found'
   | 'asset_exists'
   | 'asset_invalid'
@@ -22,7 +22,7 @@ export type ByrefErrorCode =
   | 'storage_full'
   | 'storage_failed'
   | 'table_invalid'
-  // conversations, models, tools
+  // Conversations, models and tools.
   | 'conversation_not_found'
   | 'conversation_exists'
   | 'conversation_busy'
@@ -49,7 +49,7 @@ export type ByrefErrorCode =
   | 'output_invalid'
   | 'run_not_found'
   | 'interrupted'
-  // around it
+  // Server and configuration.
   | 'bad_request'
   | 'body_too_large'
   | 'method_not_allowed'
@@ -61,18 +61,18 @@ export type ByrefErrorCode =
   | 'shutting_down'
   | 'config_invalid'
   | 'dependency_missing'
-  // a client's view of a server
+  // Errors that only a client reports.
   | 'unreachable'
   | 'unexpected_response'
 
-/** Options of {@link ByrefError}; `cause` is what was caught, kept for whoever debugs. */
+/** Options of {@link ByrefError}. `cause` is the original error, for debugging. */
 export interface ByrefErrorOptions {
   cause?: unknown
 }
 
 /**
- * Base of every error that byref throws on purpose. `code` is stable and for programs; `message` says what failed,
- * on which thing, and what to do, and is safe to show to a model or a person.
+ * The base class of all errors that byref throws deliberately. `code` is stable and meant for programs.
+ * `message` says what failed, where, and what to do. It is safe to show to a model or a person.
  */
 export class ByrefError extends Error {
   readonly code: ByrefErrorCode
@@ -85,14 +85,14 @@ export class ByrefError extends Error {
 }
 
 /**
- * The message of anything that was thrown, for text that a person or a model reads. Never throws: what is thrown may be
- * anything, an object that cannot be read included.
+ * Returns the message of a thrown value, for text that a person or a model reads. Never throws, although a
+ * thrown value may be anything, including an object that cannot be read.
  */
 export function errorMessage(error: unknown): string {
   try {
     if (error instanceof Error) return `${error.message || error.name}`
     return String(error)
   } catch {
-    return 'something was thrown that cannot be read'
+    return 'a value was thrown that cannot be read'
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Lets work go on that nobody waits for: the only way to leave a promise alone. An error becomes a warning of the
- * process, with what was being done, and never ends it.
+ * Runs work without waiting for it. Every floating promise in byref uses this function. An error becomes a
+ * process warning that names the work, and does not end the process.
  */
 export function inBackground(what: string, work: Promise<unknown> | undefined): void {
   work?.catch((error: unknown) => {

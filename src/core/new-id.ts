@@ -1,11 +1,11 @@
 const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
 const TIME_DIGITS = 9
 const COUNTER_DIGITS = 2
-/** Each is two digits, of 10 bits. */
+/** Each pair has two digits, which are 10 bits. */
 const RANDOM_PAIRS = 8
 const PAIRS = Array.from({ length: 32 ** 2 }, (_, pair) => digits(pair, 2))
 
-/** Random numbers of 64 ids: asking for them costs more than having them. */
+/** Random numbers for 64 ids, because each call of getRandomValues is slow. */
 const pool = new Uint16Array(64 * RANDOM_PAIRS)
 
 let lastTime = 0
@@ -14,9 +14,10 @@ let counter = 0
 let used = pool.length
 
 /**
- * A new id of 27 lower-case letters and digits, which models read as few tokens: 45 bits of time in milliseconds, 10 bits
- * that count within one millisecond, 80 random bits. Ids of one process sort in the order they were made, ids of several by their clocks.
- * Safe in URLs and file names, also case-blind ones; unguessable.
+ * Returns a new id of 27 lower-case letters and digits, which takes few tokens. It has 45 bits of time in
+ * milliseconds, 10 bits that count within a millisecond, and 80 random bits. The ids of one process sort in
+ * order of creation; those of several processes sort by their clocks. Ids are unguessable, and safe in URLs
+ * and in file names, even case-insensitive ones.
  */
 export function newId(): string {
   const now = Date.now()
@@ -34,7 +35,7 @@ function setTime(time: number): void {
   counter = 0
 }
 
-/** Random digits, each given once. */
+/** Returns random digits from the pool. None are used twice. */
 function randomDigits(): string {
   if (used === pool.length) {
     crypto.getRandomValues(pool)

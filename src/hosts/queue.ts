@@ -12,7 +12,10 @@ import type { Listening } from '../postgres/listening.ts'
 import { databaseError } from '../postgres/postgres-errors.ts'
 import { POSTGRES_OPTIONS, type PostgresOptions, poolOf } from '../postgres/postgres-options.ts'
 
-/** Options of {@link createQueue}: the log's database, and the schema of the queue's tables, default `byref_queue`. */
+/**
+ * Options of {@link createQueue}: the log's database, and the schema of the queue's tables (default
+ * `byref_queue`).
+ */
 export type HostQueueOptions = PostgresOptions
 
 /** A conversation that this process took from the queue. */
@@ -31,30 +34,39 @@ export interface TakeOptions {
   without: readonly string[]
 }
 
-/** A queue of conversations in PostgreSQL, on pg-boss. It may be emptied at any time, because the log knows what is due. */
+/**
+ * A queue of conversations in PostgreSQL, based on pg-boss. Its tables may be emptied at any time, because the
+ * log knows what is due.
+ */
 export interface HostQueue extends ConversationQueue {
-  /** Maintains the tables from now on: returns jobs that nobody finished, and sweeps. Each worker calls it. */
+  /**
+   * Starts the maintenance of the tables, which returns unfinished jobs and deletes old rows. Each worker
+   * calls it.
+   */
   supervise(): Promise<void>
   /** Enqueues many conversations, each once. */
   add(due: readonly DueConversation[]): Promise<void>
-  /** Takes conversations in the order in which they came. A job that is not {@link done} within five seconds comes back. */
+  /**
+   * Takes conversations in order of arrival. A job that is not {@link done} within five seconds returns to the
+   * queue.
+   */
   take(options: TakeOptions): Promise<TakenJob[]>
-  /** Removes jobs: a runner has the conversation, or nothing is due in it. */
+  /** Removes jobs, because a runner has the conversation or nothing is due in it. */
   done(jobs: readonly TakenJob[]): Promise<void>
-  /** Whether the queue was not emptied since `markWhole`. */
+  /** Whether the queue has not been emptied since `markWhole`. */
   isWhole(): Promise<boolean>
   markWhole(): Promise<void>
-  /** Calls `listener` when any process enqueued something. Returns the function that ends it. */
+  /** Calls `listener` when any process enqueues something. Returns the function that removes the listener. */
   onDue(listener: () => void): () => void
   close(): Promise<void>
 }
 
 const DEFAULT_SCHEMA = 'byref_queue'
 
-/** A job that was taken and is not done after this time is given to another worker: the first one died. */
+/** Time after which an unfinished job is given to another worker, because the first one probably died. */
 const EXPIRES_SECONDS = 5
 
-/** A job that nobody takes. While it exists, nobody has emptied the tables. */
+/** A job that no worker takes. If it is missing, someone has emptied the tables. */
 const WHOLE = { queue: 'whole', at: new Date('2100-01-01T00:00:00Z') }
 
 const OWNER = { what: 'queue', failed: 'log_failed' } as const
@@ -95,7 +107,8 @@ class BossQueue implements HostQueue {
   supervise(): Promise<void> {
     return withErrors(async () => {
       const { boss } = await this.#queueOf(null)
-      // A timer of our own, because pg-boss may have been opened without one. The next run retries what failed.
+      // pg-boss may have been opened without its timer, so the queue has its own. The next run retries what
+      // failed.
       this.#supervising ??= setInterval(() => {
         if (!this.#closed) boss.supervise().catch(() => {})
       }, SUPERVISE_MS).unref()
@@ -106,13 +119,13 @@ class BossQueue implements HostQueue {
     return withErrors(async () => {
       const { boss, queue } = await this.#queueOf(due.agent)
       const { data, ...options } = jobOf(due)
-      // The lock lasts until the append is committed: whoever takes the job reads the log after that.
+      // The lock lasts until the append is committed, so whoever takes the job then reads the new records.
       const waiting = await query(lockJob(this.#schema), [queue, options.singletonKey])
       if (waiting.rows.length > 0) return
       const db = { executeSql: (text: string, values: unknown[] = []) => query(text, values) }
       const send = () => boss.send(queue, data, { ...options, db })
       if ((await send()) === null) {
-        // Somebody emptied the tables.
+        // The job was not added, because someone emptied the tables.
         this.#queues.delete(queue)
         await this.#ensure(boss, queue)
         await send()
@@ -146,7 +159,7 @@ class BossQueue implements HostQueue {
             taken.push({ ...(JSON.parse(data.due) as DueConversation), queue, id })
           }
         } catch (error) {
-          // Jobs that were taken are returned. The next call meets the error again.
+          // Return the jobs that were taken. The next call will see the error again.
           if (taken.length === 0) throw error
           break
         }
@@ -236,7 +249,7 @@ class BossQueue implements HostQueue {
     return this.#opening
   }
 
-  /** The queue of an agent, created where it does not exist. */
+  /** Returns the queue of an agent, and creates it if needed. */
   async #queueOf(agent: string | null): Promise<{ boss: PgBoss; queue: string }> {
     const boss = await this.#open()
     const queue = agent === null ? 'advance' : `advance/${agent}`
@@ -248,7 +261,7 @@ class BossQueue implements HostQueue {
     const known = this.#queues.get(queue)
     if (known) return known
     const made = boss.createQueue(queue, {
-      // At most one job of a conversation waits. The lease in the log decides who advances it.
+      // At most one job per conversation waits. The lease in the log decides who advances the conversation.
       policy: 'short',
       expireInSeconds: EXPIRES_SECONDS,
       retryLimit: 1000,
@@ -261,7 +274,7 @@ class BossQueue implements HostQueue {
   }
 }
 
-/** Throws the errors that the log throws. */
+/** Converts errors to those that the log throws. */
 async function withErrors<T>(run: () => Promise<T>): Promise<T> {
   try {
     return await run()
@@ -271,7 +284,7 @@ async function withErrors<T>(run: () => Promise<T>): Promise<T> {
 }
 
 interface JobData {
-  /** JSON in JSON, because PostgreSQL's JSON cannot hold every text that an id may be. */
+  /** JSON within JSON, because PostgreSQL's JSON cannot store every text that is a valid id. */
   due: string
 }
 
@@ -281,19 +294,22 @@ function jobOf({ conversation, namespace, agent }: DueConversation) {
   return { id: timedUuid(), data, singletonKey, group: { id: groupOf(namespace ?? '') } }
 }
 
-/** A UUID that begins with the time (RFC 9562, version 7). */
+/** Returns a UUID that starts with the time (RFC 9562, version 7). */
 function timedUuid(): string {
   const time = Date.now().toString(16).padStart(12, '0')
   const random = randomUUID()
   return `${time.slice(0, 8)}-${time.slice(8)}-7${random.slice(15)}`
 }
 
-/** The group of a namespace. Conversations without a namespace are a group too. */
+/** Returns the group of a namespace. Conversations without a namespace form a group too. */
 function groupOf(namespace: string): string {
   return JSON.stringify(namespace)
 }
 
-/** Locks the waiting job of a conversation. The conditions are those of an index of pg-boss. */
+/**
+ * Returns the statement that locks the waiting job of a conversation. Its conditions match an index of
+ * pg-boss.
+ */
 function lockJob(schema: string): string {
   return `SELECT id FROM "${schema}".job WHERE name = $1 AND COALESCE(singleton_key, '') = $2
     AND state = 'created' AND policy = 'short' FOR UPDATE`

@@ -20,12 +20,13 @@ import type { HostQueue, TakenJob } from './queue.ts'
 
 /** Options of {@link createWorker}. */
 export interface WorkerOptions extends ServedAgents {
-  /** The queue that the log of the agents has. */
+  /** The queue of the agents' log. */
   queue: HostQueue
   /** Maximum number of conversations that this process advances at once. Most wait for models and tools. Default: 50. */
   concurrency?: number
   /**
-   * Maximum number of them in one namespace, so that other namespaces find room. Default: three quarters of `concurrency`.
+   * Maximum number of conversations of one namespace, so that other namespaces get capacity. Default: three
+   * quarters of `concurrency`.
    */
   perNamespace?: number
   /** How long running steps may take to end after `stop`, in milliseconds, before they are aborted. Default: 10,000. */
@@ -44,34 +45,38 @@ const OPTIONS: OptionTable<WorkerOptions> = {
 
 /** Advances the conversations in a queue. */
 export interface Worker {
-  /** How many conversations it advances now. */
+  /** The number of conversations that it advances now. */
   readonly active: number
-  /** Starts. Rejects where the queue or the log cannot be opened. */
+  /** Starts the worker. Rejects if the queue or the log cannot be opened. */
   start(): Promise<void>
-  /** Takes no more conversations, lets running steps end, and releases the rest, which other workers continue at once. */
+  /**
+   * Stops the worker. It takes no more conversations and lets running steps end. Other workers continue the
+   * released conversations at once.
+   */
   stop(): Promise<void>
 }
 
 /** Time between two searches for abandoned conversations, in milliseconds. */
 const POLL_MS = 500
-/** Time between two checks whether the queue was emptied, in milliseconds. */
+/** Time between two checks for an emptied queue, in milliseconds. */
 const WHOLE_MS = 60_000
-/** How long finished jobs are collected before the queue is told, in milliseconds. */
+/** Time for which finished jobs are collected before they are removed from the queue, in milliseconds. */
 const COLLECT_MS = 5
 /** Maximum number of conversations that are enqueued at once. */
 const BATCH = 1000
 
 /**
- * Pauses before a conversation whose log failed is tried again, in milliseconds. Its lease may be this worker's, and then nobody
- * else can continue it before the lease is over: together they are as long as a lease is by default.
+ * Pauses before a conversation whose log failed is tried again, in milliseconds. This worker may hold the
+ * lease, and other workers cannot continue until it expires. In total the pauses are as long as a default
+ * lease.
  */
 const RETRY_MS = [100, 400, 1600, 1600, 1600, 1600, 1600, 1600]
 
 /**
- * Makes a worker, which does nothing before `start`. Any number of workers may share a queue: the log lets only one advance a
- * conversation at a time.
+ * Creates a worker, which is idle until `start`. Any number of workers may share a queue, because the log lets
+ * only one process advance a conversation at a time.
  *
- * @throws ByrefError `config_invalid` where the log of the agents does not have the queue
+ * @throws ByrefError `config_invalid` if the agents' log uses another queue
  */
 export function createWorker(options: WorkerOptions): Worker {
   checkOptions('createWorker', options, OPTIONS)
@@ -144,7 +149,7 @@ class QueueWorker implements Worker {
     await this.#flush()
   }
 
-  /** Takes jobs until none waits or there is no room. A call in the meantime makes it try once more. */
+  /** Takes jobs until none are waiting or the worker is full. A call in the meantime makes it try again. */
   #fill(): void {
     this.#again = true
     this.#filling ??= (async () => {
@@ -211,7 +216,7 @@ class QueueWorker implements Worker {
       try {
         return await this.#run(job, done)
       } catch (error) {
-        // The log has set the conversation aside, so another try would fail too.
+        // A damaged conversation stays damaged, so another attempt would fail too.
         if (error instanceof DamagedError) done()
         const isLogFailure = error instanceof ByrefError && error.code === 'log_failed'
         if (pause === null || !isLogFailure || this.#leaving.signal.aborted) throw error
@@ -229,7 +234,7 @@ class QueueWorker implements Worker {
       leave: this.#leaving.signal,
       signal: this.#stopping.signal,
     })
-    // A job that is not done comes back.
+    // A job that is not finished returns to the queue.
     if (release.type === 'failed') throw release.error
     done()
   }

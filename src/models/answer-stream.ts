@@ -1,27 +1,27 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ModelStreamPart } from './language-model.ts'
 
-/** A whole answer, for models that make it at once. */
+/** A complete answer, from a model that does not stream. */
 export interface ModelAnswer {
   text?: string
-  /** Files that the model makes, such as pictures: bytes or base64. */
+  /** Files that the model generates, such as images, as bytes or base64. */
   files?: { mediaType: string; data: Uint8Array | string }[]
   calls?: { id?: string; name: string; arguments: Record<string, unknown> }[]
-  /** Tokens; null where they are not counted. */
+  /** Token counts. Null if they are unknown. */
   usage?: { inputTokens: number | null; outputTokens: number | null }
 }
 
 /** How an answer is streamed. */
 export interface AnswerStreamOptions {
   signal?: AbortSignal
-  /** Pause between two pieces of text in milliseconds; default 0. */
+  /** Pause between two pieces of text, in milliseconds. Default 0. */
   delayMs?: number
 }
 
-/** Characters of one piece. */
+/** Size of one piece, in characters. */
 const PIECE = 24
 
-/** Streams an answer in pieces, in the parts of the AI SDK's provider interface. */
+/** Streams an answer in pieces, as parts of the AI SDK's provider interface. */
 export function answerStream(
   answer: ModelAnswer,
   { signal, delayMs = 0 }: AnswerStreamOptions = {},

@@ -16,28 +16,33 @@ const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 /** One model call. */
 export interface ModelCallRequest {
   model: LanguageModel
-  /** The signal is given by `signal`. */
+  /** The call options. `signal` is passed separately. */
   options: Omit<ModelCallOptions, 'abortSignal'>
-  /** Its abort ends the call at once, also of a model that does not listen. */
+  /** Aborting it ends the call at once, even if the model ignores the signal. */
   signal: AbortSignal
   retry?: RetryOptions
-  /** Milliseconds without a part, from the request on; default 600,000. */
+  /**
+   * Maximum time between two parts of the answer, in milliseconds, counted from the request. Default 600,000.
+   */
   silenceMs?: number
-  /** How long to wait for a provider that is busy (429), in milliseconds, before {@link ModelBusyError} is thrown; default: as often as `retry` says. */
+  /**
+   * Maximum time to wait for a busy provider (429), in milliseconds. Longer waits throw {@link
+   * ModelBusyError}. Default: no limit except `retry`.
+   */
   patienceMs?: number
-  /** Takes each part of the answer, in order; the next one waits for what it returns. */
+  /** Receives each part of the answer, in order. The next part waits for the returned promise. */
   onPart(part: ModelStreamPart): void | Promise<void>
 }
 
 /**
- * Streams one model call. What may pass (timeouts, 429, 5xx: the error's own `isRetryable`) is tried again as long
- * as nothing was streamed; after the first part an error is final, so that no answer is ever asked for twice.
+ * Streams one model call. Temporary errors (timeouts, 429, 5xx, as the error's `isRetryable` says) are retried
+ * as long as nothing was streamed. After the first part, an error is final, so that no answer is requested
+ * twice. If a provider says how long it is busy (429 with `retry-after`), all calls of this process wait that
+ * long.
  *
- * A provider that says how long it is busy (429 with `retry-after`) is left alone so long, by every call of this process.
- *
- * @throws ModelBusyError where that is more than `patienceMs`
- * @throws ByrefError `model_unauthorized` for a key that is missing or refused, `model_failed` for the rest; an abort,
- *   and what `onPart` throws, as they are.
+ * @throws ModelBusyError if the wait would exceed `patienceMs`
+ * @throws ByrefError `model_unauthorized` for a missing or rejected key, `model_failed` for other errors; an
+ *   abort and the errors of `onPart` are rethrown unchanged
  */
 export async function callModel(request: ModelCallRequest): Promise<void> {
   const { model, signal, onPart, patienceMs } = request
@@ -71,7 +76,7 @@ export async function callModel(request: ModelCallRequest): Promise<void> {
   }
 }
 
-/** Waits while the provider wants to be left alone. */
+/** Waits while the provider is busy. */
 async function leaveAlone({
   model,
   signal,
@@ -83,7 +88,7 @@ async function leaveAlone({
   }
 }
 
-/** Reads one stream to its end; gives what went wrong, and whether that was `onPart`'s own. */
+/** Reads one stream to its end. Returns the error, and whether `onPart` threw it; null if there was none. */
 async function streamOnce(
   { model, options, signal, silenceMs = 600_000 }: ModelCallRequest,
   onPart: ModelCallRequest['onPart'],
@@ -135,17 +140,17 @@ async function streamOnce(
 function silent(model: LanguageModel, ms: number): ByrefError {
   return new ByrefError(
     'model_failed',
-    `${nameOf(model)} said nothing for ${ms} ms and was given up: ask again, or raise limits.modelTimeoutMs`,
+    `${nameOf(model)} timed out after ${ms} ms without output. Try again, or raise limits.modelTimeoutMs.`,
   )
 }
 
-/** A `retry-after` header in milliseconds, up to a minute; null where there is none. */
+/** Returns the `retry-after` header in milliseconds, at most one minute. Null if the header is missing. */
 function retryAfter(error: APICallError): number | null {
   const seconds = Number(error.responseHeaders?.['retry-after'])
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1000 : null
 }
 
-/** What a provider said, in a line: shortened, and without what looks like a key. */
+/** Returns the first line of a provider's message, shortened and without anything that looks like a key. */
 function saidBy(error: unknown): string {
   const [line = ''] = errorMessage(error).split('\n', 1)
   const safe = redactText(line)
@@ -166,7 +171,7 @@ function asByrefError(
     const said = status ? ` (${status}: ${saidBy(error)})` : `: ${saidBy(error)}`
     return new ByrefError(
       'model_unauthorized',
-      `${name} refused the key${said}. Check the key in the environment, or unset it to use the demo model.`,
+      `${name} rejected the API key${said}. Check the key in the environment, or unset it to use the demo model.`,
       { cause: error },
     )
   }
@@ -174,26 +179,29 @@ function asByrefError(
   return new ByrefError('model_failed', `${name} ${said}`, { cause: error })
 }
 
-/** The model's provider says that it is asked too much, for longer than the caller would wait. */
+/** Thrown if the model's provider is busy for longer than the caller would wait. */
 export class ModelBusyError extends Error {
-  /** Milliseconds until it may be asked again. */
+  /** Milliseconds until the provider can be asked again. */
   readonly waitMs: number
 
   constructor(waitMs: number) {
-    super(`The model's provider is busy for ${Math.ceil(waitMs)} ms more`)
+    super(`The model's provider is busy for another ${Math.ceil(waitMs)} ms`)
     this.waitMs = waitMs
   }
 }
 
-/** Until when the providers of models want to be left alone, by `performance.now()`, which nobody sets. */
+/**
+ * When the providers of models can be asked again, by `performance.now()`, because the system clock may be
+ * changed.
+ */
 const busyUntil = new WeakMap<LanguageModel, number>()
 
-/** Notes that a provider wants to be left alone for a time: by everybody in this process who asks that model. */
+/** Records that a model's provider is busy. All calls of this process to that model then wait. */
 export function noteBusy(model: LanguageModel, ms: number): void {
   busyUntil.set(model, Math.max(busyUntil.get(model) ?? 0, performance.now() + ms))
 }
 
-/** Milliseconds for which a model's provider still wants to be left alone; 0 for none. */
+/** Returns for how many more milliseconds a model's provider is busy; 0 if it is not. */
 export function busyMs(model: LanguageModel): number {
   return Math.max(0, (busyUntil.get(model) ?? 0) - performance.now())
 }

@@ -4,12 +4,15 @@ import type { LanguageModel } from './language-model.ts'
 import { limitOf, type ModelCapabilities, type TakenTypes } from './model-capabilities.ts'
 import { providerRules } from './provider-rules.ts'
 
-/** What the application knows better. */
+/** Capabilities that the application sets itself. */
 export interface CapabilityOverrides {
-  /** MIME types such as `image/png` or `image/*`; or with the bytes that one body may have. Replaces the known ones. */
+  /**
+   * MIME types such as `image/png` or `image/*`, optionally with the maximum bytes of one body. Replaces the
+   * known types.
+   */
   takes?: readonly string[] | TakenTypes
   takesInResults?: readonly string[] | TakenTypes
-  /** Which URLs the model's server fetches by itself. */
+  /** URLs that the provider fetches itself. */
   urls?: ModelCapabilities['urls']
   contextWindow?: number
   price?: ModelPrice
@@ -30,12 +33,14 @@ export const CAPABILITIES: OptionTable<CapabilityOverrides> = {
   systemAnywhere: is.boolean,
 }
 
-/** Of types that are given without a limit, and of all bodies in one call where no limit is known: 20 MB. */
+/**
+ * Maximum bytes of a body whose type has no limit, and of all bodies in one call if no limit is known: 20 MB.
+ */
 const DEFAULT_BYTES = 20_000_000
 
 /**
- * What the model can be sent and costs: by its provider and its id, what the model says itself (`supportedUrls`), and
- * the overrides, which always win. One of which nothing is known is sent text alone.
+ * Returns what the model accepts and costs. The sources are the rules for its provider and id, the model's own
+ * `supportedUrls`, and the overrides, which always win. An unknown model is sent text only.
  */
 export async function capabilitiesOf(
   model: Pick<LanguageModel, 'provider' | 'modelId' | 'supportedUrls'>,
@@ -69,7 +74,10 @@ function withLimits(types: readonly string[] | TakenTypes): TakenTypes {
   return Object.fromEntries(types.map((type) => [type, DEFAULT_BYTES]))
 }
 
-/** A provider fetches what it is told to, also images for a model that sees none: only what the model takes is left. */
+/**
+ * Keeps only the URL types that the model accepts, because a provider also fetches images for models that
+ * cannot see them.
+ */
 function usefulUrls(
   urls: ModelCapabilities['urls'],
   takes: TakenTypes,

@@ -1,23 +1,23 @@
 import type { LanguageModel } from './language-model.ts'
 
-/** What a model's tokens cost, in USD per million; where a price has tiers, that of the first. */
+/** Token prices in US dollars per million. If a price has tiers, the first tier's. */
 export interface ModelPrice {
   input: number
   output: number
   /** Tokens read from the provider's prompt cache. */
   cacheRead?: number
-  /** Tokens written to it. */
+  /** Tokens written to the provider's prompt cache. */
   cacheWrite?: number
 }
 
-/** What the catalogue knows of a model. */
+/** The catalogue's data about a model. */
 export interface CatalogueEntry {
-  /** Tokens of prompt and answer together; null where it is not known. */
+  /** Maximum tokens of prompt and answer together. Null if unknown. */
   contextWindow: number | null
   price: ModelPrice | null
 }
 
-/** Providers of the AI SDK that the catalogue calls otherwise. */
+/** Catalogue names of AI SDK providers, where they differ. */
 const NAMES: Readonly<Record<string, string>> = {
   'amazon-bedrock': 'aws',
   bedrock: 'aws',
@@ -27,23 +27,26 @@ const NAMES: Readonly<Record<string, string>> = {
   xai: 'x-ai',
 }
 
-/** Our own models, and servers of one's own: loading the catalogue for them costs a tenth of a second, for nothing. */
+/**
+ * byref's own models and self-hosted servers. The catalogue does not have them, and loading it takes a tenth
+ * of a second.
+ */
 const OWN = /^(byref|openai-compatible)\b/
 
-/** What was found, by provider and model id. */
+/** Cached entries, by provider and model id. */
 const found = new Map<string, CatalogueEntry | null>()
 const MAX_FOUND = 1000
 
 /**
- * Window and price of a model, from the data that `@pydantic/genai-prices` carries: it is loaded at the first call and
- * asks no network. Null for a model or a provider that it does not know.
+ * Returns a model's context window and price from the data in `@pydantic/genai-prices`. The package is loaded
+ * at the first call, and uses no network. Null for an unknown model or provider.
  */
 export async function catalogueEntry({
   provider,
   modelId,
 }: Pick<LanguageModel, 'provider' | 'modelId'>): Promise<CatalogueEntry | null> {
   const [head = ''] = provider.split('.')
-  // Our own models need no data to be loaded.
+  // byref's own models need no catalogue.
   if (head === 'byref') return null
   const name = provider.includes('anthropic') ? 'anthropic' : (NAMES[head] ?? head)
   if (OWN.test(provider)) return null

@@ -4,16 +4,16 @@ import type { ModelCallOptions } from './language-model.ts'
 import type { ModelSettings } from './model-settings.ts'
 
 /**
- * The options that ask for JSON by a schema, of providers that can hold a model to it. Objects are closed where the schema
- * leaves it open, as most of them demand; where a property may be absent, which OpenAI's strict mode does not know, that
- * is turned off.
+ * Returns the call options that request JSON that fits a schema. Objects without `additionalProperties` are
+ * closed, because most providers require that. If a property is optional, OpenAI's strict mode is turned off,
+ * because it does not support optional properties.
  */
 export function jsonAnswer(
   schema: JsonObject,
   { providerOptions }: ModelSettings,
 ): Pick<ModelCallOptions, 'responseFormat' | 'providerOptions'> {
   const closed = closeObjects(schema)
-  // Our schemas are of 2020-12, of which draft 7 is a part in what models are given.
+  // The schemas are of version 2020-12. The keywords used for models are the same as in draft 7.
   const responseFormat = { type: 'json', schema: closed as JSONSchema7 } as const
   if (isStrict(closed)) return { responseFormat, ...(providerOptions ? { providerOptions } : {}) }
   const loose = Object.fromEntries(
@@ -37,7 +37,7 @@ function closeObjects(value: JsonValue): JsonValue {
   return isOpen ? { additionalProperties: false, ...copy } : copy
 }
 
-/** Whether every object is closed and all its properties must be there. */
+/** Whether every object is closed and all its properties are required. */
 function isStrict(value: JsonValue): boolean {
   if (typeof value !== 'object' || value === null) return true
   const { type, properties, required, additionalProperties } = value as JsonObject

@@ -11,33 +11,33 @@ import type {
 } from '@ai-sdk/provider'
 import { type Check, is } from '../core/check-options.ts'
 
-/** A model of the AI SDK, from any provider package of its provider interface v3 or v4. A value, never a name. */
+/** An AI SDK model object, not a name, from any provider package with provider interface v3 or v4. */
 export type LanguageModel = LanguageModelV4 | LanguageModelV3
 
-/** The check of an option that is a model. */
+/** The check of an option that takes a model. */
 export const MODEL: Check<LanguageModel> = is.checked(
-  'a model of the AI SDK (provider interface v3 or v4), such as openai("gpt-5-mini") of @ai-sdk/openai',
+  'an AI SDK model (provider interface v3 or v4), such as openai("gpt-5-mini") from @ai-sdk/openai',
   (value) => {
     const { doStream, specificationVersion } = Object(value) as Partial<LanguageModel>
     return typeof doStream === 'function' && /^v[34]$/.test(String(specificationVersion))
   },
 )
 
-/** What one model call is given; the prompt in the shapes of provider interface v4. */
+/** The options of one model call. The prompt has the form of provider interface v4. */
 export type ModelCallOptions = LanguageModelV4CallOptions
 
-/** One part of a model's answer as it streams. */
+/** One part of a streamed answer. */
 export type ModelStreamPart = LanguageModelV4StreamPart
 
-/** Opens the stream of one call, whichever version of the interface the model has. */
+/** Opens the stream of one call, for a model of either interface version. */
 export async function streamModel(
   model: LanguageModel,
   options: ModelCallOptions,
 ): Promise<ReadableStream<ModelStreamPart>> {
   if (model.specificationVersion === 'v4') return (await model.doStream(options)).stream
   const { prompt, ...rest } = options
-  // v3 and v4 differ in how a prompt carries files and in parts that are never sent here; settings and stream parts
-  // that both know are the same.
+  // v3 and v4 represent files in prompts differently. Settings and stream parts are the same in both; parts
+  // that differ otherwise are never sent here.
   const result = await model.doStream({
     ...(rest as Omit<Parameters<LanguageModelV3['doStream']>[0], 'prompt'>),
     prompt: toV3(prompt),
@@ -68,12 +68,15 @@ type FileData = LanguageModelV4FilePart['data']
 function bareData(data: FileData): string | Uint8Array | URL {
   if (data.type === 'data') return data.data
   if (data.type === 'url') return data.url
-  throw new TypeError(`A file of type "${data.type}" cannot be sent to a v3 model`)
+  throw new TypeError(`A v3 model cannot receive a file of type "${data.type}"`)
 }
 
 type Content = Extract<LanguageModelV4ToolResultOutput, { type: 'content' }>['value'][number]
 
-/** Within results v3 tells images from other files, and base64 from URLs, by the part's type. */
+/**
+ * Converts a part of a tool result. In v3 its type distinguishes images from other files, and base64 from
+ * URLs.
+ */
 function resultPart(part: Content): unknown {
   if (part.type !== 'file') return part
   const { data, mediaType, filename, providerOptions } = part

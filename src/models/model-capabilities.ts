@@ -1,64 +1,67 @@
 import type { TokenUsage } from '../core/events/events.ts'
 import type { ModelPrice } from './catalogue.ts'
 
-/** What a model can be sent beside text, and what is known of it. */
+/** What a model accepts in addition to text, and other facts about it. */
 export interface ModelCapabilities {
-  /** What it takes as parts of a user's message. */
+  /** Types that it accepts as parts of a user message. */
   takes: TakenTypes
-  /** What it takes within the result of a tool. */
+  /** Types that it accepts in a tool result. */
   takesInResults: TakenTypes
-  /** Of all bodies in one call: their bytes, and how many images and other files. */
+  /** Limits for all bodies in one call: total bytes, number of images, number of other files. */
   perCall: { bytes: number; images: number; files: number }
-  /** Pixels of an image's long side that its provider refuses to exceed; Infinity where it names no limit. */
+  /** Maximum pixels of an image's longer side. Infinity if the provider documents no limit. */
   maxImageSide: number
-  /** Pages of a PDF. */
+  /** Maximum pages of a PDF. */
   maxPdfPages: number
-  /** Whether it also fetches the URLs that stand within a tool's result. */
+  /** Whether the provider also fetches URLs in tool results. */
   urlsInResults: boolean
-  /** Which URLs its provider fetches by itself: patterns by MIME type, as the AI SDK's `supportedUrls`. */
+  /** URLs that the provider fetches itself: patterns by MIME type, like the AI SDK's `supportedUrls`. */
   urls: Readonly<Record<string, readonly RegExp[]>>
-  /** Tokens of prompt and answer together; null where it is not known. */
+  /** Maximum tokens of prompt and answer together. Null if unknown. */
   contextWindow: number | null
-  /** Null where it is not known. */
+  /** Null if unknown. */
   price: ModelPrice | null
-  /** Whose marks for the prompt's cache its provider wants; null where it caches without. */
+  /** The kind of prompt cache marks that the provider needs. Null if it caches without marks. */
   cacheMarks: 'anthropic' | 'bedrock' | null
-  /** Whether a system message may stand after others. */
+  /** Whether a system message may follow other messages. */
   systemAnywhere: boolean
-  /** The key of `providerOptions` under which `imageDetail` is read; null where there is no such option. */
+  /** The key in `providerOptions` that takes `imageDetail`. Null if the provider has no such option. */
   detailOption: 'openai' | 'xai' | null
 }
 
-/** MIME types and the largest body of each in bytes. `image/*` stands for every type of images. */
+/** MIME types, each with the maximum size of a body in bytes. `image/*` covers all image types. */
 export type TakenTypes = Readonly<Record<string, number>>
 
-/** The largest body of the type that is taken, in bytes; null where the type is not. */
+/** Returns the maximum size of a body of the type, in bytes. Null if the type is not accepted. */
 export function limitOf(types: TakenTypes, mime: string): number | null {
   return types[mime] ?? types[`${topLevel(mime)}/*`] ?? types['*/*'] ?? null
 }
 
-/** Those of the types that `accept` lets through. */
+/** Returns the types that `accept` returns true for. */
 export function selectTypes(types: TakenTypes, accept: (mime: string) => boolean): TakenTypes {
   return Object.fromEntries(Object.entries(types).filter(([mime]) => accept(mime)))
 }
 
-/** `image` of `image/png` and `image/*`. */
+/** Returns `image` for `image/png` and `image/*`. */
 export function topLevel(mime: string): string {
   return mime.slice(0, Math.max(mime.indexOf('/'), 0))
 }
 
-/** Whether a type is named in full: no `image/*`, and not the type of bytes of which nothing is known. */
+/** Whether a type is specific: not `image/*`, and not the generic type for unknown bytes. */
 export function isFullType(mime: string): boolean {
   return mime.includes('/') && !mime.endsWith('/*') && mime !== 'application/octet-stream'
 }
 
-/** The usage with what it cost, where that is known. */
+/** Adds the cost to a usage, if the price is known. */
 export function withCost(usage: TokenUsage, price: ModelPrice | null): TokenUsage {
   const cost = price && costOf(usage, price)
   return cost === null ? usage : { ...usage, cost }
 }
 
-/** What tokens cost in US dollars; null where nothing was counted. What was cached costs what the price says of it. */
+/**
+ * Returns the cost of tokens in US dollars. Null if the tokens were not counted. Cached tokens use their own
+ * prices.
+ */
 export function costOf(usage: TokenUsage, price: ModelPrice): number | null {
   const { inputTokens, outputTokens, cachedInputTokens = 0, cacheWriteTokens = 0 } = usage
   if (inputTokens === null && outputTokens === null) return null

@@ -282,7 +282,7 @@ describe('modelFromEnvironment', () => {
     const failed = ask({ OPENAI_BASE_URL: `${server.url}/v1`, OPENAI_API_KEY: 'sk-wrong' })
     await expect(failed).rejects.toMatchObject({ code: 'model_unauthorized' })
     await expect(failed).rejects.toThrow(
-      /openai\.responses \(gpt-5-mini\) refused the key \(401.*Check the key/,
+      /openai\.responses \(gpt-5-mini\) rejected the API key \(401.*Check the key/,
     )
     expect(server.requests).toHaveLength(1)
   })
@@ -304,6 +304,6 @@ describe('capabilitiesFromEnvironment', () => {
     const read = (takes?: string) => capabilitiesFromEnvironment({ BYREF_MODEL_TAKES: takes })
     expect(read('image/*, Application/PDF,')).toEqual({ takes: ['image/*', 'application/pdf'] })
     expect([read(), read(' ')]).toEqual([{}, {}])
-    expect(() => read('image/png,pictures')).toThrow(/BYREF_MODEL_TAKES has "pictures"/)
+    expect(() => read('image/png,pictures')).toThrow(/"pictures" in BYREF_MODEL_TAKES/)
   })
 })

@@ -3,24 +3,24 @@ import { optionalPeer } from '../optional-peer.ts'
 import type { CapabilityOverrides } from './capabilities.ts'
 import type { LanguageModel } from './language-model.ts'
 
-const FOR_MODEL = 'The model that the environment asks for'
+const FOR_MODEL = 'The model in the environment variables'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
 /**
- * The model that environment variables ask for: `OPENAI_BASE_URL` with `BYREF_MODEL` (any server that speaks OpenAI's
- * chat completions), else the provider whose key is set (OpenAI, Anthropic, Google; `BYREF_MODEL` picks its model),
- * else null.
+ * Returns the model that environment variables select. `OPENAI_BASE_URL` with `BYREF_MODEL` selects any server
+ * with OpenAI's chat completions API. Otherwise the first provider with a key is used (OpenAI, Anthropic,
+ * Google), and `BYREF_MODEL` selects its model. Otherwise null.
  *
- * @throws ByrefError `config_invalid` for a base URL without a model, `dependency_missing` for a provider's package
- *   that is not installed.
+ * @throws ByrefError `config_invalid` for a base URL without a model, `dependency_missing` if the provider's
+ *   package is not installed
  */
 export async function modelFromEnvironment(env: Environment): Promise<LanguageModel | null> {
   const model = env.BYREF_MODEL?.trim()
   if (env.OPENAI_BASE_URL && !model && !env.OPENAI_API_KEY) {
     throw new ByrefError(
       'config_invalid',
-      'OPENAI_BASE_URL is set without BYREF_MODEL: name the model that the server runs',
+      'OPENAI_BASE_URL is set without BYREF_MODEL. Set BYREF_MODEL to the model that the server runs.',
     )
   }
   if (env.OPENAI_BASE_URL && model) {
@@ -57,8 +57,8 @@ export async function modelFromEnvironment(env: Environment): Promise<LanguageMo
 }
 
 /**
- * What `BYREF_MODEL_TAKES` says of the model: MIME types behind commas, such as `image/png,application/pdf` or `image/*`,
- * which go to it as parts. Nothing where it is not set.
+ * Reads `BYREF_MODEL_TAKES`: comma-separated MIME types that the model accepts as parts, such as
+ * `image/png,application/pdf` or `image/*`. Returns no overrides if it is not set.
  *
  * @throws ByrefError `config_invalid` for a malformed MIME type
  */
@@ -71,7 +71,7 @@ export function capabilitiesFromEnvironment({
   if (wrong !== undefined) {
     throw new ByrefError(
       'config_invalid',
-      `BYREF_MODEL_TAKES has ${JSON.stringify(wrong)}: give MIME types behind commas, such as image/png,application/pdf`,
+      `Invalid MIME type ${JSON.stringify(wrong)} in BYREF_MODEL_TAKES. Use comma-separated MIME types, such as image/png,application/pdf.`,
     )
   }
   return takes.length > 0 ? { takes } : {}

@@ -3,8 +3,9 @@ import type { JsonObject } from '../core/json/json.ts'
 import type { ModelCallOptions } from './language-model.ts'
 
 /**
- * How a model answers, by the names of the AI SDK's call options. What a model does not know its provider ignores, with a warning
- * in the debug data. Keys and headers belong to the provider, not here: settings are kept in the log.
+ * Settings for a model's answers, with the names of the AI SDK's call options. Providers ignore settings that
+ * a model does not support, with a warning in the debug data. Put keys and headers into the provider, because
+ * settings are stored in the log.
  */
 export type ModelSettings = Pick<
   ModelCallOptions,
@@ -21,7 +22,7 @@ export type ModelSettings = Pick<
   | 'providerOptions'
 >
 
-/** The check of each. */
+/** The checks of the settings. */
 export const MODEL_SETTINGS: OptionTable<ModelSettings> = {
   ...is.all(is.count, 'maxOutputTokens', 'topK'),
   ...is.all(is.finite, 'temperature', 'topP', 'presencePenalty', 'frequencyPenalty'),
@@ -35,12 +36,15 @@ export const MODEL_SETTINGS: OptionTable<ModelSettings> = {
   providerOptions: is.having('an object by provider'),
 }
 
-/** The settings as plain data, without what is undefined. */
+/** Returns the settings as plain data, without undefined values. */
 export function modelSettings(given: ModelSettings = {}): ModelSettings {
   return JSON.parse(JSON.stringify(given)) as ModelSettings
 }
 
-/** The options of a call: an agent's settings, and before them those of its run. `toolChoice` only where there are tools. */
+/**
+ * Returns the options of a call. A run's settings take precedence over the agent's. `toolChoice` is included
+ * only if there are tools.
+ */
 export function callSettings(
   own: ModelSettings,
   ofRun: JsonObject | undefined,

@@ -1,12 +1,12 @@
 type OnAbort = (reason: unknown) => void
 
-/** Who hears of the end of each signal: one listener of the signal for all of them, since these are dear. */
+/** The callbacks of each signal. They share one listener per signal, because listeners are expensive. */
 const hearers = new WeakMap<AbortSignal, Set<OnAbort>>()
 
 /**
- * Calls `hear` when the signal aborts, once; returns the function that takes it back.
+ * Calls `hear` once when the signal aborts. Returns the function that removes the callback.
  *
- * @throws the signal's reason, where it has aborted already
+ * @throws the signal's reason, if the signal has already aborted
  */
 export function onAbort(signal: AbortSignal, hear: OnAbort): () => void {
   signal.throwIfAborted()
@@ -28,7 +28,10 @@ function listen(signal: AbortSignal): Set<OnAbort> {
   return all
 }
 
-/** Rejects when the signal aborts, even if the work ignores the signal. The outcome of that work is then dropped. */
+/**
+ * Rejects when the signal aborts, even if the work ignores the signal. The result of that work is then
+ * ignored.
+ */
 export function unlessAborted<T>(signal: AbortSignal, work: () => T | Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     const forget = onAbort(signal, reject)

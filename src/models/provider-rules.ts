@@ -1,6 +1,6 @@
 import { type ModelCapabilities, selectTypes, type TakenTypes } from './model-capabilities.ts'
 
-/** What a provider's package converts and its servers take of one model; what is absent has the value for none. */
+/** What a provider's package can convert and its servers accept for one model. An absent field means none. */
 export type ProviderRules = Partial<
   Pick<
     ModelCapabilities,
@@ -15,9 +15,9 @@ export type ProviderRules = Partial<
   >
 > & {
   perCall?: Partial<ModelCapabilities['perCall']>
-  /** Types that it takes by URL alone. */
+  /** Types that the provider accepts only by URL. */
   byUrl?: readonly string[]
-  /** URLs that it fetches though its package does not say so. */
+  /** URLs that the provider fetches although its package does not declare them. */
   urls?: ModelCapabilities['urls']
 }
 
@@ -32,7 +32,7 @@ function types(names: string, bytes: number): TakenTypes {
 
 const WEB_IMAGES = 'image/png image/jpeg image/gif image/webp'
 
-/** The first whose pattern fits the name of the provider holds. */
+/** Rules by provider. The first pattern that matches the provider's name applies. */
 const PROVIDERS: readonly (readonly [RegExp, (modelId: string) => ProviderRules])[] = [
   [/anthropic/, anthropic],
   [/^(openai|azure(-openai)?)\.chat$/, openaiChat],
@@ -44,16 +44,17 @@ const PROVIDERS: readonly (readonly [RegExp, (modelId: string) => ProviderRules]
 ]
 
 /**
- * What is known of the provider, by the package's own converters and the limits that its documentation names. Of unknown
- * models of these providers the newest are assumed, so that only older ones are listed.
+ * Returns the rules for a model. They follow the converters of the provider's package and the limits in its
+ * documentation. An unknown model of these providers is treated like the newest ones, so only older models
+ * need rules.
  */
 export function providerRules(provider: string, modelId: string): ProviderRules {
   return PROVIDERS.find(([pattern]) => pattern.test(provider))?.[1](modelId) ?? {}
 }
 
 /**
- * https://docs.claude.com/en/docs/build-with-claude/vision, …/pdf-support: 5 MB of base64, 32 MB in all, 2,000 px from
- * 21 images on, 100 pages for windows of 200,000 tokens.
+ * https://docs.claude.com/en/docs/build-with-claude/vision and …/pdf-support: 5 MB of base64, 32 MB in total,
+ * 2,000 px with more than 20 images, 100 pages for context windows of 200,000 tokens.
  */
 function anthropic(modelId: string): ProviderRules {
   const isOld = /claude-(2|instant)/.test(modelId)
@@ -72,7 +73,7 @@ function anthropic(modelId: string): ProviderRules {
 const OPENAI_TEXT =
   /^(gpt-3|gpt-4(-(32k|\d{4})|$)|gpt-oss|o1-(mini|preview)|o3-mini|davinci|babbage)/
 
-/** https://platform.openai.com/docs/guides/images-vision, …/pdf-files, …/audio: 50 MB in all. */
+/** https://platform.openai.com/docs/guides/images-vision, …/pdf-files and …/audio: 50 MB in total. */
 function openaiTakes(modelId: string): TakenTypes {
   return OPENAI_TEXT.test(modelId) ? {} : { ...types(WEB_IMAGES, 20 * MB), [PDF]: 32 * MB }
 }
@@ -94,7 +95,10 @@ function openaiResponses(modelId: string): ProviderRules {
   return { ...OPENAI, takes, takesInResults: takes, urlsInResults: true }
 }
 
-/** https://ai.google.dev/gemini-api/docs/image-understanding, …/audio, …/video-understanding: 20 MB in all, inline. */
+/**
+ * https://ai.google.dev/gemini-api/docs/image-understanding, …/audio and …/video-understanding: 20 MB inline
+ * in total.
+ */
 const GEMINI: TakenTypes = {
   ...types('image/png image/jpeg image/webp image/heic image/heif', 14 * MB),
   ...types('audio/wav audio/mpeg audio/aiff audio/aac audio/ogg audio/flac', 14 * MB),
@@ -152,7 +156,7 @@ function mistral(modelId: string): ProviderRules {
   }
 }
 
-/** https://docs.x.ai/docs/guides/image-understanding, …/chat-with-files: files by URL alone. */
+/** https://docs.x.ai/docs/guides/image-understanding and …/chat-with-files: files only by URL. */
 function xai(modelId: string): ProviderRules {
   const isBlind = /^grok-(3|beta|code|2(-(latest|1212))?$)/.test(modelId)
   return {

@@ -1,9 +1,12 @@
 import { is, type OptionTable } from '../core/check-options.ts'
-/** How often a call that failed before its first word is tried again. */
+/** How often a model call that failed before its first part is retried. */
 export interface RetryOptions {
-  /** Further tries; default 2. */
+  /** Maximum number of retries. Default 2. */
   maxRetries?: number
-  /** Wait before the first further try in milliseconds, doubled each time; default 500. A `retry-after` header wins. */
+  /**
+   * Pause before the first retry, in milliseconds. It doubles with each retry. Default 500. A `retry-after`
+   * header takes precedence.
+   */
   retryDelayMs?: number
 }
 

@@ -30,7 +30,7 @@ export function callOf({ id, receiver, content }: CommandMessage, plugins: Plugi
   }
 }
 
-/** The id of the call that runs the command of a message. */
+/** Returns the id of the call that runs the command of a message. */
 export function commandCallId(messageId: string): string {
   return `command_${messageId}`
 }

@@ -54,16 +54,16 @@ export interface Plugin {
 }
 
 /**
- * The tool's parameter for a reference to the whole parameter of a command (`asset_ref_acceptable` on `parameter` itself), and
- * for a parameter that is not an object.
+ * The name of the tool's parameter that takes the whole parameter of a command: as a reference
+ * (`asset_ref_acceptable` on `parameter` itself), or if the parameter is not an object.
  */
 export const WHOLE_PARAM = '_param'
 
 /**
- * Makes a plugin from its YAML and the handlers of its commands.
+ * Creates a plugin from its YAML and the handlers of its commands.
  *
- * @throws ByrefError `config_invalid` for invalid YAML or an invalid plugin, with line and column; for a command without a
- *   handler, and a handler without a command
+ * @throws ByrefError `config_invalid` for invalid YAML or an invalid plugin, with line and column; for a
+ *   command without a handler, and for a handler without a command
  */
 export async function loadPlugin(
   yaml: string,
@@ -80,7 +80,7 @@ export async function loadPlugin(
   for (const handler of Object.keys(handlers)) {
     if (!names.includes(handler)) {
       throw invalid(
-        `Unknown command "${handler}" in loadPlugin.handlers. The plugin "${name}" has ${names.join(', ')}`,
+        `Unknown command "${handler}" in loadPlugin.handlers. Commands of the plugin "${name}": ${names.join(', ')}`,
       )
     }
   }
@@ -88,7 +88,7 @@ export async function loadPlugin(
     const handler = Object.hasOwn(handlers, command.name) ? handlers[command.name] : undefined
     if (!handler)
       throw invalid(
-        `The command "${command.name}" has no handler: add one to the handlers of loadPlugin`,
+        `The command "${command.name}" has no handler. Add one to the handlers of loadPlugin.`,
       )
     return [command.name, pluginCommand(name, command, handler)]
   })
@@ -153,12 +153,12 @@ function toolSchema({ schema, isObject, isWhole, isRequired }: YamlCommand) {
   const instead = {
     type: 'object',
     asset_ref_acceptable: true,
-    description: `Instead of all others: a reference to an object that holds them${otherwise}`,
+    description: `Instead of all others: a reference to an object with them${otherwise}`,
   }
   return { ...open, properties: { ...Object(schema.properties), [WHOLE_PARAM]: instead } }
 }
 
-/** The parameter that the handler gets. */
+/** Returns the parameter that the handler receives. */
 function checkedParam(
   { name, schema, isObject, isWhole }: YamlCommand,
   { [WHOLE_PARAM]: whole, ...fields }: Record<string, unknown>,

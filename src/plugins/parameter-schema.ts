@@ -10,7 +10,7 @@ export type Fail = (path: Path, what: string) => never
 /** State of reading a plugin's types. */
 export interface TypeReader {
   fail: Fail
-  /** By the names that `_type_ref` gives. */
+  /** Types by the names in `_type_ref`. */
   named: Map<string, JsonSchema>
 }
 
@@ -22,7 +22,7 @@ export interface FieldSchema {
 
 /** The message for an unknown name. */
 export function unknownName(name: string, names: readonly string[]): string {
-  return `is not known: ${JSON.stringify(name)}.${didYouMean(name, names)} Valid: ${names.join(', ')}`
+  return `is unknown: ${JSON.stringify(name)}.${didYouMean(name, names)} Valid: ${names.join(', ')}`
 }
 
 /** JSON and Python names of types, in lower case. */

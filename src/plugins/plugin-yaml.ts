@@ -135,7 +135,8 @@ function readParameter(parameter: unknown, path: Path, reader: TypeReader): Read
   if (!isObject && names.length > 0)
     fail([...path, 'type'], 'must be object, since there are fields')
   const isTwice = isPlainObject(own.type) && names.length > 0
-  if (isTwice) fail([...path, names[0] ?? ''], 'must be below type, where the other fields are')
+  if (isTwice)
+    fail([...path, names[0] ?? ''], 'must be under "type", together with the other fields')
   const isWhole = asset_ref_acceptable === true
   const whole = isObject && !isPlainObject(own.type) ? readFields(fields, path, reader) : {}
   return { schema: { ...plain, ...whole }, isObject, isWhole, isRequired }

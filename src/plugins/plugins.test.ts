@@ -110,14 +110,14 @@ describe('loadPlugin', () => {
     ['[]', /must have info and commands/],
     ['info: {}\ncommands: [{}]', /line 1, column 7: info.title must be text/],
     ['info: { title: x }\ncommands: []', /line 2, column 11: commands must be a list/],
-    ['info: { title: x }\nother: 1\ncommands: [1]', /line 2, column 8: other is not known/],
+    ['info: { title: x }\nother: 1\ncommands: [1]', /line 2, column 8: other is unknown/],
     [
       'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    paramter: {}',
-      /line 5, column 15: commands\[0\].paramter is not known/,
+      /line 5, column 15: commands\[0\].paramter is unknown/,
     ],
     [
       'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter:\n      n: { type: nummer }',
-      /line 6, column 18: commands\[0\].parameter.n.type is not known: "nummer". Did you mean "number"\?/,
+      /line 6, column 18: commands\[0\].parameter.n.type is unknown: "nummer". Did you mean "number"\?/,
     ],
     [
       'info: { title: x }\ncommands:\n  - { command_name: a, description: b }\n  - { command_name: a, description: b }',
@@ -129,15 +129,15 @@ describe('loadPlugin', () => {
     ],
     [
       'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter:\n      n: { type: str, asset_ref_aceptable: true }',
-      /parameter.n.asset_ref_aceptable is not known.*Did you mean "asset_ref_acceptable"\?/,
+      /parameter.n.asset_ref_aceptable is unknown.*Did you mean "asset_ref_acceptable"\?/,
     ],
     [
       'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter: { asset_ref_aceptable: true }',
-      /parameter.asset_ref_aceptable is not known.*Did you mean "asset_ref_acceptable"\?/,
+      /parameter.asset_ref_aceptable is unknown.*Did you mean "asset_ref_acceptable"\?/,
     ],
     [
       'info: { title: x }\nartefact_id: y\ncommands: [1]',
-      /line 2, column 14: artefact_id is not known.*Did you mean "artifact_id"\?/,
+      /line 2, column 14: artefact_id is unknown.*Did you mean "artifact_id"\?/,
     ],
     [
       'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter: { type: { n: { type: "List[int" } } }',
@@ -145,7 +145,7 @@ describe('loadPlugin', () => {
     ],
     [
       'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter: { type: { n: { type: int } }, m: {} }',
-      /parameter.m must be below type/,
+      /parameter.m must be under "type"/,
     ],
   ])('says where %j is wrong', async (yaml, message) => {
     const load = loadPlugin(yaml, { a: () => null })

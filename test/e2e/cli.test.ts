@@ -234,7 +234,7 @@ describe('byref run', () => {
     const result = await byref(['run', 'hello', '--json', '--data', data], env)
     await provider.close()
     expect(result.code).toBe(1)
-    expect(result.stderr).toMatch(/byref: .*refused the key \(401: Incorrect API key\)/)
+    expect(result.stderr).toMatch(/byref: .*rejected the API key \(401: Incorrect API key\)/)
     const conversation = JSON.parse(result.stdout.trim().split('\n').at(-1) ?? '{}').threadId
     const again = await byref([
       'run',

@@ -10,7 +10,7 @@ import { withCost } from '../../models/model-capabilities.ts'
 import { callSettings, type ModelSettings } from '../../models/model-settings.ts'
 import type { RetryOptions } from '../../models/retry-options.ts'
 
-/** What a model is asked with, beside its prompt. */
+/** What a model is called with, except its prompt. */
 export interface AskOnceOptions {
   model: LanguageModel
   settings: ModelSettings
@@ -19,13 +19,13 @@ export interface AskOnceOptions {
   retry?: RetryOptions
   modelTimeoutMs?: number
   signal?: AbortSignal
-  /** Told what each answer used. */
+  /** Called with the token usage of each answer. */
   onUsage?(usage: TokenUsage): void
-  /** What the model costs, where that is known. */
+  /** Null if the model's price is unknown. */
   price: ModelPrice | null
 }
 
-/** Asks a model for an answer in words, without tools and without a conversation. */
+/** Returns a function that asks a model for a text answer, without tools or a conversation. */
 export function askOnce({
   model,
   settings,

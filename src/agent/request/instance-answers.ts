@@ -2,32 +2,34 @@ import { ByrefError } from '../../core/errors.ts'
 import { isPlainObject, type JsonObject, type JsonValue, putKey } from '../../core/json/json.ts'
 import { type ReadOutput, readOutput } from '../../engine/output/output-schema.ts'
 
-/** How one answer for many instances is asked for and read. */
+/** How one answer for many instances is requested and read. */
 export interface InstanceAnswers {
-  /** Of the whole answer. */
+  /** JSON Schema of the whole answer. */
   schema: JsonObject
   words: string
-  /** Gives the answers by instance, each as `refine` makes it. What was read before is kept for the next time. */
+  /**
+   * Returns the answers by instance, each as `refine` returns it. Remembers valid answers for the next call.
+   */
   read(
     text: string,
     refine: (value: JsonValue) => Promise<ReadOutput<unknown>>,
   ): Promise<ReadOutput<Record<string, unknown>>>
 }
 
-/** Of how many broken answers a model is told. */
+/** Maximum number of problems that are reported to the model. */
 const MAX_PROBLEMS = 20
 
 /**
- * One answer for each instance, each by the schema of one (data-messages.md, "Instancing"): a list of
- * `{ _instance, output }`. Whoever answers again need only give those that were missing or wrong.
+ * Requests one answer per instance, as a list of `{ _instance, output }` in which each `output` fits the
+ * schema of one answer. A repeated request needs to contain only the answers that were missing or invalid.
  *
- * @throws ByrefError `invalid_message` where there is no instance
+ * @throws ByrefError `invalid_message` if there is no instance
  */
 export function instanceAnswers(one: JsonObject, instances: readonly string[]): InstanceAnswers {
   if (instances.length === 0) {
     throw new ByrefError(
       'invalid_message',
-      'There are no instances to answer for: give data messages with an _instance',
+      'The messages have no instances. Send data messages with an _instance.',
     )
   }
   const solved = new Map<string, unknown>()
@@ -39,20 +41,20 @@ export function instanceAnswers(one: JsonObject, instances: readonly string[]): 
   ): Promise<string | null> {
     const { _instance: name, output } = Object(item) as Record<string, JsonValue>
     if (typeof name !== 'string' || !wanted.has(name)) {
-      return `there is no instance ${JSON.stringify(name ?? null)}`
+      return `unknown instance ${JSON.stringify(name ?? null)}`
     }
     const { problem, ...read } = readOutput(JSON.stringify(output ?? null), one)
     const refined =
       problem === undefined ? await refine((read as { value: JsonValue }).value) : null
     if (refined && refined.problem === undefined) solved.set(name, refined.value)
-    else return `of ${JSON.stringify(name)}: ${problem ?? refined?.problem}`
+    else return `in ${JSON.stringify(name)}: ${problem ?? refined?.problem}`
     return null
   }
 
   return {
     schema: listOf(one),
     words:
-      'The data have instances: blocks whose heading ends with "#" and a name. Work on each by itself, and give one result for each, under its name as `_instance`.',
+      'The data has instances: blocks whose heading ends with "#" and a name. Work on each separately, and give one result for each, with its name as `_instance`.',
     async read(text, refine) {
       const { problem, ...read } = readOutput(text, { type: 'object', required: ['results'] })
       if (problem !== undefined) return { problem }
@@ -64,7 +66,7 @@ export function instanceAnswers(one: JsonObject, instances: readonly string[]): 
       if (missing.length === 0) return { value: inOrder(instances, solved) }
       const names = missing.map((name) => JSON.stringify(name)).join(', ')
       const shown = problems.slice(0, MAX_PROBLEMS)
-      return { problem: [...shown, `give the results for ${names} alone`].join('; ') }
+      return { problem: [...shown, `give the results for ${names} only`].join('; ') }
     },
   }
 }
@@ -78,7 +80,7 @@ function inOrder(
   return outputs
 }
 
-/** The schema of the list. References within the schema of one lead to where it stands. */
+/** Returns the schema of the list. Adjusts `$ref`s, because they are relative to the root of the schema. */
 function listOf(one: JsonObject): JsonObject {
   const isSelfContained = !JSON.stringify(one).includes('"$ref"')
   const output = isSelfContained ? one : { $ref: '#/$defs/output' }

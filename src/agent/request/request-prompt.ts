@@ -14,18 +14,18 @@ import { createMediaCache } from '../../prompt/media/media-cache.ts'
 import { createPromptBuilder } from '../../prompt/prompt-builder.ts'
 import { acceptMessages } from '../accept-messages.ts'
 
-/** What a request shows its model. */
+/** The prompt of a request, and what its messages ask for. */
 export interface RequestPrompt {
   messages: LanguageModelV4Prompt
-  /** The instances among the data, in the order in which they came. */
+  /** The names of the instances in the data, in order of first appearance. */
   instances: readonly string[]
-  /** The schema of the result, of the last input message that has one. */
+  /** The schema of the result, from the last input message that has one. Null if none has. */
   output: JsonObject | null
-  /** What the model costs, where that is known. */
+  /** Null if the model's price is unknown. */
   price: ModelPrice | null
 }
 
-/** What messages are shown with. */
+/** What the prompt is built with. */
 export interface RequestPromptOptions {
   model: LanguageModel
   assets?: Assets
@@ -33,8 +33,8 @@ export interface RequestPromptOptions {
 }
 
 /**
- * The messages as a model takes them: data as one block for each identity, whole, since there is nothing to read
- * more with; all else as in a conversation.
+ * Builds the prompt. Each identity's data is one block, shown in full because the model has no tool to read
+ * more. Everything else is shown as in a conversation.
  */
 export async function requestPrompt(
   inputs: readonly MessageInput[],

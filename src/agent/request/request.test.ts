@@ -172,9 +172,9 @@ describe('request({ instances: true })', () => {
     expect(output).toEqual({ c0: { spam: true }, c1: { spam: false }, c2: { spam: false } })
     expect(tries).toBe(2)
     const complaint = texts(model.requests[1] as LanguageModelV4CallOptions).at(-1)
-    expect(complaint).toContain('of "c1": /spam must be boolean')
-    expect(complaint).toContain('there is no instance "other"')
-    expect(complaint).toContain('"c1", "c2" alone')
+    expect(complaint).toContain('in "c1": /spam must be boolean')
+    expect(complaint).toContain('unknown instance "other"')
+    expect(complaint).toContain('"c1", "c2" only')
   })
 
   it('takes recursive schemas', async () => {

@@ -22,38 +22,41 @@ import { RETRY_OPTIONS, type RetryOptions } from '../../models/retry-options.ts'
 import { type InstanceAnswers, instanceAnswers } from './instance-answers.ts'
 import type { RequestPrompt } from './request-prompt.ts'
 
-/** What a request is made with. */
+/** Options of {@link request}. */
 export interface RequestConfig {
   model: LanguageModel
-  /** What the model is and how it should work. */
+  /** The system prompt: what the model is and how it should work. */
   instructions?: string
-  /** How it answers, by the AI SDK's names. */
+  /** Model settings, with the AI SDK's names. */
   settings?: ModelSettings
   /**
-   * One answer for each instance (`_instance`) among the data messages: the model answers for all of them at once, and
-   * `output` has each answer under the name of its instance. Default false.
+   * Requests one answer per instance (`_instance`) of the data messages. The model answers for all of them at
+   * once. `output` then has each answer under the name of its instance. Default false.
    */
   instances?: boolean
-  /** Where attached assets are found; default in memory, for bodies that come with the messages. */
+  /** Where attached assets are found. Default: in memory, for bodies that the messages contain. */
   assets?: Assets
-  /** What is known better of the model than the catalogue says. */
+  /** Capabilities of the model that override the catalogue. */
   capabilities?: CapabilityOverrides
   retry?: RetryOptions
-  /** Milliseconds without a part of the model's answer; then it counts as broken. Default 600,000. */
+  /**
+   * Maximum time without a part of the model's answer, in milliseconds; then the answer counts as broken.
+   * Default 600,000.
+   */
   modelTimeoutMs?: number
   signal?: AbortSignal
-  /** Told what each try used, also where the request fails. */
+  /** Called with the token usage of each attempt, even if the request fails. */
   onUsage?(usage: TokenUsage): void
 }
 
-/** What came of a request. */
+/** The result of a request. */
 export interface Solution<Output = unknown> {
   output: Output
-  /** The model's answer as it wrote it; the last one. */
+  /** The text of the model's last answer. */
   text: string
-  /** Of all tries; with `cost` in US dollars where the model's price is known. */
+  /** The usage of all attempts. Has `cost` in US dollars if the model's price is known. */
   usage: TokenUsage
-  /** 2 where the first answer did not fit. */
+  /** The number of attempts: 2 if the first answer did not fit. */
   tries: number
 }
 
@@ -71,12 +74,14 @@ const OPTIONS: OptionTable<RequestConfig> = {
 }
 
 /**
- * One model call without tools: messages in any form in, with data as the model sees it
- * there, an answer that fits the schema out. One that does not is asked for once more, with what is wrong with it.
+ * Makes one model call without tools. It takes messages in any form, and returns an answer that fits the
+ * schema. Data is shown as in a conversation. If the answer does not fit, the model is asked once more and
+ * told what is wrong.
  *
- * @param schema A Standard Schema (zod 4 …) or JSON Schema; null for the `output` of the last input message.
- * @throws ByrefError `output_invalid` where the second answer does not fit either; `config_invalid`, `invalid_message`,
- *   `schema_violation` for what cannot be asked; `model_failed`, `model_unauthorized`; the signal's reason
+ * @param schema A Standard Schema (zod 4 …) or JSON Schema. Null uses the `output` of the last input message.
+ * @throws ByrefError `output_invalid` if the second answer does not fit either; `config_invalid`,
+ *   `invalid_message`, `schema_violation` for an invalid request; `model_failed`, `model_unauthorized`; the
+ *   signal's reason
  */
 export function request<Schema extends OutputSchema | null>(
   config: RequestConfig & { instances: true },
@@ -119,11 +124,11 @@ export async function request(
   if (again.problem === undefined) return solved(again.value, [first, second])
   throw new ByrefError(
     'output_invalid',
-    `The model's answer does not fit the schema, also when asked again: ${again.problem}`,
+    `The model's answer does not fit the schema, even after a second attempt: ${again.problem}`,
   )
 }
 
-/** The words of the system, and those with which the messages begin, as one message: some providers take no more. */
+/** Merges all system text into one message, because some providers accept only one. */
 function withSystem(
   words: readonly (string | undefined)[],
   messages: LanguageModelV4Prompt,
@@ -134,7 +139,7 @@ function withSystem(
   return [{ role: 'system', content }, ...(isSystem ? rest : messages)]
 }
 
-/** How an answer is asked for and read. */
+/** How an answer is requested and read. */
 interface AnswerReader {
   schema: JsonObject
   words: string
@@ -176,6 +181,6 @@ function solved(
 function noSchema(): ByrefError {
   return new ByrefError(
     'config_invalid',
-    'A request needs a schema of its answer: give one, or an input message with `output`',
+    'The request has no schema. Pass a schema, or an input message with `output`.',
   )
 }

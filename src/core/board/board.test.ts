@@ -200,13 +200,13 @@ describe('writes', () => {
       'through text',
       { a: 'x' },
       { data: 1, _path: ['a', 'b'] },
-      '†state.a is string: nothing can be written at "b".',
+      '†state.a is string: cannot write at "b".',
     ],
     [
       'through null',
       { a: null },
       { data: 1, _path: ['a', 'b'] },
-      '†state.a is null: nothing can be written at "b".',
+      '†state.a is null: cannot write at "b".',
     ],
     ['through the root', 7, { data: 1, _path: ['b'] }, '†state is number'],
     [
@@ -237,21 +237,21 @@ describe('writes', () => {
       'a key of a list',
       { a: [1] },
       { data: 1, _path: ['a', 'b'] },
-      '†state.a is a list: nothing can be written at "b".',
+      '†state.a is a list: cannot write at "b".',
     ],
     [
       'far behind the end',
       { a: [1] },
       { data: 1, _path: ['a', 4e9] },
-      '†state.a is a list: nothing can be written at 4000000000.',
+      '†state.a is a list: cannot write at 4000000000.',
     ],
     [
       'delete of nothing',
       { a: 1 },
       { _path: ['b', 'c'], _outputMethod: 'delete' },
-      '†state.b.c is not there: there is nothing to delete.',
+      '†state.b.c is missing: there is nothing to delete.',
     ],
-    ['no data', { a: 1 }, { _path: ['b'] }, '†state.b is not there: there is nothing to set.'],
+    ['no data', { a: 1 }, { _path: ['b'] }, '†state.b is missing: there is nothing to set.'],
     [
       'no data to push',
       { a: 1 },
@@ -264,7 +264,7 @@ describe('writes', () => {
       'bytes',
       {},
       { data: { a: new Uint8Array(2) } },
-      'The value at ["a"] is a Uint8Array: data is JSON. Save it as an asset.',
+      'The value at ["a"] is a Uint8Array: data must be JSON. Save the value as an asset instead.',
     ],
     ['a function', {}, { data: { a: () => 1 } }, 'is a Function'],
   ])('refuses %s, and stays as it was', (_, before, write, reason) => {
@@ -325,9 +325,9 @@ describe('read', () => {
       '†state.user.name is string and has no "first".',
     )
     expect(explain(board, '†stat.user')).toBe(
-      '†stat has no value; 3 have one: †input, †state, †state#①.',
+      '†stat has no value; 3 exist: †input, †state, †state#①.',
     )
-    expect(explain(createBoard(), '†state')).toBe('†state has no value; nothing has one yet.')
+    expect(explain(createBoard(), '†state')).toBe('†state has no value; no data exists yet.')
     expect(explain(board, '†input.a || †state.b')).toBe(
       '†input has no "a"; it has 1: "city". †state has no "b"; it has 3: "user", "list", "none".',
     )
@@ -425,9 +425,7 @@ describe('past points', () => {
     expect(thrown(() => board.read('†state.user', { at: 'push' })).message).toBe(
       '†state has no "user"; it has 1: "list".',
     )
-    expect(thrown(() => board.read('†other', { at: 't0' })).message).toContain(
-      'nothing has one yet',
-    )
+    expect(thrown(() => board.read('†other', { at: 't0' })).message).toContain('no data exists yet')
   })
 })
 
@@ -582,12 +580,12 @@ describe('schemas', () => {
     const error = violation(write, base)
     expect(error.issues[0]?.path.map(String)).toEqual(path.map(String))
     expect(error.issues.map(({ message }) => message).join()).toContain(reason)
-    expect(error.message).toContain('The data stays as it was.')
+    expect(error.message).toContain('The data was not changed.')
   })
 
   it('names the place as a reference', () => {
     expect(violation({ data: 7, _path: ['tags', 0] }).message).toBe(
-      'The schema refuses it: †state.tags[0] must be string. The data stays as it was.',
+      'The write violates its schema: †state.tags[0] must be string. The data was not changed.',
     )
   })
 

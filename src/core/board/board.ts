@@ -26,37 +26,40 @@ import { checkSchema, type ValidateSchema } from './schema-check.ts'
 import { childOf, countUpTo, NOW, Slot, toJson, valueAt } from './versioned.ts'
 import { applyWrite, checkWrite, type Write } from './write.ts'
 
-/** A point in the conversation: after the message of this id, or after the last one up to this time (ISO 8601 or Date). */
+/**
+ * A point in the conversation: after the message with this id, or after the last message up to this time (ISO
+ * 8601 or Date).
+ */
 export type BoardPoint = string | Date
 
 /** Options of a read. */
 export interface ReadOptions {
-  /** The instance that is looked at first; then the global value of the kind. */
+  /** The instance to read first; then the global value of the kind. */
   instance?: string
   /** Default: now. */
   at?: BoardPoint
 }
 
-/** What the board holds for one identity. Frozen JSON. */
+/** The state of one identity, as frozen JSON. */
 export interface BoardEntry {
   kind: string
   instance?: string
-  /** Absent where nothing was written; null is a value. */
+  /** Absent if nothing was written. Null is a value. */
   data?: JsonValue
   schema?: JsonObject
   description?: string
-  /** The id of the last message of this identity. */
+  /** The id of the last message for this identity. */
   messageId: string
 }
 
-/** The whole board as one JSON object by label (`user`, `user#①`): AG-UI's `STATE_SNAPSHOT`. */
+/** The whole board as one JSON object, by label (`user`, `user#①`). This is AG-UI's `STATE_SNAPSHOT`. */
 export type BoardSnapshot = { readonly [label: string]: JsonObject }
 
 /** Options of {@link createBoard}. */
 export interface BoardOptions {
-  /** Checks writes against schemas. Without it nothing is checked. */
+  /** Validates writes against schemas. Default: no validation. */
   validate?: ValidateSchema
-  /** Which messages are about the same thing. Default: those of one kind and instance. */
+  /** Returns the identity of a block. Default: its kind and instance. */
   identity?: (block: DataBlock) => string
 }
 
@@ -70,23 +73,24 @@ const BOARD_METHODS: MethodTables<Board> = {
   ...is.all({ 0: AT, throws: true } as const, 'entries', 'snapshot'),
 }
 
-/** The data messages of a conversation, merged. */
+/** The merged data of a conversation. */
 export interface Board {
   /**
-   * Takes the next message of the conversation, of any type, and gives its stored form. Throws `invalid_data` or
-   * `schema_violation` for a write that cannot be done; the board is then as it was.
+   * Adds the next message of the conversation, of any type, and returns its stored form. Throws `invalid_data`
+   * or `schema_violation` for an invalid write, and then leaves the board unchanged.
    */
   append(message: MessageInput): Message
   /**
-   * The value of a variable reference such as `†state.user.name`, frozen. Throws `VariableError` where there is none,
-   * `invalid_reference` for text that is no reference, `message_not_found` for an unknown point.
+   * Returns the frozen value of a variable reference such as `†state.user.name`. Throws `VariableError` if
+   * there is none, `invalid_reference` if the text is not a variable reference, `message_not_found` for an
+   * unknown point.
    */
   read(ref: string, options?: ReadOptions): unknown
-  /** Whether {@link Board.read} would give a value. */
+  /** Whether {@link Board.read} would return a value. */
   has(ref: string, options?: ReadOptions): boolean
-  /** Every identity, in the order of their first messages. */
+  /** Returns every identity, in the order of their first messages. */
   entries(options?: { at?: BoardPoint }): BoardEntry[]
-  /** The entries by label. `jsonPatch` of two snapshots is what changed between them. */
+  /** Returns the entries by label. `jsonPatch` of two snapshots is the difference between them. */
   snapshot(options?: { at?: BoardPoint }): BoardSnapshot
 }
 
@@ -94,15 +98,16 @@ interface Identity {
   label: string
   kind: string
   instance?: string
-  /** The fields of the entry that change: data, schema, description and messageId. */
+  /** The fields of the entry that change over time. */
   fields: Record<Field, Slot>
 }
 
 type Field = 'data' | 'schema' | 'description' | 'messageId'
 
 /**
- * A board with these messages on it. Reading a variable costs the length of its path, now and at any past point, and
- * appending costs the message's own size, however long the conversation is.
+ * Creates a board with these messages. Reading a variable, now or at a past point, takes time proportional to
+ * its path. Appending takes time proportional to the message's size. Neither depends on the conversation's
+ * length.
  */
 export function createBoard(messages: readonly MessageInput[] = [], options?: BoardOptions): Board {
   const { validate, identity = labelOf } = checkOptions('createBoard', options, BOARD_OPTIONS)
@@ -118,13 +123,13 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     const write = toWrite(block)
     if (write) {
       checkWrite(value, write)
-      // An instance without a schema of its own is bound by the global one of its kind.
+      // The global schema of the kind applies to an instance without a schema of its own.
       const shared = identities.get(identity({ ...block, _instance: undefined }))
       const schemas = [entry, shared].map((one) => one?.fields.schema.at(NOW))
       const bound = [schema, ...schemas].find(isPlainObject) as JsonObject | undefined
       if (bound && validate) checkSchema(value, write, { schema: bound, validate })
     }
-    // From here on nothing throws: a refused message leaves no trace.
+    // Nothing below throws, so a rejected message leaves no trace.
     const position = timeline.add(message)
     if (write) fields.data.set(applyWrite(value, write, { position, wide: WIDE }), position)
     if (schema !== MISSING) fields.schema.set(schema, position)
@@ -133,7 +138,10 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     identities.set(label, entry)
   }
 
-  /** Who may answer for a reference: the instance it names, else the one that is asked for and then the global one. */
+  /**
+   * Returns the identities that may answer a reference: the instance that it names; otherwise the requested
+   * instance, then the global one.
+   */
   function candidates({ kind, instance }: VariableRef, asked: string | undefined): Identity[] {
     return [instance ?? asked, instance].flatMap((_instance) => {
       return identities.get(identity({ type: 'data', kind, _instance })) ?? []
@@ -155,8 +163,8 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
       const labels = [...identities.values()].filter(has).map(({ label }) => `†${label}`)
       const there =
         labels.length > 0
-          ? `${labels.length} have one: ${labels.slice(0, 20).join(', ')}`
-          : 'nothing has one yet'
+          ? `${labels.length} exist: ${labels.slice(0, 20).join(', ')}`
+          : 'no data exists yet'
       return `${formatVariable(ref, [])} has no value; ${there}.`
     }
     let value = entry.fields.data.at(position)
@@ -176,7 +184,7 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     if (!expression) {
       throw new ByrefError(
         'invalid_reference',
-        `${JSON.stringify(text).slice(0, 100)} is no variable reference, such as †state.user.name.`,
+        `${JSON.stringify(text).slice(0, 100)} is not a variable reference such as †state.user.name.`,
       )
     }
     const position = timeline.positionOf(at)
@@ -230,7 +238,7 @@ function headOf(block: DataBlock): { kind: string; instance?: string } {
   return block._instance === undefined ? { kind } : { kind, instance: block._instance }
 }
 
-/** The write of a block; null if it only declares. */
+/** Returns the write of a block. Null if it only has a schema or a description. */
 function toWrite(block: DataBlock): Write | null {
   const { data, _path: path = [], _outputMethod } = block
   if (data === undefined && path.length === 0 && _outputMethod === undefined) return null
@@ -238,12 +246,15 @@ function toWrite(block: DataBlock): Write | null {
   return data === undefined ? write : { ...write, data: copyJson(data) }
 }
 
-/** Positions of messages: by id, and by time. A message whose clock ran behind counts as of the one before it. */
+/**
+ * Positions of messages, by id and by time. A timestamp that is earlier than the previous message's counts as
+ * equal to it.
+ */
 function createTimeline() {
   const positions = new Map<string, number>()
   const times: number[] = []
   return {
-    /** The position of the message, from 1. */
+    /** Returns the position of the message, starting at 1. */
     add({ id, timestamp }: Message): number {
       times.push(Math.max(isoTime(timestamp), times.at(-1) ?? -Infinity))
       positions.set(id, times.length)
@@ -257,7 +268,7 @@ function createTimeline() {
       if (!Number.isNaN(time)) return countUpTo(times, time, (one) => one)
       throw new ByrefError(
         'message_not_found',
-        `${JSON.stringify(point)} is no message here and no time.`,
+        `${JSON.stringify(point)} is neither a message id in this conversation nor an ISO 8601 time.`,
       )
     },
   }

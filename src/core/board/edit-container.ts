@@ -3,27 +3,30 @@ import { type FieldKey, indexOf } from '../refs/field-key.ts'
 import { MISSING } from '../refs/field-path.ts'
 import { type Container, childOf, isList, type Maybe, type Stored, Wide } from './versioned.ts'
 
-/** How containers change: at which position, and from how many entries on they become wide. */
+/** The position at which containers change, and the number of entries from which they become wide. */
 export interface EditOptions {
   position: number
-  /** Infinity keeps everything plain JSON. */
+  /** Infinity keeps all containers plain JSON. */
   wide: number
 }
 
-/** From this many entries on, the board keeps versions of a container per key instead of copying it. */
+/** Number of entries from which the board keeps versions per key instead of copying the container. */
 export const WIDE = 32
 
-/** For values that are plain JSON throughout. */
+/** Options for values that are entirely plain JSON. */
 export const PLAIN: EditOptions = { position: 0, wide: Number.POSITIVE_INFINITY }
 
-/** A container that may be changed: a wide one itself, a small one as a copy, a plain one of many entries as a wide one. */
+/**
+ * Returns a container that can be changed: a wide one itself, a small one as a copy, a large plain one as a
+ * wide one.
+ */
 export function editable(container: Container, { position, wide }: EditOptions): Container {
   if (container instanceof Wide) return container
   if (Object.keys(container).length >= wide) return widen(container, position)
   return Array.isArray(container) ? [...container] : { ...container }
 }
 
-/** Sets a key of an editable container and gives the container, which becomes wide where the value is. */
+/** Sets a key of an editable container and returns the container. It becomes wide if the value is wide. */
 export function put(
   target: Container,
   key: FieldKey,
@@ -48,14 +51,15 @@ export function append(
   return out
 }
 
-/** Ends the editing: what is plain is frozen. */
+/** Ends the edit: freezes a plain container. */
 export function seal(target: Container): Container {
   return target instanceof Wide ? target : Object.freeze(target)
 }
 
 /**
- * The value with another one at a path, or with nothing there. Missing containers are made: a list where the next key
- * is an integer; what lies between the end of a list and an index behind it is null.
+ * Returns the value with another value at a path, or with nothing there. Creates missing containers: a list if
+ * the next key is an integer, otherwise an object. Fills the gap between a list's end and a higher index with
+ * null.
  */
 export function setAt(
   root: Maybe,
@@ -85,7 +89,7 @@ export function setAt(
   return next
 }
 
-/** What is made where a key is written and nothing is. */
+/** Returns the container to create when a key is written and nothing exists. */
 export function emptyFor(key: FieldKey): Container {
   return typeof key === 'number' ? [] : {}
 }

@@ -11,18 +11,21 @@ import {
   type Stored,
 } from './versioned.ts'
 
-/** From this depth on the engine's stack is left alone: data may be nested without end. */
+/**
+ * From this depth on, merging uses a loop instead of recursion, because data may be nested arbitrarily deeply.
+ */
 const MAX_DEPTH = 100
 
 /**
- * One value merged into another: objects deeply, lists and scalars replaced, null is a value. Neither is
- * changed; what did not change is shared, and what did is frozen. Any depth, any key.
+ * Merges one value into another. Objects are merged deeply; lists and scalars are replaced; null is a value.
+ * Neither input is changed: unchanged parts are shared, and changed parts are frozen. Accepts any depth and
+ * any key.
  */
 export function merge(base: JsonValue, patch: JsonValue): JsonValue {
   return mergeStored(base, patch, PLAIN) as JsonValue
 }
 
-/** The same for values on the board. */
+/** Like {@link merge}, for stored values of the board. */
 export function mergeStored(base: Maybe, patch: JsonValue, edit: EditOptions, depth = 0): Stored {
   if (!mergeable(base, patch)) return patch
   if (depth === MAX_DEPTH) {
@@ -43,12 +46,12 @@ export function mergeStored(base: Maybe, patch: JsonValue, edit: EditOptions, de
   return seal(out)
 }
 
-/** Whether both are objects, so that they meet instead of the second taking the place of the first. */
+/** Whether both are objects, so that they are merged instead of replaced. */
 export function mergeable(base: Maybe, patch: unknown): base is Container {
   return base !== MISSING && isContainer(base) && !isList(base) && isPlainObject(patch)
 }
 
-/** What a merge sets, one by one. */
+/** Returns the individual writes that a merge consists of. */
 export function mergeChanges(base: Maybe, patch: JsonValue, isDeep = true) {
   const changes: { path: FieldKey[]; value: JsonValue }[] = []
   const stack: { base: Maybe; patch: JsonValue; path: FieldKey[] }[] = [{ base, patch, path: [] }]

@@ -6,8 +6,8 @@ import { type Board, type BoardOptions, createBoard } from './board.ts'
 import { type DataEntry, renderData } from './render-data.ts'
 
 /**
- * How the data messages of one identity reach the model (data-messages.md, "Merging and Identity"): merged by the
- * engine into one block, or each in its place, to be joined by the model.
+ * How the model sees the data messages of one identity. `engine`: merged into one block. `model`: each message
+ * in its place, and the model merges them.
  */
 export type MergeStrategy = 'engine' | 'model'
 
@@ -15,25 +15,25 @@ export type MergeStrategy = 'engine' | 'model'
 export interface PlaceDataOptions {
   /** Default `engine`. */
   merge?: MergeStrategy
-  /** Characters of JSON from which on a value is shown in outline. Default 2,000. */
+  /** JSON length, in characters, above which a value is shown as an outline. Default 2,000. */
   maxChars?: number
-  /** Rows of one list beyond which a value is shown in outline. Default: any number. */
+  /** Number of rows of one list above which a value is shown as an outline. Default: no limit. */
   maxRows?: number
-  /** A board that has exactly these messages, where there is one: saves building it. */
+  /** An existing board with exactly these messages. Default: one is built. */
   board?: Pick<Board, 'entries'>
-  /** As given to `createBoard`. */
+  /** The same function as for `createBoard`. */
   identity?: BoardOptions['identity']
 }
 
-/** A piece of a prompt: a message that is no data, or the text of a data block. */
+/** A piece of a prompt: a message without data, or the text of a data block. */
 export type PlacedItem =
   | { type: 'message'; message: Message }
   | { type: 'data'; entry: DataEntry; text: string }
 
 /**
- * The messages with data blocks in their places. `engine`: one block per identity, merged, where it was last
- * written. `model`: each message in its own place, which keeps a prompt's prefix stable. Never between a message with
- * calls and the results of these: what falls there follows the last result.
+ * Returns the messages with data blocks in their places. `engine`: one merged block per identity, where it was
+ * last written. `model`: each message in its place, which keeps a prompt's prefix stable. A block is never
+ * placed between calls and their results; it then follows the last result.
  */
 export function placeData(
   messages: readonly Message[],
@@ -55,7 +55,7 @@ export function placeData(
   return placed
 }
 
-/** The merged entries by the id of their last message. */
+/** Returns the merged entries by the id of their last message. */
 function mergedEntries(board: Pick<Board, 'entries'>): Map<string, DataEntry> {
   return new Map(board.entries().map((entry) => [entry.messageId, entry]))
 }
@@ -64,7 +64,7 @@ function blockOf({ content_type, content }: Message): DataBlock | null {
   return content_type === 'data' ? (content as DataBlock) : null
 }
 
-/** One message as it is, with where and how it writes if that is not simply the whole. */
+/** Returns one message as written, with its path, and with its method if that is not the default. */
 function asWritten(block: DataBlock): DataEntry {
   const { data, schema, description, _instance: instance, _path: path, _outputMethod } = block
   const isDefault = _outputMethod === methodOf({ ...block, _outputMethod: undefined })
@@ -79,7 +79,7 @@ function asWritten(block: DataBlock): DataEntry {
   }
 }
 
-/** The indices of messages from one with calls up to the last of its results, this one left out. */
+/** Returns the indices of messages from one with calls to the last of its results, excluding the last. */
 function callSpans(messages: readonly Message[]): Set<number> {
   const callers = new Map<string, number>()
   const spans = new Set<number>()

@@ -197,7 +197,7 @@ Schema for ¶user:
   "a%2Eb.rows.2.id": 2,
   "a%2Eb.rows.2.name": "row 2"
 }
-This is an outline, the value is larger. †state.path reads a value in it, †state all of it.
+This is an outline of a larger value. †state.path reads a field, †state the whole value.
 All rows.`)
     expect(texts([{ type: 'state', state: { rows } }], { maxChars: 1e6 })[0]).toContain('"row 499"')
   })
@@ -315,7 +315,7 @@ describe('renderData', () => {
     const entry = { kind: 'state', data: 'x'.repeat(1990) }
     expect(renderData(entry)).toContain('x'.repeat(1990))
     expect(renderData(entry, { maxChars: 1000 })).toBe(
-      `## Data: ¶state\n"${'x'.repeat(1000)}"\nThese are the first of 1990 characters, †state is all of them.`,
+      `## Data: ¶state\n"${'x'.repeat(1000)}"\nTruncated from 1990 characters. †state is the full value.`,
     )
   })
 })

@@ -14,13 +14,13 @@ export interface ContextMessage {
 export interface RenderContextOptions {
   /** Default `engine`. */
   merge?: MergeStrategy
-  /** Characters of JSON from which on a value is shown in outline. Default 2,000. */
+  /** JSON length, in characters, above which a value is shown as an outline. Default 2,000. */
   maxChars?: number
 }
 
 /**
- * What the model sees of these messages: texts in place, data as one user text per
- * identity. Parts that are no text are named by their type. Throws what `toMessage` and the board throw.
+ * Returns what the model sees of these messages: texts in place, and data as one user text per identity. Other
+ * parts are shown as their type. Throws the errors of `toMessage` and of the board.
  */
 export function renderContext(
   messages: readonly MessageInput[],
@@ -38,7 +38,7 @@ export function renderContext(
   })
 }
 
-/** The text of a message: its own, that of its parts, or its content as JSON. */
+/** Returns the text of a message: its own, that of its parts, or its content as JSON. */
 export function textOf({ content }: Message): string {
   if (typeof content === 'string') return content
   if (!Array.isArray(content)) return JSON.stringify(content, null, 2)

@@ -4,30 +4,33 @@ import type { OutputMethod } from '../messages/message.ts'
 import { outline } from '../messages/outline.ts'
 import { formatVariable } from '../refs/variable-ref.ts'
 
-/** What a data block shows. Absent parts leave out their lines. */
+/** The content of a data block. Absent fields have no lines. */
 export interface DataEntry {
   kind: string
   instance?: string
-  /** Absent where nothing was written; null is a value. */
+  /** Absent if nothing was written. Null is a value. */
   data?: JsonValue
   schema?: Record<string, unknown>
   description?: string
-  /** A single write, as the strategy `model` shows it: where, and how if not by the default. */
+  /** For a single write (strategy `model`): its path, and its method if that is not the default. */
   path?: readonly (string | number)[]
   method?: OutputMethod
 }
 
 /** Options of {@link renderData}. */
 export interface RenderDataOptions {
-  /** Characters of JSON from which on a value is shown in outline. Default 2,000. */
+  /** JSON length, in characters, above which a value is shown as an outline. Default 2,000. */
   maxChars?: number
-  /** Rows (objects) of one list beyond which a value is shown in outline, however short. Default: any number. */
+  /**
+   * Number of rows (objects) of one list above which a value is shown as an outline, even if it is short.
+   * Default: no limit.
+   */
   maxRows?: number
 }
 
 /**
- * The text of a data block, as data-messages.md's "What the LLM sees" has it. A value of more than `maxChars`
- * is shown as its flattened meta, lists cut to 3 items, and a line on how to read it (D11).
+ * Returns the text of a data block. A value of more than `maxChars` is shown as an outline: its flattened
+ * meta, with lists cut to 3 items, and a line that says how to read the rest.
  */
 export function renderData(
   entry: DataEntry,
@@ -57,14 +60,14 @@ function renderValue(
   }
   if (typeof data !== 'object' || data === null) {
     const start = JSON.stringify(String(data).slice(0, maxChars))
-    return `${start}\nThese are the first of ${String(data).length} characters, ${ref} is all of them.`
+    return `${start}\nTruncated from ${String(data).length} characters. ${ref} is the full value.`
   }
   const { lines, complete } = outline(data, { sep: '.', maxChars })
   const rest = complete ? '' : ' More fields are left out.'
-  return `${JSON.stringify(lines, null, 2)}\nThis is an outline, the value is larger.${rest} ${ref}.path reads a value in it, ${ref} all of it.`
+  return `${JSON.stringify(lines, null, 2)}\nThis is an outline of a larger value.${rest} ${ref}.path reads a field, ${ref} the whole value.`
 }
 
-/** Whether a list in the value holds more objects than this. */
+/** Whether a list in the value has more than `max` items and contains objects. */
 function hasMoreRows(value: JsonValue, max: number): boolean {
   if (max === Number.POSITIVE_INFINITY || typeof value !== 'object' || value === null) return false
   const items = Object.values(value)
@@ -72,7 +75,10 @@ function hasMoreRows(value: JsonValue, max: number): boolean {
   return items.some((item) => hasMoreRows(item, max))
 }
 
-/** What is left of the room after the value's JSON; below 0, and not read to its end, if it does not fit. */
+/**
+ * Returns the room that remains after the value's JSON. Stops early and returns a negative number if it does
+ * not fit.
+ */
 function roomAfter(value: JsonValue, room: number): number {
   if (typeof value === 'string') return room - value.length - 2
   if (typeof value !== 'object' || value === null) return room - String(value).length

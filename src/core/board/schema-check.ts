@@ -9,30 +9,31 @@ import { mapSubschemas, type Schema } from './schema-keywords.ts'
 import { childOf, isList, type Maybe, toJson, valueAt } from './versioned.ts'
 import { applyWrite, type Write } from './write.ts'
 
-/** One way in which a value breaks a schema: the shape of ajv's errors, of which these are read. */
+/** One violation of a schema. It has the fields of ajv's errors that are used here. */
 export interface SchemaIssue {
-  /** JSON Pointer into the value. */
+  /** JSON Pointer to the place in the value. */
   instancePath: string
-  /** What is wrong, such as `must be number`. */
+  /** A description, such as `must be number`. */
   message?: string
 }
 
 /**
- * A JSON Schema 2020-12 validator: the issues of a value, none or null if it is valid. The board hands over parts of
- * schemas too, each time the same object for the same part, so what is compiled can be kept in a WeakMap.
+ * A JSON Schema 2020-12 validator. It returns the issues of a value; an empty list or null if it is valid. The
+ * board also passes parts of schemas, always the same object for the same part, so compiled schemas can be
+ * cached in a WeakMap.
  */
 export type ValidateSchema = (
   schema: JsonObject,
   value: JsonValue,
 ) => readonly SchemaIssue[] | null | undefined
 
-/** Where a value breaks its schema, from the root of the value, and why. */
+/** A violation of a schema, with the path from the root of the value. */
 export interface SchemaViolation {
   path: FieldKey[]
   message: string
 }
 
-/** A write that breaks its schema. The data stays as it was. */
+/** Thrown for a write that violates its schema. The data is not changed. */
 export class SchemaViolationError extends ByrefError {
   readonly issues: readonly SchemaViolation[]
 
@@ -42,20 +43,23 @@ export class SchemaViolationError extends ByrefError {
     })
     super(
       'schema_violation',
-      `The schema refuses it: ${shown.join('; ')}. The data stays as it was.`,
+      `The write violates its schema: ${shown.join('; ')}. The data was not changed.`,
     )
     this.issues = issues
   }
 }
 
-/** Keywords with which each entry of a container can be checked by itself; all others bind it as a whole. */
+/**
+ * Keywords that allow each entry of a container to be checked separately. All others apply to the whole
+ * container.
+ */
 const SPLIT =
   /^(?:type|properties|(?:prefixI|i)tems|additionalProperties|title|description|default|examples|\$.*)$/
 
 /**
- * Throws {@link SchemaViolationError} if the write breaks the schema at the place that it writes. Inputs are
- * checked whole; elsewhere `required` does not bind, and only what the write touches is looked at, as far as the schema
- * allows: a push onto a long list costs its own size.
+ * Throws {@link SchemaViolationError} if the write violates the schema. Inputs are checked as a whole. For
+ * other kinds `required` is ignored, and only what the write touches is checked if the schema allows that.
+ * Pushing to a long list therefore takes time proportional to the item.
  */
 export function checkSchema(
   root: Maybe,
@@ -91,7 +95,7 @@ export function checkSchema(
   if (issues.length > 0) throw new SchemaViolationError(write, issues)
 }
 
-/** A merge and a push as what they set, one by one. */
+/** Splits a merge or a push into individual writes. */
 function stepsOf(root: Maybe, write: Write): Write[] {
   const { path, method, data } = write
   const current = valueAt(root, path)
@@ -105,7 +109,7 @@ function stepsOf(root: Maybe, write: Write): Write[] {
   })
 }
 
-/** The schema of one entry; null if the container has to be checked for it. */
+/** Returns the schema of one entry. Null if the whole container has to be checked. */
 function schemaOf(schema: JsonObject, inList: boolean, key: FieldKey): JsonObject | null {
   if (!Object.keys(schema).every((keyword) => SPLIT.test(keyword))) return null
   const own = Object(inList ? schema.prefixItems : schema.properties)
@@ -117,7 +121,10 @@ function schemaOf(schema: JsonObject, inList: boolean, key: FieldKey): JsonObjec
 const ANYTHING: JsonObject = {}
 const prepared = new WeakMap<JsonObject, { loose: JsonObject; isSplit: boolean }>()
 
-/** The schema without `required`, and whether it can be split: references within it are read from its root. */
+/**
+ * Returns the schema without `required`, and whether it can be split. It cannot be split if it has references,
+ * because they are relative to its root.
+ */
 function prepare(schema: JsonObject) {
   const known = prepared.get(schema) ?? {
     loose: loosen(schema) as JsonObject,
@@ -127,7 +134,7 @@ function prepare(schema: JsonObject) {
   return known
 }
 
-/** Without `required`, but where it decides something else: inside `not` and `if`. */
+/** Removes `required`, except inside `not` and `if`, where it means something else. */
 function loosen({ required: _, ...schema }: Schema): Schema {
   return mapSubschemas(schema, loosen)
 }

@@ -3,21 +3,21 @@ import { isPlainObject } from '../json/json.ts'
 /** A JSON Schema (2020-12), or a part of one, as plain data. */
 export type Schema = { readonly [keyword: string]: unknown }
 
-/** Keywords that hold schemas by names. */
+/** Keywords whose value has schemas by name. */
 const NAMED = /^(properties|patternProperties|dependentSchemas|\$defs|definitions)$/
 
-/** Keywords that hold a schema or a list of them. */
+/** Keywords whose value is a schema or a list of schemas. */
 const HOLDING =
   /^(items|prefixItems|unevaluatedItems|contains|additionalProperties|unevaluatedProperties|anyOf|oneOf|allOf|then|else)$/
 
-/** Whether a part of a schema is a schema with keywords; true and false, which are schemas too, are not. */
+/** Whether a value is a schema with keywords. `true` and `false` are schemas too, but not of this kind. */
 export function isSchema(value: unknown): value is Schema {
   return isPlainObject(value)
 }
 
 /**
- * The schema with each schema right below it changed, but for those of `not`, `if` and `propertyNames`, which bind no value
- * by themselves. What is no schema (`enum`, `default`, `required` …) stays.
+ * Changes each direct subschema, except those of `not`, `if` and `propertyNames`, which do not apply to a
+ * value by themselves. Other keywords (`enum`, `default`, `required` …) stay unchanged.
  */
 export function mapSubschemas(schema: Schema, change: (schema: Schema) => unknown): Schema {
   const each = (one: unknown): unknown => {
@@ -35,8 +35,8 @@ function mapEntries(schema: Schema, change: (value: unknown, key: string) => unk
 }
 
 /**
- * As {@link mapSubschemas}, and tells the schemas of the same value (`anyOf`, `oneOf`, `allOf`, `then`, `else`) from those
- * of its entries and from definitions.
+ * Like {@link mapSubschemas}. Also tells whether a subschema applies to the same value (`anyOf`, `oneOf`,
+ * `allOf`, `then`, `else`), as opposed to entries and definitions.
  */
 export function mapParts(
   schema: Schema,

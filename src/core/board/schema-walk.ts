@@ -5,29 +5,33 @@ import { fromPointer } from '../refs/json-pointer.ts'
 import { isSchema, type Schema } from './schema-keywords.ts'
 
 /**
- * The schemas that a value at one place may follow, each flat: without `anyOf`, `oneOf`, `allOf` and `$ref`, which are
- * worked into it. Empty where the schema says nothing of the place.
+ * The schemas that a value at one place may follow. Each is flat: `anyOf`, `oneOf`, `allOf` and `$ref` are
+ * merged into it. Empty if the schema does not describe the place.
  */
 export type Alternatives = readonly Schema[]
 
-/** Goes down a schema beside a value. */
+/** Follows a schema in parallel with a value. */
 export interface SchemaWalk {
-  /** Of the value as a whole. */
+  /** The alternatives for the whole value. */
   readonly root: Alternatives
   /**
-   * Of the entries of a value: those that the alternatives that fit the value say of each. A branch fits by its type, then
-   * by what its `const` and `enum` say of the value's entries, then by what it requires; what nothing fits, all may be.
+   * Returns the alternatives for the entries of a value, from those alternatives that fit the value. A branch
+   * fits by its type, then by the `const` and `enum` of its properties, then by its required properties. If no
+   * branch fits a test, all are kept.
    */
   entries(alternatives: Alternatives, value: object): (key: FieldKey) => Alternatives
 }
 
-/** More alternatives of one place are not looked at, nor more schemas to find them: references can double at each step. */
+/**
+ * Limits on the alternatives of one place and on the schemas searched for them, because references can double
+ * at each step.
+ */
 const MAX_ALTERNATIVES = 200
 const MAX_SCHEMAS = 10_000
 
 const walks = new WeakMap<Schema, SchemaWalk>()
 
-/** The walk of a schema, worked out once as far as it is gone. Recursive schemas are as good as any. */
+/** Returns the walk of a schema. It is computed lazily and cached. Recursive schemas are supported. */
 export function schemaWalk(schema: Schema): SchemaWalk {
   const known = walks.get(schema) ?? createWalk(schema)
   walks.set(schema, known)
@@ -36,11 +40,11 @@ export function schemaWalk(schema: Schema): SchemaWalk {
 
 function createWalk(whole: Schema): SchemaWalk {
   const flat = new WeakMap<Schema, Alternatives>()
-  /** By what is looked into, then by the entry; those of unknown names share one. */
+  /** By alternatives, then by entry. All unknown names share one entry (null). */
   const below = new WeakMap<Alternatives, Map<FieldKey | null, Alternatives>>()
   const subsets = new WeakMap<Alternatives, Map<string, Alternatives>>()
 
-  /** Those that the value may follow; the same list for the same ones of the same list. */
+  /** Returns the alternatives that fit the value. The same selection of a list is always the same object. */
   function fittingOf(all: Alternatives, value: object): Alternatives {
     if (all.length < 2) return all
     const chosen = choose(all, value)
@@ -81,13 +85,15 @@ function createWalk(whole: Schema): SchemaWalk {
   }
 }
 
-/** A look for alternatives: in which schema, and how many schemas may still be looked at. */
+/** A search for alternatives: the whole schema, and how many more schemas it may visit. */
 interface Search {
   readonly whole: Schema
   left: number
 }
 
-/** @param open The references that are being followed. */
+/**
+ * @param open The references that are being followed.
+ */
 function alternativesOf(schema: unknown, search: Search, open: readonly string[]): Schema[] {
   if (schema === true) return [{}]
   if (!isSchema(schema) || search.left-- <= 0) return []
@@ -108,7 +114,7 @@ function alternativesOf(schema: unknown, search: Search, open: readonly string[]
   )
 }
 
-/** What a reference within the schema names; another document's says nothing here. */
+/** Returns the target of a reference within the schema. A reference to another document accepts everything. */
 function target(ref: string, whole: Schema): unknown {
   if (!ref.startsWith('#')) return true
   let found: unknown = whole
@@ -116,7 +122,7 @@ function target(ref: string, whole: Schema): unknown {
   return isSchema(found) ? found : true
 }
 
-/** Two schemas that both bind a value, as one; where they differ, the inner one says more. */
+/** Combines two schemas that both apply to a value. Where they conflict, the inner one wins. */
 function both(outer: Schema, inner: Schema): Schema {
   const shared: Record<string, unknown> = { ...outer, ...inner }
   for (const keyword of ['properties', 'patternProperties']) {
@@ -137,7 +143,7 @@ function both(outer: Schema, inner: Schema): Schema {
   return required.length > 0 ? { ...shared, required } : shared
 }
 
-/** The places in the list of those that the value may follow. */
+/** Returns the indices of the alternatives that fit the value. */
 function choose(all: Alternatives, value: object): number[] {
   let left = [...all.keys()]
   for (const fits of TESTS) {
@@ -148,7 +154,7 @@ function choose(all: Alternatives, value: object): number[] {
   return left
 }
 
-/** What a branch must be to be the value's, the clearest first. */
+/** Tests for whether a branch fits a value, the most reliable first. */
 const TESTS: readonly ((schema: Schema, value: object) => boolean)[] = [
   (schema, value) => acceptsType(schema, value),
   ({ properties }, value) =>
@@ -161,7 +167,7 @@ const TESTS: readonly ((schema: Schema, value: object) => boolean)[] = [
     !Array.isArray(required) || required.every((name) => Object.hasOwn(value, name)),
 ]
 
-/** Whether the schema's `type` allows the value; one without a type allows all. */
+/** Whether the schema's `type` allows the value. A schema without a type allows every value. */
 export function acceptsType({ type }: Schema, value: unknown): boolean {
   const types = [type].flat()
   return types[0] === undefined || types.includes(typeOf(value))
@@ -171,7 +177,7 @@ function typeOf(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value
 }
 
-/** Whether the schema has something of its own to say of this entry. */
+/** Whether the schema has a subschema for this particular entry. */
 function isNamed(schema: Schema, key: FieldKey, isList: boolean): boolean {
   if (isList) return (key as number) < tupleOf(schema).length
   return isSchema(schema.properties) && Object.hasOwn(schema.properties, key)
@@ -181,7 +187,7 @@ function tupleOf({ prefixItems }: Schema): readonly unknown[] {
   return Array.isArray(prefixItems) ? prefixItems : []
 }
 
-/** What a flat schema says of an entry. */
+/** Returns the subschemas that a flat schema has for an entry. */
 function schemasOf(schema: Schema, key: FieldKey, isList: boolean): unknown[] {
   if (isList) {
     if (isNamed(schema, key, isList)) return [tupleOf(schema)[key as number]]

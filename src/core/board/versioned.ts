@@ -4,9 +4,9 @@ import { type FieldKey, indexOf } from '../refs/field-key.ts'
 import { MISSING, ownField } from '../refs/field-path.ts'
 
 /**
- * How the board keeps a value and its past. A small container is a frozen JSON value, copied when it changes; one of
- * many entries is a {@link Wide}, which keeps versions per key: a change then costs its own size, and every past state
- * can be read. Versions are numbered by position: that of the message that wrote them.
+ * How the board stores a value and its history. A small container is a frozen JSON value that is copied when
+ * it changes. A large one is a {@link Wide}, which keeps versions per key: a change then costs only its own
+ * size, and every past state can be read. The position of the message that wrote a version is its number.
  */
 export type Stored = JsonValue | Wide
 
@@ -16,10 +16,10 @@ export type Container = Exclude<Stored, null | boolean | number | string>
 /** A stored value, or nothing. */
 export type Maybe = Stored | typeof MISSING
 
-/** The position after all others. */
+/** A position after all others. */
 export const NOW = Number.POSITIVE_INFINITY
 
-/** One value with its past. Positions only grow. */
+/** One value and its history. Positions only increase. */
 export class Slot {
   #versions: { value: Maybe; since: number }[]
 
@@ -27,7 +27,7 @@ export class Slot {
     this.#versions = [{ value, since }]
   }
 
-  /** The position of its first value. */
+  /** The position of the first version. */
   get birth(): number {
     return this.#versions[0]?.since as number
   }
@@ -36,7 +36,7 @@ export class Slot {
     if (value !== this.at(NOW)) this.#versions.push({ value, since })
   }
 
-  /** What it was once the message at this position was there. Logarithmic in the number of versions. */
+  /** Returns the value as of a position. Takes logarithmic time in the number of versions. */
   at(position: number): Maybe {
     const count = countUpTo(this.#versions, position, ({ since }) => since)
     const version = this.#versions[count - 1]
@@ -44,7 +44,7 @@ export class Slot {
   }
 }
 
-/** How many of the items, which are in order, are not above a limit. */
+/** Returns how many of the sorted items are not above a limit. */
 export function countUpTo<T>(
   items: readonly T[],
   limit: number,
@@ -60,14 +60,14 @@ export function countUpTo<T>(
   return low
 }
 
-/** A list or an object of many entries. */
+/** A list or an object with many entries. */
 export class Wide {
   readonly isList: boolean
   /** The number of items of a list. */
   length = 0
-  /** The value as plain JSON, until the next change in it. */
+  /** Caches the current value as plain JSON until the next change. */
   json: JsonValue | undefined
-  /** In the order in which keys came first. What is deleted keeps its place, without a value. */
+  /** In the order in which keys were first added. A deleted key keeps its place, without a value. */
   #slots = new Map<FieldKey, Slot>()
 
   constructor(isList: boolean) {
@@ -89,7 +89,7 @@ export class Wide {
     if (this.isList) this.length = Math.max(this.length, (own as number) + 1)
   }
 
-  /** Takes an entry out; items of a list that follow it move up. */
+  /** Deletes an entry. Later items of a list move up. */
   delete(key: FieldKey, position: number): void {
     this.json = undefined
     let own = this.#own(key)
@@ -123,20 +123,23 @@ export function isContainer(value: Maybe): value is Container {
   return typeof value === 'object' && value !== null
 }
 
-/** The value under a key, as of a position. "0" and 0 are the same item of a list. */
+/** Returns the value under a key, as of a position. "0" and 0 are the same item of a list. */
 export function childOf(container: Maybe, key: FieldKey, position: number = NOW): Maybe {
   if (container instanceof Wide) return container.get(key, position)
   return ownField(container, key) as Maybe
 }
 
-/** The value at a path, as of a position. */
+/** Returns the value at a path, as of a position. */
 export function valueAt(root: Maybe, path: readonly FieldKey[], position: number = NOW): Maybe {
   let value = root
   for (const key of path) value = childOf(value, key, position)
   return value
 }
 
-/** The plain, frozen JSON of a stored value as of a position. What is there now is made once until it changes. */
+/**
+ * Returns a stored value as plain, frozen JSON, as of a position. The current value is cached until it
+ * changes.
+ */
 export function toJson<T extends Maybe>(
   root: T,
   position: number = NOW,

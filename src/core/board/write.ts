@@ -23,24 +23,27 @@ export interface Write {
   instance?: string
   path: readonly FieldKey[]
   method: OutputMethod
-  /** Absent for `delete` only. */
+  /** Absent only for `delete`. */
   data?: JsonValue
 }
 
-/** How far behind its end a list may be written. */
+/** Maximum distance between a list's end and the index of a write. */
 const MAX_GAP = 1000
 
-/** The value after a write. Call {@link checkWrite} first: what that lets through does not throw here. */
+/** Returns the value after a write. Call {@link checkWrite} first; then this does not throw. */
 export function applyWrite(root: Maybe, write: Write, edit: EditOptions = PLAIN): Maybe {
   return setAt(root, write.path, act(valueAt(root, write.path), write, edit), edit)
 }
 
-/** Throws `invalid_data` for a write that cannot be done: through a scalar, push on what is no list, nothing to delete. */
+/**
+ * Throws `invalid_data` for an impossible write: through a scalar, a push onto something other than a list, or
+ * a delete of nothing.
+ */
 export function checkWrite(root: Maybe, write: Write): void {
   const { path, method, data } = write
   const refuse = (depth: number, value: Maybe, reason: string) => {
     const ref = formatVariable(write, path.slice(0, depth))
-    const what = value === MISSING ? 'not there' : describeValue(isList(value) ? [] : value)
+    const what = value === MISSING ? 'missing' : describeValue(isList(value) ? [] : value)
     throw new ByrefError('invalid_data', `${ref} is ${what}: ${reason}.`)
   }
   let current = root
@@ -49,7 +52,7 @@ export function checkWrite(root: Maybe, write: Write): void {
     const index = isList(current) ? indexOf(key) : 0
     const isFar = isList(current) && index > current.length + MAX_GAP
     if (isFar || index < 0 || !(isContainer(current) || current === MISSING)) {
-      refuse(depth, current, `nothing can be written at ${JSON.stringify(key)}`)
+      refuse(depth, current, `cannot write at ${JSON.stringify(key)}`)
     }
     current = childOf(current, key)
   }

@@ -15,83 +15,83 @@ import type {
   TrustMode,
 } from './events.ts'
 
-/** One step of a run: an answer of the model, and the calls in it. Times are ISO 8601. */
+/** One step of a run: the model's answer, and the calls in it. Times are ISO 8601. */
 export interface StepState {
   name: string
-  /** The step's id: that of the assistant message that it writes, whose debug data are the step's. */
+  /** The step's id, which is also the id of its assistant message and of its debug data. */
   messageId: string
   startedAt: string
-  /** When the whole answer was there; its calls may still be running. */
+  /** When the answer was complete. Its calls may still be running. */
   finishedAt?: string
   usage?: TokenUsage
-  /** In the AI SDK's words; `error` for an answer that broke off after one of its calls had begun. */
+  /** The AI SDK's finish reason; `error` if the answer broke off after one of its calls had started. */
   finishReason?: string
-  /** It mends an answer that is not in the form that was asked for. */
+  /** The step corrects an answer that did not fit the output schema. */
   mends?: true
-  /** The command messages that it carries out, instead of asking the model. */
+  /** The command messages that the step runs instead of asking the model. */
   commandIds?: readonly string[]
-  /** The calls of the answer, in its order. */
+  /** The calls of the answer, in order. */
   callIds: readonly string[]
 }
 
-/** One run: from a person's message to the agent's last word on it. */
+/** One run: the work that answers one or more messages. */
 export interface RunState {
   runId: string
   parentRunId?: string
-  /** The tool call that began a sub-agent's run. Only that call continues it. */
+  /** The tool call that started a sub-agent's run. Only that call continues it. */
   toolCallId?: string
-  /** What its messages are signed with, after their sender. */
+  /** A signature that is stored in the run's messages next to their sender. */
   attribution?: string
   status: 'running' | 'finished' | 'failed'
-  /** Who runs it, by the last claim. */
+  /** The process that runs it, from the last claim. */
   owner: string
-  /** How often it was taken over. */
+  /** How often the run was taken over or restarted. */
   claims: number
-  /** The name of what its prompts are made with beside the conversation, among the debug data. */
+  /** The id of the debug entry with the prompt settings (model, instructions, tools). */
   settings?: string
-  /** Absent for `off`. */
+  /** Absent if trust is off. */
   trust?: TrustMode
-  /** The name of the agent, where it has one. */
+  /** The name of the agent, if it has one. */
   agent?: string
   model?: string
   startedAt: string
   finishedAt?: string
   reason?: FinishReason
-  /** Of the steps so far. */
+  /** The total usage of the steps so far. */
   usage: TokenUsage
   error?: CallError
   steps: readonly StepState[]
-  /** The messages that it began with. */
+  /** The messages that started the run. */
   messageIds: readonly string[]
   context?: JsonValue
-  /** How it shall answer. */
+  /** Model settings and output schema for this run. */
   ask?: RunAsk
-  /** Milliseconds in which nothing happened but a person's thinking about an approval. */
+  /** Milliseconds during which the run only waited for approvals. */
   waitedMs: number
 }
 
-/** What a person was asked about a call, and said. */
+/** An approval request, and its answer. */
 export interface ApprovalState {
-  /** What was shown, and runs. */
+  /** The arguments that the person sees, and with which the tool runs. */
   arguments: JsonValue
-  /** The same for each item of a mapped call. */
+  /** The arguments of each item of a mapped call. */
   items?: readonly JsonValue[]
   requestedAt: string
-  /** What its tool does not take of it, where that is why it was asked about. */
+  /** The flow violations, if they are the reason for the request. */
   violations?: readonly FlowViolation[]
-  /** Of everything that the call was given. */
+  /** The label of everything that the call received. */
   label?: WrittenLabel
   answer?: {
     approved: boolean
     reason?: string
     arguments?: JsonValue
-    /** Given instead of running it. */
+    /** The person's result; the tool then does not run. */
     result?: JsonValue
     at: string
   }
 }
 
-/** One item of a mapped call: begun so often, and what came of it. */
+/** One item of a mapped call: its attempts and its outcome. */
 export interface ItemState {
   attempts: number
   done: boolean
@@ -100,38 +100,38 @@ export interface ItemState {
 }
 
 /**
- * One call, from its first streamed letter to its result.
+ * One call, from its first streamed character to its result.
  *
- * `streaming → planned → (waiting → planned) → running → done | failed`; `unanswered` where its run ended before it.
+ * `streaming → planned → (waiting → planned) → running → done | failed`; `unanswered` if its run ended first.
  */
 export interface CallState {
   id: string
   name: string
   runId?: string
   parentMessageId: string
-  /** The arguments as far as they have streamed; the whole of them is in `call`. */
+  /** The arguments streamed so far. `call` has the complete arguments. */
   argumentsText: string
   call?: ToolCall
   /** What is wrong with the arguments. */
   problem?: string
   status: 'streaming' | 'planned' | 'waiting' | 'running' | 'done' | 'failed' | 'unanswered'
-  /** How often it was begun. */
+  /** How often the call was started. */
   attempts: number
   approval?: ApprovalState
-  /** The items of a mapped call that were begun, by their index. */
+  /** The started items of a mapped call, by index. */
   items?: Readonly<Record<number, ItemState>>
-  /** How many items it is mapped over. */
+  /** The number of items of a mapped call. */
   itemCount?: number
-  /** When all of it was there; what comes before it is begun is a wait for other calls or for a person. */
+  /** When the call was complete. Until `startedAt` it waits for other calls or for an approval. */
   plannedAt?: string
-  /** When it was begun. */
+  /** When the call was first started. */
   startedAt?: string
   finishedAt?: string
   resultMessageId?: string
   progress?: { message: string; fraction?: number }
 }
 
-/** A message that is in the log and not yet in the conversation. */
+/** A message that is in the log but not yet part of the conversation. */
 export interface QueuedMessage {
   message: Message
   deliver: Delivery
@@ -142,43 +142,46 @@ export interface QueuedMessage {
 
 /** A compaction, and the step before it. */
 export interface CompactionState extends Compaction {
-  /** The last step that was begun before it, by its `messageId`; null for none. */
+  /** The `messageId` of the last step that started before it. Null if there is none. */
   afterStep: string | null
 }
 
-/** A deletion, and the step before it. */
+/** The latest deletion of a message, and the step before it. */
 export interface DeletionState {
-  /** How many messages are deleted by now. */
+  /** The number of messages deleted so far. */
   count: number
-  /** The last step that was begun before it, by its `messageId`; null for none. */
+  /** The `messageId` of the last step that started before it. Null if there is none. */
   afterStep: string | null
 }
 
-/** Everything that the events of one conversation say. Plain data; unchanged parts are shared. */
+/**
+ * The state of one conversation, computed from its events. It is plain data, and successive states share
+ * unchanged parts.
+ */
 export interface ConversationState {
-  /** The position of the last durable event folded in; 0 before the first. */
+  /** The position of the last folded durable event. 0 before the first. */
   position: number
-  /** When that was, ISO 8601; empty before the first. */
+  /** The timestamp of that event, ISO 8601. Empty before the first. */
   updatedAt: string
-  /** In the order in which the model meets them: an answer stands before the results of its calls. */
+  /** In the order in which the model sees them: an answer comes before the results of its calls. */
   messages: readonly Message[]
-  /** The last deletion of some of them, whose places are kept by tombstones; null before the first. */
+  /** The latest deletion. Null before the first. Tombstones keep the positions of deleted messages. */
   deletion: DeletionState | null
   /** Messages that wait for a run or a step. */
   inbox: readonly QueuedMessage[]
   assets: readonly AssetCreated[]
-  /** For each of the assets, how many messages there were when it came. */
+  /** For each asset, the number of messages that preceded it. */
   assetsAfter: readonly number[]
   assetErrors: readonly AssetFailed[]
   runs: readonly RunState[]
   calls: Readonly<Record<string, CallState>>
-  /** The last compaction of the prompt; null before the first. */
+  /** The latest compaction of the prompt. Null before the first. */
   compaction: CompactionState | null
-  /** Assistant text that is being written now, by message id. */
+  /** Assistant text that is being streamed, by message id. */
   streaming: Readonly<Record<string, string>>
 }
 
-/** A conversation in which nothing has happened. */
+/** The state of a conversation without events. */
 export const emptyConversation: ConversationState = Object.freeze({
   position: 0,
   updatedAt: '',
@@ -194,7 +197,7 @@ export const emptyConversation: ConversationState = Object.freeze({
   streaming: Object.create(null),
 })
 
-/** The run that is under way, or null. A conversation has one at a time. */
+/** Returns the open run, or null. A conversation has at most one. */
 export function openRun({ runs }: Pick<ConversationState, 'runs'>): RunState | null {
   const run = runs.at(-1)
   return run?.status === 'running' ? run : null
@@ -207,7 +210,7 @@ export function isRunEnd(
   return event?.type === 'RUN_FINISHED' || event?.type === 'RUN_ERROR'
 }
 
-/** What two usages are together: what neither says stays unsaid. */
+/** Adds two usages. A count that neither has stays null or absent. */
 export function addUsage(sum: TokenUsage, more: TokenUsage | undefined): TokenUsage {
   const total: Record<string, number | null> = { inputTokens: null, outputTokens: null }
   for (const usage of [sum, more ?? {}]) {

@@ -2,22 +2,24 @@ import { ByrefError, type ByrefErrorOptions } from '../errors.ts'
 
 /** Where a conversation cannot be read, and why. */
 export interface Damage {
-  /** Of the first record that is damaged or missing. */
+  /** The position of the first damaged or missing record. */
   position: number
-  /** Such as `its checksum is wrong`. */
+  /** A description, such as `its checksum is wrong`. */
   reason: string
 }
 
-/** A conversation that cannot be read to its end. Others are not affected. */
+/** Thrown if a conversation cannot be read to its end. Other conversations are not affected. */
 export class DamagedError extends ByrefError {
   readonly damage: Damage
 
-  /** @param conversation Null where its id is not known. */
+  /**
+   * @param conversation Null if its id is unknown.
+   */
   constructor(conversation: string | null, damage: Damage, options: ByrefErrorOptions = {}) {
     const which = conversation === null ? 'A conversation' : `The conversation "${conversation}"`
     super(
       'conversation_damaged',
-      `${which} is damaged at position ${damage.position}: ${damage.reason}. See it with: byref log verify; mend it with: byref log repair`,
+      `${which} is damaged at position ${damage.position}: ${damage.reason}. Inspect it with "byref log verify" and repair it with "byref log repair".`,
       options,
     )
     this.damage = damage

@@ -1,15 +1,21 @@
 import type { Message } from '../messages/message.ts'
 import type { CallState, ConversationState, RunState, StepState } from './conversation-state.ts'
 
-/** A part of the state, to be changed in place. */
+/** A part of the state that can be changed in place. */
 export type Writable<T> = { -readonly [K in keyof T]: T[K] }
 type Lists = 'messages' | 'inbox' | 'assets' | 'assetsAfter' | 'assetErrors' | 'runs'
 
-/** A state that is being made. What it has not copied yet it may share with others, and copies at the first change. */
+/**
+ * A state under construction. It shares unchanged parts with other states, and copies a part at its first
+ * change.
+ */
 export class EditableState {
   readonly state: Writable<ConversationState>
   readonly onMessage: ((message: Message) => void) | undefined
-  /** What belongs to this state alone, to be changed in place. Not a WeakSet, which costs more: the state holds them anyway. */
+  /**
+   * The objects that belong to this state only and can be changed in place. A WeakSet would be slower, and the
+   * state holds these objects anyway.
+   */
   #own = new Set<object>()
 
   constructor(from: ConversationState, onMessage: ((message: Message) => void) | undefined) {
@@ -22,27 +28,27 @@ export class EditableState {
     return { ...this.state }
   }
 
-  /** Marks a new value, which nobody else has, as this state's own; gives it back. */
+  /** Marks a new value as owned by this state, and returns it. */
   adopt<T extends object>(value: T): T {
     this.#own.add(value)
     return value
   }
 
-  /** The value itself where it is this state's own, else a copy of it that is. */
+  /** Returns the value if this state owns it; otherwise a copy that it owns. */
   own<T extends object>(value: T): Writable<T> {
     if (this.#own.has(value)) return value
     return this.adopt(copyOf(value))
   }
 
   list<K extends Lists>(key: K): ConversationState[K][number][] {
-    // One list of these names, copied by `own`.
+    // `own` copies a list of this key, so the type is right.
     const list = this.own(this.state[key] as unknown[]) as never
     this.state[key] = list
     return list
   }
 
   record<K extends 'calls' | 'streaming'>(key: K): Writable<ConversationState[K]> {
-    // One record of these names, copied by `own`.
+    // `own` copies a record of this key, so the type is right.
     const record = this.own<object>(this.state[key]) as never
     this.state[key] = record
     return record
@@ -81,7 +87,7 @@ export class EditableState {
 
 function copyOf<T extends object>(value: T): Writable<T> {
   if (Array.isArray(value)) return value.slice() as never
-  // Records by id have no prototype, so that any text is an id.
+  // Records by id have no prototype, so that any text can be an id.
   const isRecord = Object.getPrototypeOf(value) === null
   return isRecord ? Object.assign(Object.create(null), value) : { ...value }
 }

@@ -19,12 +19,12 @@ describe('eventProblem', () => {
     expect(said(null)).toBe('the event must be an object, not null')
     expect(said({})).toBe('type is missing: it must be text that is not empty')
     expect(said({ type: 'NEW_MESSAGE' })).toBe('payload is missing: it must be an object')
-    expect(said({ type: 'TEXT_MESSAGE_END', messageId: 'm' })).toMatch(/only streams/)
+    expect(said({ type: 'TEXT_MESSAGE_END', messageId: 'm' })).toMatch(/cannot be stored/)
     const started = { ...SOUND_EVENTS[1], messageIds: ['m', 5] }
     expect(said(started)).toBe('messageIds[1] must be text, not 5')
     const data = structuredClone(SOUND_EVENTS[3]) as { payload: { content: object } }
     Object.assign(data.payload.content, { _outputMethod: 'explode' })
-    expect(said(data)).toMatch(/^payload\.content: .*explode.*_outputMethod one of set, merge/)
+    expect(said(data)).toMatch(/^payload\.content: .*explode.*_outputMethod: one of set, merge/)
   })
 
   it('lets nothing pass that cannot be folded, wherever it stands', () => {

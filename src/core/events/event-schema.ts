@@ -19,16 +19,16 @@ import {
 } from './events.ts'
 
 /**
- * What is wrong with a value, such as `.payload.id must be text, not 5`, from the value on; null for a sound one. `T` is the
- * type of what is sound.
+ * Returns what is wrong with a value, as a path and a text such as `.payload.id must be text, not 5`. Null if
+ * the value is valid. `T` is the type of a valid value.
  */
 interface Check<T> {
   (value: unknown): string | null
-  /** Never there: makes the check of a field one of exactly its type. */
+  /** Never set. It ties the check to exactly this type. */
   readonly of?: (value: T) => T
 }
 
-/** A check for each field of a type, marked where the field is optional. A field that is forgotten does not compile. */
+/** A check for each field of a type, with optional fields marked. A missing field is a compile error. */
 type Fields<T> = {
   readonly [K in keyof T as string extends K ? never : K]-?: object extends Pick<T, K>
     ? { optional: Check<Exclude<T[K], undefined>> }
@@ -44,15 +44,15 @@ type Durable = Exclude<
   | 'TOOL_PROGRESS'
 >
 /**
- * What is wrong with an event that is to be stored or was: such as `payload.id must be text, not 5`. Null for a sound one, and
- * for one of a type that this version does not know. What it does not know in a sound event is left as it is: other fields,
- * and other words where there is a choice of words, since a later version may have written them.
+ * Returns what is wrong with an event that is or will be stored, such as `payload.id must be text, not 5`.
+ * Null if the event is valid, or if its type is unknown. Unknown fields and unknown words of a choice are
+ * accepted, because a later version may have written them.
  */
 export function eventProblem(event: unknown): string | null {
   if (!isPlainObject(event)) return `the event${wrong('an object', event)}`
   const { type } = event
   if (typeof type !== 'string' || type === '') return `type${wrong(NAME, type)}`
-  if (isStreamed(type)) return `type ${type} only streams: it is never stored`
+  if (isStreamed(type)) return `type ${type} is a streamed event and cannot be stored`
   const problem = Object.hasOwn(EVENTS, type) ? EVENTS[type as Durable](event) : null
   return problem === null ? null : problem.slice(1)
 }
@@ -64,7 +64,7 @@ const text: Check<string> = (value) => (typeof value === 'string' ? null : wrong
 const name: Check<string> = (value) =>
   typeof value === 'string' && value !== '' ? null : wrong(NAME, value)
 
-/** One of some words, or one of a later version. */
+/** Any word, because a later version may add words to the choice. */
 function word<T extends string>(): Check<T> {
   return (value) => name(value)
 }
@@ -92,12 +92,12 @@ const time: Check<string> = (value) =>
     ? null
     : wrong('a time in ISO 8601', value)
 
-/** Anything but nothing: it came from JSON, or was copied as JSON. */
+/** Any value except undefined: the value came from JSON or was copied as JSON. */
 function json<T>(): Check<T> {
   return (value) => (value === undefined ? wrong('JSON', value) : null)
 }
 
-/** An object whose keys are read leniently elsewhere. */
+/** An object whose keys are validated elsewhere. */
 function object<T extends object>(): Check<T> {
   return (value) => (isPlainObject(value) ? null : wrong('an object', value))
 }
@@ -127,7 +127,7 @@ function shape<T>(fields: Fields<T>): Check<T> {
   })
   return (value) => {
     if (!isPlainObject(value)) return wrong('an object', value)
-    // Every append comes here: no iterator, no copy.
+    // Every append runs this, so it uses no iterators and makes no copies.
     for (let i = 0; i < keys.length; i++) {
       const key = keys[i] as string
       const problem = (checks[i] as Check<unknown>)(value[key])
@@ -152,7 +152,7 @@ const participant = shape<Participant>({
   name: { optional: text },
 })
 
-/** As {@link toDataBlock} stores it: the board goes by each of its words. */
+/** Checks the form that {@link toDataBlock} returns, because the board relies on it. */
 const dataBlock: Check<unknown> = (value) => {
   if (!isPlainObject(value)) return wrong('an object', value)
   const { _path } = value
@@ -194,7 +194,7 @@ const message: Check<Message> = (value) => {
 
 const toolCall = shape<ToolCall>({ id: text, name: text, arguments: object() })
 
-/** Whoever adds it up leaves out what cannot be counted, such as less than nothing. */
+/** Invalid counts, such as negative numbers, are accepted here and ignored in sums. */
 const usage = shape<TokenUsage>({
   inputTokens: orNull(number),
   outputTokens: orNull(number),
@@ -205,7 +205,7 @@ const usage = shape<TokenUsage>({
 
 const ask = shape<RunAsk>({ settings: { optional: object() }, output: { optional: object() } })
 
-/** Where a call and its run are named. */
+/** Identifies a call and its run. */
 const ofCall = { toolCallId: text, runId: name }
 
 type Of<T extends Durable> = Omit<Extract<ConversationEvent, { type: T }>, 'type'>

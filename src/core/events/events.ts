@@ -3,10 +3,10 @@ import type { FlowRule, WrittenLabel } from '../labels/label.ts'
 import type { WrittenLabelTree } from '../labels/label-tree.ts'
 import type { Message, ToolCall } from '../messages/message.ts'
 
-/** Where an asset came from. */
+/** Who made an asset. */
 export type AssetOrigin = 'tool' | 'agent' | 'user' | 'system'
 
-/** What is known of a new asset. */
+/** The facts about a new asset. */
 export interface AssetCreated {
   assetId: string
   /** The full reference, `asset://…`. */
@@ -14,41 +14,43 @@ export interface AssetCreated {
   mime: string
   kind: 'image' | 'audio' | 'video' | 'file'
   by: AssetOrigin
-  /** The tool's id and the call's, when `by` is `tool`. */
+  /** The tool's id, if `by` is `tool`. `toolCallId` is the call's id. */
   tool?: string
   toolCallId?: string
-  /** The message that it came with, or that it was made for; absent for a call's. */
+  /** The message that the asset came with or was made for. Absent for the assets of a call. */
   messageId?: string
-  /** JSON Pointer into the result that held the asset (RFC 6901). */
+  /** JSON Pointer (RFC 6901) to the asset's place in the result. */
   origin?: string
-  /** Of the asset as it is addressed, with its content below `content`; absent where trust is off. */
+  /**
+   * The label of the asset, with the labels of its content's fields below `content`. Absent if trust is off.
+   */
   label?: WrittenLabelTree
-  /** Size of the body in bytes; absent for live objects. */
+  /** Size of the body in bytes. Absent for live objects. */
   size?: number
-  /** SHA-256 of the body, lower-case hex; absent where there is no body. */
+  /** SHA-256 of the body as lower-case hex. Absent if there is no body. */
   digest?: string
   name?: string
-  /** Where the asset lives, when assets have namespaces. */
+  /** The asset's namespace, if assets have namespaces. */
   namespace?: string
-  /** ISO 8601 in UTC; from then on the asset is unknown. Absent for one that stays. */
+  /** ISO 8601 in UTC. After this time the asset no longer exists. Absent if it does not expire. */
   expiresAt?: string
-  /** It is structured content, with fields that references can name. Absent for a file. */
+  /** Whether the asset is structured content, with fields that references can address. Absent for a file. */
   structured?: true
-  /** Of structured content, and of files that were saved with words of their own: the flattened meta as the model is shown it. */
+  /** The flattened meta that the model sees, for structured content and for files saved with a description. */
   meta?: JsonObject
   /**
-   * The body, in a handler of the event: read on demand and not enumerable, so that neither log nor wire ever carries it.
-   * Throws `asset_unsupported` for a body that is not kept; absent in the log, where a run is iterated, and for an asset
-   * that was there before.
+   * The body as base64, in a handler of the event. It is read on demand and is not enumerable, so it is never
+   * logged or sent. Throws `asset_unsupported` if the body was not kept. Absent in the log, when a run is
+   * iterated, and for an asset that existed before.
    */
   readonly base64?: string
-  /** The same as a data URL. */
+  /** The body as a data URL. */
   readonly dataUrl?: string
 }
 
-/** A body that was found and could not become an asset, or that an asset has and that could not be read for a prompt. */
+/** A body that could not become an asset, or an asset's body that could not be read for a prompt. */
 export interface AssetFailed {
-  /** The asset that could not be read, `asset://…`; absent where there is none. */
+  /** The reference of the unreadable asset, `asset://…`. Absent if there is no asset. */
   ref?: string
   code: string
   message: string
@@ -59,43 +61,49 @@ export interface AssetFailed {
   origin?: string
 }
 
-/** Tokens of one model call or of a run; null where the provider did not say. */
+/** Token counts of one model call or of a run. Null if the provider did not report them. */
 export interface TokenUsage {
   inputTokens: number | null
   outputTokens: number | null
-  /** Of the input, what the provider had in its cache. Absent where it did not say. */
+  /** Input tokens that the provider read from its cache. Absent if not reported. */
   cachedInputTokens?: number
-  /** Of the input, what the provider wrote into its cache. Absent where it did not say. */
+  /** Input tokens that the provider wrote to its cache. Absent if not reported. */
   cacheWriteTokens?: number
-  /** US dollars. Absent where the model's price is not known. */
+  /** Cost in US dollars. Absent if the model's price is unknown. */
   cost?: number
 }
 
 /**
- * Why a conversation is shown compactly from a point on: it became too large, it has more media than its budget, its
- * provider has forgotten it anyway, bodies that it showed are gone, or its model is shown more tools, which stand before
- * everything.
+ * Why the prompt was compacted: it became too large (`size`), its media exceed their budget (`media`), the
+ * provider's cache has expired anyway (`cold`), bodies that it showed no longer exist (`gone`), or the model
+ * gets more tools, whose schemas come first in the prompt (`tools`).
  */
 export type CompactionReason = 'size' | 'media' | 'cold' | 'gone' | 'tools'
 
-/** How what came before is shown from a compaction on. Everything behind it stands where it came. */
+/** How the prompt shows what precedes a compaction. Later messages are shown unchanged. */
 export interface Compaction {
   reason: CompactionReason
-  /** The last message that it covers. */
+  /** The id of the last message that the compaction covers. */
   through: string
-  /** The first message that is still shown; null where all are. Data are shown whoever wrote them. */
+  /** The id of the first message that is still shown. Null if all are. Data is shown in any case. */
   from: string | null
-  /** From this message on results are shown as they are, older ones by their names; null where all are as they are. */
+  /**
+   * From this message on, results are shown in full. Older results are shown as references. Null if all are
+   * shown in full.
+   */
   wholeFrom: string | null
-  /** Messages that are shown though they stand before that: what is being answered, and what the system said of it. */
+  /** Earlier messages that are still shown: those that are being answered, and system messages about them. */
   pinned: readonly string[]
-  /** What is said of messages that are left out, and of how many. */
+  /** The summary of the messages that are left out, and their number. */
   summary?: { text: string; messages: number }
-  /** The references of the bodies that are still sent, of all others there are markers; null where all are. */
+  /**
+   * The references of the bodies that are still sent; other bodies are replaced by markers. Null if all are
+   * sent.
+   */
   media: readonly string[] | null
 }
 
-/** Why a run ended. The `_limit`s are those of `createAgent({ limits })`. */
+/** Why a run ended. The `_limit` reasons refer to `createAgent({ limits })`. */
 export type FinishReason =
   | 'done'
   | 'length'
@@ -106,88 +114,100 @@ export type FinishReason =
   | 'cost_limit'
   | 'time_limit'
 
-/** When a message that comes during a run reaches the model: after that run, in one of its own, or with its next step. */
+/**
+ * When a message sent during a run reaches the model: in a later run (`next_run`), or at this run's next step.
+ */
 export type Delivery = 'next_run' | 'next_step'
 
-/** How a run shall answer, beside what its agent says. */
+/** What a run asks for, in addition to its agent's options. */
 export interface RunAsk {
-  /** Of the model calls, before the agent's own: options by the AI SDK's names. */
+  /** Model settings with the AI SDK's names. They take precedence over the agent's settings. */
   settings?: JsonObject
-  /** JSON Schema of the answer, which then is JSON. */
+  /** JSON Schema of the answer, which is then JSON. */
   output?: JsonObject
 }
 
 /**
- * How an agent treats what nobody vouches for. `off`: like anything else. `track`: it is labelled, and asked
- * about before it acts. `quarantine`: also, its model is shown its name alone.
+ * How an agent treats untrusted data. `off`: like any other data. `track`: values are labelled, and calls that
+ * would act on untrusted data need an approval. `quarantine`: in addition, the model sees only references to
+ * untrusted values.
  */
 export type TrustMode = 'off' | 'track' | 'quarantine'
 
-/** Something in a call that its tool does not take. */
+/** Data in a call that its tool does not accept. */
 export interface FlowViolation {
   rule: FlowRule
-  /** Where it stands in the arguments, as a JSON Pointer; empty for the call itself, which its model decided. */
+  /** JSON Pointer to the data in the arguments. Empty for the call itself, which the model decided on. */
   path: string
-  /** The reference that brought it there; absent for what the model wrote. */
+  /** The reference that supplied the data. Absent if the model wrote it. */
   ref?: string
   label: WrittenLabel
 }
 
-/** What went wrong with a call: a stable code, and a reason that a model and a person can act on. */
+/** The error of a call: a stable code, and a message that tells a model or a person what to do. */
 export interface CallError {
   code: string
   message: string
 }
 
 /**
- * Everything that happens in a conversation. Names and flat shapes are AG-UI's (docs.ag-ui.com) wherever AG-UI has
- * the event; `NEW_MESSAGE` and `ASSET_*` have a `payload`.
+ * Everything that happens in a conversation. Event names and flat shapes follow AG-UI (docs.ag-ui.com) if
+ * AG-UI has the event. `NEW_MESSAGE` and `ASSET_*` have a `payload`.
  */
 export type ConversationEvent =
-  // the conversation: durable
+  // The conversation; durable.
   | {
       type: 'NEW_MESSAGE'
       payload: Message
-      /** Of its content, of a data message of its `data`; absent for what a person says, and where trust is off. */
+      /**
+       * The label of its content, or of `data` in a data message. Absent for people's messages, and if trust
+       * is off.
+       */
       label?: WrittenLabelTree
-      /** With the result of a call: the label of everything that its tool was given and read, where it may keep it. */
+      /**
+       * For the result of a call: the label of everything that its tool received and read, if the tool may
+       * retain it.
+       */
       given?: WrittenLabel
-      /** Absent for a message that is part of the conversation at once. */
+      /** Absent if the message is part of the conversation at once. */
       deliver?: Delivery
-      /** For one that waits for the next run: that run's id, where it is to be a run of its own. */
+      /** For a message that waits for a run of its own: the id of that run. */
       runId?: string
-      /** What that run is given as its context. */
+      /** The `context` of that run. */
       context?: JsonValue
-      /** How that run shall answer. */
+      /** The model settings and output schema of that run. */
       ask?: RunAsk
-      /** The name of the agent that it is said to. */
+      /** The name of the agent that the message is addressed to. */
       agent?: string
     }
-  /** Takes a message's content and metadata away, for good; its place stays. The message may wait still. */
+  /**
+   * Permanently removes a message's content and metadata. Its position stays. The message may still wait for a
+   * run.
+   */
   | { type: 'MESSAGE_DELETED'; messageId: string }
   | { type: 'ASSET_CREATED'; payload: AssetCreated }
   | { type: 'ASSET_ERROR'; payload: AssetFailed }
-  // a run: durable
+  // A run; durable.
   | {
       type: 'RUN_STARTED'
       threadId: string
       runId: string
-      /** The run whose call this one is, for a sub-agent. */
+      /** For a sub-agent: the run whose call started this run. */
       parentRunId?: string
-      /** The tool call that began a sub-agent's run. Only that call continues it. */
+      /** The tool call that started a sub-agent's run. Only that call continues it. */
       toolCallId?: string
-      /** What its messages are signed with, after their sender. */
+      /** A signature that is stored in the run's messages next to their sender. */
       attribution?: string
-      /** The messages that it begins with: those that waited for it reach the model now. */
+      /** The messages that start the run. Those that waited become part of the conversation now. */
       messageIds: readonly string[]
-      /** The name of the agent that runs, where it has one. */
+      /** The name of the agent, if it has one. */
       agent?: string
       model?: string
-      /** Who runs it. How long that holds is the log's business: see `AppendOptions.lease`. */
+      /** The process that runs it. The log's lease limits how long: see `AppendOptions.lease`. */
       owner: string
-      /** The name of what its prompts are made with beside the conversation, among the debug data. */
+      /** The id of the debug entry with the prompt settings (model, instructions, tools). */
       settings?: string
-      /** Absent for `off`. */
+      /** Absent if trust is off. */
       trust?: TrustMode
       context?: JsonValue
       ask?: RunAsk
@@ -199,7 +219,7 @@ export type ConversationEvent =
       owner: string
       settings?: string
       trust?: TrustMode
-      /** The same owner begins again, because its run had stopped making progress; absent where another takes over. */
+      /** The same owner restarts the run because it had stalled. Absent if another owner takes over. */
       reason?: 'stalled'
     }
   | {
@@ -209,17 +229,17 @@ export type ConversationEvent =
       result: { reason: FinishReason; usage: TokenUsage }
     }
   | { type: 'RUN_ERROR'; threadId: string; runId: string; code: string; message: string }
-  // a step, which is one answer of the model; its id is that of the message it writes: durable
+  // A step, which is one answer of the model. Its id is the id of the message that it writes; durable.
   | {
       type: 'STEP_STARTED'
       stepName: string
       runId: string
       messageId: string
-      /** Messages that waited for the next step: they reach the model now. */
+      /** Messages that waited for the next step. They become part of the conversation now. */
       messageIds?: readonly string[]
-      /** It mends an answer that is not in the form that was asked for. */
+      /** The step corrects an answer that did not fit the output schema. */
       mends?: true
-      /** The command messages that it carries out, instead of asking the model. */
+      /** The command messages that the step runs instead of asking the model. */
       commandIds?: readonly string[]
     }
   | {
@@ -228,33 +248,36 @@ export type ConversationEvent =
       runId: string
       messageId: string
       usage: TokenUsage
-      /** In the AI SDK's words; `error` for an answer that broke off after one of its calls had begun. */
+      /** The AI SDK's finish reason; `error` if the answer broke off after one of its calls had started. */
       finishReason: string
     }
-  // what came before is shown compactly in all prompts from now on: durable
+  // From here on, all prompts show the earlier messages in compact form; durable.
   | ({ type: 'PROMPT_COMPACTED'; runId: string } & Compaction)
-  // a call: complete, asked about, answered, begun, and for one that is mapped each of its items; its result is a
-  // NEW_MESSAGE with `tool_result`: durable
+  // A call: completed, sent for approval, answered, started, and finished for each item of a mapped call. Its
+  // result is a NEW_MESSAGE with `tool_result`; durable.
   | {
       type: 'TOOL_CALL_END'
       toolCallId: string
       runId: string
       parentMessageId: string
       call: ToolCall
-      /** What is wrong with the arguments, where they are no JSON object or could not be taken. */
+      /** What is wrong with the arguments, if they are not a JSON object or could not be read. */
       problem?: string
     }
   | {
       type: 'APPROVAL_REQUESTED'
       toolCallId: string
       runId: string
-      /** What will run, exactly: variables resolved, checked, references to assets as they are. */
+      /** The exact arguments of the call: validated, with variables resolved and asset references kept. */
       arguments: JsonValue
-      /** The arguments of each execution, for a call that is mapped; then `arguments` are those that they were made from. */
+      /**
+       * For a mapped call, the arguments of each execution. `arguments` then has those that they were made
+       * from.
+       */
       items?: readonly JsonValue[]
-      /** What its tool does not take of it, where that is why it was asked about. */
+      /** The flow violations, if they are the reason for the request. */
       violations?: readonly FlowViolation[]
-      /** Of everything that the call was given. */
+      /** The label of everything that the call received. */
       label?: WrittenLabel
     }
   | {
@@ -262,12 +285,12 @@ export type ConversationEvent =
       toolCallId: string
       runId: string
       approved: boolean
-      /** Who said it, where that was said. */
+      /** Who answered, if known. */
       by?: string
       reason?: string
-      /** What runs instead of what was shown; of a mapped call, for each of its items. */
+      /** Arguments that replace the proposed ones. For a mapped call, those of each item. */
       arguments?: JsonValue
-      /** The result itself: then nothing runs. */
+      /** The call's result; the tool then does not run. */
       result?: JsonValue
     }
   | {
@@ -275,9 +298,9 @@ export type ConversationEvent =
       toolCallId: string
       runId: string
       attempt: number
-      /** For an item of a mapped call, its index. */
+      /** The index of an item of a mapped call. */
       item?: number
-      /** For a mapped call itself, how many items it has. */
+      /** For the mapped call itself, the number of items. */
       items?: number
     }
   | {
@@ -288,14 +311,14 @@ export type ConversationEvent =
       value?: JsonValue
       error?: CallError
       label?: WrittenLabelTree
-      /** Of everything that the tool was given and read, where it may keep it. */
+      /** The label of everything that the tool received and read, if the tool may retain it. */
       given?: WrittenLabel
     }
-  /** What a tool's own model calls used: it counts as its run's. Logged with what the call came to. */
+  /** Usage of a tool's own model calls. It counts towards the run, and is logged with the call's result. */
   | { type: 'TOOL_USAGE'; toolCallId: string; runId: string; usage: TokenUsage }
-  /** An answer about what is untrusted is shown to the model: at most so many bits of it. */
+  /** The model sees an answer about untrusted data. The answer reveals at most `bits` bits. */
   | { type: 'DECLASSIFIED'; toolCallId: string; runId: string; bits: number; question: string }
-  // what streams by: not durable, its outcome is in the events above
+  // Streamed events; not durable. Their outcome is in the events above.
   | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' }
   | { type: 'TEXT_MESSAGE_CONTENT'; messageId: string; delta: string }
   | { type: 'TEXT_MESSAGE_END'; messageId: string }
@@ -310,21 +333,21 @@ export type ConversationEvent =
     }
   | { type: 'TOOL_PROGRESS'; payload: { toolCallId: string; message: string; fraction?: number } }
 
-/** What `ASSET_CREATED` and `ASSET_ERROR` are, as events. */
+/** The `ASSET_CREATED` and `ASSET_ERROR` events. */
 export type AssetEvent = Extract<ConversationEvent, { type: 'ASSET_CREATED' | 'ASSET_ERROR' }>
 
 /** A durable event with its place in the log. */
 export interface LogRecord {
-  /** Of the envelope: what this file says is version 1. */
+  /** The version of the record format. */
   v: 1
-  /** From 1 in each conversation, without gaps. */
+  /** Starts at 1 in each conversation, without gaps. */
   position: number
-  /** When it was appended, ISO 8601 in UTC. */
+  /** When the event was appended, ISO 8601 in UTC. */
   timestamp: string
   event: ConversationEvent
 }
 
-// A record over the union: an event that is added to it and not here does not compile.
+// A record over the union: an event type that is missing here is a compile error.
 const DURABLE: Record<ConversationEvent['type'], boolean> = {
   NEW_MESSAGE: true,
   MESSAGE_DELETED: true,
@@ -353,15 +376,15 @@ const DURABLE: Record<ConversationEvent['type'], boolean> = {
   TOOL_PROGRESS: false,
 }
 
-/** Every type of event. */
+/** All event types. */
 export const EVENT_TYPES = Object.keys(DURABLE) as ConversationEvent['type'][]
 
-/** Whether the event belongs in the log; the others only stream. */
+/** Whether the event is stored in the log. Other events are only streamed. */
 export function isDurable({ type }: ConversationEvent): boolean {
   return DURABLE[type] === true
 }
 
-/** Whether events of this type only stream. */
+/** Whether events of this type are only streamed. */
 export function isStreamed(type: string): boolean {
   return Object.hasOwn(DURABLE, type) && !DURABLE[type as ConversationEvent['type']]
 }

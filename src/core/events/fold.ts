@@ -20,46 +20,52 @@ import { DamagedError } from './damaged-error.ts'
 import { EditableState, type Writable } from './editable-state.ts'
 import type { ConversationEvent, LogRecord } from './events.ts'
 
-/** Something to fold: a record of the log, or an event that only streams, without a position. */
+/** What can be folded: a record of the log, or a streamed event without a position. */
 export type Foldable =
   | LogRecord
   | { event: ConversationEvent; position?: undefined; timestamp?: undefined }
 
 /**
- * The state after one more event: the one fold of agent, server, browser and tests. A record whose position was
- * folded before changes nothing, so replays and reconnects are harmless. Costs a copy of the lists that change; who
- * folds much has {@link createFold}.
+ * Returns the state after one more event. Agent, server, browser and tests all use this function. A record
+ * whose position was already folded changes nothing, so replays and reconnects are harmless. It copies the
+ * lists that change. To fold many events, use {@link createFold}.
  */
 export function fold(state: ConversationState, record: Foldable): ConversationState {
   return foldAll(state, [record])
 }
 
-/** The state after all these events: as {@link fold} for each, and linear in their number. */
+/** Returns the state after all these events, like {@link fold} for each, in linear time. */
 export function foldAll(state: ConversationState, records: Iterable<Foldable>): ConversationState {
   const folding = createFold(state)
   for (const record of records) folding.apply(record)
   return folding.snapshot()
 }
 
-/** A state that is folded in place: each event costs its own size, however long the conversation is. */
+/**
+ * A state that is changed in place. The cost of an event depends on its own size, not on the conversation's
+ * length.
+ */
 export interface Fold {
-  /** The state now. It changes with the next event; keep {@link Fold.snapshot} of it instead. */
+  /** The current state. It changes with the next event; to keep it, use {@link Fold.snapshot}. */
   readonly state: ConversationState
-  /** Folds one event in; false for a record that was folded before. @throws DamagedError */
+  /**
+   * Folds one event. Returns false for a record that was already folded.
+   * @throws DamagedError
+   */
   apply(record: Foldable): boolean
-  /** The state as it is and stays. */
+  /** Returns the current state as an object that does not change. */
   snapshot(): ConversationState
 }
 
 /** Options of {@link createFold}. */
 export interface FoldOptions {
-  /** Told of each message that becomes part of the conversation, in order. */
+  /** Called with each message that becomes part of the conversation, in order. */
   onMessage?(message: Message): void
 }
 
 const FOLD_OPTIONS: OptionTable<FoldOptions> = { onMessage: is.callback() }
 
-/** Begins to fold from a state, which stays as it is. */
+/** Creates a fold that starts from a state. The state itself does not change. */
 export function createFold(
   from: ConversationState = emptyConversation,
   options?: FoldOptions,
@@ -79,7 +85,7 @@ export function createFold(
         const reason = `it cannot be folded (${errorMessage(cause)})`
         throw new DamagedError(null, { position: position ?? 0, reason }, { cause })
       } finally {
-        // Also one that cannot be taken is behind us.
+        // An event that failed also counts as folded.
         if (position !== undefined) {
           editable.state.position = position
           editable.state.updatedAt = timestamp
@@ -102,12 +108,12 @@ type Apply<T extends ConversationEvent['type']> = (
 ) => void
 
 function apply(editable: EditableState, event: ConversationEvent, at: string): void {
-  // An event of a later version says nothing here.
+  // Events of later versions are ignored.
   const handler = Object.hasOwn(HANDLERS, event.type) ? HANDLERS[event.type] : undefined
   ;(handler as Apply<ConversationEvent['type']> | undefined)?.(editable, event, at)
 }
 
-/** What ends here is said again by durable events. */
+/** Durable events contain the same information. */
 const ignore = (): void => {}
 
 const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
@@ -148,7 +154,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     if (settings !== undefined) run.settings = settings
     if (trust !== run.trust) run.trust = trust
     run.claims++
-    // What the one before was writing is not written on.
+    // The new owner does not continue the text that the previous one was streaming.
     editable.state.streaming = Object.create(null)
     dropIncompleteCalls(editable, run)
   },
@@ -183,7 +189,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     editable.state.compaction = { ...compaction, afterStep: lastStepOf(editable) }
   },
   TOOL_CALL_START(editable, { toolCallId: id, toolCallName: name, parentMessageId }) {
-    // What streams elsewhere may come late: the log has the call already.
+    // A streamed event of another process may arrive after the logged call.
     const known = editable.state.calls[id]
     if (known?.call && known.parentMessageId === parentMessageId) return
     openCall(editable, {
@@ -238,7 +244,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     const run = editable.run(runId)
     if (run) run.usage = addUsage(run.usage, usage)
   },
-  // What it shows is in the call's result.
+  // The call's result contains the answer.
   DECLASSIFIED: ignore,
   TOOL_PROGRESS(editable, { payload: { toolCallId, ...progress } }) {
     const call = openCallOf(editable, toolCallId)
@@ -266,7 +272,7 @@ function addMessage(editable: EditableState, message: Message, at: string): void
   editable.onMessage?.(message)
 }
 
-/** Whether the answer is in the log already: what another process streams may come behind it. */
+/** Whether the answer is already in the log. Another process's streamed events may arrive after it. */
 function isWritten({ state }: EditableState, messageId: string): boolean {
   const steps = state.runs.at(-1)?.steps ?? []
   return steps.slice(-3).some((one) => one.messageId === messageId && one.finishedAt !== undefined)
@@ -276,7 +282,7 @@ function lastStepOf({ state }: EditableState): string | null {
   return state.runs.at(-1)?.steps.at(-1)?.messageId ?? null
 }
 
-/** Leaves a tombstone. The calls of an answer go with it; the call of a result has none any more. */
+/** Leaves a tombstone. Deleting an answer removes its calls. Deleting a result makes its call unanswered. */
 function deleteMessage(editable: EditableState, message: Message, index: number): void {
   const answered = resultCall(message)
   editable.list('messages')[index] = tombstoneOf(message, { isResult: answered !== null })
@@ -315,7 +321,9 @@ function forgetCalls(editable: EditableState, message: Message): void {
   for (const id of gone) delete calls[id]
 }
 
-/** Where the results of an answer begin that were there before the answer was whole; null where there are none. */
+/**
+ * Returns the index of the first result that was logged before its answer was complete. Null if there is none.
+ */
 function firstResultOf(editable: EditableState, messageId: string): number | null {
   const { calls, messages, runs } = editable.state
   const step = runs.at(-1)?.steps.at(-1)
@@ -330,9 +338,9 @@ function firstResultOf(editable: EditableState, messageId: string): number | nul
   return index
 }
 
-/** A message that is a call's result ends the call; a second result changes nothing. */
+/** Ends the call whose result the message is. A second result changes nothing. */
 function closeCall(editable: EditableState, message: Message, at: string): void {
-  // A record that some other program wrote may have any metadata, or none.
+  // A record that another program wrote may have any metadata, or none.
   const mark = message.metadata?.tool_result
   const id: unknown = mark?.tool_call_id
   const call = typeof id === 'string' ? openCallOf(editable, id) : null
@@ -343,7 +351,7 @@ function closeCall(editable: EditableState, message: Message, at: string): void 
   call.progress = undefined
 }
 
-/** Messages that waited become part of the conversation. */
+/** Moves messages from the inbox into the conversation. */
 function deliver(
   editable: EditableState,
   messageIds: readonly string[] | undefined,
@@ -357,7 +365,7 @@ function deliver(
   for (const { message } of inbox.filter(isDue)) addMessage(editable, message, at)
 }
 
-/** Adds the time since the last event where a person was asked about a call meanwhile. */
+/** Adds the time since the last event if a call waited for an approval meanwhile. */
 function addWait(editable: EditableState, at: string): void {
   const { calls, updatedAt } = editable.state
   const open = openRun(editable.state)
@@ -368,7 +376,7 @@ function addWait(editable: EditableState, at: string): void {
   if (run) run.waitedMs += waited
 }
 
-/** A run that ended leaves no call running and no text half written: what has no result by now gets none. */
+/** Ends a run. Calls without a result become unanswered, and streamed text is dropped. */
 function endRun(editable: EditableState, runId: string, outcome: Partial<RunState>): void {
   const run = editable.run(runId)
   if (run?.status !== 'running') return
@@ -384,7 +392,7 @@ function endRun(editable: EditableState, runId: string, outcome: Partial<RunStat
   editable.state.streaming = Object.create(null)
 }
 
-/** Begins a call, as one more of the step whose message announces it: those that are complete first, in their order. */
+/** Adds a call to the step whose message announces it. Complete calls come first, in order. */
 function openCall(editable: EditableState, call: CallState): void {
   const { calls } = editable.state
   const isNew = calls[call.id]?.parentMessageId !== call.parentMessageId
@@ -402,7 +410,7 @@ function openCall(editable: EditableState, call: CallState): void {
   callIds.splice(at, 0, call.id)
 }
 
-/** Forgets the calls of the last step that were still streaming. */
+/** Removes the calls of the last step that were still streaming. */
 function dropIncompleteCalls(editable: EditableState, run: Writable<RunState>): void {
   const last = run.steps.at(-1)
   const step = last && editable.step(run, last.messageId)
@@ -413,7 +421,7 @@ function dropIncompleteCalls(editable: EditableState, run: Writable<RunState>): 
   for (const id of gone) delete editable.record('calls')[id]
 }
 
-/** A call that may still change. */
+/** Returns a call that can still change, or null. */
 function openCallOf(editable: EditableState, id: string): Writable<CallState> | null {
   const status = editable.state.calls[id]?.status
   const isOver = status === 'done' || status === 'failed' || status === 'unanswered'

@@ -3,9 +3,9 @@ import { Branch, copyTree, isOpen } from './copy-tree.ts'
 import { className, isPlainObject, type JsonValue } from './json.ts'
 
 /**
- * A frozen copy, as JSON would carry it: undefined is dropped from objects and null in lists, `toJSON` is honoured.
- * What JSON would lose or bend (bigint, NaN, functions, Maps, bytes, class instances, cycles) throws `invalid_data`
- * with its path, because a fact must not change on its way to the board. Any depth, any key.
+ * Returns a frozen copy with the rules of JSON: undefined is dropped from objects and becomes null in lists,
+ * and `toJSON` is called. Throws `invalid_data`, with the path, for values that JSON would lose or change:
+ * bigint, NaN, functions, Maps, bytes, class instances, cycles. Accepts any depth and any key.
  */
 export function copyJson(root: unknown): JsonValue {
   return copyTree(
@@ -23,7 +23,7 @@ export function copyJson(root: unknown): JsonValue {
           : `is ${typeof value === 'number' ? value : `a ${className(value)}`}`
         throw new ByrefError(
           'invalid_data',
-          `The value at ${JSON.stringify(open.map(({ key }) => key))} ${what}: data is JSON. Save it as an asset.`,
+          `The value at ${JSON.stringify(open.map(({ key }) => key))} ${what}: data must be JSON. Save the value as an asset instead.`,
         )
       }
       return new Branch(value, isList, isList ? value.entries() : Object.entries(value))

@@ -1,12 +1,12 @@
 import type { FieldKey } from '../refs/field-key.ts'
 import { type JsonValue, putKey } from './json.ts'
 
-/** A container on its way into a copy: what it was, what it becomes, and its entries, in order. */
+/** A container that is being copied: its source, its copy, and its entries in order. */
 export class Branch {
   readonly source: object
   readonly out: JsonValue[] | Record<string, JsonValue>
   readonly entries: Iterator<[FieldKey, unknown]>
-  /** The key that is being copied. */
+  /** The key of the entry that is being copied. */
   key: FieldKey = ''
 
   constructor(source: object, isList: boolean, entries: Iterable<[FieldKey, unknown]>) {
@@ -17,8 +17,9 @@ export class Branch {
 }
 
 /**
- * Copies a tree of any depth. `visit` gives what a value becomes, a {@link Branch} for a container, or undefined to
- * drop it; `open` are the branches around it, from the root on. `close` is called with each branch once it is filled.
+ * Copies a tree of any depth. `visit` returns the copy of a value, a {@link Branch} for a container, or
+ * undefined to drop it. `open` has the branches around the value, from the root. `close` is called with each
+ * complete branch.
  */
 export function copyTree(
   root: unknown,
@@ -49,7 +50,7 @@ export function copyTree(
   return copy ?? null
 }
 
-/** Whether the value is one of the branches that are being copied: then it contains itself. */
+/** Whether the value is one of the branches that are being copied, so that it contains itself. */
 export function isOpen(value: unknown, open: readonly Branch[]): boolean {
   for (let level = open.length - 1; level >= 0; level--) {
     if (open[level]?.source === value) return true

@@ -1,18 +1,24 @@
-/** What was cut: characters of a text, items of a list. */
+/** The unit of what was cut: characters of a text, or items of a list. */
 export type CutUnit = 'characters' | 'items'
 
-/** The mark at the end of what was cut, with its real size: `<cut: 1000000 items>`, the last item of a list. */
+/**
+ * Returns the mark that ends a cut value and gives its full size, such as `<cut: 1000000 items>` as the last
+ * item of a list.
+ */
 export function cutMark(size: number, unit: CutUnit): string {
   return `<cut: ${size} ${unit}>`
 }
 
-/** The real size that a mark at the end of a text names; null where there is none. */
+/** Returns the full size in the mark at the end of a text. Null if there is no mark. */
 export function readCutMark(value: unknown, unit: CutUnit): number | null {
   const mark = typeof value === 'string' ? /<cut: (\d{1,16}) (\w+)>$/.exec(value.slice(-40)) : null
   return mark?.[2] === unit ? Number(mark[1]) : null
 }
 
-/** At most `max` characters and then the mark; a text that was cut before keeps its real size. */
+/**
+ * Cuts a text to at most `max` characters and adds the mark. A text that was cut before keeps its original
+ * size.
+ */
 export function cutText(text: string, max: number): string {
   const real = readCutMark(text, 'characters')
   if ((real === null ? text.length : text.lastIndexOf('<cut: ')) <= max) return text
@@ -21,7 +27,7 @@ export function cutText(text: string, max: number): string {
   )
 }
 
-/** The items of a list without the mark of a cut, and how many there were before it. */
+/** Returns the items of a list without the mark of a cut, and the list's full length. */
 export function shownItems(list: readonly unknown[]): {
   items: readonly unknown[]
   length: number

@@ -1,4 +1,4 @@
-/** What JSON can carry. Values on the board are frozen. */
+/** A JSON value. Values on the board are frozen. */
 export type JsonValue =
   | null
   | boolean
@@ -9,7 +9,7 @@ export type JsonValue =
 
 export type JsonObject = { readonly [key: string]: JsonValue }
 
-/** Whether the value is an object that holds plain data: no list, no class instance. */
+/** Whether the value is an object with plain data, not a list or a class instance. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const prototype = Object.getPrototypeOf(value)
@@ -17,7 +17,7 @@ export function isPlainObject(value: unknown): value is Record<string, unknown> 
   return Object.getPrototypeOf(prototype) === null
 }
 
-/** Sets an own key, `__proto__` too. */
+/** Sets an own key, including `__proto__`. */
 export function putKey<T>(target: Record<string, T>, key: string, value: T): void {
   if (key !== '__proto__') {
     target[key] = value
@@ -27,7 +27,10 @@ export function putKey<T>(target: Record<string, T>, key: string, value: T): voi
   Object.defineProperty(target, key, { value, ...rest })
 }
 
-/** A value as an error shows it: the beginning of its JSON, or its type where it has none. Never throws. */
+/**
+ * Shows a value in an error message: the first 200 characters of its JSON, or its type if it has none. Never
+ * throws.
+ */
 export function shownJson(value: unknown): string {
   try {
     return (JSON.stringify(value) ?? typeof value).slice(0, 200)
@@ -36,7 +39,7 @@ export function shownJson(value: unknown): string {
   }
 }
 
-/** The name of the class of a value that is no plain data: `Uint8Array`, `Map`, `Chart`. */
+/** Returns the class name of a value that is not plain data: `Uint8Array`, `Map`, `Chart`. */
 export function className(value: unknown): string {
   let prototype = Object.getPrototypeOf(Object(value))
   while (prototype !== null) {

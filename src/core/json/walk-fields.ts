@@ -1,6 +1,6 @@
 import { ByrefError } from '../errors.ts'
 
-/** A container that is being walked through. */
+/** A container that is being walked. */
 interface Level {
   source: object
   /** Null for a list. */
@@ -11,8 +11,9 @@ interface Level {
 }
 
 /**
- * Visits every field of a value, depth first, with the name that {@link flatten} gives it. `visit` may say how
- * many entries of a container follow; below 0 ends the walk. Any depth.
+ * Visits every field of a value, depth first, with the name that {@link flatten} gives it. `visit` may return
+ * how many entries of a container to visit; a negative number ends the walk. Values may be nested to any
+ * depth.
  */
 export function walkFields(
   root: object,
@@ -49,7 +50,7 @@ function enter(source: object, prefix: string, most?: number): Level {
   return { source, keys, next: 0, size, prefix }
 }
 
-/** Escapes what would not read back: the separator's characters, `%`, and white space at the end, which a URL loses. */
+/** Escapes what could not be parsed again: the separator, `%`, and trailing white space, which URLs lose. */
 function keyEscaper(sep: string): (key: string) => string {
   if (sep === '' || /[%\p{L}\p{N}\p{Cs}]/u.test(sep)) {
     throw new ByrefError('invalid_data', `${JSON.stringify(sep)} cannot separate keys.`)

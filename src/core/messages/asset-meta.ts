@@ -5,17 +5,17 @@ import { className, isPlainObject, type JsonValue } from '../json/json.ts'
 import { ASSET_FIELDS } from '../refs/asset-id.ts'
 import type { Asset, AssetMeta } from './asset.ts'
 
-/** Bounds of a meta. What is cut says its real size: see `cut.ts`. */
+/** Limits of a meta. Text and lists that are cut state their full size: see `cut.ts`. */
 export interface MetaOptions {
-  /** Characters of one text. Default 2,000. */
+  /** Maximum characters of one text. Default 2,000. */
   text?: number
-  /** Items of one list. Default 100. */
+  /** Maximum items of one list. Default 100. */
   items?: number
 }
 
 /**
- * The meta of an asset: the fields in the order of the reference, those
- * without a value left out. Reads no body and runs no getter.
+ * Returns the meta of an asset: its known fields in a fixed order, without missing ones. Reads no body and
+ * calls no getter.
  */
 export function assetMeta(asset: Asset, options?: MetaOptions): AssetMeta {
   checkOptions('assetMeta', options, { text: is.wholeNumber, items: is.wholeNumber })
@@ -24,9 +24,10 @@ export function assetMeta(asset: Asset, options?: MetaOptions): AssetMeta {
 }
 
 /**
- * The meta of any value. Objects and lists stay; text, finite numbers and booleans are kept; null and undefined are
- * dropped from objects and `<class 'NoneType'>` in lists; URL, Date, bigint, NaN and the infinities become text; all
- * else is `<class 'NAME'>` by its constructor. A cycle is `<cycle>`. Any depth.
+ * Returns the meta of any value. Objects, lists, text, finite numbers and booleans are kept. Null and
+ * undefined are dropped from objects, and become `<class 'NoneType'>` in lists. URL, Date, bigint, NaN and the
+ * infinities become text. Any other value becomes `<class 'NAME'>` with the name of its constructor. A cycle
+ * becomes `<cycle>`. Values may be nested to any depth.
  */
 export function metaOf(root: unknown, { text = 2000, items = 100 }: MetaOptions = {}): JsonValue {
   return copyTree(root, (value, open) => {
@@ -44,7 +45,10 @@ export function metaOf(root: unknown, { text = 2000, items = 100 }: MetaOptions 
   })
 }
 
-/** The type string of a value: `<class 'Uint8Array'>`. Null and undefined are `NoneType`, as in the reference. */
+/**
+ * Returns the type string of a value, such as `<class 'Uint8Array'>`. Null and undefined give `<class
+ * 'NoneType'>`.
+ */
 export function typeString(value: unknown): string {
   return `<class '${value === null || value === undefined ? 'NoneType' : className(value)}'>`
 }
@@ -61,7 +65,7 @@ function cutItems(list: readonly unknown[], max: number): readonly unknown[] {
   return items.length > max ? [...items.slice(0, max), cutMark(length, 'items')] : list
 }
 
-/** A getter is not run: its value is the type string of Python's. */
+/** Does not call getters: it yields the type string of a Python property instead. */
 function* ownEntries(source: object): Iterable<[string, unknown]> {
   for (const key of Object.keys(source)) {
     const field = Object.getOwnPropertyDescriptor(source, key)

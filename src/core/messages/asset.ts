@@ -1,10 +1,11 @@
 import type { JsonValue } from '../json/json.ts'
 
 /**
- * A record that can hold anything: bytes, text, JSON with bytes at its leaves, a live object. It never changes once saved.
+ * A record that can hold anything: bytes, text, JSON with bytes at its leaves, a live object. It never changes
+ * once saved.
  */
 export interface Asset {
-  /** A task's own word to classify assets. */
+  /** The application's own classification of assets. */
   asset_type?: string
   asset_id: string
   asset_name?: string
@@ -14,7 +15,7 @@ export interface Asset {
   content: unknown
 }
 
-/** The same structure with every value that JSON cannot carry replaced by its type string. */
+/** The asset with every value that JSON cannot represent replaced by its type string. */
 export interface AssetMeta {
   asset_type?: string
   asset_id: string

@@ -1,12 +1,15 @@
 import { isPlainObject } from '../json/json.ts'
 import { isAssetRef } from '../refs/asset-ref.ts'
 
-/** The types under which parts with bodies are stored; each has an object of the same name, with the body at `url`. */
+/**
+ * The types under which parts with bodies are stored. Each part has an object of the same name, with the body
+ * at `url`.
+ */
 export type PartType = 'image_url' | 'input_audio' | 'file'
 
 type Fields = Record<string, unknown>
 
-/** What the APIs call parts with bodies, by the type that is stored. */
+/** The stored type for each type name that the APIs use. */
 const TYPES: Readonly<Record<string, PartType>> = {
   image_url: 'image_url',
   input_image: 'image_url',
@@ -25,7 +28,7 @@ const TYPES: Readonly<Record<string, PartType>> = {
 
 const TEXTS = new Set(['text', 'input_text', 'output_text'])
 
-/** Where parts have their bodies, the likeliest first. */
+/** Keys under which a part may have its body, the most common first. */
 const BODIES = [
   'url',
   'assetRef',
@@ -47,17 +50,17 @@ const MIME_TYPES = ['mimeType', 'mediaType', 'media_type', 'mime_type']
 const NAMES = ['filename', 'fileName', 'file_name', 'name', 'title']
 
 /**
- * A part in the one form in which parts are stored, whoever's API it was written for: BA and OpenAI (`image_url`,
- * `input_audio`, `file`, `input_image`, `input_file`), the AI SDK (`image`, `file`), Anthropic (`image`, `document` with
- * a `source`), Google (`inlineData`, `fileData`), MCP (`image`, `audio`, `resource`).
+ * Converts a part to the form in which parts are stored. It accepts the formats of OpenAI (`image_url`,
+ * `input_audio`, `file`, `input_image`, `input_file`), the AI SDK (`image`, `file`), Anthropic (`image`,
+ * `document` with a `source`), Google (`inlineData`, `fileData`) and MCP (`image`, `audio`, `resource`).
  *
  * - `{ type: 'text', text }`
  * - `{ type: 'image_url', image_url: { url, detail?, mimeType? } }`
  * - `{ type: 'input_audio', input_audio: { url, format?, mimeType? } }`
- * - `{ type: 'file', file: { url, filename?, mimeType? } }`, also of video
+ * - `{ type: 'file', file: { url, filename?, mimeType? } }`, also for video
  *
- * `url` is a reference, a URL, or a body that has yet to become an asset. Other keys stay where they were. What is no
- * part of a known form comes back as it is. Never throws.
+ * `url` is a reference, a URL, or a body that has yet to become an asset. Other keys stay where they were. A
+ * part of unknown form is returned unchanged. Never throws.
  */
 export function canonicalPart(part: unknown): unknown {
   if (typeof part === 'string') return { type: 'text', text: part }
@@ -73,7 +76,7 @@ export function canonicalPart(part: unknown): unknown {
   return canonical(known ?? 'file', part, inner)
 }
 
-/** The type of a part that may be anything; empty where it is no text, which may not even be able to become one. */
+/** Returns the type of a part; empty if it is not text. The value may not even be convertible to text. */
 export function partType({ type }: { readonly type?: unknown }): string {
   return typeof type === 'string' ? type : ''
 }
@@ -83,7 +86,7 @@ interface Inner {
   fields: Fields
 }
 
-/** The object within a part that has its body. */
+/** Returns the object within a part that holds its body. */
 function innerOf(part: Fields): Inner {
   for (const key of [partType(part), 'source', 'inlineData', 'fileData', 'resource']) {
     if (isPlainObject(part[key]) && !isBody(part[key])) return { key, fields: part[key] as Fields }
@@ -91,7 +94,9 @@ function innerOf(part: Fields): Inner {
   return { key: null, fields: {} }
 }
 
-/** A tagged body of the AI SDK, a reference, or a body that is an asset already. */
+/**
+ * Whether the value is a tagged body of the AI SDK, a reference, or a body that has already become an asset.
+ */
 function isBody(value: unknown): boolean {
   const { type, assetRef, assetError } = Object(value)
   return (
@@ -129,14 +134,14 @@ function canonical(known: PartType, part: Fields, { key, fields }: Inner): unkno
   return { type, [type]: stored, ...outer }
 }
 
-/** The type by what the body is, where that is known; video is a file. */
+/** Returns the type that fits the MIME type if it is known. Video is a file. */
 function typeOf(known: PartType, mimeType: string | undefined): PartType {
   if (mimeType?.startsWith('image/')) return 'image_url'
   if (mimeType?.startsWith('audio/')) return 'input_audio'
   return known
 }
 
-/** Takes the first text under one of the keys out of the fields. */
+/** Removes the first text found under one of the keys from the fields and returns it. */
 function take(fields: Record<string, unknown>, keys: readonly string[]): string | undefined {
   const key = keys.find((one) => typeof fields[one] === 'string')
   if (key === undefined) return undefined
@@ -147,7 +152,7 @@ function take(fields: Record<string, unknown>, keys: readonly string[]): string 
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i
 
-/** A body as a URL where it is one, else in a form that becomes an asset. */
+/** Returns the body as a URL if it is one; otherwise in a form that becomes an asset. */
 function toUrl(body: unknown, mimeType: string | undefined): unknown {
   if (body instanceof URL) return body.href
   if (typeof body === 'string') {

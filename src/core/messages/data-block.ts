@@ -7,8 +7,9 @@ import type { DataBlock, Message, OutputMethod } from './message.ts'
 const METHODS = ['set', 'merge', 'assign', 'push', 'concat', 'delete']
 
 /**
- * The block of a data message in its one stored form: `input` and `state` forms become data of that kind, a `_path` in
- * text (`items[0].name`) becomes a list of keys. Unknown keys survive. Throws `invalid_message` for what makes no sense.
+ * Converts a data message's block to its stored form. `input` and `state` become data of that kind. A `_path`
+ * in text (`items[0].name`) becomes a list of keys. Unknown keys are kept. Throws `invalid_message` for
+ * invalid fields.
  */
 export function toDataBlock({ type, kind, _path, ...rest }: Record<string, unknown>): DataBlock {
   const isShort = type === 'input' || type === 'state'
@@ -39,32 +40,34 @@ export function toDataBlock({ type, kind, _path, ...rest }: Record<string, unkno
   if (isNamed && isText && areSchemas && METHODS.includes(_outputMethod)) return block
   throw new ByrefError(
     'invalid_message',
-    `${shownJson({ ...block, type })} is no data message: its type is text, data, input or state, its kind letters, digits, "_" and "-" but not result, schema and output objects, description and _instance text, its _outputMethod one of ${METHODS.join(', ')}.`,
+    `${shownJson({ ...block, type })} is not a valid data message. type: text, data, input or state. kind: letters, digits, "_" and "-", but not "result". schema and output: objects. description and _instance: text. _outputMethod: one of ${METHODS.join(', ')}.`,
   )
 }
 
-/** The kind of a block: `data` where it has none. */
+/** Returns the kind of a block. Default `data`. */
 export function kindOf(block: DataBlock): string {
   return block.kind ?? 'data'
 }
 
-/** Whether a message is data, by what it says it is. */
+/** Whether the message is a data message, by its `content_type`. */
 export function isData({ content_type }: Message): boolean {
   return content_type === 'data'
 }
 
-/** The call that wrote a data message, or null. */
+/** Returns the id of the call that wrote a data message, or null. */
 export function writerOf({ content_type, content }: Message): string | null {
   const writer = content_type === 'data' ? (content as DataBlock | null)?._call : null
   return typeof writer === 'string' ? writer : null
 }
 
-/** A block's kind and instance, as headings and references write it: what tells one identity from another. */
+/**
+ * Returns a block's kind and instance, as written in headings and references. Together they are its identity.
+ */
 export function labelOf(block: DataBlock): string {
   return formatLabel(kindOf(block), block._instance)
 }
 
-/** How a block acts where it says nothing: it sets what is at a path, and merges into the whole. */
+/** Returns a block's output method. The default is `set` with a path and `merge` without one. */
 export function methodOf(block: DataBlock): OutputMethod {
   return block._outputMethod ?? (block._path?.length ? 'set' : 'merge')
 }
@@ -77,6 +80,6 @@ function toPath(path: unknown): DataBlock['_path'] {
   if (read?.type === 'variable' && read.kind === '_' && !read.instance) return read.path
   throw new ByrefError(
     'invalid_message',
-    `${shownJson(path)} is no _path: give a list of keys, such as ["items", 0, "name"].`,
+    `${shownJson(path)} is not a valid _path. Use a list of keys, such as ["items", 0, "name"].`,
   )
 }

@@ -8,9 +8,9 @@ import type { AssetMeta } from './asset.ts'
 
 /** Options of {@link flatten} and {@link unflatten}. */
 export interface FlattenOptions {
-  /** What joins the keys of a path. Default `/`. Not empty, no `%`, no letter and no digit. */
+  /** Joins the keys of a path. Default `/`. Must not be empty or contain `%`, letters or digits. */
   sep?: string
-  /** Whether each container has a line with its type. Default true. */
+  /** Whether each container gets a line with its type. Default true. */
   keepContainerType?: boolean
 }
 
@@ -18,19 +18,19 @@ const OPTIONS: OptionTable<FlattenOptions> = { sep: is.string, keepContainerType
 
 const DICT = "<class 'dict'>"
 const LIST = "<class 'list'>"
-/** Text that reads like a container line: it gets a backslash, so that unflatten can tell. */
+/** Text that looks like a container line. It gets a backslash, so that unflatten can distinguish it. */
 const LOOKALIKE = /^\\*<class '(?:dict|list)'>$/
-/** First-level fields whose value is always text, type strings included. */
+/** First-level fields whose value is always text, even if it looks like a type string. */
 const TEXT_FIELDS = ASSET_FIELDS.filter((field) => field !== 'content')
 
 /**
- * One line per field, depth first, in the meta's own order. In keys the
- * separator and `%` are percent-escaped: with `/`, a key can be pasted behind `asset://id/`. Like there, a path whose
- * last key is empty ends with the separator twice. Any depth.
+ * Returns one line per field, depth first, in the meta's own order. The separator and `%` are percent-escaped
+ * in keys. With `/`, a key can therefore be appended to `asset://id/`. A path whose last key is empty ends
+ * with the separator twice. Values may be nested to any depth.
  */
 export function flatten(meta: object, options?: FlattenOptions): Record<string, unknown> {
   const { sep = '/', keepContainerType = true } = checkOptions('flatten', options, OPTIONS)
-  // A dictionary from the start: faster for many keys, and `__proto__` is a key like any other.
+  // An object without a prototype is faster for many keys, and `__proto__` is an ordinary key in it.
   const flat: Record<string, unknown> = Object.create(null)
   walkFields(meta, sep, (name, value) => {
     if (typeof value === 'object' && value !== null) {
@@ -47,9 +47,9 @@ export function flatten(meta: object, options?: FlattenOptions): Record<string, 
 type Tree = Record<string, unknown>
 
 /**
- * The meta that {@link flatten} made these lines from, with the same options. Without container lines, empty
- * containers are gone, and what has the keys 0 to n-1 is taken for a list. Throws `invalid_data` for an item of a list
- * that is not the next one, and for a field of what is no container.
+ * Returns the meta from which {@link flatten} made these lines, given the same options. Without container
+ * lines, empty containers are lost, and an object with the keys 0 to n-1 becomes a list. Throws `invalid_data`
+ * if a list item is out of order, or if a line is below a value that is not a container.
  */
 export function unflatten(flat: object, options?: FlattenOptions): AssetMeta {
   const { sep = '/', keepContainerType = true } = checkOptions('unflatten', options, OPTIONS)
@@ -77,7 +77,10 @@ export function unflatten(flat: object, options?: FlattenOptions): AssetMeta {
   return root as unknown as AssetMeta
 }
 
-/** The container under a key that an earlier line made. @throws ByrefError `invalid_data` */
+/**
+ * Returns the container that an earlier line created.
+ * @throws ByrefError `invalid_data`
+ */
 function containerIn(parent: Tree, key: string, name: () => string): Tree {
   const value = parent[key]
   if (typeof value === 'object' && value !== null) return value as Tree
@@ -88,7 +91,7 @@ function containerIn(parent: Tree, key: string, name: () => string): Tree {
 }
 
 function readLine(line: unknown, typed: boolean): unknown {
-  // A value that came as one is the caller's: it is not written into.
+  // A structured value belongs to the caller, so it is copied before lines are added to it.
   if (typeof line === 'object') return structuredClone(line)
   if (typeof line !== 'string' || !LOOKALIKE.test(line)) return line
   if (line.startsWith('\\')) return line.slice(1)

@@ -156,8 +156,8 @@ describe('readParts', () => {
         '[part that is number]',
         '[image part without a reference]',
         '[image part without a reference]',
-        '[file that only its provider knows: file-1]',
-        '[image that could not be taken: bad base64]',
+        '[file that only its provider can read: file-1]',
+        '[image that could not be read: bad base64]',
         '[text part without text]',
       ].map((text) => ({ type: 'text', text })),
     )

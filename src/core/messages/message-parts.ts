@@ -2,7 +2,7 @@ import { isPlainObject } from '../json/json.ts'
 import { formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import { canonicalPart, type PartType, partType } from './canonical-part.ts'
 
-/** Words among the parts of a message. */
+/** Text among the parts of a message. */
 export interface ReadText {
   type: 'text'
   text: string
@@ -12,9 +12,9 @@ export interface ReadText {
 export interface ReadMedia {
   type: 'media'
   kind: 'image' | 'audio' | 'video' | 'file'
-  /** `asset://…`, or an `https:` URL that somebody wrote. */
+  /** `asset://…`, or an `http:` or `https:` URL from the message. */
   ref: string
-  /** As far as it is known: `image/png`, `image/*`, `application/octet-stream`. */
+  /** As specific as is known: `image/png`, `image/*`, `application/octet-stream`. */
   mimeType: string
   fileName?: string
   detail?: string
@@ -22,8 +22,8 @@ export interface ReadMedia {
 }
 
 /**
- * The parts of a message in their order, whoever wrote them ({@link canonicalPart}). Nothing vanishes: what is no part
- * that is known becomes a text that says so. Never throws.
+ * Returns the parts of a message in order, in any supported format ({@link canonicalPart}). Nothing is
+ * dropped: an unknown part becomes a text that describes it. Never throws.
  */
 export function readParts(content: unknown): (ReadText | ReadMedia)[] {
   const parts = Array.isArray(content) ? content : content === undefined ? [] : [content]
@@ -70,7 +70,7 @@ const FALLBACK = {
   file: 'application/octet-stream',
 } as const
 
-/** Where the body is: a reference as a URL, or a URL of the web; null for what is neither. */
+/** Returns a reference in URL form, or a web URL; null for anything else. */
 function refOf(url: unknown): string | null {
   const ref = isPlainObject(url) && 'assetRef' in url ? url.assetRef : url
   if (isAssetRef(ref)) {
@@ -83,12 +83,12 @@ function refOf(url: unknown): string | null {
   return typeof ref === 'string' && /^https?:\/\/\S+$/i.test(ref) ? ref : null
 }
 
-/** Why a part cannot be shown, without its body. */
+/** Describes why a part cannot be shown, without its body. */
 function unreadable(kind: string, { url, file_id: fileId }: Record<string, unknown>): string {
   const failed = isPlainObject(url) && isPlainObject(url.assetError) ? url.assetError.message : null
-  if (typeof failed === 'string') return `[${kind} that could not be taken: ${failed}]`
+  if (typeof failed === 'string') return `[${kind} that could not be read: ${failed}]`
   if (typeof fileId === 'string')
-    return `[${kind} that only its provider knows: ${fileId.slice(0, 100)}]`
+    return `[${kind} that only its provider can read: ${fileId.slice(0, 100)}]`
   if (typeof url === 'string' && url.length <= 200) return `[unresolved ${kind}: ${url}]`
   return `[${kind} part without a reference]`
 }

@@ -1,6 +1,6 @@
 /**
- * Who sends or receives a message.
- * `participant_role` is `user`, `assistant`, `system`, `tool` or `plugin`, or a role of the application's own.
+ * Who sends or receives a message. `participant_role` is `user`, `assistant`, `system`, `tool` or `plugin`, or
+ * the application's own role.
  */
 export interface Participant {
   participant_id: string
@@ -8,10 +8,13 @@ export interface Participant {
   name?: string
 }
 
-/** How a message is shown: talk, the agent's own notes, news from the system, plugin calls and their answers, hidden. */
+/**
+ * How a message is shown: chat, the agent's notes, system notices, plugin commands and their responses,
+ * hidden.
+ */
 export type MessageType = 'chat' | 'note' | 'notice' | 'command' | 'command-response' | 'log'
 
-/** Those words. */
+/** All message types. */
 export const MESSAGE_TYPES: readonly unknown[] = [
   'chat',
   'note',
@@ -34,52 +37,55 @@ export interface Attachment {
   [key: string]: unknown
 }
 
-/** One call that an assistant announces. */
+/** One call in an assistant's message. */
 export interface ToolCall {
   id: string
   name: string
-  /** What the model sent, references and `†` variables unresolved. */
+  /** The arguments as the model wrote them, with references and `†` variables unresolved. */
   arguments: Record<string, unknown>
 }
 
-/** Marks a message as the result of the call with this id; `error` is there when the call failed. */
+/** Marks a message as the result of the call with this id. `error` is present if the call failed. */
 export interface ToolResultMark {
   tool_call_id: string
   error?: { code: string; message: string }
-  /** Where the result was written among the data, as `†` paths: its value is there, not in the message's content. */
+  /**
+   * The `†` paths of the data to which the result was written. The value is stored there, not in the message's
+   * content.
+   */
   written_to?: readonly string[]
-  /** What the model is shown instead of the content: text or JSON. */
+  /** What the model sees instead of the content: text or JSON. */
   model_output?: unknown
   [key: string]: unknown
 }
 
-/** What the app and the engine read from a message's metadata. Any other key survives untouched. */
+/** Metadata keys that the app and the engine read. Other keys are kept unchanged. */
 export interface MessageMetadata {
   /** Shown after the sender's name. */
   attribution?: string
-  /** Turns the message into a link, never for `chat`. */
+  /** Turns the message into a link; ignored for `chat`. */
   href?: string
-  /** Lines under the message. */
+  /** Lines shown below the message. */
   footer_items?: string[]
   tool_calls?: ToolCall[]
   tool_result?: ToolResultMark
   attachments?: Attachment[]
-  /** Debug data is stored apart; this says that there is some. */
+  /** Whether debug data exists. It is stored separately. */
   has_debug_data?: boolean
-  /** An answer that was stopped before its end. */
+  /** The answer was stopped before its end. */
   incomplete?: boolean
   [key: string]: unknown
 }
 
-/** Metadata as it may be written. */
+/** Metadata as input. */
 export interface MetadataInput {
   attachments?: AttachmentInput[]
   [key: string]: unknown
 }
 
 /**
- * An attachment as it may be written: by the reference alone, or by its body in any form that is extracted from tool
- * results (`{ mimeType, dataBase64 }`, `{ dataUrl }`, a Blob …), which becomes an asset.
+ * An attachment as input: its reference, or its body in any form that is recognized in tool results (`{
+ * mimeType, dataBase64 }`, `{ dataUrl }`, a Blob …). A body becomes an asset.
  */
 export type AttachmentInput =
   | (Partial<Attachment> & Pick<Attachment, 'assetRef'>)
@@ -89,9 +95,9 @@ export type AttachmentInput =
   | Uint8Array
 
 /**
- * One message as it is stored, shown and travels.
- * `content` fits `content_type`: text for `text/*`, parts for `multipart/mixed`, `{ command, param | response }` for
- * `command`, a reference for `asset_ref`, a {@link DataBlock} for `data`, else JSON. `timestamp` is ISO 8601 in UTC.
+ * One message as it is stored, shown and transmitted. The form of `content` depends on `content_type`: text
+ * for `text/*`, parts for `multipart/mixed`, `{ command, param | response }` for `command`, a reference for
+ * `asset_ref`, a {@link DataBlock} for `data`, otherwise JSON. `timestamp` is ISO 8601 in UTC.
  */
 export interface Message {
   id: string
@@ -104,20 +110,20 @@ export interface Message {
   metadata: MessageMetadata
 }
 
-/** How a data message acts on the value it is written to. */
+/** How a data message changes the value that it is written to. */
 export type OutputMethod = 'set' | 'merge' | 'assign' | 'push' | 'concat' | 'delete'
 
-/** A data message's content. The `_` keys are bookkeeping; all others are optional. */
+/** A data message's content. The `_` keys are bookkeeping. All keys except `type` are optional. */
 export interface DataBlock {
   type: 'data'
   kind?: string
   data?: unknown
   schema?: Record<string, unknown>
   description?: string
-  /** Of an input: JSON Schema of what comes of it; the answer to it is JSON then. */
+  /** For an input: JSON Schema of the answer, which is then JSON. */
   output?: Record<string, unknown>
   _instance?: string
-  /** Where in the value `data` is written; absent is the root. */
+  /** The path in the value to which `data` is written. Default: the root. */
   _path?: (string | number)[]
   _outputMethod?: OutputMethod
   /** The id of the call whose result this is. */

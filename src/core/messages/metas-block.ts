@@ -7,15 +7,17 @@ export const METAS_HEADING = '## Assets'
 
 /** Options of {@link metaLines}. */
 export interface MetaLinesOptions {
-  /** Items shown of each list. Default 3. */
+  /** Maximum items shown of each list. Default 3. */
   items?: number
-  /** Characters shown of each text. Default 200. */
+  /** Maximum characters shown of each text. Default 200. */
   text?: number
-  /** Characters of all lines. Default 2,400. */
+  /** Maximum characters of all lines. Default 2,400. */
   maxChars?: number
 }
 
-/** A meta as a model is shown it: flattened, a field a line, bounded; `…` says that lines are left out. */
+/**
+ * Returns a meta as the model sees it: flattened, one field per line. A `…` line says that lines are left out.
+ */
 export function metaLines(
   meta: AssetMeta,
   { items = 3, text = 200, maxChars = 2400 }: MetaLinesOptions = {},
@@ -25,7 +27,7 @@ export function metaLines(
   return (complete ? said : { ...said, '…': 'more fields are left out' }) as JsonObject
 }
 
-/** The lines without those of objects whose fields follow, which say so themselves. */
+/** Omits the lines of objects whose fields follow, because the fields show that they are objects. */
 function withoutContainers(lines: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(lines)
   const isSaid = (key: string, next: number): boolean =>
@@ -36,9 +38,9 @@ function withoutContainers(lines: Readonly<Record<string, unknown>>): Record<str
 }
 
 /**
- * A block of flattened metas: the heading, then one JSON object per asset. They run from the oldest to the newest; the
- * oldest are left out when `maxTokens` (by {@link estimateTokens}; default 4,000) are spent, with their number. The newest
- * is always there. Null where there are none.
+ * Returns a block of flattened metas: the heading, then one JSON object per asset, from the oldest to the
+ * newest. If the metas exceed `maxTokens` (by {@link estimateTokens}; default 4,000), the oldest are left out
+ * and a note gives their number. The newest is always included. Null if there are no metas.
  */
 export function metasBlock(
   metas: readonly JsonObject[],
@@ -60,7 +62,7 @@ export function metasBlock(
 
 const CHARS_PER_TOKEN = 4
 
-/** About how many tokens a text takes: a quarter of its ASCII characters, and one for each other character. */
+/** Estimates the tokens of a text: one per four ASCII characters, and one for each other character. */
 export function estimateTokens(text: string): number {
   let ascii = 0
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) < 128) ascii++

@@ -3,20 +3,20 @@ import { isPlainObject } from '../json/json.ts'
 import { type AssetRefParts, formatAssetRef, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import type { FieldKey } from '../refs/field-key.ts'
 
-/** What stands for a value that was too large for its place and is an asset. */
+/** Replaces a value that was too large for its place and is stored as an asset. */
 export interface OffloadedValue {
   offloaded: true
-  /** The asset; its content is the value. */
+  /** The reference of the asset. Its content is the value. */
   assetRef: string
   mimeType: 'application/json'
   kind: 'file'
-  /** Bytes of the value as JSON. */
+  /** Size of the value as JSON, in bytes. */
   size: number
-  /** The value in short, in results only. */
+  /** The beginning of the value. Only in results. */
   preview?: unknown
 }
 
-/** Its keys, of which the preview is in results only. */
+/** All keys. Only results have `preview`. */
 export const OFFLOADED_KEYS: ReadonlySet<unknown> = new Set<keyof OffloadedValue>([
   'offloaded',
   'assetRef',
@@ -26,20 +26,20 @@ export const OFFLOADED_KEYS: ReadonlySet<unknown> = new Set<keyof OffloadedValue
   'preview',
 ])
 
-/** What the asset of a offloaded result is called by its type. */
+/** The `asset_type` of an offloaded result. */
 export const OFFLOADED_TYPE = 'tool_result'
 
-/** Whether an asset is a result that was too large for its place. */
+/** Whether an asset is an offloaded result. */
 export function isOffloadedResult({ meta }: AssetCreated): boolean {
   return meta?.asset_type === OFFLOADED_TYPE
 }
 
-/** Whether a value stands for one that is an asset: who reads it reads on there. */
+/** Whether a value is a reference to an offloaded value. Readers continue in its asset. */
 export function isOffloaded(value: unknown): value is OffloadedValue {
   return isPlainObject(value) && value.offloaded === true && isAssetRef(value.assetRef)
 }
 
-/** The reference to a path in a offloaded value. */
+/** Returns the reference to a field in an offloaded value. */
 export function offloadedField({ assetRef }: OffloadedValue, path: readonly FieldKey[]): string {
   const { id, namespace } = parseAssetRef(assetRef) as AssetRefParts
   return formatAssetRef({ id, namespace, fieldPath: ['content', ...path] })

@@ -5,35 +5,36 @@ import { typeString } from './asset-meta.ts'
 
 /** Options of {@link outline}. */
 export interface OutlineOptions {
-  /** What joins the keys of a path. Default `/`. */
+  /** Joins the keys of a path. Default `/`. */
   sep?: string
-  /** Items shown of each list. Default 3. */
+  /** Maximum items shown of each list. Default 3. */
   items?: number
-  /** Characters shown of each text. Default 200. */
+  /** Maximum characters shown of each text. Default 200. */
   text?: number
-  /** Characters of all lines together, as JSON. Default: no limit. */
+  /** Maximum characters of all lines together, as JSON. Default: no limit. */
   maxChars?: number
 }
 
-/** A value in short: flattened lines, and whether some were left out for want of room. */
+/** A shortened value: flattened lines, and whether all of them fit. */
 export interface Outline {
   lines: Record<string, unknown>
   complete: boolean
 }
 
-/** A column of rows, as tables describe them. */
+/** A column of a list of rows, as tables describe it. */
 interface Column {
   name: string
   type: string
   missing?: number
 }
 
-/** How many columns a line names. */
+/** Maximum number of columns that a line lists. */
 const SHOWN_COLUMNS = 50
 
 /**
- * The lines of {@link flatten}, bounded for a prompt: of a list the first items, on its own line its true length, and
- * for rows the columns with types. Takes a meta or any JSON value; marks of an earlier cut are understood.
+ * Returns the lines of {@link flatten}, limited for a prompt. A list shows its first items, and its own line
+ * shows its full length. Rows also show their columns with types. Accepts a meta or any JSON value, and
+ * recognizes marks of an earlier cut.
  */
 export function outline(
   root: object,
@@ -47,7 +48,7 @@ export function outline(
     let line: unknown =
       typeof value === 'string' ? cutText(value, text) : (value ?? typeString(value))
     if (Array.isArray(value)) {
-      // What a table says of its columns stands on the line of its rows.
+      // A table's columns are shown on the line of its rows.
       const isSaid = key === 'columns' && tableColumns(parent) !== null
       most = isSaid ? 0 : Math.min(items, shownItems(value).items.length)
       line = listLine(value, isSaid ? null : columnsOf(value, parent), most)
@@ -62,7 +63,10 @@ export function outline(
   return { lines, complete: room >= 0 }
 }
 
-/** A list's line: its type and, if more is there than shown, its true length; of rows always, with their columns. */
+/**
+ * Returns a list's line: its type, and its full length if items are left out. For rows it always shows length
+ * and columns.
+ */
 function listLine(list: readonly unknown[], columns: Column[] | null, shown: number): string {
   const { length } = shownItems(list)
   if (!columns) return `<class 'list'>${length > shown ? `, ${length} items` : ''}`
@@ -73,7 +77,10 @@ function listLine(list: readonly unknown[], columns: Column[] | null, shown: num
   return `<class 'list'>, ${length} rows, columns: ${names.join(', ')}`
 }
 
-/** The columns of a list of rows: what a table says of itself beside them, else what the items show. Null for no rows. */
+/**
+ * Returns the columns of a list of rows: from the table that contains it, otherwise from the items. Null if
+ * these are not rows.
+ */
 function columnsOf(list: readonly unknown[], parent: object): Column[] | null {
   const rows = shownItems(list).items
   if (rows.length === 0 || !rows.every(isPlainObject)) return null
@@ -88,7 +95,7 @@ function columnsOf(list: readonly unknown[], parent: object): Column[] | null {
   return [...types].map(([name, seen]) => ({ name, type: [...seen].join(' or ') }))
 }
 
-/** What a table says of its columns; null where a value is none. */
+/** Returns a table's rows and columns; null if the value is not a table. */
 function tableColumns(table: object): { rows: unknown; columns: Column[] } | null {
   const { rows, columns } = table as { rows?: unknown; columns?: unknown }
   if (!Array.isArray(rows) || !Array.isArray(columns)) return null

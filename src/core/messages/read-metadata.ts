@@ -2,41 +2,41 @@ import type { CallError } from '../events/events.ts'
 import { isPlainObject } from '../json/json.ts'
 import type { Attachment, Message, ToolCall } from './message.ts'
 
-/** A call as an assistant's message announces it, with what its provider wants back. */
+/** A call in an assistant's message, with the metadata that its provider expects back. */
 export interface AnnouncedCall extends ToolCall {
   provider_metadata?: Record<string, unknown>
 }
 
-/** What a model thought before it spoke, with what its provider wants back. */
+/** A model's reasoning before its answer, with the metadata that its provider expects back. */
 export interface KeptReasoning {
   text: string
   provider_metadata?: Record<string, unknown>
 }
 
-/** A reserved key that does not hold what it should. */
+/** A reserved key with a value of the wrong type. */
 export interface MetadataProblem {
-  /** The key, or `metadata` where the whole is none. */
+  /** The key, or `metadata` if the metadata is not an object. */
   key: string
-  /** In words, such as `metadata.href is not text`. */
+  /** A description, such as `metadata.href is not text`. */
   message: string
 }
 
-/** What a message's metadata say, whatever was really in there. */
+/** A message's metadata, validated. */
 export interface ReadMetadata {
   attribution: string | null
   href: string | null
-  /** `footer_items`, in order; a single string is a list of one. */
+  /** `footer_items`, in order. A single string becomes a list of one. */
   footer: readonly string[]
-  /** `tool_calls`; arguments in text are read as JSON, and what is no object stands under `arguments`. */
+  /** `tool_calls`. Arguments in text are parsed as JSON; other values are put under the key `arguments`. */
   calls: readonly AnnouncedCall[]
-  /** `tool_result`: whose result the message is, and what went wrong with that call. */
+  /** `tool_result`: the id of the call whose result the message is, and the error if the call failed. */
   result: { callId: string; error: CallError | null } | null
   attachments: readonly Attachment[]
   reasoning: readonly KeptReasoning[]
   hasDebug: boolean
   /** The message was stopped before its end. */
   isIncomplete: boolean
-  /** What is not as it should be. */
+  /** Keys with invalid values. */
   problems: readonly MetadataProblem[]
 }
 
@@ -56,14 +56,15 @@ const NOTHING: ReadMetadata = Object.freeze({
 })
 
 /**
- * Reads a message's metadata: the one place that knows what its reserved keys look like. Never
- * throws, and says what it had to leave out. What a message says is read once, so do not change it afterwards.
+ * Reads a message's metadata. This is the only code that knows the form of its reserved keys. It never throws,
+ * and reports the invalid values that it left out. Results are cached, so do not change the metadata
+ * afterwards.
  */
 export function readMetadata({ metadata }: Pick<Message, 'metadata'>): ReadMetadata {
   const given: unknown = metadata
   if (given === undefined || given === null) return NOTHING
   if (!isPlainObject(given))
-    return { ...NOTHING, problems: [{ key: 'metadata', message: 'metadata is no object' }] }
+    return { ...NOTHING, problems: [{ key: 'metadata', message: 'metadata is not an object' }] }
   const known = cache.get(given)
   if (known) return known
   const read = readAnew(given)
@@ -71,7 +72,7 @@ export function readMetadata({ metadata }: Pick<Message, 'metadata'>): ReadMetad
   return read
 }
 
-/** Notes what is wrong with a key. */
+/** Reports a problem with a key. */
 type Wrong = (key: string, what: string) => void
 
 function readAnew(metadata: Record<string, unknown>): ReadMetadata {
@@ -110,7 +111,7 @@ function readText(key: string, value: unknown, wrong: Wrong): string | null {
 }
 
 function readFlag(key: string, value: unknown, wrong: Wrong): boolean {
-  if (!isAbsent(value) && typeof value !== 'boolean') wrong(key, 'is neither true nor false')
+  if (!isAbsent(value) && typeof value !== 'boolean') wrong(key, 'is not a boolean')
   return value === true
 }
 
@@ -138,7 +139,7 @@ function readCall(value: unknown): AnnouncedCall | null {
   return isPlainObject(provider_metadata) ? { ...call, provider_metadata } : call
 }
 
-/** Arguments as they should be; JSON in text is read, anything else stands under `arguments`. */
+/** Returns arguments as an object. Text is parsed as JSON; other values are put under the key `arguments`. */
 function readArguments(value: unknown): Record<string, unknown> {
   if (isAbsent(value) || value === '') return {}
   if (isPlainObject(value)) return value

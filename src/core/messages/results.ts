@@ -3,29 +3,29 @@ import { formatVariable } from '../refs/variable-ref.ts'
 import type { DataBlock, Message } from './message.ts'
 import { isDeletedResult } from './tombstone.ts'
 
-/** The kind of the names of results: `†result#12`. */
+/** The kind in references to results: `†result#12`. */
 export const RESULT = 'result'
 
-/** A result of the conversation, by its number. */
+/** A result of the conversation. */
 export interface Result {
-  /** The call that it answers. */
+  /** The id of the call. */
   callId: string
-  /** What the call came to: its value, also where that was written among the data; the error of one that failed. */
+  /** The call's value, even if it was written to data; for a failed call, its error. */
   value: unknown
 }
 
-/** The results of a conversation, by their numbers from 1. */
+/** The results of a conversation, numbered from 1. */
 export interface Results {
   readonly count: number
-  /** Takes the next message of the conversation, of any kind. */
+  /** Adds the next message of the conversation, of any type. */
   add(message: Message): void
-  /** Null where there is none yet, or none any more. */
+  /** Returns the result with this number; null if it does not exist or was deleted. */
   at(number: number): Result | null
 }
 
 /**
- * The call that a message is the result of, or null for any other message. The results of a conversation are these, in
- * the order of its messages: the first is `†result#1`.
+ * Returns the id of the call whose result the message is; null for any other message. Results are numbered in
+ * the order of their messages: the first is `†result#1`.
  */
 export function resultCall({ metadata }: Pick<Message, 'metadata'>): string | null {
   const mark: unknown = metadata?.tool_result
@@ -33,15 +33,15 @@ export function resultCall({ metadata }: Pick<Message, 'metadata'>): string | nu
   return typeof id === 'string' ? id : null
 }
 
-/** What a result is called: `†result#12`. */
+/** Returns the reference to a result, such as `†result#12`. */
 export function resultName(number: number): string {
   return formatVariable({ kind: RESULT, instance: String(number) }, [])
 }
 
-/** Begins to count results. Taking a message costs the same, however many there are. */
+/** Creates an empty list of results. Adding a message takes constant time. */
 export function createResults(): Results {
   const results: (Result | null)[] = []
-  /** What calls wrote among the data and that have no result yet. */
+  /** Values that calls wrote to data and whose result messages have not been added yet. */
   const written = new Map<string, unknown>()
   return {
     get count() {
@@ -57,7 +57,7 @@ export function createResults(): Results {
       const callId = resultCall(message)
       if (callId === null) return
       const value = valueIn(message, written.get(callId))
-      // What it wrote among the data may be deleted.
+      // The data message with the value may have been deleted.
       results.push(value === undefined ? null : { callId, value })
       written.delete(callId)
     },

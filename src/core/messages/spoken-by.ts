@@ -2,20 +2,21 @@ import { ByrefError } from '../errors.ts'
 import type { DataBlock, Message, Participant } from './message.ts'
 import { type MessageInput, toMessage } from './to-message.ts'
 
-/** Somebody who sends messages from outside this process. */
+/** Someone who sends messages from outside this process. */
 export interface Speaker {
-  /** Who it is, where the server knows that. */
+  /** The sender, if the server knows it. */
   sender?: Participant
-  /** Whether they may speak as the system, as the assistant and as other people, at any time. */
+  /** Whether they may send messages as the system, the assistant or other people, with any time. */
   speaksAsOthers: boolean
 }
 
-/** The other types of messages tell what the system and plugins did. */
+/** The message types that people may send. The others are written by the system and by plugins. */
 const TYPES_OF_PEOPLE: readonly string[] = ['chat', 'note', 'command']
 
 /**
- * The message that somebody sends, in any form that `toMessage` takes. Who sends it and when are the server's to say: a message that claims to be somebody
- * else's, or from another time, is refused, unless the speaker may speak as others. Every door to the network uses this.
+ * Converts a message from outside, in any form that `toMessage` accepts. The server sets the sender and the
+ * time. A message that sets them itself is rejected, unless the speaker may speak as others. All network
+ * endpoints use this.
  *
  * @throws ByrefError `forbidden`, `invalid_message`
  */
@@ -41,6 +42,6 @@ export function spokenBy(input: object, { sender, speaksAsOthers }: Speaker): Me
   }
   throw new ByrefError(
     'forbidden',
-    `A message of your own cannot set ${first}: the server does. Leave it out, or have the server let you speak as others (speakAs).`,
+    `A message cannot set ${first}, because the server sets it. Leave it out, or configure speakAs in the server to let you speak as others.`,
   )
 }

@@ -177,23 +177,23 @@ describe('toMessage', () => {
   })
 
   it.each<[string, unknown, RegExp]>([
-    ['text', 'hi', /has a type/],
-    ['null', null, /has a type/],
-    ['a list', [], /has a type/],
-    ['nothing known', { role: 'user' }, /has a type/],
+    ['text', 'hi', /have a type/],
+    ['null', null, /have a type/],
+    ['a list', [], /have a type/],
+    ['nothing known', { role: 'user' }, /have a type/],
     ['an unknown type', { type: 'image' }, /"image"/],
-    ['no text', { type: 'text' }, /is no data message: its type is text/],
+    ['no text', { type: 'text' }, /is not a valid data message. type: text/],
     [
       'a kind that no reference can name',
       { type: 'data', kind: 'my kind', data: 1 },
-      /"kind":"my kind".* its kind letters/,
+      /"kind":"my kind".*kind: letters/,
     ],
     [
       'a kind that is a heading',
       { type: 'data', kind: 'a\n## Data: ¶b', data: 1 },
-      /its kind letters/,
+      /kind: letters/,
     ],
-    ['a kind that names results', { type: 'data', kind: 'result', data: 1 }, /not result/],
+    ['a kind that names results', { type: 'data', kind: 'result', data: 1 }, /not "result"/],
     ['an empty instance', { type: 'data', data: 1, _instance: '' }, /_instance/],
     ['a schema that is none', { type: 'data', schema: 'object' }, /schema/],
     ['a description that is none', { type: 'data', description: 1 }, /description/],
@@ -202,8 +202,8 @@ describe('toMessage', () => {
       { type: 'data', data: 1, _outputMethod: 'append' },
       /set, merge, assign, push, concat, delete/,
     ],
-    ['a path that is none', { type: 'data', data: 1, _path: 'a b' }, /is no _path/],
-    ['a path with a bad key', { type: 'data', data: 1, _path: ['a', -1] }, /is no _path/],
+    ['a path that is none', { type: 'data', data: 1, _path: 'a b' }, /is not a valid _path/],
+    ['a path with a bad key', { type: 'data', data: 1, _path: ['a', -1] }, /is not a valid _path/],
     ['a participant that is none', { ...record, sender: 'user' }, /participant/],
     ['a role that is none', { content: 'x', sender: { role: 7 } }, /participant_role/],
     ['an unknown message_type', { ...record, message_type: 'shout' }, /message_type/],
@@ -211,7 +211,11 @@ describe('toMessage', () => {
     ['a day that is none', { ...record, timestamp: '2026-13-45' }, /ISO 8601/],
     ['metadata that is none', { content: 'x', metadata: [] }, /metadata/],
     ['an empty id', { ...record, id: '' }, /id/],
-    ['data that is none', { ...record, content_type: 'data', content: 7 }, /is no data message/],
+    [
+      'data that is none',
+      { ...record, content_type: 'data', content: 7 },
+      /is not a valid data message/,
+    ],
   ])('refuses %s', (_, input, reason) => {
     expect(() => toMessage(input as never)).toThrow(reason)
     expect(() => toMessage(input as never)).toThrow(

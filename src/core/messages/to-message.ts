@@ -17,23 +17,23 @@ import {
 /** A participant, or its short form: `"receiver": { "role": "plugin", "name": … }`. */
 export type ParticipantInput = Participant | { role: string; name?: string; id?: string }
 
-/** What any form may say besides its content. What is missing gets a default. */
+/** Fields that every form may have in addition to its content. All are optional. */
 export interface MessageEnvelope {
   /** Default: {@link newId}. */
   id?: string
   /** Default: a participant of the role `role`. */
   sender?: ParticipantInput
   receiver?: ParticipantInput
-  /** The sender's role in short. Default `user`. */
+  /** Short for the sender's role. Default `user`. */
   role?: string
-  /** The sender's name in short. */
+  /** Short for the sender's name. */
   name?: string
   /** Default: `command` or `command-response` for those, `note` for data, else `chat`. */
   message_type?: MessageType
   /** ISO 8601. Default: now. */
   timestamp?: string
   metadata?: MetadataInput
-  /** In short, for `metadata.attachments`. */
+  /** Short for `metadata.attachments`. */
   attachments?: AttachmentInput[]
 }
 
@@ -50,27 +50,27 @@ interface Bookkeeping {
 
 /** Plain text. */
 export type TextInput = MessageEnvelope & { type: 'text'; text: string }
-/** A fact, its blueprint, or both. */
+/** A value, a schema for it, or both. */
 export type DataInput = MessageEnvelope &
   Bookkeeping & { type: 'data'; kind?: string; data?: unknown }
-/** What an agent starts from, data of the kind `input`. */
+/** The input that an agent starts from: data of the kind `input`. */
 export type InputInput = MessageEnvelope &
   Bookkeeping & {
     type: 'input'
     input?: unknown
-    /** JSON Schema of what comes of it: the answer is JSON that fits it. */
+    /** JSON Schema of the answer, which is then JSON. */
     output?: Record<string, unknown>
   }
-/** An agent's memory, data of the kind `state`. */
+/** The agent's state: data of the kind `state`. */
 export type StateInput = MessageEnvelope & Bookkeeping & { type: 'state'; state?: unknown }
-/** `{ role, content }`, commands to plugins, and whole records. */
+/** `{ role, content }`, commands to plugins, and complete messages. */
 export type ContentInput = MessageEnvelope & { content: unknown; content_type?: string }
 
-/** Every form in which a message is taken. */
+/** Every form of a message that is accepted. */
 export type MessageInput = Message | TextInput | DataInput | InputInput | StateInput | ContentInput
 
 /**
- * The stored record of a message in any of the references' forms. The one place that knows the shorter ones:
+ * Converts a message in any form to its stored form. This is the only code that knows the short forms:
  *
  * - `{ type: 'text', text }` → `text/plain`
  * - `{ type: 'data' | 'input' | 'state', … }` → `data` with a {@link DataBlock}
@@ -79,7 +79,7 @@ export type MessageInput = Message | TextInput | DataInput | InputInput | StateI
  * - `{ content: { asset_id, field_path } }` → `asset_ref`
  * - any other content without a `content_type` → `application/json`
  *
- * A complete record comes back equal, unknown keys and metadata included. Throws `invalid_message`.
+ * A complete message is returned equal, with unknown keys and metadata. Throws `invalid_message`.
  */
 export function toMessage(input: MessageInput): Message {
   const {
@@ -156,5 +156,5 @@ function defaultType(contentType: string, content: unknown): MessageType {
 }
 
 function invalid(what: string): ByrefError {
-  return new ByrefError('invalid_message', `A message has ${what}.`)
+  return new ByrefError('invalid_message', `Invalid message: it must have ${what}.`)
 }

@@ -1,8 +1,9 @@
 import type { Message } from './message.ts'
 
 /**
- * What stays in the place of a message that was deleted: whose it was, and when. Its metadata are `{ deleted: true }`; with
- * `result: true` where it was a call's result, which keeps its number: `†result#12` goes on naming the twelfth.
+ * Returns what replaces a deleted message: its sender and time, without content. The metadata is `{ deleted:
+ * true }`. A deleted result also has `result: true` and keeps its number, so `†result#12` still refers to the
+ * twelfth result.
  */
 export function tombstoneOf(message: Message, { isResult }: { isResult: boolean }): Message {
   const { id, sender, message_type, timestamp } = message
@@ -10,12 +11,12 @@ export function tombstoneOf(message: Message, { isResult }: { isResult: boolean 
   return { id, sender, message_type, content_type: 'text/plain', content: '', timestamp, metadata }
 }
 
-/** Whether a message was deleted. One that has content was not, whatever its metadata say. */
+/** Whether a message was deleted. A message with content was not deleted, whatever its metadata says. */
 export function isDeleted({ content, metadata }: Pick<Message, 'content' | 'metadata'>): boolean {
   return content === '' && metadata?.deleted === true
 }
 
-/** Whether it was a call's result. */
+/** Whether the message is a deleted call result. */
 export function isDeletedResult(message: Pick<Message, 'content' | 'metadata'>): boolean {
   return isDeleted(message) && message.metadata.result === true
 }

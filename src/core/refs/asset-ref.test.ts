@@ -216,7 +216,7 @@ describe('extractAssetId', () => {
     'a\nb',
   ])('throws on %j', (ref) => {
     expect(() => extractAssetId(ref)).toThrow(ByrefError)
-    expect(() => extractAssetId(ref)).toThrow(/names no asset/)
+    expect(() => extractAssetId(ref)).toThrow(/is not an asset reference/)
   })
 
   it('throws on what is no reference at all', () => {
@@ -308,10 +308,10 @@ describe('assertAssetId', () => {
   it('says what an id is', () => {
     for (const id of ['content', '..', '', 'x'.repeat(201), 'a\u0007', 7, undefined]) {
       expect(() => assertAssetId(id as string)).toThrow(
-        'is no asset id: it has 1 to 200 characters',
+        'is not a valid asset id. Use 1 to 200 characters',
       )
     }
-    expect(() => assertAssetId('..', 'namespace')).toThrow('".." is no namespace')
+    expect(() => assertAssetId('..', 'namespace')).toThrow('".." is not a valid namespace')
     expect(() => assertAssetId('ein/Bild 中')).not.toThrow()
   })
 })

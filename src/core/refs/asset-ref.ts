@@ -3,9 +3,8 @@ import { ASSET_FIELDS, isAssetId } from './asset-id.ts'
 import { type FieldKey, indexOf, isFieldKey } from './field-key.ts'
 
 /**
- * A reference to an asset, or to a field in it, as JSON.
- * `field_path` starts at the first level of the asset; null is the asset itself. It may be absent only where nothing
- * but a reference can stand.
+ * A reference to an asset or to a field in it, as JSON. `field_path` starts at the first level of the asset;
+ * null is the asset itself. It may be omitted only where just a reference is allowed.
  */
 export interface AssetRef {
   asset_id: string
@@ -13,7 +12,7 @@ export interface AssetRef {
   namespace?: string
 }
 
-/** The parts of a reference. `namespace` and `fieldPath` are absent where there is none. */
+/** The parts of a reference. `namespace` and `fieldPath` are absent if the reference has none. */
 export interface AssetRefParts {
   id: string
   namespace?: string
@@ -22,38 +21,41 @@ export interface AssetRefParts {
 
 const SCHEME = /^asset:\/\//i
 
-/** One character in UTF-8, percent-encoded: ASCII, or a lead byte and what follows it. */
+/** One percent-encoded UTF-8 character: ASCII, or a lead byte with its continuation bytes. */
 const ENCODED = /%[0-7][\da-f]|%[c-f][\da-f](?:%[89ab][\da-f])+/gi
 
 /**
- * Whether the value is a reference: an `asset://` URL, or an object with `asset_id`, `field_path` and optionally
- * `namespace`, and no other key. An object without `field_path` is plain data here: {@link parseAssetRef} reads it.
+ * Whether the value is a reference: an `asset://` URL, or an object with `asset_id`, `field_path`, optionally
+ * `namespace`, and no other key. An object without `field_path` counts as plain data here, although {@link
+ * parseAssetRef} accepts it.
  */
 export function isAssetRef(value: unknown): boolean {
   const isForm = typeof value === 'string' || ownField(value, 'field_path') !== undefined
   return isForm && parseAssetRef(value as AssetRef) !== null
 }
 
-/** The asset's id: of a reference, or the id itself where a bare one is given. Throws `invalid_reference` on the rest. */
+/**
+ * Returns the asset's id, from a reference or from a bare id. Throws `invalid_reference` for anything else.
+ */
 export function extractAssetId(ref: string | AssetRef): string {
   const parts = parseAssetRef(ref)
   if (parts) return parts.id
   if (typeof ref === 'string' && isAssetId(ref) && !ref.includes('://')) return ref
-  throw invalid(JSON.stringify(ref), 'names no asset: give its id or asset://<id>')
+  throw invalid(JSON.stringify(ref), 'is not an asset reference: use an id or asset://<id>')
 }
 
 /**
- * The parts of a reference (URL or object); null if it breaks the grammar. Canonical integers come as
- * numbers, all other keys as text. Linear in the text; never throws.
+ * Returns the parts of a reference (URL or object); null if it is invalid. Canonical integers become numbers;
+ * all other keys are text. Takes linear time and never throws.
  */
 export function parseAssetRef(ref: string | AssetRef): AssetRefParts | null {
   return typeof ref === 'string' ? parseUrl(ref) : parseObject(ref)
 }
 
 /**
- * The URL of a reference; {@link parseAssetRef} gives the same parts back, also for keys that look like integers.
- * Throws `invalid_reference` for what no URL can say: a bad id or index, and a field path that would read as something
- * else, because it does not start with one of {@link ASSET_FIELDS}.
+ * Returns the URL of a reference. {@link parseAssetRef} returns the same parts from it, even if keys look like
+ * integers. Throws `invalid_reference` for a bad id or index, and for a field path that does not start with
+ * one of {@link ASSET_FIELDS}, because it would be read differently.
  */
 export function formatAssetRef({ id, namespace, fieldPath = [] }: AssetRefParts): string {
   const names = namespace === undefined ? [id] : [namespace, id]
@@ -64,18 +66,18 @@ export function formatAssetRef({ id, namespace, fieldPath = [] }: AssetRefParts)
   const parts = JSON.stringify({ id, namespace, fieldPath })
   throw invalid(
     parts,
-    `is no reference: a field path starts with one of ${ASSET_FIELDS.join(', ')}`,
+    `is not a valid reference: a field path must start with one of ${ASSET_FIELDS.join(', ')}`,
   )
 }
 
-/** The object form of parsed parts: what travels in JSON. */
+/** Returns the JSON object form of parsed parts. */
 export function toAssetRef({ id, namespace, fieldPath }: AssetRefParts): AssetRef {
   const ref: AssetRef = { asset_id: id, field_path: fieldPath ?? null }
   if (namespace !== undefined) ref.namespace = namespace
   return ref
 }
 
-/** Percent-decodes once: what is malformed stays as written, `+` is a plus. */
+/** Percent-decodes once. Malformed sequences stay unchanged, and `+` is a plus. */
 export function decodeSegment(text: string): string {
   return text.includes('%') ? text.replace(ENCODED, decodeOrKeep) : text
 }
@@ -112,7 +114,7 @@ function parseObject(value: AssetRef): AssetRefParts | null {
   return toParts(id, namespace, [...keys])
 }
 
-/** A field that the value has itself, and does not inherit. */
+/** Returns an own field of the value, not an inherited one. */
 function ownField(value: unknown, key: keyof AssetRef): unknown {
   const object = Object(value) as AssetRef
   return Object.hasOwn(object, key) ? object[key] : undefined
@@ -130,7 +132,10 @@ function isField(segment = ''): boolean {
   return ASSET_FIELDS.includes(decodeSegment(segment))
 }
 
-/** A text key of digits is told from an index by its encoded first digit: `%32024` is the text "2024". */
+/**
+ * Encodes the first digit of a text key that looks like an index: `%32024` is the text "2024", `2024` the
+ * index.
+ */
 function encodeKey(key: FieldKey): string {
   return typeof key === 'number' ? String(key) : indexOf(key) === -1 ? encode(key) : `%3${key}`
 }
@@ -140,7 +145,7 @@ function decodeKey(segment: string): FieldKey {
   return index === -1 ? decodeSegment(segment) : index
 }
 
-/** Lone surrogates have no UTF-8: they stay as they are. */
+/** UTF-8 cannot represent lone surrogates, so they stay unencoded. */
 function encode(text: string): string {
   return String(text).replace(/\P{Cs}+/gu, encodeURIComponent)
 }

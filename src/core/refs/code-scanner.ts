@@ -1,12 +1,14 @@
-/** Finds Markdown code while a text is read from left to right: positions that are asked for only grow. */
+/** Finds Markdown code while a text is read from left to right. Positions must not decrease between calls. */
 export interface CodeScanner {
-  /** Where the code that holds this position ends; 0 if the position is not in code. */
+  /** Returns where the code around this position ends; 0 if the position is not in code. */
   endAt(position: number): number
-  /** Says that everything before this position was read as something else, backticks included. */
+  /** Marks everything before this position as already read, including backticks. */
   skipTo(position: number): void
 }
 
-/** A run of backticks and the end of the code span that it opens, 0 for none; or HTML that holds backticks. */
+/**
+ * A run of backticks with the end of the code span that it opens (0 if none), or HTML that contains backticks.
+ */
 interface Run {
   start: number
   spanEnd: number
@@ -14,20 +16,23 @@ interface Run {
 }
 
 /**
- * Before a line that starts a new block, so that no code span goes past: empty, heading, quote, list item, fence, underline
- * of a heading, thematic break, or the first one after indented code.
+ * Matches before a line that starts a new block, because no code span crosses it: an empty line, heading,
+ * quote, list item, fence, heading underline, thematic break, or the first line after indented code.
  */
 const BOUNDARY =
   /\n(?=[ \t]*(?:\r?\n|>|```|~~~|(?:#+|[-*+]|\d+[.)])[ \t]|(?:=+|-+|\*{3,}|_{3,})[ \t]*\r?(?:\n|$)))|(?<=^(?: {4}| {0,3}\t)[^\n]*)\n(?! {4}| {0,3}\t)/gm
 
-/** A tag, a comment or an autolink, which take precedence over code spans that begin later. Bounded, so that time is linear. */
+/**
+ * A tag, a comment or an autolink. These take precedence over code spans that start later. Lengths are limited
+ * to keep time linear.
+ */
 const HTML =
   /<(?:[a-z][a-z\d-]{0,60}(?:\s{1,50}[a-z_:][\w.:-]{0,100}(?:\s{0,50}=\s{0,50}(?:[^\s"'=<>`]{1,500}|'[^']{0,500}'|"[^"]{0,500}"))?){0,30}\s{0,50}\/?>|!--[\s\S]{0,500}?-->|[a-z][a-z\d+.-]{1,31}:[^\s<>]*>)/gi
 
 /**
- * A scanner for fences and for code spans of CommonMark 0.31 (section 6.1), of which it looks only at the blocks that are
- * asked for. Backticks in blocks of HTML (section 4.6) count as elsewhere: to know these blocks takes a whole parser. Linear
- * in the text.
+ * Creates a scanner for code fences and code spans (CommonMark 0.31, section 6.1). It parses only the blocks
+ * that are asked about. Backticks in HTML blocks (section 4.6) count like all others, because finding these
+ * blocks would need a full parser. Takes linear time.
  */
 export function codeScanner(text: string): CodeScanner {
   const fences = codeFences(text)
@@ -68,7 +73,7 @@ export function codeScanner(text: string): CodeScanner {
   }
 }
 
-/** The runs of a block, the first one last. A span ends with the next run of the same length. */
+/** Returns the runs of a block, the first one last. A span ends at the next run of the same length. */
 function runsOf(text: string, start: number, end: number): Run[] {
   const runs: Run[] = []
   const ends = new Map<number, number>()
@@ -92,7 +97,10 @@ function htmlOf(text: string, start: number, end: number): Run[] {
   return found
 }
 
-/** `indexOf` for positions that only grow: what was found last is found again without a search. Infinity for none. */
+/**
+ * Returns an `indexOf` for increasing positions that remembers its last result. It returns Infinity if nothing
+ * is found.
+ */
 export function finder(text: string, mark: string): (from: number) => number {
   let last = -1
   return (from) => {
@@ -104,42 +112,42 @@ export function finder(text: string, mark: string): (from: number) => number {
   }
 }
 
-/** Whether an odd number of backslashes stands before the position. */
+/** Whether an odd number of backslashes precedes the position. */
 export function isEscaped(text: string, at: number): boolean {
   let start = at
   while (text[start - 1] === '\\') start--
   return (at - start) % 2 === 1
 }
 
-/** A fence of Markdown code: from its first mark to the end of what closes it. */
+/** A Markdown code fence, from its opening mark to the end of its closing mark. */
 interface Fence {
   start: number
   end: number
 }
 
-/** Opens a fence: after backticks, no more of them on the line. */
+/** Opens a fence. After backticks, the line must not contain more of them. */
 const OPENING = /(`{3,})[^`\n]*$|(~{3,}).*$/my
 const CLOSING = /(`{3,}|~{3,})[ \t\r]*$/my
 const LIST_MARK = /(?:[-*+]|\d{1,9}[.)])(?=[ \t\r\n]|$)/my
 
-/** What a quote is among containers; a list item is the number of columns that its lines are indented by. */
+/** Marks a quote in the list of containers. A list item is marked by the column count of its indentation. */
 const QUOTE = 0
 
-/** No fence stands further in. */
+/** Fences nested more deeply than this are ignored. */
 const MAX_CONTAINERS = 50
 
 interface Line {
   text: string
   at: number
   end: number
-  /** Of `at`: a tab leads to the next multiple of four. */
+  /** The column of `at`. A tab advances to the next multiple of four. */
   column: number
 }
 
 /**
- * The fences of a text, in order (CommonMark 0.31, section 4.5): also in quotes and list items, which end them where they
- * end themselves. Indented by four columns a line neither opens nor closes one. Open ones run to the end of the text.
- * Linear in the text.
+ * Yields the fences of a text, in order (CommonMark 0.31, section 4.5). A quote or list item ends the fences
+ * inside it. A line indented by four columns neither opens nor closes a fence. An unclosed fence extends to
+ * the end of the text. Takes linear time.
  */
 function* codeFences(text: string): Generator<Fence> {
   if (!text.includes('```') && !text.includes('~~~')) return
@@ -165,7 +173,7 @@ function* codeFences(text: string): Generator<Fence> {
   if (open) yield { start: open.start, end: text.length }
 }
 
-/** Passes the containers that go on in a line; how many do. */
+/** Skips the markers of containers that continue in a line. Returns their number. */
 function enter(containers: readonly number[], line: Line): number {
   for (const [i, container] of containers.entries()) {
     const { columns, at } = indentOf(line)
@@ -180,7 +188,7 @@ function enter(containers: readonly number[], line: Line): number {
   return containers.length
 }
 
-/** Opens the containers that begin in a line, and the fence behind them; null where there is none. */
+/** Opens the containers that start in a line. Returns the fence that follows them; null if there is none. */
 function openingIn(containers: number[], line: Line): { start: number; mark: string } | null {
   for (;;) {
     const { columns, at } = indentOf(line)
@@ -194,7 +202,7 @@ function openingIn(containers: number[], line: Line): { start: number; mark: str
       line.at += mark.length
       line.column += mark.length
       const behind = indentOf(line)
-      // Further in than four columns, code begins behind the first of them.
+      // If the text is indented by more than four columns, the code starts after the first column.
       const gap = behind.at >= line.end || behind.columns > 4 ? 1 : behind.columns
       containers.push(columns + mark.length + gap)
       passColumns(line, gap)
@@ -205,7 +213,7 @@ function openingIn(containers: number[], line: Line): { start: number; mark: str
   }
 }
 
-/** Where the line ends that closes a fence; 0 for another one. */
+/** Returns the end of a line that closes a fence; 0 for any other line. */
 function closingEnd(line: Line, mark: string): number {
   const { columns, at } = indentOf(line)
   const closing = columns > 3 ? null : match(CLOSING, line.text, at)
@@ -240,7 +248,7 @@ function isBlank(char: string | undefined): boolean {
   return char === ' ' || char === '\t'
 }
 
-/** What a sticky or global pattern finds from a position on. */
+/** Runs a sticky or global pattern from a position on. */
 export function match(pattern: RegExp, source: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at
   return pattern.exec(source)

@@ -2,7 +2,7 @@ import { checkOptions, is } from '../check-options.ts'
 import { type AssetRef, parseAssetRef, toAssetRef } from './asset-ref.ts'
 import { codeScanner, finder, isEscaped, match } from './code-scanner.ts'
 
-/** A reference within text: `text.slice(start, end)` is `<|…|>` with its marks. */
+/** A reference within text: `text.slice(start, end)` is `<|…|>` including its marks. */
 export interface EmbeddedRef {
   start: number
   end: number
@@ -11,13 +11,14 @@ export interface EmbeddedRef {
 
 /** Options of {@link findEmbeddedRefs}. */
 export interface FindOptions {
-  /** Whether the text is Markdown, where code spans and fences hold no references. Default true. */
+  /** Whether the text is Markdown, in which references in code are ignored. Default true. */
   markdown?: boolean
 }
 
 /**
- * The references between `<|` and `|>` on one line, in order: URLs or JSON objects. `\<|` is literal, and so
- * is everything between marks that is no reference (`<|im_start|>`). Linear in the text; never throws.
+ * Returns the references between `<|` and `|>` on one line, in order, as URLs or JSON objects. `\<|` is
+ * literal, and so is anything between marks that is not a reference (`<|im_start|>`). Takes linear time and
+ * never throws.
  */
 export function findEmbeddedRefs(text: string, options?: FindOptions): EmbeddedRef[] {
   const { markdown = true } = checkOptions('findEmbeddedRefs', options, { markdown: is.boolean })
@@ -51,8 +52,8 @@ export function findEmbeddedRefs(text: string, options?: FindOptions): EmbeddedR
 const MAX_HELD = 2_000
 
 /**
- * Where a text that still grows can be cut without splitting an embedded reference: before a `<|` whose `|>` may still
- * arrive, else at its end. A newline or {@link MAX_HELD} characters end the wait.
+ * Returns where a growing text can be cut without splitting an embedded reference: before a `<|` whose `|>`
+ * may still arrive, otherwise at its end. A newline or {@link MAX_HELD} characters end the wait.
  */
 export function endOfWholeRefs(text: string): number {
   for (let at = text.indexOf('<|'); at !== -1; at = text.indexOf('<|', at + 2)) {
@@ -95,8 +96,9 @@ function readJson(text: string, start: number, from: number): EmbeddedRef | null
 }
 
 /**
- * The end of the JSON object that starts here, 0 if it does not end on this line. Outside of strings `<`, `|` and `\`
- * end it: so of the scans that start at different marks at most two go on past any third one.
+ * Returns the end of the JSON object that starts here; 0 if it does not end on this line. Outside strings,
+ * `<`, `|` and `\` end the scan. At most two of the scans that start at different marks can therefore pass a
+ * third mark.
  */
 function endOfJson(text: string, start: number): number {
   let depth = 0
@@ -117,10 +119,13 @@ function isBlank(char: string | undefined): boolean {
   return char === ' ' || char === '\t'
 }
 
-/** What may stand in an asset URL within text: no space, quote, bracket or mark. */
+/** Characters of an asset URL within text: no space, quote, bracket or mark. */
 const URL_IN_TEXT = /asset:\/\/[^\s<>"'`|\\()[\]{},;]+/gi
 
-/** The asset URLs in a text, with or without marks, without the punctuation behind them. They may name nothing. */
+/**
+ * Returns the asset URLs in a text, with or without marks, without trailing punctuation. The assets may not
+ * exist.
+ */
 export function findAssetUrls(text: string): string[] {
   if (!/asset:\/\//i.test(text)) return []
   return (text.match(URL_IN_TEXT) ?? []).map((url) => url.replace(/[.:!?*_~]+$/, ''))

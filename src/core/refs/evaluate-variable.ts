@@ -2,8 +2,9 @@ import { MISSING } from './field-path.ts'
 import type { VariableExpression, VariableRef } from './variable-ref.ts'
 
 /**
- * The value of an expression, or {@link MISSING}: of `||` the first alternative that exists (null exists), of `&&` the
- * last one if all exist. `find` gives the value of one reference, or {@link MISSING}.
+ * Returns the value of an expression, or {@link MISSING}. For `||` it is the first alternative that exists
+ * (null counts). For `&&` it is the last one, if all exist. `find` returns the value of one reference, or
+ * {@link MISSING}.
  */
 export function evaluateVariable(
   expression: VariableExpression,
@@ -29,7 +30,7 @@ export function evaluateVariable(
   }
 }
 
-/** The single references of an expression, in order. */
+/** Returns the individual references of an expression, in order. */
 export function variablesIn(expression: VariableExpression): VariableRef[] {
   return expression.type === 'variable' ? [expression] : expression.of.flatMap(variablesIn)
 }

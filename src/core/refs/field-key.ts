@@ -1,12 +1,12 @@
 /** One step of a path: a key of an object or a Map, or an index into a list. "0" and 0 are the same index. */
 export type FieldKey = string | number
 
-/** Whether the value can be a step of a path: text, or an integer from 0 up. */
+/** Whether the value can be a step of a path: text, or an integer of at least 0. */
 export function isFieldKey(key: unknown): key is FieldKey {
   return typeof key === 'string' || indexOf(key) !== -1
 }
 
-/** The index that a key stands for in a list; -1 if it is none. Text counts in its canonical form: "7", not "07". */
+/** Returns the list index that a key represents; -1 if none. Text must be canonical: "7", not "07". */
 export function indexOf(key: unknown): number {
   if (typeof key === 'string') {
     const first = key.charCodeAt(0)

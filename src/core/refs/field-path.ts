@@ -4,19 +4,22 @@ import { isAssetId } from './asset-id.ts'
 import { formatAssetRef } from './asset-ref.ts'
 import { type FieldKey, indexOf } from './field-key.ts'
 
-/** What {@link ownField} gives where there is nothing. */
+/** Returned by {@link ownField} if the field does not exist. */
 export const MISSING: unique symbol = Symbol('missing')
 
 export type { FieldKey } from './field-key.ts'
 
-/** How many keys an error names. */
+/** Maximum number of keys that an error lists. */
 const SHOWN_KEYS = 20
 
-/** A path that ends before its end. `message` is written for a model: what is there, and where to look instead. */
+/**
+ * Thrown if a path does not exist. `message` is written for a model: it says what exists and where to look
+ * instead.
+ */
 export class FieldPathError extends ByrefError {
-  /** The path that was asked for. */
+  /** The requested path. */
   readonly path: readonly FieldKey[]
-  /** The longest prefix of it that exists. */
+  /** The longest prefix of the path that exists. */
   readonly prefix: readonly FieldKey[]
 
   constructor(message: string, path: readonly FieldKey[], prefix: readonly FieldKey[]) {
@@ -28,15 +31,17 @@ export class FieldPathError extends ByrefError {
 
 /** Options of {@link resolveFieldPath}. */
 export interface ResolveOptions {
-  /** How an error writes a path. Default: as a reference, if the value is an asset, else `value/key/0`. */
+  /**
+   * Formats a path in error messages. Default: a reference if the value is an asset, otherwise `value/key/0`.
+   */
   format?: (path: readonly FieldKey[]) => string
 }
 
 const RESOLVE: OptionTable<ResolveOptions> = { format: is.callback() }
 
 /**
- * The value at the path: through own enumerable keys, items of lists and typed arrays, entries of Maps, and nothing
- * else: no prototype, method or getter. A null that is there is a value. Throws {@link FieldPathError}.
+ * Returns the value at the path. It follows own enumerable keys, items of lists and typed arrays, and entries
+ * of Maps, but no prototypes, methods or getters. An existing null is a value. Throws {@link FieldPathError}.
  */
 export function resolveFieldPath(
   value: unknown,
@@ -58,7 +63,9 @@ export function resolveFieldPath(
   return current
 }
 
-/** The field of this key, by the rules of {@link resolveFieldPath}; {@link MISSING} if there is none. */
+/**
+ * Returns the field with this key, by the rules of {@link resolveFieldPath}; {@link MISSING} if there is none.
+ */
 export function ownField(value: unknown, key: FieldKey): unknown {
   if (typeof value !== 'object' || value === null) return MISSING
   const index = indexOf(key)
@@ -68,7 +75,10 @@ export function ownField(value: unknown, key: FieldKey): unknown {
   return known === undefined ? MISSING : value.get(known)
 }
 
-/** Why a step fails, for a model: what has no such key, and the keys that it has, at most 20, with their number. */
+/**
+ * Explains to a model why a step fails: which value lacks the key, and which keys it has (at most 20, with
+ * their number).
+ */
 export function explainMissing(name: string, value: unknown, key: FieldKey): string {
   const missing = `has no ${JSON.stringify(key)}`
   if (typeof value !== 'object' || value === null)
@@ -82,7 +92,7 @@ export function explainMissing(name: string, value: unknown, key: FieldKey): str
   return `${name} ${missing}; it has ${count}${count > 0 ? ': ' : ''}${shown.join(', ')}.`
 }
 
-/** What a value is, in a word for a message: `null`, `a list`, or its type. */
+/** Describes a value for a message: `null`, `a list`, or its type. */
 export function describeValue(value: unknown): string {
   return value === null ? 'null' : Array.isArray(value) ? 'a list' : typeof value
 }

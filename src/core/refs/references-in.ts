@@ -5,25 +5,25 @@ import type { FieldKey } from './field-key.ts'
 import { variablesInText } from './text-marks.ts'
 import { parseVariableRef, type VariableRef } from './variable-ref.ts'
 
-/** A reference somewhere in a value: to assets, or to variables, of which an expression may name several. */
+/** A reference in a value, to assets or variables. An expression may refer to several variables. */
 export interface FoundReference {
-  /** Where it stands in the value. */
+  /** The path of the text in the value. */
   path: readonly FieldKey[]
-  /** As it is written there. */
+  /** The reference as written. */
   text: string
   variables: readonly VariableRef[]
   assets: readonly AssetRefParts[]
 }
 
-/** An address in longer text, also where it has no marks: who is given the text may follow it. */
+/** An asset URL in longer text, even without marks, because whoever receives the text may follow it. */
 const ADDRESS = /asset:\/\/[^\s"'`<>|()[\]{}\\]+/gi
 
-/** What is nested deeper is not looked at: no call takes it. */
+/** Maximum nesting depth that is searched. Calls with deeper values are rejected. */
 const MAX_DEPTH = 200
 
 /**
- * Every reference in a value, at any depth, in the forms that calls take: `†` expressions, asset references as URLs and
- * objects, both between marks in longer text, and addresses of assets in any text.
+ * Returns every reference in a value, at any depth, in all forms that calls accept: `†` expressions, asset
+ * references as URLs and objects, both between marks in longer text, and bare asset URLs in any text.
  */
 export function referencesIn(root: unknown): FoundReference[] {
   const found: FoundReference[] = []

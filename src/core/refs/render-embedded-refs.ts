@@ -4,11 +4,17 @@ import { findEmbeddedRefs } from './embedded-refs.ts'
 
 /** Options of {@link renderEmbeddedRefs}. */
 export interface RenderRefsOptions {
-  /** The name and MIME type of a referenced asset, where they are known. Images are shown, other assets are linked. Default name: the asset's id. */
+  /**
+   * Returns the name and MIME type of a referenced asset, if known. Images are shown, and other assets are
+   * linked. Default name: the asset's id.
+   */
   asset?(ref: string): { name?: string; mime?: string } | undefined
-  /** Whether the text is Markdown. `false`: each reference is replaced by its URL alone. Default true. */
+  /** Whether the text is Markdown. If false, each reference is replaced by its URL only. Default true. */
   markdown?: boolean
-  /** Where to begin. The text before it is context only and not returned: render a stream with all text so far. Default 0. */
+  /**
+   * Start position. The text before it is only context and is not returned. To render a stream, pass all text
+   * so far. Default 0.
+   */
   from?: number
 }
 
@@ -18,15 +24,15 @@ const OPTIONS: OptionTable<RenderRefsOptions> = {
   from: is.wholeNumber,
 }
 
-/** What comes before the URL of a Markdown link, of a link definition, or of an HTML attribute. */
+/** Precedes the URL of a Markdown link, of a link definition, or of an HTML attribute. */
 const BEFORE_URL = /(?:\]\(|\]:|=["'])[ \t]{0,20}$/
 
 /**
- * The text with its embedded references replaced, for an app that shows it. Where a URL is expected
- * (`![chart](<|asset://chart7|>)`) a reference becomes its URL, elsewhere `![name](url)` for images and `[name](url)`
- * for other assets. References in code are left as they are.
+ * Replaces the embedded references in a text that an app shows. Where a URL is expected
+ * (`![chart](<|asset://chart7|>)`), a reference becomes its URL. Elsewhere it becomes `![name](url)` for
+ * images and `[name](url)` for other assets. References in code are left unchanged.
  *
- * @param urlOf The URL at which the app serves a reference (`asset://…`).
+ * @param urlOf Returns the URL at which the app serves a reference (`asset://…`).
  */
 export function renderEmbeddedRefs(
   text: string,
@@ -58,7 +64,7 @@ function linkTo(
   return `${mime?.startsWith('image/') ? '!' : ''}[${label}](${url})`
 }
 
-/** A URL in which nothing ends a Markdown link or an HTML attribute. */
+/** Escapes a URL so that it cannot end a Markdown link or an HTML attribute. */
 function escapeUrl(url: string): string {
   return url.replace(/[\s()<>"'\\`]/g, (char) => {
     const encoded = encodeURIComponent(char)

@@ -3,7 +3,7 @@ import { codeScanner, isEscaped, match } from './code-scanner.ts'
 import { findEmbeddedRefs } from './embedded-refs.ts'
 import { OPERATOR, readVariable, type VariableRef } from './variable-ref.ts'
 
-/** Something in a text that stands for something else: `text.slice(start, end)`. */
+/** A reference or escape in a text, at `text.slice(start, end)`. */
 export type TextMark = { start: number; end: number } & (
   | { type: 'asset'; ref: AssetRef }
   /** `<|†state.total|>`, also with `||` and `&&`. */
@@ -15,9 +15,9 @@ export type TextMark = { start: number; end: number } & (
 )
 
 /**
- * What stands for something in a longer text, in order: asset references and variables between `<|` and `|>`,
- * variables that lack these marks, and escapes of daggers. Code of Markdown holds none; `\<|` and `\†` are literal. Linear
- * in the text; never throws.
+ * Returns the references in a longer text, in order: asset references and variables between `<|` and `|>`,
+ * variables without these marks, and escaped daggers. Markdown code is ignored; `\<|` and `\†` are literal.
+ * Takes linear time and never throws.
  */
 export function findTextMarks(text: string): TextMark[] {
   const assets = text.includes('<|') ? findEmbeddedRefs(text) : []
@@ -52,7 +52,7 @@ export function findTextMarks(text: string): TextMark[] {
   return found.sort((a, b) => a.start - b.start)
 }
 
-/** The variables between marks in a text, as they are written there. */
+/** Returns the variables between marks in a text, as written. */
 export function variablesInText(text: string): string[] {
   if (!text.includes('<|') || !text.includes('†')) return []
   return findTextMarks(text).flatMap((mark) => (mark.type === 'variable' ? mark.text : []))
@@ -72,7 +72,7 @@ function readMark(text: string, dagger: number): TextMark | null {
   )
 }
 
-/** The variable with its marks, where it has them. */
+/** Returns the variable including its marks; null if it has none. */
 function readMarked(text: string, dagger: number, firstEnd: number): TextMark | null {
   let start = dagger
   while (isBlank(text[start - 1])) start--

@@ -166,7 +166,7 @@ describe('formatVariableRef', () => {
     expect(() => formatVariableRef(variable('1a'))).toThrow(
       expect.objectContaining({ code: 'invalid_reference' }),
     )
-    expect(() => formatVariableRef(variable('a', [-1]))).toThrow('indices count from 0')
+    expect(() => formatVariableRef(variable('a', [-1]))).toThrow('indices start at 0')
     expect(isKind('my kind')).toBe(false)
     expect(isKind('a#b')).toBe(false)
     expect(isKind('_a-1')).toBe(true)

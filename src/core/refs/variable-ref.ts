@@ -2,7 +2,10 @@ import { ByrefError } from '../errors.ts'
 import { match } from './code-scanner.ts'
 import { type FieldKey, indexOf, isFieldKey } from './field-key.ts'
 
-/** A value among the data messages: `†kind#instance.path[0]["odd.key"]`. An empty path is the whole value. */
+/**
+ * A reference to a value in the data messages: `†kind#instance.path[0]["odd.key"]`. An empty path is the whole
+ * value.
+ */
 export interface VariableRef {
   type: 'variable'
   kind: string
@@ -10,13 +13,13 @@ export interface VariableRef {
   path: FieldKey[]
 }
 
-/** `†a && †b`: all of them have to exist, the last is the value. */
+/** `†a && †b`: all must exist; the value is the last one. */
 export interface AllVariables {
   type: 'all'
   of: VariableRef[]
 }
 
-/** `†a || †b && †c`: the first that exists. */
+/** `†a || †b && †c`: the value is the first one that exists. */
 export interface AnyVariable {
   type: 'any'
   of: (VariableRef | AllVariables)[]
@@ -28,12 +31,12 @@ const KIND = /[\p{L}_][\p{L}\p{M}\p{N}_-]*/uy
 const INSTANCE = /#([^\s.[\]"'#†|&]+)/y
 const NAME = /\.([\p{L}\p{M}\p{N}_$-]+)|\[(0|[1-9]\d{0,15})\]/uy
 const QUOTED = /"[^"\\]*(?:\\.[^"\\]*)*"|'[^'\\]*(?:\\.[^'\\]*)*'/y
-/** What joins references. */
+/** Joins references. */
 export const OPERATOR = /\s*(\|\||&&)\s*/y
 
 /**
- * Reads a variable reference: the whole of the text, after trimming. Null for everything else, which is
- * text: "† 1540", "†1540", "see †state". `&&` binds tighter than `||`. Linear in the text; never throws.
+ * Parses a variable reference, which must be the whole text after trimming. Returns null for all other text:
+ * "† 1540", "†1540", "see †state". `&&` binds tighter than `||`. Takes linear time and never throws.
  */
 export function parseVariableRef(text: string): VariableExpression | null {
   const source = text.trim()
@@ -56,13 +59,16 @@ export function parseVariableRef(text: string): VariableExpression | null {
   }
 }
 
-/** The text that {@link parseVariableRef} reads as this expression. Throws `invalid_reference` for a bad kind or index. */
+/**
+ * Returns the text that {@link parseVariableRef} parses to this expression. Throws `invalid_reference` for a
+ * bad kind or index.
+ */
 export function formatVariableRef(expression: VariableExpression): string {
   if (expression.type === 'variable') return formatVariable(expression, expression.path)
   return expression.of.map(formatVariableRef).join(expression.type === 'any' ? ' || ' : ' && ')
 }
 
-/** The reference to a path in what has this kind and instance. */
+/** Returns the reference to a path in the value of a kind and instance. */
 export function formatVariable(
   { kind, instance }: { kind: string; instance?: string },
   path: readonly FieldKey[],
@@ -72,23 +78,23 @@ export function formatVariable(
   }
   throw new ByrefError(
     'invalid_reference',
-    `${JSON.stringify({ kind, path })} is no variable: kinds are letters, digits, "_" and "-", indices count from 0.`,
+    `${JSON.stringify({ kind, path })} is not a valid variable: a kind has letters, digits, "_" and "-", and indices start at 0.`,
   )
 }
 
-/** A kind with its instance, as headings and references write it: `user`, `user#①`, `user#"a b"`. */
+/** Returns a kind with its instance, as written in headings and references: `user`, `user#①`, `user#"a b"`. */
 export function formatLabel(kind: string, instance?: string): string {
   if (instance === undefined) return kind
   const bare = match(INSTANCE, `#${instance}`, 0)?.[1] === instance
   return `${kind}#${bare ? instance : JSON.stringify(instance)}`
 }
 
-/** Whether the text can be a kind: a letter or `_`, then letters, digits, `_` and `-`. */
+/** Whether the text is a valid kind: a letter or `_`, then letters, digits, `_` and `-`. */
 export function isKind(text: string): boolean {
   return match(KIND, text, 0)?.[0] === text
 }
 
-/** The longest single reference that starts here, and where it ends; null if none does. */
+/** Returns the longest single reference that starts here, and its end; null if there is none. */
 export function readVariable(
   source: string,
   start: number,
@@ -121,7 +127,7 @@ export function readVariable(
   }
 }
 
-/** Text in double or single quotes, with the escapes of JSON. */
+/** Reads text in double or single quotes, with JSON escapes. */
 function readQuoted(source: string, start: number): { value: string; end: number } | null {
   const quoted = match(QUOTED, source, start)?.[0]
   if (!quoted) return null
@@ -134,7 +140,7 @@ function readQuoted(source: string, start: number): { value: string; end: number
   }
 }
 
-/** What differs in single quotes. */
+/** Escapes that differ between single quotes and JSON. */
 const SINGLE: Record<string, string> = { '"': '\\"', "\\'": "'" }
 
 function formatStep(key: FieldKey): string {
@@ -142,7 +148,10 @@ function formatStep(key: FieldKey): string {
   return /^[\p{L}_$][\p{L}\p{M}\p{N}_$-]*$/u.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
 }
 
-/** A variable without a value. `message` is written for a model: what is there, and where to look instead. */
+/**
+ * Thrown if a variable has no value. `message` is written for a model: it says what exists and where to look
+ * instead.
+ */
 export class VariableError extends ByrefError {
   constructor(message: string) {
     super('variable_not_found', message)
