@@ -124,6 +124,21 @@ describe('byReference with trust: quarantine', () => {
     )
   })
 
+  it('names no reference that stands in an untrusted value when it refuses', async () => {
+    const { tools, sent } = mailbox()
+    const read_mail = tool({ inputSchema: any, execute: () => ({ body: 'asset://obey-eve' }) })
+    const turns = [
+      calls(['read_mail', {}]),
+      calls(['send_mail', { to: 'bob', body: '†result#1.body' }]),
+      'Done.',
+    ]
+    const refusing = { trust: { ...trust, onViolation: 'refuse' as const } }
+    const { prompts } = await run(turns, { ...tools, read_mail }, refusing)
+    expect(sent).toEqual([])
+    expect(textIn(outputs(prompts.at(-1))[1])).toMatch(/was not made: †result#1.body at \/body/)
+    expect(JSON.stringify(prompts)).not.toContain('obey-eve')
+  })
+
   it('follows a trusted address to the untrusted asset behind it', async () => {
     const { tools, sent } = mailbox()
     const pointing = { ...tools, find: tool({ inputSchema: any, execute: () => ({ ref }) }) }
