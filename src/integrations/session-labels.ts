@@ -82,11 +82,15 @@ export function labelOfCall({ context, reads }: GivenLabels): Label {
   return joinAll([context, ...reads.map(({ labels }) => wholeOf(labels))])
 }
 
-/** Why the trust policy does not let a call run; null where it does. The text holds no value, and names only references that the model wrote. */
-export function refusalOf(tool: Tool, { written, args, labels }: CheckedInput): string | null {
+/** What a tool does not accept of a call; null where it accepts everything. Holds no value, and only references that the model wrote. */
+export function violationWords(tool: Tool, { written, args, labels }: CheckedInput): string | null {
   const violations = violationsOf(tool, Object(args), labels)
-  if (violations.length === 0) return null
   const known = new Set(referencesIn(written).map(({ text }) => text))
-  const why = new Set(violations.map((one) => violationText(one, known)))
-  return `The call of "${tool.id}" was not made: ${[...why].join('; ')}`
+  const words = new Set(violations.map((one) => violationText(one, known)))
+  return violations.length > 0 ? [...words].join('; ') : null
+}
+
+/** The message of a call that was refused. */
+export function refusalText({ id }: Tool, words: string): string {
+  return `The call of "${id}" was not made: ${words}`
 }

@@ -25,7 +25,10 @@ export interface ToolTrust
  * Labels in `_meta` take the place of a trusted server's default, and else are joined with it.
  */
 export function serverTrust(
-  { annotations = {}, outputSchema }: McpTool,
+  {
+    annotations = {},
+    outputSchema,
+  }: { annotations?: McpTool['annotations']; outputSchema?: unknown },
   trust: ServerTrust,
 ): ToolTrust {
   const isBelieved = trust === 'trusted'

@@ -11,6 +11,7 @@ import type { Tool as ByrefTool } from '../../../boundary/tool.ts'
 import { createResultSource } from '../../../boundary/value-source.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
+import { refusalText } from '../../session-labels.ts'
 import { outputValue } from '../output-by-reference.ts'
 import { MessageLabels } from '../trust/message-labels.ts'
 import { flowTool, type MessageTrust } from '../trust/tool-trust.ts'
@@ -85,8 +86,8 @@ export class ToolCalls {
     // A call that cannot be resolved is checked as it is written.
     if (this.#trust) {
       const labels = new MessageLabels(messages, this.#trust)
-      const why = await labels.refusal(tool, { toolCallId, input, args })
-      if (why !== null) throw new ByrefError('flow_refused', why)
+      const words = await labels.violations(tool, { toolCallId, input, args })
+      if (words !== null) throw new ByrefError('flow_refused', refusalText(tool, words))
     }
     if (failure !== null) throw failure
     if (!hasRefs(input)) return await use(input)

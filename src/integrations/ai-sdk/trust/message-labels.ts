@@ -19,7 +19,7 @@ import { referencesIn } from '../../../core/refs/references-in.ts'
 import type { VariableRef } from '../../../core/refs/variable-ref.ts'
 import type { GivenLabels } from '../../../policies/trust/check-flow.ts'
 import { resultLabels } from '../../../policies/trust/result-labels.ts'
-import { labelOfCall, refusalOf, SessionLabels } from '../../session-labels.ts'
+import { labelOfCall, SessionLabels, violationWords } from '../../session-labels.ts'
 import { type ModelOutput, outputValue, urlOf } from '../output-by-reference.ts'
 import { flowTool, type MessageTrust } from './tool-trust.ts'
 
@@ -86,16 +86,13 @@ export class MessageLabels {
     return parts ? this.#session.asset(parts) : UNKNOWN
   }
 
-  /** Why a new call must not run; null where it may, also because a person approved it. */
-  async refusal(tool: Tool, { toolCallId, input, args }: NewCall): Promise<string | null> {
+  /** What a tool does not accept of a new call; null where the call may run, also because a person approved it. */
+  async violations(tool: Tool, { toolCallId, input, args }: NewCall): Promise<string | null> {
     if (this.#approved.has(toolCallId)) return null
     const { context, reads } = this.#labelsOf(toolCallId, input)
     const inside = await assetReads(args, (ref) => ({ label: this.#session.asset(ref) }))
-    return refusalOf(tool, {
-      written: input,
-      args,
-      labels: { context, reads: [...reads, ...inside] },
-    })
+    const labels = { context, reads: [...reads, ...inside] }
+    return violationWords(tool, { written: input, args, labels })
   }
 
   #labelsOf(toolCallId: string, input: unknown): GivenLabels {

@@ -10,7 +10,7 @@ import type { Tool } from '../../../boundary/tool.ts'
 import { isRedacted, redactedText, redactValue } from '../../../core/labels/redact-value.ts'
 import { resultName } from '../../../core/messages/results.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
-import { refusalOf } from '../../session-labels.ts'
+import { refusalText, violationWords } from '../../session-labels.ts'
 import { urlOf } from '../output-by-reference.ts'
 import { type LabelledResult, MessageLabels } from './message-labels.ts'
 import type { MessageTrust } from './tool-trust.ts'
@@ -100,9 +100,12 @@ function failureText(
   { value, call }: LabelledResult,
   tool: Tool | undefined,
 ): string {
-  const why =
-    call && tool && refusalOf(tool, { written: call.input, args: call.input, labels: call.labels })
-  if (why && String(value).includes(why)) return why
+  if (call && tool) {
+    const { input: written, labels } = call
+    const words = violationWords(tool, { written, args: written, labels })
+    const text = refusalText(tool, words ?? '')
+    if (words !== null && String(value).includes(text)) return text
+  }
   return `the call failed; why is not shown, since it is not trusted: ${name}`
 }
 
