@@ -4,11 +4,10 @@ import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { labelOfCall } from '../../session-labels.ts'
 import { ASSET_TEMPLATE, assetAsResource } from '../asset-resource.ts'
 import { stricterByMeta, withLabel } from '../label-meta.ts'
-import { callReadingTool, readingTools } from '../reading-tools.ts'
+import { callReadingTool, READING_TOOLS, readingTools } from '../reading-tools.ts'
 import { answerTo, failureOf, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Handler } from '../rpc/relay.ts'
-import type { ProxySession, ProxyView } from './proxy-session.ts'
-import { type AnsweredCall, ProxyTools } from './proxy-tools.ts'
+import { type AnsweredCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
 import { type ShortenOptions, shortenResult } from './shorten-result.ts'
 
 /** The guide that is added to a server's instructions. */
@@ -59,7 +58,8 @@ export function plainView(
   async function shortened(answer: RpcMessage, name: string, label: Label): Promise<RpcMessage> {
     if (!answer.result) return answer
     const given = labels ? withLabel(answer.result, label) : answer.result
-    const options = { ...limits, save: save(label), readingTools: await tools.readingNames() }
+    const { readingTools = READING_TOOLS } = (await tools.known()) ?? {}
+    const options = { ...limits, save: save(label), readingTools }
     // Where nothing can be stored, such as on a full disk, the result passes as it is.
     const result = await shortenResult(given, name, options).catch(() => given)
     return result === answer.result ? answer : { ...answer, result }

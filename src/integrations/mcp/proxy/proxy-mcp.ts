@@ -3,10 +3,12 @@ import { checkOptions, is, type OptionTable } from '../../../core/check-options.
 import { ByrefError } from '../../../core/errors.ts'
 import type { TrustMode } from '../../../core/events/events.ts'
 import { TRUST_MODE } from '../../../policies/trust/trust-options.ts'
+import { SessionLabels } from '../../session-labels.ts'
 import type { Channel } from '../rpc/json-rpc.ts'
 import { relay } from '../rpc/relay.ts'
+import { saveBody } from '../save-body.ts'
 import { plainView } from './plain-view.ts'
-import { openProxySession } from './proxy-session.ts'
+import type { ProxySession } from './proxy-tools.ts'
 import { quarantineView } from './quarantine.ts'
 
 /** Options of {@link proxyMcp}. */
@@ -56,7 +58,13 @@ export function proxyMcp(
   if (trust === 'quarantine' && showImages) {
     throw new ByrefError('config_invalid', 'showImages shows what trust: "quarantine" hides')
   }
-  const session = openProxySession(assets, trust, expiresAt)
+  const labels = trust === 'off' ? null : new SessionLabels(trust)
+  const save: ProxySession['save'] = (label) => async (body, name) => {
+    const info = await saveBody(body, assets, { name, expiresAt: expiresAt?.() })
+    if (info) labels?.noteAsset(info.assetId, label)
+    return info
+  }
+  const session = { assets, labels, save }
   const view =
     trust === 'quarantine'
       ? quarantineView(session)

@@ -1,5 +1,6 @@
 import type { AssetTool } from '../../../assets/asset-tools.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
+import { defined } from '../../../assets/defined.ts'
 import type { Tool } from '../../../boundary/tool.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
@@ -12,21 +13,30 @@ import {
   violationWords,
 } from '../../session-labels.ts'
 import { stricterByMeta } from '../label-meta.ts'
-import { failedCall, READING_TOOLS, type ReadingToolNames } from '../reading-tools.ts'
+import { failedCall } from '../reading-tools.ts'
 import { resolveReferences } from '../reference-arguments.ts'
 import { answerTo, type Fields, type RpcMessage } from '../rpc/json-rpc.ts'
-import type { Handler, Help } from '../rpc/relay.ts'
+import type { Handler, Help, RelayOptions } from '../rpc/relay.ts'
+import type { SaveBody } from '../save-body.ts'
 import { PersonAsker } from './ask-person.ts'
-import { Cached } from './cached.ts'
 import { readToolCatalog, type ToolCatalog } from './tool-catalog.ts'
 
-/** How a client sees the tools of its server. */
-export interface ToolView {
+/** One client with its server. */
+export interface ProxySession {
   assets: Assets
-  /** The tools that are added to those of the server. */
-  added: readonly AssetTool[]
   /** Null where trust is off. */
   labels: SessionLabels | null
+  /** Saves bodies with this label. */
+  save(label: Label): SaveBody
+}
+
+/** What passes between a client and its server, and how. */
+export type ProxyView = Omit<RelayOptions, 'whyEnded'>
+
+/** How a client sees the tools of its server. */
+export interface ToolView extends Pick<ProxySession, 'assets' | 'labels'> {
+  /** The tools that are added to those of the server. */
+  added: readonly AssetTool[]
   /** Whether the client sees nothing of the server but the tools of its first list. */
   isQuarantine: boolean
   /** Prepares a request for the server. */
@@ -55,122 +65,120 @@ export interface AnsweredCall {
   label: Label
 }
 
-/** What is sent to the server: the arguments, and whether this answers a question of ours. */
-interface ReadyCall {
-  args: Record<string, unknown>
-  isAnswer: boolean
+/** A call of a tool of the server, before it is sent. */
+interface CheckedCall {
+  request: RpcMessage
+  tool: Tool
+  written: Record<string, unknown>
+  labels: GivenLabels
 }
 
 /** Characters of the arguments that a person sees. */
 const MAX_SHOWN = 2_000
 
-/** The tools of one session: `tools/list` and `tools/call`. */
+/** The tools of one session: answers `tools/list` and `tools/call`. */
 export class ProxyTools {
   readonly #view: ToolView
-  readonly #catalog = new Cached<ToolCatalog>()
   readonly #asker = new PersonAsker()
+  #catalog: Promise<ToolCatalog> | null = null
 
   constructor(view: ToolView) {
     this.#view = view
   }
 
-  /** Notes that the server has other tools now. */
+  /** Notes that the server has other tools now. A client in quarantine keeps the first list. */
   changed(): void {
-    if (!this.#view.isQuarantine) this.#catalog.forget()
+    if (!this.#view.isQuarantine) this.#catalog = null
   }
 
-  /** Notes what a client says of itself. */
+  /** Notes the capabilities that a client declares in a request. */
   hear(request: RpcMessage): void {
     this.#asker.hear(request)
   }
 
-  /** The names of the tools that read assets, as far as they are known. */
-  async readingNames(): Promise<ReadingToolNames> {
-    return (await this.#catalog.known())?.readingTools ?? READING_TOOLS
+  /** The catalog as it was last read; null before that. */
+  async known(): Promise<ToolCatalog | null> {
+    return (await this.#catalog?.catch(() => null)) ?? null
   }
 
-  /** Answers `tools/list`. */
   readonly list: Handler = async (request, help) => {
     this.changed()
-    const { list } = await this.#current(request, help)
+    const { list } = await this.#read(request, help)
     return answerTo(request, this.#view.isQuarantine ? { tools: list.tools } : list)
   }
 
-  /** Answers `tools/call`: resolves references, asks the trust policy, and sends the call. */
   readonly call: Handler = async (request, help) => {
     const { name, arguments: given, _meta } = Object(request.params)
-    const { assets, isQuarantine, labels, read, shown, failed } = this.#view
+    const { isQuarantine, labels: session, read, shown, failed, toServer } = this.#view
     this.hear(request)
-    const { own, tools } = await this.#current(request, help)
+    const { own, tools } = await this.#read(request, help)
     const written = isPlainObject(given) ? given : {}
-    const context = labels ? stricterByMeta(labels.context, _meta) : UNKNOWN
-    const found: GivenLabels = { context, reads: labels?.reads(written) ?? [] }
-    const label = labelOfCall(found)
-    const reading = own.get(name)
-    if (reading)
-      return answerTo(request, await read(reading, written, { label, signal: help.signal }))
+    const context = stricterByMeta(session?.context ?? UNKNOWN, _meta)
+    const labels = { context, reads: session?.reads(written) ?? [] }
+    const label = labelOfCall(labels)
+    const added = own.get(name)
+    if (added) {
+      return answerTo(request, await read(added, written, { label, signal: help.signal }))
+    }
     const tool = tools.get(name)
     if (isQuarantine && !tool) {
       const error = new ByrefError('tool_not_found', 'There is no tool of this name')
       return answerTo(request, failedCall(error))
     }
-    let ready: ReadyCall | RpcMessage = { args: written, isAnswer: false }
+    let ready = request
     try {
-      if (tool) {
-        ready.args = await resolveReferences(tool, written, assets)
-        if (labels)
-          ready = await this.#allowed(
-            request,
-            { tool, args: ready.args, written, labels: found },
-            help,
-          )
-      }
+      if (tool) ready = await this.#resolved({ request, tool, written, labels }, help)
     } catch (error) {
       return answerTo(request, failedCall(failed(error)))
     }
-    if (!('args' in ready)) return ready
+    // A question for the person of the client, in place of a call.
+    if (ready.method === undefined) return ready
     help.signal.throwIfAborted()
-    const answer = await help.ask(this.#view.toServer(toSend(request, written, ready)))
-    return shown(answer, { request, name: String(name), tool, label })
+    return shown(await help.ask(toServer(ready)), { request, name: String(name), tool, label })
   }
 
-  #current(request: RpcMessage, { ask }: Help): Promise<ToolCatalog> {
+  #read(request: RpcMessage, { ask }: Help): Promise<ToolCatalog> {
     const { toServer, added } = this.#view
-    return this.#catalog.get(() => readToolCatalog(toServer(request), ask, added))
+    this.#catalog ??= readToolCatalog(toServer(request), ask, added)
+    const current = this.#catalog
+    current.catch(() => {
+      if (this.#catalog === current) this.#catalog = null
+    })
+    return current
   }
 
-  /** The call as it may be sent. Or the answer in its place, where a person is asked first. */
-  async #allowed(
-    request: RpcMessage,
-    call: { tool: Tool; args: Record<string, unknown>; written: unknown; labels: GivenLabels },
-    { askClient }: Help,
-  ): Promise<ReadyCall | RpcMessage> {
-    const { tool, args, written, labels } = call
+  /**
+   * The request with the values of its references. Or an answer, where the client must ask its person first.
+   *
+   * @throws ByrefError of the reference that failed; `flow_refused`
+   */
+  async #resolved(call: CheckedCall, { askClient }: Help): Promise<RpcMessage> {
+    const { request, tool, written, labels } = call
+    const { assets, labels: session, isQuarantine } = this.#view
+    const args = await resolveReferences(tool, written, assets)
+    if (!session) return withArguments(call, args)
     const before = this.#asker.answered(request)
-    if (before?.approved) return { args: before.given, isAnswer: true }
+    if (before?.approved) return withArguments(call, before.given, true)
     // A value that was filled in came from somewhere, even where no label says where.
+    const isUnknown = args !== written && labels.reads.length === 0
     const unknown = { path: [], ref: 'a reference', labels: { label: UNKNOWN } }
-    const isFilled = args !== written && labels.reads.length === 0
-    const reads = isFilled ? [unknown] : labels.reads
-    const why = violationWords(tool, { written, args, labels: { ...labels, reads } })
-    if (why === null) return { args, isAnswer: false }
-    const values = this.#view.isQuarantine ? '' : `\n${JSON.stringify(args).slice(0, MAX_SHOWN)}`
-    const message = `Run ${tool.id}? ${why}${values}`
-    const said = before
-      ? false
-      : await this.#asker.ask(request, { message, given: args }, askClient)
-    if (said === true) return { args, isAnswer: false }
-    if (typeof said === 'object' && said !== null) return said
+    const reads = isUnknown ? [unknown] : labels.reads
+    const words = violationWords(tool, { written, args, labels: { ...labels, reads } })
+    if (words === null) return withArguments(call, args)
+    const values = isQuarantine ? '' : `\n${JSON.stringify(args).slice(0, MAX_SHOWN)}`
+    const question = { message: `Run ${tool.id}? ${words}${values}`, given: args }
+    const said = before ? false : await this.#asker.ask(request, question, askClient)
+    if (said === true) return withArguments(call, args)
+    if (said) return said
     const end = said === null ? '' : '; the person who was asked did not allow it'
-    throw new ByrefError('flow_refused', `${refusalText(tool, why)}${end}`)
+    throw new ByrefError('flow_refused', `${refusalText(tool, words)}${end}`)
   }
 }
 
-function toSend(request: RpcMessage, written: unknown, { args, isAnswer }: ReadyCall): RpcMessage {
+/** @param isAnswer Whether the request answers a question of the proxy, which the server must not see. */
+function withArguments(call: CheckedCall, args: Fields, isAnswer = false): RpcMessage {
+  const { request, written } = call
   if (args === written && !isAnswer) return request
-  const { requestState, inputResponses, ...params } = Object(request.params)
-  // The answer to a question of ours is not for the server.
-  if (!isAnswer && requestState !== undefined) params.requestState = requestState
-  if (!isAnswer && inputResponses !== undefined) params.inputResponses = inputResponses
-  return { ...request, params: { ...params, arguments: args } }
+  const own = isAnswer ? { requestState: undefined, inputResponses: undefined } : {}
+  return { ...request, params: defined({ ...request.params, ...own, arguments: args }) }
 }

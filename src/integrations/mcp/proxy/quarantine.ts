@@ -11,10 +11,8 @@ import { metaOf, stricterByMeta } from '../label-meta.ts'
 import { failedCall, readingTools } from '../reading-tools.ts'
 import { answerTo, type Fields, failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { FromServer, Handler, Help } from '../rpc/relay.ts'
-import { Cached } from './cached.ts'
 import { NamedResources } from './named-resources.ts'
-import type { ProxySession, ProxyView } from './proxy-session.ts'
-import { ProxyTools, type ReadCall } from './proxy-tools.ts'
+import { type ProxySession, ProxyTools, type ProxyView, type ReadCall } from './proxy-tools.ts'
 import { redactResult } from './redact-result.ts'
 import { describedServer, knownCode, withoutAsking } from './server-words.ts'
 import { readPages } from './tool-catalog.ts'
@@ -33,7 +31,7 @@ const NOT_PASSED = { code: -32601, message: 'This is not passed on in quarantine
 export function quarantineView({ assets, labels, save }: ProxySession): ProxyView {
   const resources = new NamedResources()
   const progress = new ProgressCounter()
-  const first = new Map<string, Cached<Fields>>()
+  const first = new Map<string, Promise<Fields>>()
   const tools = new ProxyTools({
     assets,
     labels,
@@ -63,7 +61,8 @@ export function quarantineView({ assets, labels, save }: ProxySession): ProxyVie
     { label, tool }: { label: Label; tool?: Tool } = { label: TRUSTED },
   ) {
     const all = join(stricterByMeta(UNTRUSTED, result._meta), label)
-    const made = await redactResult(result, name, { save: save(all), tool })
+    const saveAll = save(all)
+    const made = await redactResult(result, { save: (body) => saveAll(body, name), tool })
     return { ...made, _meta: metaOf(all) }
   }
 
@@ -87,9 +86,10 @@ export function quarantineView({ assets, labels, save }: ProxySession): ProxyVie
   function pinned(pick: (result: Fields) => Fields): Handler {
     return async (request, help) => {
       const method = String(request.method)
-      const known = first.get(method) ?? new Cached<Fields>()
-      first.set(method, known)
-      return answerTo(request, await known.get(async () => pick(await ask(request, help))))
+      const result = first.get(method) ?? ask(request, help).then(pick)
+      first.set(method, result)
+      result.catch(() => first.delete(method))
+      return answerTo(request, await result)
     }
   }
 

@@ -14,75 +14,62 @@ export interface RedactedResult {
   text: string
 }
 
-interface StoredValue {
-  ref: string
-  /** What `standIn` describes: the value, or what is known of a file. */
-  value: unknown
-}
+type Save = (body: Fields) => ReturnType<SaveBody>
 
 /** More blocks are stored as one value. */
 const MAX_BLOCKS = 20
 
-/**
- * Stores every value of a result, and returns their names alone.
- *
- * @param name The name of the assets.
- */
+/** Stores every value of a result, and returns their names alone. */
 export async function redactResult(
-  result: Fields,
-  name: string,
-  { save, tool }: { save: SaveBody; tool?: Tool },
+  { _meta, resultType, ...result }: Fields,
+  { save, tool }: { save: Save; tool?: Tool },
 ): Promise<RedactedResult> {
-  const stored = await storeValues(result, name, save)
+  const { structuredContent, content, contents, messages } = result
+  const blocks = [content, contents, messages].find(Array.isArray) as unknown[] | undefined
+  const isData = structuredContent !== undefined
+  // Servers repeat structured content as text.
+  const beside = (blocks ?? []).filter((one) => !isData || Object(one).type !== 'text')
+  const bodies = beside.length > MAX_BLOCKS ? [jsonBody(beside)] : beside.map(bodyOf)
+  if (isData) bodies.unshift(jsonBody(structuredContent))
+  else if (!blocks) bodies.push(jsonBody(result))
   const shape = resultShape(tool)
+  const stored = await Promise.all(bodies.map((body) => storeBody(body, save)))
   const lines = stored.map(({ ref, value }, i) => redactedText(ref, value, i === 0 ? shape : null))
   return { ref: stored[0]?.ref, text: lines.join('\n') || '<untrusted nothing>' }
 }
 
-async function storeValues(result: Fields, name: string, save: SaveBody): Promise<StoredValue[]> {
-  const { _meta, resultType, ...rest } = result
-  const { structuredContent, content, contents, messages } = rest
-  const blocks = [content, contents, messages].find(Array.isArray) as unknown[] | undefined
-  const isData = structuredContent !== undefined
-  if (!isData && !blocks) return [await storeJson(rest, name, save)]
-  // Servers repeat structured content as text.
-  const beside = (blocks ?? []).filter((one) => !isData || Object(one).type !== 'text')
-  const data = isData ? [storeJson(structuredContent, name, save)] : []
-  const others =
-    beside.length > MAX_BLOCKS
-      ? [storeJson(beside, name, save)]
-      : beside.map((block) => storeBlock(block, name, save))
-  return Promise.all([...data, ...others])
-}
-
-async function storeBlock(given: unknown, name: string, save: SaveBody): Promise<StoredValue> {
-  const block = isPlainObject(given) && isPlainObject(given.content) ? given.content : given
-  if (!isPlainObject(block)) return storeJson(block, name, save)
-  const { type, resource } = block
-  const body = isPlainObject(resource) ? resource : block
-  const { text, data = body.blob } = body
-  if (typeof text === 'string') {
-    const value = dataInText(text)
-    const mimeType = value === undefined ? 'text/plain' : 'application/json'
-    return storeBody({ text, mimeType }, value ?? text, { name, save })
-  }
-  if (typeof data !== 'string') return storeJson(block, name, save)
-  const kind = type === 'image' || type === 'audio' ? type : 'file'
-  const about = { assetRef: 'asset://body', kind, size: Math.round((data.length * 3) / 4) }
-  return storeBody(body, about, { name, save })
-}
-
-function storeJson(value: unknown, name: string, save: SaveBody): Promise<StoredValue> {
-  const text = JSON.stringify(value) ?? 'null'
-  return storeBody({ text, mimeType: 'application/json' }, value, { name, save })
+/** A body to save, and what is described of it: its value, or what is known of a file. */
+interface Body {
+  fields: Fields
+  value: unknown
 }
 
 async function storeBody(
-  body: Fields,
-  value: unknown,
-  { name, save }: { name: string; save: SaveBody },
-): Promise<StoredValue> {
-  const saved = await save(body, name)
-  // A body that claims to be base64 may be none.
-  return saved ? { ref: saved.ref, value } : storeJson(body, name, save)
+  { fields, value }: Body,
+  save: Save,
+): Promise<{ ref: string; value: unknown }> {
+  const saved = await save(fields)
+  // What claims to be base64 may be none.
+  return saved ? { ref: saved.ref, value } : storeBody(jsonBody(fields), save)
+}
+
+function jsonBody(value: unknown): Body {
+  return { fields: { text: JSON.stringify(value) ?? 'null', mimeType: 'application/json' }, value }
+}
+
+function bodyOf(given: unknown): Body {
+  const block = isPlainObject(given) && isPlainObject(given.content) ? given.content : given
+  if (!isPlainObject(block)) return jsonBody(block)
+  const { type, resource } = block
+  const fields = isPlainObject(resource) ? resource : block
+  const { text, data = fields.blob } = fields
+  if (typeof text === 'string') {
+    const value = dataInText(text)
+    const mimeType = value === undefined ? 'text/plain' : 'application/json'
+    return { fields: { text, mimeType }, value: value ?? text }
+  }
+  if (typeof data !== 'string') return jsonBody(block)
+  const kind = type === 'image' || type === 'audio' ? type : 'file'
+  const size = Math.round((data.length * 3) / 4)
+  return { fields, value: { assetRef: 'asset://body', kind, size } }
 }

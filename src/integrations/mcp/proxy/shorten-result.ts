@@ -68,8 +68,6 @@ function sameItems(before: unknown, after: unknown): boolean {
 class Shortener {
   readonly #name: string
   readonly #options: ShortenOptions
-  /** By text: a result may say the same twice. */
-  readonly #texts = new Map<string, Promise<Stored>>()
   /** The structured content, where all of it was stored. */
   #data: { value: unknown; stored: Stored } | null = null
 
@@ -82,7 +80,7 @@ class Shortener {
   async data(given: unknown): Promise<unknown> {
     const value = isPlainObject(given) && this.#isLong(given) ? await this.#withRefs(given) : given
     if (!this.#isLong(value)) return value
-    const stored = await this.#text(JSON.stringify(value), this.#name)
+    const stored = await this.#text(JSON.stringify(value))
     this.#data = { value, stored }
     return { assetRef: stored.ref, offloaded: true, preview: previewOf(value) }
   }
@@ -96,7 +94,7 @@ class Shortener {
     })
     const all = shortened.flat()
     if (!this.#isLong(texts.join(''))) return all
-    return [textBlock(await this.#text(JSON.stringify(all), this.#name))]
+    return [textBlock(await this.#text(JSON.stringify(all)))]
   }
 
   async resource(part: unknown): Promise<unknown> {
@@ -135,23 +133,17 @@ class Shortener {
     // Pages of MCP apps are for the host, which follows no references.
     if (name.startsWith('ui://')) return null
     if (typeof text === 'string') {
-      const mime = typeof mimeType === 'string' ? mimeType : null
-      return text.length > maxChars ? this.#text(text, name, mime) : null
+      return text.length > maxChars ? this.#text(text, name, mimeType) : null
     }
     if (typeof blob !== 'string' || (blob.length * 3) / 4 <= maxBytes) return null
     const info = await save(body, name)
     return info && stand(info, `Look at it by ${readingTools.fetch}`)
   }
 
-  #text(text: string, name: string, mime: string | null = null): Promise<Stored> {
-    const stored = this.#texts.get(text) ?? this.#saveText(text, name, mime)
-    this.#texts.set(text, stored)
-    return stored
-  }
-
-  async #saveText(text: string, name: string, mime: string | null): Promise<Stored> {
+  async #text(text: string, name = this.#name, mime: unknown = null): Promise<Stored> {
     const value = dataInText(text)
-    const mimeType = mime ?? (value === undefined ? 'text/plain' : 'application/json')
+    const usual = value === undefined ? 'text/plain' : 'application/json'
+    const mimeType = typeof mime === 'string' ? mime : usual
     const { save, readingTools } = this.#options
     const info = (await save({ text, mimeType }, name)) as AssetInfo
     const how = `Find in it by ${readingTools.search}, read it by ${readingTools.fetch}`
@@ -163,7 +155,7 @@ class Shortener {
   #withRefs(data: Record<string, unknown>): Promise<Record<string, unknown>> {
     return replacePlaces(data, null, (value) => {
       if (typeof value !== 'string' || !(value.length > this.#options.maxChars)) return value
-      return new Later(async () => (await this.#text(value, this.#name)).text)
+      return new Later(async () => (await this.#text(value)).text)
     })
   }
 
