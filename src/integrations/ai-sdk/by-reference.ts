@@ -1,14 +1,7 @@
 import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
-import {
-  asSchema,
-  type LanguageModelMiddleware,
-  type Tool,
-  type ToolSet,
-  wrapLanguageModel,
-} from 'ai'
+import { type LanguageModelMiddleware, type Tool, type ToolSet, wrapLanguageModel } from 'ai'
 import { type AgentAssetsOptions, ASSETS, openAssets } from '../../agent/agent-assets.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import type { Tool as ByrefTool } from '../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import type { TrustMode } from '../../core/events/events.ts'
 import {
@@ -110,7 +103,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   function within(namespace: string | null): ByReference {
     const own = opened.in(namespace)
     const assets = sameAssets(own)
-    const wrapped = new Map<string, Tool>()
+    const wrapped = new Map<string, ToolCalls>()
     const trust = settings && { ...settings, trustOf }
     const reading = readingTools({ assets, trust })
     const views = new ResultViews(async (part) => outputByReference(part.output, optionsOf(part)))
@@ -118,18 +111,8 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     function trustOf(name: string): KnownTrust {
       const isOurs = Object.hasOwn(reading, name) && !wrapped.has(name)
       const given = settings && Object.hasOwn(settings.tools, name) ? settings.tools[name] : null
-      const isRenamed = wrapped.get(name)?.toModelOutput !== undefined
+      const isRenamed = wrapped.get(name)?.tool.toModelOutput !== undefined
       return { ...(given ?? (isOurs ? { readOnly: true, openWorld: false } : {})), isRenamed }
-    }
-
-    async function toolOf(name: string): Promise<ByrefTool | undefined> {
-      const tool = wrapped.get(name)
-      if (!tool || tool.type === 'provider') return undefined
-      const described = await new ToolCalls(name, tool, assets, trust).described()
-      const { outputSchema } = tool
-      return outputSchema
-        ? { ...described, outputSchema: { ...(await asSchema(outputSchema).jsonSchema) } }
-        : described
     }
 
     function optionsOf({ toolName, toolCallId }: LanguageModelV4ToolResultPart): ResultOptions {
@@ -161,7 +144,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
         const hasTools = others?.length !== params.tools?.length
         const redaction =
           trust?.mode === 'quarantine'
-            ? await redactPrompt(params.prompt, { trust, toolOf, assets })
+            ? await redactPrompt(params.prompt, { trust, tools: wrapped, assets })
             : undefined
         const hasReading = hasTools && !redaction
         const how: PromptOptions = {
@@ -184,8 +167,9 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       tools<Tools extends ToolSet>(tools: Tools) {
         const made: Record<string, Tool> = {}
         for (const [name, tool] of Object.entries(tools)) {
-          wrapped.set(name, tool)
-          made[name] = wrapTool(name, tool, { assets, maxResultChars, trust, outputs })
+          const calls = new ToolCalls(name, tool, assets, trust)
+          wrapped.set(name, calls)
+          made[name] = wrapTool(name, calls, { assets, maxResultChars, trust, outputs })
         }
         for (const [name, tool] of Object.entries(reading)) made[name] ??= tool
         return made as Tools & ReadingTools<Tools>

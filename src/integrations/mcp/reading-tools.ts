@@ -60,7 +60,7 @@ export async function callReadingTool(
 }
 
 /** What has text is read as text, unless it is asked for otherwise. */
-export async function inMcpsWay(
+async function inMcpsWay(
   { id }: AssetTool,
   input: Record<string, unknown>,
   assets: Assets,

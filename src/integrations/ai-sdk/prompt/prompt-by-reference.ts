@@ -1,4 +1,8 @@
-import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolResultPart as ToolResult,
+} from '@ai-sdk/provider'
 import { referenceGuide } from '../../../core/messages/reference-guide.ts'
 import { kindOf } from '../../../prompt/bodies-in.ts'
 import { toFilePart } from '../../../prompt/file-part.ts'
@@ -123,14 +127,13 @@ function resultsDraft(
     items: [{ type: 'results', results: shown.map(({ item }) => item) }],
     make([item], how) {
       const [made, ...outside] = resultMessages(item?.type === 'results' ? item.results : [], how)
-      const outputs = new Map(
-        (made?.role === 'tool' ? made.content : []).flatMap((part) =>
-          part.type === 'tool-result' ? [[part.toolCallId, part.output] as const] : [],
-        ),
-      )
+      const outputs = new Map<string, ToolResult['output']>()
+      for (const part of made?.role === 'tool' ? made.content : []) {
+        if (part.type === 'tool-result') outputs.set(part.toolCallId, part.output)
+      }
       const content = message.content.map((part) => {
-        const output = part.type === 'tool-result' ? outputs.get(part.toolCallId) : undefined
-        return part.type === 'tool-result' && output ? { ...part, output } : part
+        if (part.type !== 'tool-result') return part
+        return { ...part, output: outputs.get(part.toolCallId) ?? part.output }
       })
       const said = guide.length > 0 ? [{ role: 'user' as const, content: [...guide] }] : []
       return [{ ...message, content }, ...outside, ...said]
@@ -150,23 +153,21 @@ function guideFor(shown: readonly ShownResult[], told: ToldOnce): TextPart[] {
 
 /** A user's message with the bodies that it refers to, each behind its marker. Null where it refers to none. */
 function userDraft(message: UserMessage, shows: (ref: string) => boolean = () => true) {
-  const media = message.content.map((part) => mediaIn(part).filter(({ ref }) => shows(ref)))
-  const items = media.flat().map((part) => ({ type: 'user' as const, parts: [part] }))
+  const content = message.content.flatMap((part): (typeof part | MediaPart)[] => {
+    const media = mediaIn(part).filter(({ ref }) => shows(ref))
+    if (part.type === 'text' || media.length === 0) return [part, ...media]
+    return media.flatMap((one) => [{ type: 'text', text: marker(one) }, one])
+  })
+  const items = content.flatMap((part) =>
+    part.type === 'media' ? { type: 'user' as const, parts: [part] } : [],
+  )
   if (items.length === 0) return null
   const make: Draft['make'] = (resolved, how) => {
-    const bodies = resolved.values()
-    const content = message.content.flatMap((part, i) => {
-      const own = media[i] ?? []
-      const made = own.flatMap((one) => {
-        const { value } = bodies.next()
-        const body = value ? contentOf(value, how) : []
-        return one.otherwise === 'note'
-          ? [{ type: 'text' as const, text: marker(one) }, ...body]
-          : body
-      })
-      return part.type === 'file' && own.length > 0 ? made : [part, ...made]
+    const bodies = resolved.map((item) => contentOf(item, how)).values()
+    const parts = content.flatMap((part) => {
+      return part.type === 'media' ? (bodies.next().value ?? []) : part
     })
-    return [{ ...message, content }]
+    return [{ ...message, content: parts }]
   }
   return { items, make }
 }

@@ -2,6 +2,7 @@ import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import { jsonSchema, type Tool } from 'ai'
 import { resolveTools } from '../../../boundary/native-tools.ts'
 import { jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
+import { ToolCalls } from './tool-calls.ts'
 import { type WrapOptions, wrapTool } from './wrap-tool.ts'
 
 type Name = 'fetch_asset' | 'search_asset'
@@ -23,7 +24,8 @@ export function readingTools({ assets, trust }: Pick<WrapOptions, 'assets' | 'tr
         return tool.execute(input, { assets, signal: abortSignal } as ToolContext)
       },
     }
-    return [tool.id, wrapTool(tool.id, described, { assets, maxResultChars: Infinity, trust })]
+    const calls = new ToolCalls(tool.id, described, assets, trust)
+    return [tool.id, wrapTool(tool.id, calls, { assets, maxResultChars: Infinity, trust })]
   })
   return Object.fromEntries(tools)
 }

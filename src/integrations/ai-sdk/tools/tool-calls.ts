@@ -23,8 +23,9 @@ export type CallOptions = ToolExecutionOptions<unknown>
 export class ToolCalls {
   /** The input schema for the model. It lets references through: they are checked when they have their values. */
   readonly schema: Schema<unknown>
+  /** As the application gave it. */
+  readonly tool: Tool
   readonly #name: string
-  readonly #tool: Tool
   readonly #assets: Assets
   readonly #boundary: Boundary
   readonly #trust: MessageTrust | null
@@ -33,7 +34,7 @@ export class ToolCalls {
 
   constructor(name: string, tool: Tool, assets: Assets, trust: MessageTrust | null) {
     this.#name = name
-    this.#tool = tool
+    this.tool = tool
     this.#assets = assets
     this.#boundary = boundaryOf(() => assets)
     this.#trust = trust
@@ -50,7 +51,7 @@ export class ToolCalls {
     )
   }
 
-  /** The tool as byref describes one. */
+  /** The tool as byref describes one. In quarantine with the fields of its results. */
   described(): Promise<ByrefTool> {
     this.#described ??= this.#describe()
     return this.#described
@@ -95,8 +96,11 @@ export class ToolCalls {
   }
 
   async #describe(): Promise<ByrefTool> {
-    const schema = checkedBy(this.#given, await describe(this.#name, this.#tool, this.#given))
-    return flowTool(this.#name, schema, this.#trust?.trustOf(this.#name))
+    const schema = checkedBy(this.#given, await describe(this.#name, this.tool, this.#given))
+    const described = flowTool(this.#name, schema, this.#trust?.trustOf(this.#name))
+    const { outputSchema } = this.tool
+    if (!outputSchema || this.#trust?.mode !== 'quarantine') return described
+    return { ...described, outputSchema: { ...(await asSchema(outputSchema).jsonSchema) } }
   }
 }
 

@@ -10,7 +10,7 @@ import {
   valueOutput,
 } from '../output-by-reference.ts'
 import type { MessageTrust } from '../trust/tool-trust.ts'
-import { type CallOptions, ToolCalls } from './tool-calls.ts'
+import type { CallOptions, ToolCalls } from './tool-calls.ts'
 
 /** What tools are wrapped with. */
 export interface WrapOptions {
@@ -28,9 +28,9 @@ type Execute = (input: unknown, options: CallOptions) => unknown
  * Wraps a tool: its parameters take references, and the model gets references in its results. The application gets what it
  * got before. Tools of a provider are left alone, and dynamic tools keep their schema.
  */
-export function wrapTool(name: string, tool: Tool, options: WrapOptions): Tool {
+export function wrapTool(name: string, calls: ToolCalls, options: WrapOptions): Tool {
+  const { tool } = calls
   if (tool.type === 'provider') return tool
-  const calls = new ToolCalls(name, tool, options.assets, options.trust)
   const storing = (toolCallId: string): ResultOptions => {
     const { assets, maxResultChars } = options
     return { assets, maxResultChars, tool: name, toolCallId }

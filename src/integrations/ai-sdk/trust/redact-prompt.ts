@@ -18,8 +18,8 @@ import type { MessageTrust } from './tool-trust.ts'
 /** What is known beside the prompt. */
 export interface PromptRedaction {
   trust: MessageTrust
-  /** A tool with its schemas; undefined where it is not wrapped. */
-  toolOf(name: string): Promise<Tool | undefined>
+  /** The wrapped tools, by name. */
+  tools: ReadonlyMap<string, { described(): Promise<Tool> }>
   assets: Assets
 }
 
@@ -38,7 +38,7 @@ const GUIDE =
 /** The prompt as a model in quarantine sees it: untrusted results and files by name only. */
 export async function redactPrompt(
   prompt: LanguageModelV4Prompt,
-  { trust, toolOf, assets }: PromptRedaction,
+  { trust, tools, assets }: PromptRedaction,
 ): Promise<RedactedPrompt> {
   const labels = new MessageLabels(prompt, trust)
   const redacted = new Set<object>()
@@ -52,7 +52,7 @@ export async function redactPrompt(
     const name = resultName(++number)
     const result = results.next().value
     if (!result || !isRedacted(result.labels)) return part
-    const tool = await toolOf(part.toolName)
+    const tool = await tools.get(part.toolName)?.described().catch(() => undefined)
     const isError = part.output.type === 'error-text' || part.output.type === 'error-json'
     const output = isError
       ? { type: 'error-text' as const, value: failureText(name, result, tool) }
