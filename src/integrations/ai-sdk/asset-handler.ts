@@ -64,7 +64,7 @@ export function createAssetHandler(options: AssetHandlerOptions): RequestHandler
   })
 }
 
-/** The answer to a request that failed: its text is what `useChat` has as its error. */
+/** The response to a request that failed. `useChat` shows its text as the error. */
 export function failureResponse(error: unknown): Response {
   if (error instanceof URIError) return new Response('The address is malformed', { status: 400 })
   if (!(error instanceof ByrefError)) return new Response('Something went wrong', { status: 500 })

@@ -111,7 +111,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     function trustOf(name: string): KnownTrust {
       const isOurs = Object.hasOwn(reading, name) && !wrapped.has(name)
       const given = settings && Object.hasOwn(settings.tools, name) ? settings.tools[name] : null
-      const isRenamed = wrapped.get(name)?.tool.toModelOutput !== undefined
+      const isRenamed = wrapped.get(name)?.isRenamed
       return { ...(given ?? (isOurs ? { readOnly: true, openWorld: false } : {})), isRenamed }
     }
 
@@ -167,9 +167,10 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       tools<Tools extends ToolSet>(tools: Tools) {
         const made: Record<string, Tool> = {}
         for (const [name, tool] of Object.entries(tools)) {
-          const calls = new ToolCalls(name, tool, assets, trust)
+          const options = { name, tool, assets, maxResultChars, trust, outputs }
+          const calls = new ToolCalls(options)
           wrapped.set(name, calls)
-          made[name] = wrapTool(name, calls, { assets, maxResultChars, trust, outputs })
+          made[name] = wrapTool(calls, options)
         }
         for (const [name, tool] of Object.entries(reading)) made[name] ??= tool
         return made as Tools & ReadingTools<Tools>

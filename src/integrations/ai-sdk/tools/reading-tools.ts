@@ -1,5 +1,5 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
-import { jsonSchema, type Tool } from 'ai'
+import { jsonSchema, type Tool, type ToolExecutionOptions } from 'ai'
 import { resolveTools } from '../../../boundary/native-tools.ts'
 import { jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
 import { ToolCalls } from './tool-calls.ts'
@@ -15,17 +15,19 @@ export type ReadingTools<Own> = {
 const { tools: NATIVE } = resolveTools([], { resolveInLLM: true, reading: true })
 
 /** The tools that read assets. They return pages, so their results never become assets. */
-export function readingTools({ assets, trust }: Pick<WrapOptions, 'assets' | 'trust'>) {
+export function readingTools(given: Pick<WrapOptions, 'assets' | 'trust'>): Record<string, Tool> {
+  const { assets } = given
   const tools = NATIVE.map((tool): [string, Tool] => {
-    const described: Tool = {
+    const described = {
       description: tool.description,
       inputSchema: jsonSchema(jsonSchemaOf(tool)),
-      async execute(input: unknown, { abortSignal }) {
+      async execute(input: unknown, { abortSignal }: ToolExecutionOptions<unknown>) {
         return tool.execute(input, { assets, signal: abortSignal } as ToolContext)
       },
-    }
-    const calls = new ToolCalls(tool.id, described, assets, trust)
-    return [tool.id, wrapTool(tool.id, calls, { assets, maxResultChars: Infinity, trust })]
+    } as Tool
+    const calls = { ...given, name: tool.id, tool: described }
+    const options: WrapOptions = { ...calls, maxResultChars: Infinity, outputs: 'values' }
+    return [tool.id, wrapTool(new ToolCalls(options), options)]
   })
   return Object.fromEntries(tools)
 }

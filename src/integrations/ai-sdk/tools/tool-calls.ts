@@ -19,27 +19,27 @@ import { flowTool, type MessageTrust } from '../trust/tool-trust.ts'
 /** The options of a call. */
 export type CallOptions = ToolExecutionOptions<unknown>
 
+/** A tool of an application, and what its calls need. */
+export interface ToolCallsOptions {
+  name: string
+  tool: Tool
+  assets: Assets
+  /** Null where trust is off. */
+  trust: MessageTrust | null
+}
+
 /** The calls of one tool of the AI SDK: references in their input become values, and the trust policy is asked. */
 export class ToolCalls {
   /** The input schema for the model. It lets references through: they are checked when they have their values. */
   readonly schema: Schema<unknown>
-  /** As the application gave it. */
-  readonly tool: Tool
-  readonly #name: string
-  readonly #assets: Assets
+  readonly #options: ToolCallsOptions
   readonly #boundary: Boundary
-  readonly #trust: MessageTrust | null
-  readonly #given: Schema<unknown>
   #described: Promise<ByrefTool> | undefined
 
-  constructor(name: string, tool: Tool, assets: Assets, trust: MessageTrust | null) {
-    this.#name = name
-    this.tool = tool
-    this.#assets = assets
-    this.#boundary = boundaryOf(() => assets)
-    this.#trust = trust
-    const given = asSchema(tool.inputSchema) as Schema<unknown>
-    this.#given = given
+  constructor(options: ToolCallsOptions) {
+    this.#options = options
+    this.#boundary = boundaryOf(() => options.assets)
+    const given = asSchema(options.tool.inputSchema) as Schema<unknown>
     this.schema = jsonSchema(
       async () => this.#boundary.describe(await this.described()).inputSchema,
       {
@@ -57,9 +57,14 @@ export class ToolCalls {
     return this.#described
   }
 
+  /** Whether results may show fields under other names than the tool's values. */
+  get isRenamed(): boolean {
+    return this.#options.tool.toModelOutput !== undefined
+  }
+
   /** Whether a call needs no work here: its tool can run at once. */
   isPlain(input: unknown): boolean {
-    return this.#trust === null && !hasRefs(input)
+    return this.#options.trust === null && !hasRefs(input)
   }
 
   /**
@@ -73,20 +78,21 @@ export class ToolCalls {
     { messages, toolCallId }: Pick<CallOptions, 'messages' | 'toolCallId'>,
     use: (input: unknown) => T,
   ): Promise<Awaited<T>> {
+    const { assets, trust } = this.#options
     const tool = await this.described()
     let args = input
     let failure: unknown = null
     if (hasRefs(input)) {
       try {
-        const values = sourceOf(messages, this.#assets)
+        const values = sourceOf(messages, assets)
         args = (await this.#boundary.resolve({ tool, arguments: input }, values)).arguments
       } catch (error) {
         failure = error
       }
     }
     // A call that cannot be resolved is checked as it is written.
-    if (this.#trust) {
-      const labels = new MessageLabels(messages, this.#trust)
+    if (trust) {
+      const labels = new MessageLabels(messages, trust)
       const words = await labels.violations(tool, { toolCallId, input, args })
       if (words !== null) throw new ByrefError('flow_refused', refusalText(tool, words))
     }
@@ -96,10 +102,12 @@ export class ToolCalls {
   }
 
   async #describe(): Promise<ByrefTool> {
-    const schema = checkedBy(this.#given, await describe(this.#name, this.tool, this.#given))
-    const described = flowTool(this.#name, schema, this.#trust?.trustOf(this.#name))
-    const { outputSchema } = this.tool
-    if (!outputSchema || this.#trust?.mode !== 'quarantine') return described
+    const { name, tool, trust } = this.#options
+    const schema = asSchema(tool.inputSchema) as Schema<unknown>
+    const inputSchema = checkedBy(schema, await describe(name, tool, schema))
+    const described = flowTool(name, inputSchema, trust?.trustOf(name))
+    const { outputSchema } = tool
+    if (!outputSchema || trust?.mode !== 'quarantine') return described
     return { ...described, outputSchema: { ...(await asSchema(outputSchema).jsonSchema) } }
   }
 }

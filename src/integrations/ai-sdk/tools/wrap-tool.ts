@@ -1,5 +1,4 @@
 import type { Tool } from 'ai'
-import type { Assets } from '../../../assets/assets-contract.ts'
 import { isIterable, lastYield } from '../../../boundary/store.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import {
@@ -10,16 +9,13 @@ import {
   valueOutput,
 } from '../output-by-reference.ts'
 import type { MessageTrust } from '../trust/tool-trust.ts'
-import type { CallOptions, ToolCalls } from './tool-calls.ts'
+import type { CallOptions, ToolCalls, ToolCallsOptions } from './tool-calls.ts'
 
-/** What tools are wrapped with. */
-export interface WrapOptions {
-  assets: Assets
+/** A tool, and how it is wrapped. */
+export interface WrapOptions extends ToolCallsOptions {
   maxResultChars: number
-  /** What the application gets as a tool's output. Default: `values`. */
-  outputs?: 'values' | 'references'
-  /** Null where trust is off. */
-  trust: MessageTrust | null
+  /** What the application gets as the tool's output. */
+  outputs: 'values' | 'references'
 }
 
 type Execute = (input: unknown, options: CallOptions) => unknown
@@ -28,11 +24,11 @@ type Execute = (input: unknown, options: CallOptions) => unknown
  * Wraps a tool: its parameters take references, and the model gets references in its results. The application gets what it
  * got before. Tools of a provider are left alone, and dynamic tools keep their schema.
  */
-export function wrapTool(name: string, calls: ToolCalls, options: WrapOptions): Tool {
-  const { tool } = calls
+export function wrapTool(calls: ToolCalls, options: WrapOptions): Tool {
+  const { tool } = options
   if (tool.type === 'provider') return tool
   const storing = (toolCallId: string): ResultOptions => {
-    const { assets, maxResultChars } = options
+    const { assets, maxResultChars, name } = options
     return { assets, maxResultChars, tool: name, toolCallId }
   }
   const wrapped: Record<string, unknown> = { ...tool, toModelOutput: showing(tool, storing) }

@@ -2,7 +2,6 @@ import type {
   LanguageModelV4FilePart,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
-  LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { resultShape } from '../../../boundary/result-shape.ts'
@@ -32,6 +31,8 @@ export interface RedactedPrompt {
   shows(ref: string): boolean
 }
 
+type Part = Exclude<LanguageModelV4Message['content'], string>[number]
+
 const GUIDE =
   '\n\n## References\n<untrusted …> stands for a value that anybody may have written, which you are not shown: pass it on by its name, as a parameter of any tool, such as †result#3.items[0].id.'
 
@@ -41,18 +42,21 @@ export async function redactPrompt(
   { trust, tools, assets }: PromptRedaction,
 ): Promise<RedactedPrompt> {
   const labels = new MessageLabels(prompt, trust)
-  const redacted = new Set<object>()
   const results = labels.results.values()
+  const redacted = new Set<object>()
   let number = 0
   let guide = GUIDE
 
-  async function redactResult(
-    part: LanguageModelV4ToolResultPart,
-  ): Promise<LanguageModelV4ToolResultPart> {
+  async function redactPart(part: Part): Promise<Part> {
+    if (part.type === 'file') return redactedFile(part, assets)
+    if (part.type !== 'tool-result') return part
     const name = resultName(++number)
     const result = results.next().value
     if (!result || !isRedacted(result.labels)) return part
-    const tool = await tools.get(part.toolName)?.described().catch(() => undefined)
+    const tool = await tools
+      .get(part.toolName)
+      ?.described()
+      .catch(() => undefined)
     const isError = part.output.type === 'error-text' || part.output.type === 'error-json'
     const output = isError
       ? { type: 'error-text' as const, value: failureText(name, result, tool) }
@@ -62,24 +66,16 @@ export async function redactPrompt(
     return { ...part, output }
   }
 
-  async function redactMessage(message: LanguageModelV4Message): Promise<LanguageModelV4Message> {
-    if (message.role === 'tool') {
-      const content: typeof message.content = []
-      for (const part of message.content) {
-        content.push(part.type === 'tool-result' ? await redactResult(part) : part)
-      }
-      return { ...message, content }
+  const made: LanguageModelV4Prompt = []
+  for (const message of prompt) {
+    const isUsers = message.role === 'user' && trust.attachments === 'untrusted'
+    if (message.role !== 'tool' && !isUsers) made.push(message)
+    else {
+      const content: Part[] = []
+      for (const part of message.content) content.push(await redactPart(part))
+      made.push({ ...message, content } as LanguageModelV4Message)
     }
-    const isShown = message.role !== 'user' || trust.attachments === 'trusted'
-    if (isShown || !message.content.some(({ type }) => type === 'file')) return message
-    const parts = message.content.map((part) => {
-      return part.type === 'file' ? redactedFile(part, assets) : part
-    })
-    return { ...message, content: await Promise.all(parts) }
   }
-
-  const made: LanguageModelV4Message[] = []
-  for (const message of prompt) made.push(await redactMessage(message))
   const shows = (ref: string): boolean => labels.asset(ref).integrity === 'trusted'
   return { prompt: made, redacted, shows }
 }

@@ -7,7 +7,7 @@ import { stricterByMeta, withLabel } from '../label-meta.ts'
 import { callReadingTool, READING_TOOLS, readingTools } from '../reading-tools.ts'
 import { answerTo, failureOf, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Handler } from '../rpc/relay.ts'
-import { type AnsweredCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
+import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
 import { type ShortenOptions, shortenResult } from './shorten-result.ts'
 
 /** The guide that is added to a server's instructions. */
@@ -34,9 +34,9 @@ export function plainView(
     isQuarantine: false,
     added: readingTools(),
     toServer: (request) => request,
-    async read(tool, input, { label, signal }) {
+    async read(tool, { written, label, signal }) {
       labels?.showWhole(label)
-      return callReadingTool(tool, input, { assets, signal })
+      return callReadingTool(tool, written, { assets, signal })
     },
     shown: (answer, { name, tool, label }) =>
       shortened(answer, `${name} result`, seen(answer, { tool, label })),
@@ -44,10 +44,7 @@ export function plainView(
   })
 
   /** Notes that the client sees an answer. Returns the label of the answer. */
-  function seen(
-    { result }: RpcMessage,
-    { tool, label = TRUSTED }: Partial<AnsweredCall> = {},
-  ): Label {
+  function seen({ result }: RpcMessage, { tool, label = TRUSTED }: Partial<ProxyCall> = {}): Label {
     const own = tool?.openWorld === false && result ? TRUSTED : UNTRUSTED
     const all = stricterByMeta(join(own, label), result?._meta)
     labels?.showWhole(all)

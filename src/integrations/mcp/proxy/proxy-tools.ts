@@ -42,35 +42,25 @@ export interface ToolView extends Pick<ProxySession, 'assets' | 'labels'> {
   /** Prepares a request for the server. */
   toServer(request: RpcMessage): RpcMessage
   /** Runs one of the added tools. Its result is for the client. */
-  read(tool: AssetTool, input: Record<string, unknown>, call: ReadCall): Promise<Fields>
+  read(tool: AssetTool, call: ProxyCall): Promise<Fields>
   /** The answer of the server, for the client. */
-  shown(answer: RpcMessage, call: AnsweredCall): Promise<RpcMessage>
+  shown(answer: RpcMessage, call: ProxyCall): Promise<RpcMessage>
   /** The error of a call that was not sent, for the client. */
   failed(error: unknown): unknown
 }
 
-/** A call of an added tool. */
-export interface ReadCall {
+/** A call of a tool. */
+export interface ProxyCall {
+  request: RpcMessage
+  name: string
+  /** Undefined for an added tool, and for one that the server did not list. */
+  tool?: Tool
+  /** The arguments as the client wrote them. */
+  written: Record<string, unknown>
+  labels: GivenLabels
   /** The label of everything that the call is given. */
   label: Label
   signal: AbortSignal
-}
-
-/** A call that the server answered. */
-export interface AnsweredCall {
-  request: RpcMessage
-  name: string
-  tool: Tool | undefined
-  /** The label of everything that the call was given. */
-  label: Label
-}
-
-/** A call of a tool of the server, before it is sent. */
-interface CheckedCall {
-  request: RpcMessage
-  tool: Tool
-  written: Record<string, unknown>
-  labels: GivenLabels
 }
 
 /** Characters of the arguments that a person sees. */
@@ -115,26 +105,26 @@ export class ProxyTools {
     const written = isPlainObject(given) ? given : {}
     const context = stricterByMeta(session?.context ?? UNKNOWN, _meta)
     const labels = { context, reads: session?.reads(written) ?? [] }
-    const label = labelOfCall(labels)
-    const added = own.get(name)
-    if (added) {
-      return answerTo(request, await read(added, written, { label, signal: help.signal }))
-    }
+    const { signal } = help
     const tool = tools.get(name)
+    const about = { request, name: String(name), tool, written, signal }
+    const call: ProxyCall = { ...about, labels, label: labelOfCall(labels) }
+    const added = own.get(name)
+    if (added) return answerTo(request, await read(added, call))
     if (isQuarantine && !tool) {
       const error = new ByrefError('tool_not_found', 'There is no tool of this name')
       return answerTo(request, failedCall(error))
     }
-    let ready = request
+    let ready: RpcMessage
     try {
-      if (tool) ready = await this.#resolved({ request, tool, written, labels }, help)
+      ready = await this.#resolved(call, help)
     } catch (error) {
       return answerTo(request, failedCall(failed(error)))
     }
     // A question for the person of the client, in place of a call.
     if (ready.method === undefined) return ready
-    help.signal.throwIfAborted()
-    return shown(await help.ask(toServer(ready)), { request, name: String(name), tool, label })
+    signal.throwIfAborted()
+    return shown(await help.ask(toServer(ready)), call)
   }
 
   #read(request: RpcMessage, { ask }: Help): Promise<ToolCatalog> {
@@ -152,9 +142,10 @@ export class ProxyTools {
    *
    * @throws ByrefError of the reference that failed; `flow_refused`
    */
-  async #resolved(call: CheckedCall, { askClient }: Help): Promise<RpcMessage> {
+  async #resolved(call: ProxyCall, { askClient }: Help): Promise<RpcMessage> {
     const { request, tool, written, labels } = call
     const { assets, labels: session, isQuarantine } = this.#view
+    if (!tool) return request
     const args = await resolveReferences(tool, written, assets)
     if (!session) return withArguments(call, args)
     const before = this.#asker.answered(request)
@@ -176,8 +167,11 @@ export class ProxyTools {
 }
 
 /** @param isAnswer Whether the request answers a question of the proxy, which the server must not see. */
-function withArguments(call: CheckedCall, args: Fields, isAnswer = false): RpcMessage {
-  const { request, written } = call
+function withArguments(
+  { request, written }: ProxyCall,
+  args: Fields,
+  isAnswer = false,
+): RpcMessage {
   if (args === written && !isAnswer) return request
   const own = isAnswer ? { requestState: undefined, inputResponses: undefined } : {}
   return { ...request, params: defined({ ...request.params, ...own, arguments: args }) }

@@ -12,7 +12,7 @@ import { failedCall, readingTools } from '../reading-tools.ts'
 import { answerTo, type Fields, failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { FromServer, Handler, Help } from '../rpc/relay.ts'
 import { NamedResources } from './named-resources.ts'
-import { type ProxySession, ProxyTools, type ProxyView, type ReadCall } from './proxy-tools.ts'
+import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
 import { redactResult } from './redact-result.ts'
 import { describedServer, knownCode, withoutAsking } from './server-words.ts'
 import { readPages } from './tool-catalog.ts'
@@ -67,12 +67,12 @@ export function quarantineView({ assets, labels, save }: ProxySession): ProxyVie
   }
 
   /** `query_tables` returns a reference to its table. */
-  async function read(tool: AssetTool, input: Record<string, unknown>, call: ReadCall) {
+  async function read(tool: AssetTool, { written, label, signal }: ProxyCall) {
     try {
-      const { assetRef } = Object(await tool.execute(input, { assets, signal: call.signal }))
+      const { assetRef } = Object(await tool.execute(written, { assets, signal }))
       const { size } = await assets.info(String(assetRef))
       const text = redactedText(assetRef, { assetRef, kind: 'file', size })
-      return { content: [textBlock(text)], _meta: metaOf(join(UNTRUSTED, call.label)) }
+      return { content: [textBlock(text)], _meta: metaOf(join(UNTRUSTED, label)) }
     } catch (error) {
       return failedCall(failureHere(error))
     }
