@@ -66,6 +66,7 @@ export class MessageLabels {
   readonly #trust: MessageTrust
   /** The calls that have no result yet, with what their model had been shown. Ids may be used again. */
   readonly #calls = new Map<string, { input: unknown; context: Label }>()
+  readonly #tools = new Map<string, { tool: Tool; isRenamed?: boolean }>()
   /** What each acting tool was given so far: a later result of it may contain that. */
   readonly #given = new Map<string, Label>()
   readonly #asked = new Map<string, string>()
@@ -140,15 +141,15 @@ export class MessageLabels {
     // The person or the app wrote the reason of a denial.
     if (output.type === 'execution-denied') result.value = null
     else {
-      const known = this.#trust.trustOf(toolName)
+      const { tool, isRenamed } = this.#toolOf(toolName)
       const label = call ? labelOfCall(call.labels) : UNKNOWN
       const given = join(this.#given.get(toolName) ?? TRUSTED, label)
-      if (!known.readOnly) this.#given.set(toolName, given)
+      if (!tool.readOnly) this.#given.set(toolName, given)
       const { value } = result
-      const about = { tool: flowTool(toolName, {}, known), callId: toolCallId, input: made?.input }
-      const tree = resultLabels({ ...about, result: value }, known.readOnly ? label : given)
+      const about = { tool, callId: toolCallId, input: made?.input, result: value }
+      const tree = resultLabels(about, tool.readOnly ? label : given)
       // Only plain data has the fields that `returns` names: an error has others, and so has content.
-      const isData = (output.type === 'json' || output.type === 'text') && !known.isRenamed
+      const isData = (output.type === 'json' || output.type === 'text') && !isRenamed
       result.labels = isData ? tree : { label: wholeOf(tree) }
       this.#noteAssets(value, wholeOf(tree))
     }
@@ -156,10 +157,21 @@ export class MessageLabels {
     this.#session.show(result.labels)
   }
 
+  #toolOf(name: string): { tool: Tool; isRenamed?: boolean } {
+    const known = this.#tools.get(name)
+    if (known) return known
+    const { isRenamed, ...trust } = this.#trust.trustOf(name)
+    const made = { tool: flowTool(name, {}, trust), isRenamed }
+    this.#tools.set(name, made)
+    return made
+  }
+
   /** A trusted result vouches for its own files. An asset that it only names may come from anybody. */
   #noteAssets(value: unknown, label: Label): void {
+    const named = referencesIn(value).flatMap(({ assets }) => assets)
+    if (named.length === 0) return
     const files = new Set(isPlain(label) ? filesIn(value) : [])
-    for (const { id } of referencesIn(value).flatMap(({ assets }) => assets)) {
+    for (const { id } of named) {
       if (!isPlain(label) || files.has(id)) this.#session.noteAsset(id, label)
     }
   }
