@@ -80,15 +80,16 @@ export class ToolCalls {
   ): Promise<Awaited<T>> {
     const { assets, trust } = this.#options
     const tool = await this.described()
+    const written = hasRefs(input) ? input : null
     let args = input
     let failure: unknown = null
-    if (hasRefs(input)) {
-      try {
-        const values = sourceOf(messages, assets)
-        args = (await this.#boundary.resolve({ tool, arguments: input }, values)).arguments
-      } catch (error) {
-        failure = error
-      }
+    if (written) {
+      const values = sourceOf(messages, assets)
+      const call = { tool, arguments: written }
+      await this.#boundary.resolve(call, values).then(
+        (resolved) => (args = resolved.arguments),
+        (error) => (failure = error),
+      )
     }
     // A call that cannot be resolved is checked as it is written.
     if (trust) {
@@ -97,8 +98,9 @@ export class ToolCalls {
       if (words !== null) throw new ByrefError('flow_refused', refusalText(tool, words))
     }
     if (failure !== null) throw failure
-    if (!hasRefs(input)) return await use(input)
-    return this.#boundary.withInput({ tool, arguments: Object(args) }, use)
+    return written
+      ? this.#boundary.withInput({ tool, arguments: Object(args) }, use)
+      : await use(input)
   }
 
   async #describe(): Promise<ByrefTool> {
@@ -160,9 +162,16 @@ function hasRefs(input: unknown): input is Record<string, unknown> {
   return isPlainObject(input) && mayHoldRefs(input)
 }
 
-const MAYBE_REF = /†|<\||asset(:|_id|Ref)/i
+const IN_TEXT = /†|<\||^\s*asset:/i
 
-/** Whether JSON may hold a reference: a variable, an embedded reference, an asset's URL, or an object that names an asset. */
-function mayHoldRefs(value: unknown): boolean {
-  return MAYBE_REF.test(JSON.stringify(value))
+/** Whether a value may hold a reference: a variable, an embedded reference, an asset's URL, or an object that names an asset. */
+function mayHoldRefs(root: unknown): boolean {
+  const waiting: unknown[] = [root]
+  for (const value of waiting) {
+    if (typeof value === 'string' && IN_TEXT.test(value)) return true
+    if (typeof value !== 'object' || value === null) continue
+    if ('asset_id' in value || 'assetRef' in value) return true
+    for (const item of Object.values(value)) waiting.push(item)
+  }
+  return false
 }
