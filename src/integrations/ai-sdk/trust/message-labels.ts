@@ -58,6 +58,8 @@ interface Part {
   data: unknown
 }
 
+const NO_OUTPUT: ModelOutput = { type: 'text', value: '' }
+
 /** The labels in a list of messages. They depend on the messages alone. */
 export class MessageLabels {
   /** `†result#1` is the first. */
@@ -109,13 +111,13 @@ export class MessageLabels {
   }
 
   #take(role: string, part: Partial<Part>): void {
-    const { type, toolCallId = '', approvalId = '', input, output, data } = part
+    const { type, toolCallId = '', approvalId = '', input, output = NO_OUTPUT, data } = part
     if (type === 'file' && role === 'user') this.#takeFile(data)
     if (type === 'tool-call') this.#calls.set(toolCallId, { input, context: this.#session.context })
     if (type === 'tool-approval-request') this.#asked.set(approvalId, toolCallId)
     const asked = type === 'tool-approval-response' ? this.#asked.get(approvalId) : undefined
     if (asked !== undefined && part.approved) this.#approved.add(asked)
-    if (type !== 'tool-result' || !output) return
+    if (type !== 'tool-result') return
     if (role === 'tool') this.#takeResult(part.toolName ?? '', toolCallId, output)
     else {
       // The provider ran this tool, and its model read the result before byref could hide it.
