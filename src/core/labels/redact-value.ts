@@ -38,6 +38,15 @@ export function standIn(value: unknown): string {
   return `<untrusted ${describe(value)}>`
 }
 
+/**
+ * The line that shows an untrusted value by its name.
+ *
+ * @param shape The fields that its tool promises, in short; null where it promises none.
+ */
+export function redactedText(name: string, value: unknown, shape: string | null = null): string {
+  return `${name} = ${standIn(value)}${shape === null ? '' : `, which holds ${shape}`}`
+}
+
 const KINDS: ReadonlySet<unknown> = new Set(['image', 'audio', 'video', 'file'])
 
 function describe(value: unknown): string {

@@ -9,8 +9,8 @@ import { type RequestHandler, requestHandler } from '../serving/request-handler.
 /** Options of {@link createAssetHandler}. */
 export interface AssetHandlerOptions {
   /**
-   * The assets, or for each request those of whoever sent it: what throws there, or is a Response, is the answer.
-   * `refs.assets` and `agent.assets` without a namespace serve everybody all of them.
+   * The assets. Or a function that returns the assets that the sender of a request may see. It can also return a Response, which
+   * is the answer, or throw. `refs.assets` and `agent.assets` without a namespace serve all assets to everybody.
    */
   assets: Assets | ((request: Request) => Assets | Response | Promise<Assets | Response>)
 }
@@ -27,8 +27,8 @@ const OPTIONS: OptionTable<AssetHandlerOptions> = {
 }
 
 /**
- * Makes the function that serves assets to browsers, by GET and HEAD at any path that ends with an asset's id or with its
- * reference, URL-encoded: `/api/assets/7hs…`. `?download` asks the browser to save it, `?path=content/rows` is one field.
+ * Makes a handler that serves assets to browsers, by GET and HEAD. The path ends with the id of an asset or with its reference,
+ * URL-encoded: `/api/assets/7hs…`. `?download` makes the browser save it. `?path=content/rows` serves one field.
  *
  * @throws ByrefError `config_invalid` for unknown options
  */
@@ -64,7 +64,7 @@ export function createAssetHandler(options: AssetHandlerOptions): RequestHandler
   })
 }
 
-/** The answer to a request that failed: its text is what `useChat` has as its error. */
+/** The response to a request that failed. `useChat` shows its text as the error. */
 export function failureResponse(error: unknown): Response {
   if (error instanceof URIError) return new Response('The address is malformed', { status: 400 })
   if (!(error instanceof ByrefError)) return new Response('Something went wrong', { status: 500 })

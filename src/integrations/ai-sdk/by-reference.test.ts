@@ -240,6 +240,14 @@ describe('byReference', () => {
     expect(shownTo(prompts.at(-1)).match(/\[same image as above/g)).toHaveLength(1)
   })
 
+  it('runs tools with whatever their schemas make of the input', async () => {
+    const given: unknown[] = []
+    const inputSchema = z.object({ n: z.string().transform((text) => BigInt(text)) })
+    const count = tool({ inputSchema, execute: ({ n }) => String(given.push(n)) })
+    const { result } = await run([calls(['count', { n: '12' }]), 'Done.'], { count })
+    expect([given, result.text]).toEqual([[12n], 'Done.'])
+  })
+
   it('streams preliminary results, also of a call with references', async () => {
     const count = tool({
       inputSchema: z.object({ to: z.number() }),

@@ -1,14 +1,7 @@
-import type { LanguageModelV4FunctionTool, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
-import {
-  asSchema,
-  type LanguageModelMiddleware,
-  type Tool,
-  type ToolSet,
-  wrapLanguageModel,
-} from 'ai'
+import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
+import { type LanguageModelMiddleware, type Tool, type ToolSet, wrapLanguageModel } from 'ai'
 import { type AgentAssetsOptions, ASSETS, openAssets } from '../../agent/agent-assets.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import type { Tool as ByrefTool } from '../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import type { TrustMode } from '../../core/events/events.ts'
 import {
@@ -20,18 +13,17 @@ import type { LanguageModel } from '../../models/language-model.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
 import { createMediaCache } from '../../prompt/media/media-cache.ts'
-import type { MediaSource } from '../../prompt/media/media-source.ts'
-import { outputByReference } from './model-output.ts'
-import { promptByReference } from './prompt/prompt-by-reference.ts'
-import { createResultViews } from './prompt/result-views.ts'
+import { outputByReference, type ResultOptions } from './output-by-reference.ts'
+import { type PromptOptions, promptByReference } from './prompt/prompt-by-reference.ts'
+import { ResultViews } from './prompt/result-views.ts'
 import { sameAssets } from './same-assets.ts'
-import { type ReadingTools, readingTools } from './tools/reading-tools.ts'
+import { isReadingTool, type ReadingTools, readingTools } from './tools/reading-tools.ts'
+import { ToolCalls } from './tools/tool-calls.ts'
 import { wrapTool } from './tools/wrap-tool.ts'
 import { redactPrompt } from './trust/redact-prompt.ts'
 import {
   BY_REFERENCE_TRUST,
   type ByReferenceTrust,
-  flowTool,
   type KnownTrust,
   resolveTrust,
 } from './trust/tool-trust.ts'
@@ -43,16 +35,16 @@ export interface ByReferenceOptions extends AgentAssetsOptions {
   /** Characters of JSON above which a result becomes an asset, and the model gets its reference and a preview. Default: 32,768. */
   maxResultChars?: number
   /**
-   * What the application, its callbacks and browsers are given as a tool's output: `values`, as the tool returned it, or
-   * `references`, the same as the model is shown: no bytes and no long JSON. Default: `values`. A tool that has a
-   * `toModelOutput` of its own always gives its values, which that function expects.
+   * What the application, its callbacks and browsers get as a tool's output: `values`, as the tool returned them, or
+   * `references`, as the model sees them, without bytes and long JSON. Default: `values`. A tool with its own `toModelOutput`
+   * always gives values, because that function expects them.
    */
   outputs?: 'values' | 'references'
-  /** What is known better of the models than the catalogue says: what they take. */
+  /** Capabilities of the models that differ from the catalogue: the types of content that they take. */
   capabilities?: CapabilityOverrides
   /**
-   * How what nobody vouches for is treated (docs/trust.md): `track` holds up calls that act on it, `quarantine` also shows
-   * models nothing of it. Default `off`.
+   * How untrusted data is treated (docs/trust.md). `track` asks a person about calls that act on it; `quarantine` also hides
+   * it from models. Default `off`.
    */
   trust?: TrustMode | ByReferenceTrust
 }
@@ -61,19 +53,18 @@ type WrappedModel = ReturnType<typeof wrapLanguageModel>
 
 /** Models and tools of the AI SDK by reference. */
 export interface ByReference {
-  /** The model, shown references in place of bodies and long results, and bodies where it takes them. */
+  /** Wraps a model. It sees references in place of bodies and long results, and the bodies of types that it takes. */
   model(model: Parameters<typeof wrapLanguageModel>[0]['model']): WrappedModel
-  /** What `model` wraps with, for an app that wraps its models itself. */
+  /** The middleware of `model`, for an app that wraps its models itself. */
   readonly middleware: LanguageModelMiddleware
   /**
-   * The tools, whose parameters take references, and whose results are references for the model; to the application they
-   * give what they gave before. With the tools that long results are read by, which a model that is wrapped is shown from
-   * the first such result on.
+   * Wraps tools. Their parameters take references, and the model gets references in their results. The application gets the
+   * same outputs as before. Adds `fetch_asset` and `search_asset`, which a wrapped model sees from the first long result on.
    */
   tools<Tools extends ToolSet>(tools: Tools): Tools & ReadingTools<Tools>
   /** The same in another namespace. */
   scoped(namespace: string | null): ByReference
-  /** Where bodies and long results are kept: assets of one's own are saved here, and read by their references. */
+  /** The store of bodies and long results. Save and read your own assets here, too. */
   readonly assets: Assets
 }
 
@@ -89,8 +80,8 @@ const OPTIONS: OptionTable<ByReferenceOptions> = {
 }
 
 /**
- * Makes `generateText`, `streamText` and agents of the AI SDK pass by reference. It keeps nothing of conversations: what
- * `†result#1` names is read from the messages of a call, so that one serves all conversations, in any process.
+ * Makes `generateText`, `streamText` and agents of the AI SDK pass values by reference. It stores nothing of conversations:
+ * `†result#1` is the first result in the messages of a call. So one object serves all conversations, in any process.
  *
  * @throws ByrefError `config_invalid` for unknown options
  */
@@ -98,7 +89,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   checkOptions('byReference', options, OPTIONS)
   const { namespace = null, maxResultChars = MAX_RESULT_CHARS, capabilities } = options
   const { outputs = 'values' } = options
-  const trust = resolveTrust(options.trust)
+  const settings = resolveTrust(options.trust)
   const opened = openAssets(options, namespace, () => {})
   const cache = createMediaCache()
   const known = new WeakMap<object, Promise<ModelCapabilities>>()
@@ -112,66 +103,60 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   function within(namespace: string | null): ByReference {
     const own = opened.in(namespace)
     const assets = sameAssets(own)
-    const shaped = new Map<string, Tool>()
-    const guard = trust && { trust, trustOf: (name: string) => trustOf(name) }
-    const reading = readingTools(assets, guard)
-    const views = createResultViews(async (part) => outputByReference(part.output, howFor(part)))
+    const wrapped = new Map<string, ToolCalls>()
+    const trust = settings && { ...settings, trustOf }
+    const reading = readingTools({ assets, trust })
+    const views = new ResultViews(async (part) => outputByReference(part.output, optionsOf(part)))
 
-    /** The tools that read are ours, unless the application has some of these names. */
     function trustOf(name: string): KnownTrust {
-      const isOurs = Object.hasOwn(reading.tools, name) && !shaped.has(name)
-      const said = trust && Object.hasOwn(trust.tools, name) ? trust.tools[name] : undefined
-      const isRenamed = shaped.get(name)?.toModelOutput !== undefined
-      return { ...(said ?? (isOurs ? { readOnly: true, openWorld: false } : {})), isRenamed }
+      const isOurs = Object.hasOwn(reading, name) && !wrapped.has(name)
+      const given = settings && Object.hasOwn(settings.tools, name) ? settings.tools[name] : null
+      const isRenamed = wrapped.get(name)?.isRenamed
+      return { ...(given ?? (isOurs ? { readOnly: true, openWorld: false } : {})), isRenamed }
     }
 
-    async function toolOf(name: string) {
-      const { outputSchema } = shaped.get(name) ?? {}
-      if (!outputSchema) return undefined
-      const described = { outputSchema: await asSchema(outputSchema).jsonSchema }
-      return { ...flowTool(name, {}), ...described } as ByrefTool
+    function optionsOf({ toolName, toolCallId }: LanguageModelV4ToolResultPart): ResultOptions {
+      const isPage = Object.hasOwn(reading, toolName)
+      const max = isPage ? Infinity : maxResultChars
+      return { assets, tool: toolName, toolCallId, maxResultChars: max }
     }
 
-    function howFor({ toolName, toolCallId }: LanguageModelV4ToolResultPart) {
-      const isPage = Object.hasOwn(reading.tools, toolName)
-      return { assets, toolName, toolCallId, maxResultChars: isPage ? Infinity : maxResultChars }
-    }
-
-    async function sourceFor(
-      model: LanguageModel,
-      reading: boolean,
-    ): Promise<{ source: MediaSource; tail: MediaSource }> {
+    async function sourceFor(model: LanguageModel, reading: boolean) {
       const { readsOnce, resolveInLLM } = assets.config
       const known = await capabilitiesFor(model)
       const source = { capabilities: known, assets, namespace, cache, reading }
-      return {
-        source: { ...source, media: readsOnce || !resolveInLLM ? 'none' : 'all' },
-        tail: { ...source, media: readsOnce ? 'none' : 'all' },
-      }
+      const media = readsOnce || !resolveInLLM ? ('none' as const) : ('all' as const)
+      const tail = readsOnce ? ('none' as const) : ('all' as const)
+      return { source: { ...source, media }, tail: { ...source, media: tail } }
     }
 
     const middleware: LanguageModelMiddleware = {
       specificationVersion: 'v4',
-      // References are not downloaded: they are resolved here.
+      // The AI SDK must not download references: they are resolved here.
       async overrideSupportedUrls({ model }) {
         const own = await model.supportedUrls
         return { ...own, '*': [...(own['*'] ?? []), /^asset:/i] }
       },
       async transformParams({ params, model }) {
-        const isReading = (tool: unknown): boolean =>
-          reading.isOwn(tool as LanguageModelV4FunctionTool)
-        const hasReading = params.tools?.some(isReading) ?? false
-        const source = () => sourceFor(model, hasReading && trust?.mode !== 'quarantine')
+        const others = params.tools?.filter(
+          (tool) => tool.type !== 'function' || !isReadingTool(tool),
+        )
+        const hasTools = others?.length !== params.tools?.length
         const redaction =
           trust?.mode === 'quarantine'
-            ? await redactPrompt(params, { trust, trustOf, toolOf, assets })
+            ? await redactPrompt(params.prompt, { trust, tools: wrapped, assets })
             : undefined
-        const { prompt, isReadable } = await promptByReference(redaction?.prompt ?? params.prompt, {
-          ...{ views, source, hasReading: hasReading && !redaction, redaction },
-        })
-        if (!hasReading || (isReadable && !redaction))
-          return prompt === params.prompt ? params : { ...params, prompt }
-        return { ...params, prompt, tools: params.tools?.filter((tool) => !isReading(tool)) }
+        const hasReading = hasTools && !redaction
+        const how: PromptOptions = {
+          views,
+          source: () => sourceFor(model, hasReading),
+          hasReading,
+          redaction,
+        }
+        const given = redaction?.prompt ?? params.prompt
+        const { prompt, isReadable } = await promptByReference(given, how)
+        if (hasTools && !(hasReading && isReadable)) return { ...params, prompt, tools: others }
+        return prompt === params.prompt ? params : { ...params, prompt }
       },
     }
 
@@ -180,12 +165,15 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       middleware,
       model: (model) => wrapLanguageModel({ model, middleware }),
       tools<Tools extends ToolSet>(tools: Tools) {
-        const wrapped = Object.entries(tools).map(([name, tool]) => {
-          shaped.set(name, tool)
-          return [name, wrapTool(name, tool, { assets, maxResultChars, guard, outputs })]
-        })
-        const more = Object.entries(reading.tools).filter(([name]) => !Object.hasOwn(tools, name))
-        return Object.fromEntries([...wrapped, ...more]) as Tools & ReadingTools<Tools>
+        const made: Record<string, Tool> = {}
+        for (const [name, tool] of Object.entries(tools)) {
+          const options = { name, tool, assets, maxResultChars, trust, outputs }
+          const calls = new ToolCalls(options)
+          wrapped.set(name, calls)
+          made[name] = wrapTool(calls, options)
+        }
+        for (const [name, tool] of Object.entries(reading)) made[name] ??= tool
+        return made as Tools & ReadingTools<Tools>
       },
       scoped: within,
     }

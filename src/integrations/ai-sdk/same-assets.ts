@@ -6,9 +6,8 @@ import { ByrefError } from '../../core/errors.ts'
 import { OFFLOADED_TYPE } from '../../core/messages/offloaded.ts'
 
 /**
- * The assets for results of tools, with one asset for equal bytes, and for equal results that are too long: an application
- * hands the same results in again with every request, and the model is to find them under the names that it knows. What a
- * stream or a Blob holds is a new asset each time.
+ * Assets that save equal bytes, and equal long results, as one asset. An application sends the same results again with every
+ * request, and the model must find them under the names that it knows. A stream or a Blob is a new asset each time.
  */
 export function sameAssets(assets: Assets): Assets {
   return withIds(assets, new Map())
@@ -17,7 +16,7 @@ export function sameAssets(assets: Assets): Assets {
 function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Assets {
   const find = (id: string) => findAsset(id, assets)
 
-  /** Two that are saved at the same time are one, also where another process saves the other. */
+  /** Saves an asset unless it exists. Also two saves at the same time, even in two processes, make one asset. */
   function once(id: string, save: () => Promise<AssetInfo>): Promise<AssetInfo> {
     const made = async (): Promise<AssetInfo> => {
       try {
@@ -39,13 +38,13 @@ function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Asset
     scoped: (scope) => withIds(assets.scoped(scope), saving),
     save(body, mime, options) {
       if (!(body instanceof Uint8Array)) return assets.save(body, mime, options)
-      // As they are now: it is asked for before it is saved.
+      // A copy: the caller may change the bytes before they are saved.
       const bytes = options?.owned ? body : body.slice()
       const assetId = idOf([sha256(bytes), mime ?? null, options?.name ?? null])
       return once(assetId, () => assets.save(bytes, mime, { ...options, assetId, owned: true }))
     },
     saveAsset(asset, options) {
-      // Of what else is structured, JSON may not tell one from another.
+      // Other structured assets may hold values that JSON cannot tell apart.
       if (asset.asset_type !== OFFLOADED_TYPE) return assets.saveAsset(asset, options)
       const asset_id = idOf(asset)
       return once(asset_id, () => assets.saveAsset({ ...asset, asset_id }, options))
@@ -53,7 +52,7 @@ function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Asset
   }
 }
 
-/** 25 letters and digits, the first half of a digest. */
+/** An id of 25 letters and digits: the first half of a digest. */
 function idOf(what: unknown): string {
   const digest = sha256(JSON.stringify(what))
   return BigInt(`0x${digest.slice(0, 32)}`)

@@ -1,20 +1,20 @@
 import type { Assets } from '../../assets/assets-contract.ts'
 import { ByrefError } from '../../core/errors.ts'
 
-/** A larger body is read by `fetch_asset`, in parts. */
+/** Maximum bytes of a resource. `fetch_asset` reads larger assets in parts. */
 const MAX_BYTES = 32 * 1024 * 1024
 
-/** Assets in a list: the newest. */
+/** Maximum assets in a list: the newest. */
 const LISTED = 100
 
-/** Where assets are, as `resources/templates/list` says it. */
+/** The template of assets in `resources/templates/list`. */
 export const ASSET_TEMPLATE = {
   uriTemplate: 'asset://{id}',
   name: 'asset',
   title: 'Large results, by reference',
 }
 
-/** Assets as `resources/list` gives them. */
+/** The newest assets in the form of `resources/list`. */
 export async function newestAssets(assets: Assets) {
   const { assets: newest } = await assets.list({ limit: LISTED })
   const resources = newest.map(({ ref: uri, mime: mimeType, name, size }) => {
@@ -23,7 +23,7 @@ export async function newestAssets(assets: Assets) {
   return { resources }
 }
 
-/** MCP's error for a resource that there is not. */
+/** MCP's error for a missing resource. */
 class NoResourceError extends Error {
   readonly code = -32602
   readonly data: { uri: string }
@@ -34,9 +34,9 @@ class NoResourceError extends Error {
 }
 
 /**
- * An asset, or a field of it, as `resources/read` gives it: text as text, all else as base64.
+ * An asset or a field of one in the form of `resources/read`: text as text, everything else as base64.
  *
- * @throws an error with MCP's code and data for what there is not
+ * @throws an error with MCP's code and data for a missing asset or field
  */
 export async function assetAsResource(assets: Assets, uri: string) {
   return readWhole(assets, uri).catch((error) => {
@@ -50,7 +50,7 @@ const MISSING = new Set(['asset_not_found', 'field_not_found', 'invalid_referenc
 async function readWhole(assets: Assets, uri: string) {
   const { size } = await assets.info(uri)
   if (size > MAX_BYTES) {
-    const message = `${uri} has ${size} bytes, and a resource at most ${MAX_BYTES}: read parts of it by fetch_asset`
+    const message = `${uri} has ${size} bytes, but a resource may have at most ${MAX_BYTES}. Read it in parts with fetch_asset`
     throw new ByrefError('asset_too_large', message)
   }
   const { bytes, mime } = await assets.get(uri)

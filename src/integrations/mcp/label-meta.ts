@@ -3,30 +3,27 @@ import { isPlain, join, type Label } from '../../core/labels/label.ts'
 import { type LabelTree, readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import type { Fields } from './rpc/json-rpc.ts'
 
-/** The key in `_meta` of calls, results, resources and links under which their label is. */
+/** The key of a label in the `_meta` of calls, results, resources and links. */
 export const LABEL_KEY = 'byref/label'
 
-/** What `_meta` says of what it belongs to; null where it says nothing. What is no label is the strictest. */
+/** The label in a `_meta`; null where there is none. An invalid label is the strictest one. */
 export function labelInMeta(meta: unknown): LabelTree | null {
   if (!isPlainObject(meta) || meta[LABEL_KEY] === undefined) return null
   return readLabelTree(meta[LABEL_KEY])
 }
 
-/** What `_meta` says of what it belongs to, for somebody who believes it only where it is stricter than what is known. */
+/** Joins a known label with the one in a `_meta`, which can only make it stricter. */
 export function stricterByMeta(known: Label, meta: unknown): Label {
   const said = labelInMeta(meta)
   return said ? join(known, wholeOf(said)) : known
 }
 
-/**
- * A label for the `_meta` of what goes out: no sources, which mean nothing outside, and no names of readers. Private with
- * nobody named is what stands for them.
- */
+/** A label for the `_meta` of an outgoing message. It has no sources and no names of readers, which must not leave. */
 export function metaOf({ integrity, confidentiality }: Label) {
   return { [LABEL_KEY]: { integrity, confidentiality } }
 }
 
-/** A result that says its label, where that says anything. */
+/** A result with its label in `_meta`, unless it is trusted and public. */
 export function withLabel(result: Fields, label: Label): Fields {
   if (isPlain(label)) return result
   return { ...result, _meta: { ...Object(result._meta), ...metaOf(label) } }

@@ -6,25 +6,25 @@ import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import type { Fields } from './rpc/json-rpc.ts'
 
-/** What the tools that large results are read by are called. */
+/** The names of the tools that read large results. */
 export interface ReadingToolNames {
   fetch: string
   search: string
 }
 
-/** Their own names, which a server may have taken. */
+/** Their usual names. A server may have tools of these names, too. */
 export const READING_TOOLS: ReadingToolNames = {
   fetch: fetchAssetTool.id,
   search: searchAssetTool.id,
 }
 
-/** The tools that assets are read by; SQL where DuckDB is installed. */
+/** The tools that read assets, with SQL where DuckDB is installed. */
 export function readingTools(): AssetTool[] {
   const all = [fetchAssetTool, searchAssetTool, queryTablesTool]
   return hasDuckdb() ? all : all.slice(0, 2)
 }
 
-/** How MCP's lists describe one of them. */
+/** A tool in the form of `tools/list`. */
 export function describeTool({ description, inputSchema }: AssetTool, name: string) {
   return {
     name,
@@ -34,13 +34,13 @@ export function describeTool({ description, inputSchema }: AssetTool, name: stri
   }
 }
 
-/** A result of `tools/call` that says what went wrong, for the model to see. */
+/** A result of `tools/call` that shows an error to the model. */
 export function failedCall(error: unknown): Fields {
   const code = error instanceof ByrefError ? `${error.code}: ` : ''
   return { content: [{ type: 'text', text: `${code}${errorMessage(error)}` }], isError: true }
 }
 
-/** Calls one of them: text is a page of it, pictures and sounds are seen, other bytes are an embedded resource. */
+/** Calls a tool that reads assets. Text comes in pages, pictures and sounds as such, other bytes as an embedded resource. */
 export async function callReadingTool(
   tool: AssetTool,
   input: Record<string, unknown>,
@@ -59,8 +59,8 @@ export async function callReadingTool(
   }
 }
 
-/** What has text is read as text, unless it is asked for otherwise. */
-export async function inMcpsWay(
+/** Reads text and documents as text, unless the call asks for another format. */
+async function inMcpsWay(
   { id }: AssetTool,
   input: Record<string, unknown>,
   assets: Assets,

@@ -4,10 +4,10 @@ import type { JsonSchema } from '../../boundary/describe-schema.ts'
 import { toolForModel } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
 
-/** Every parameter takes references to assets, arguments are JSON, and the server checks them. */
+/** Every parameter takes references to assets. Arguments are JSON, and the server validates them. */
 const CODEC = { references: 'everywhere', bytes: 'base64', validate: false } as const
 
-/** A tool of an MCP server, as the boundary takes it. */
+/** A tool of an MCP server in the form that the boundary takes. */
 export function mcpTool(id: string, inputSchema: JsonSchema): Tool {
   return {
     id,
@@ -20,14 +20,14 @@ export function mcpTool(id: string, inputSchema: JsonSchema): Tool {
   }
 }
 
-/** The schema of a tool's parameters, in words that every model understands. */
+/** The schema of a tool's parameters for a model, which says where references are accepted. */
 export function shownSchema(tool: Tool): JsonSchema {
   return toolForModel(tool, CODEC).inputSchema as JsonSchema
 }
 
 /**
- * The arguments of a call with the values of the references in them, as JSON: text, data, and bytes as base64. In longer
- * text `<|asset://…|>` becomes text. What is put in is never scanned for more references.
+ * Puts values in place of the references in a call's arguments: text, data, and bytes as base64. In longer text `<|asset://…|>`
+ * becomes text. Values are never scanned for more references. Returns the same object where there are no references.
  *
  * @throws ByrefError of the reference that failed, or `invalid_arguments` for one that does not fit
  */

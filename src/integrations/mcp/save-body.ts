@@ -4,9 +4,12 @@ import { decodeBase64 } from '../../assets/bodies/data-url.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { Fields } from './rpc/json-rpc.ts'
 
+/** Saves a block or a resource of MCP under a name. Null where it has no body. */
+export type SaveBody = (body: Fields, name: string) => Promise<AssetInfo | null>
+
 /**
- * Saves what a block or a resource of MCP holds: its text, or the bytes that its base64 stands for. Null where it holds
- * neither. A type that is none does not count: servers say what they like.
+ * Saves the body of a block or a resource of MCP: its text, or the bytes of its base64. Null where it has none. An invalid
+ * MIME type is ignored.
  */
 export async function saveBody(
   { text, data, blob = data, mimeType }: Fields,

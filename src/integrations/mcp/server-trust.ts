@@ -10,22 +10,26 @@ import {
 } from '../../core/labels/label-tree.ts'
 import { labelInMeta, stricterByMeta } from './label-meta.ts'
 
-/** Whether a server is believed: its annotations, and the labels of its results. */
+/** Whether to believe a server's annotations and the labels of its results. */
 export type ServerTrust = 'trusted' | 'untrusted'
 
-/** What a tool of a server says of itself, by how far the server is believed. */
+/** The trust options of a server's tool. */
 export interface ToolTrust
   extends Pick<Tool, 'readOnly' | 'openWorld' | 'accepts' | 'returns' | 'outputSchema'> {
-  /** Notes what an answer says of itself, before its value is looked at. */
+  /** Notes the label that an answer declares. Must be called before `returns`. */
   said(input: unknown, answer: CallToolResult): void
 }
 
 /**
- * Annotations as what a tool of ours says. Who reads the open world sends its arguments there: that takes nothing private.
- * Labels in `_meta` take the place of a trusted server's default, and else are joined with it.
+ * Turns annotations into trust options. A read-only tool with an open world accepts nothing private, because it sends its
+ * arguments there. A label in the `_meta` of a result replaces the default of a trusted server. Of any other server it only
+ * makes results stricter.
  */
 export function serverTrust(
-  { annotations = {}, outputSchema }: McpTool,
+  {
+    annotations = {},
+    outputSchema,
+  }: { annotations?: McpTool['annotations']; outputSchema?: unknown },
   trust: ServerTrust,
 ): ToolTrust {
   const isBelieved = trust === 'trusted'
@@ -39,7 +43,7 @@ export function serverTrust(
     said(input, { _meta, structuredContent, content }) {
       const tree = labelInMeta(_meta)
       if (!tree) return
-      // Fields are those of the data, which are the value where nothing stands beside them.
+      // The label names fields of the structured content, which is the value if no other content is beside it.
       const isValue =
         structuredContent !== undefined && content.every(({ type }) => type === 'text')
       const own = isValue ? tree : { label: wholeOf(tree) }

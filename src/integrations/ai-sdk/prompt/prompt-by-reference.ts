@@ -1,64 +1,86 @@
-import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4Message,
+  LanguageModelV4Prompt,
+  LanguageModelV4ToolResultPart as ToolResult,
+} from '@ai-sdk/provider'
 import { referenceGuide } from '../../../core/messages/reference-guide.ts'
+import { kindOf } from '../../../prompt/bodies-in.ts'
+import { toFilePart } from '../../../prompt/file-part.ts'
 import type { MediaSource } from '../../../prompt/media/media-source.ts'
 import { resolveMedia } from '../../../prompt/media/resolve-media.ts'
+import { embeddedMedia, mediaOf } from '../../../prompt/named-media.ts'
 import type { ShownResult } from '../../../prompt/result-item.ts'
-import type { ResultCapabilities } from '../../../prompt/result-message.ts'
-import { createToldOnce, type ToldOnce } from '../../../prompt/told-once.ts'
+import { type ResultCapabilities, resultMessages } from '../../../prompt/result-message.ts'
+import { createToldOnce, type PlacedTopic, type ToldOnce } from '../../../prompt/told-once.ts'
 import {
   type MediaPart,
   mediaOfItem,
   type ResolvedItem,
   type TextPart,
+  type TranscriptItem,
 } from '../../../prompt/transcript-item.ts'
 import { marker } from '../../../prompt/user-parts.ts'
+import { urlOf } from '../output-by-reference.ts'
 import type { RedactedPrompt } from '../trust/redact-prompt.ts'
-import { contentOf, type MessagePiece, toolPiece, userPiece } from './message-pieces.ts'
 import type { ResultViews } from './result-views.ts'
 
-/** What a prompt is made with. */
+type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>
+type UserMessage = Extract<LanguageModelV4Message, { role: 'user' }>
+
+/** Where a prompt gets its results and bodies. */
 export interface PromptOptions {
   views: ResultViews
-  /** What the model takes, asked for where there are bodies; `tail`: what reading tools fetched for this call. */
+  /** What the model takes: called only for prompts with bodies. `tail` is for bodies that `fetch_asset` read for this call. */
   source(): Promise<{ source: MediaSource; tail: MediaSource }>
-  /** Whether the model has tools that read assets. */
+  /** Whether the model has the tools that read assets. */
   hasReading: boolean
-  /** Of a prompt in quarantine, what of it is not to be looked at. */
+  /** In quarantine: the results that stay redacted, and the bodies that may be sent. */
   redaction?: Pick<RedactedPrompt, 'redacted' | 'shows'>
 }
 
-/** A prompt, and whether it names anything that reading tools are of use for. */
+/** A prompt, and whether it names an asset that `fetch_asset` and `search_asset` could read. */
 export interface MadePrompt {
   prompt: LanguageModelV4Prompt
   isReadable: boolean
 }
 
-/** Where nothing but words is shown, nothing needs to be known of the model. */
-const WORDS: ResultCapabilities = { takesInResults: {}, urlsInResults: false, detailOption: null }
+/** A message that changes: the items to resolve, and the messages to make of them. */
+interface Draft {
+  items: readonly TranscriptItem[]
+  make(resolved: readonly ResolvedItem[], how: ResultCapabilities): LanguageModelV4Message[]
+}
+
+/** Capabilities for a prompt without bodies. */
+const TEXT_ONLY: ResultCapabilities = {
+  takesInResults: {},
+  urlsInResults: false,
+  detailOption: null,
+}
 
 /**
- * The AI SDK's prompt by reference: longer results by their names, bodies that references lead to as the model takes them,
- * and what is to be said of references where it first applies. A function of the messages alone, so that each prompt
- * begins as the one before it. The same prompt where there is nothing to refer to.
+ * Shows a prompt by reference: longer results have their names, bodies are sent as the model takes them, and the guide
+ * explains references where they first appear. The result depends on the messages alone, so each prompt starts with the one
+ * before it. Returns the same prompt where nothing changes.
  */
 export async function promptByReference(
   prompt: LanguageModelV4Prompt,
   { views, source, hasReading, redaction }: PromptOptions,
 ): Promise<MadePrompt> {
   const shown = await views.in(prompt, redaction?.redacted)
-  const told = createToldOnce(
-    (topic) => guide(topic, hasReading),
-    () => undefined,
-  )
-  const pieces = new Map<LanguageModelV4Message, MessagePiece>()
+  const guide = (topic: PlacedTopic): string | null =>
+    topic === 'reading' && !hasReading
+      ? null
+      : `## References\n${referenceGuide({ [topic]: true })}`
+  const told = createToldOnce(guide, () => undefined)
+  const drafts = new Map<LanguageModelV4Message, Draft>()
   let isReadable = false
   let fetched: readonly MediaPart[] = []
   for (const message of prompt) {
     if (message.role === 'assistant') fetched = []
-    const user = message.role === 'user' ? userPiece(message, redaction?.shows) : null
-    if (user) {
-      pieces.set(message, user)
-      isReadable = true
+    if (message.role === 'user') {
+      const draft = userDraft(message, redaction?.shows)
+      if (draft) drafts.set(message, draft)
+      isReadable ||= draft !== null
     }
     if (message.role !== 'tool' || shown.size === 0) continue
     const own = message.content.flatMap((part) =>
@@ -67,33 +89,27 @@ export async function promptByReference(
     if (own.length === 0) continue
     fetched = own.flatMap((one) => one.fetched)
     isReadable ||= own.some(({ previewed }) => previewed.size > 0)
-    pieces.set(message, toolPiece(message, own, wordsFor(own, told)))
+    drafts.set(message, resultsDraft(message, own, guideFor(own, told)))
   }
-  if (pieces.size === 0) return { prompt, isReadable }
-  return { prompt: await assemble(prompt, { pieces, fetched }, source), isReadable }
+  if (drafts.size === 0) return { prompt, isReadable }
+  return { prompt: await assemble(prompt, { drafts, fetched }, source), isReadable }
 }
 
-/** Looks bodies up for the whole prompt, since each is sent once. */
+/** Resolves the bodies of all drafts together, so that equal bodies are sent once. */
 async function assemble(
   prompt: LanguageModelV4Prompt,
-  {
-    pieces,
-    fetched,
-  }: { pieces: ReadonlyMap<LanguageModelV4Message, MessagePiece>; fetched: readonly MediaPart[] },
-  find: PromptOptions['source'],
+  made: { drafts: ReadonlyMap<LanguageModelV4Message, Draft>; fetched: readonly MediaPart[] },
+  sourceOf: PromptOptions['source'],
 ): Promise<LanguageModelV4Prompt> {
-  const items = [...pieces.values()].flatMap((piece) => piece.items)
+  const { drafts, fetched } = made
+  const items = [...drafts.values()].flatMap((draft) => draft.items)
   const hasMedia = fetched.length > 0 || items.some((item) => mediaOfItem(item).length > 0)
-  const media = hasMedia ? await find() : null
+  const media = hasMedia ? await sourceOf() : null
   const resolved = media ? await resolveMedia(items, media.source) : (items as ResolvedItem[])
-  const how = media?.source.capabilities ?? WORDS
-  let next = 0
+  const how = media?.source.capabilities ?? TEXT_ONLY
   const messages = prompt.flatMap((message) => {
-    const piece = pieces.get(message)
-    if (!piece) return message
-    const start = next
-    next += piece.items.length
-    return piece.make(resolved.slice(start, next), how)
+    const draft = drafts.get(message)
+    return draft ? draft.make(resolved.splice(0, draft.items.length), how) : message
   })
   if (!media || fetched.length === 0) return messages
   const parts = fetched.flatMap((part) => [{ type: 'text' as const, text: marker(part) }, part])
@@ -101,21 +117,75 @@ async function assemble(
   return [...messages, { role: 'user', content: tail.flatMap((item) => contentOf(item, how)) }]
 }
 
-/** What is to be said of results where it first applies. */
-function wordsFor(shown: readonly ShownResult[], told: ToldOnce): TextPart[] {
+/** Results as they are shown. Behind them, bodies that the model takes in no result, and the guide. */
+function resultsDraft(
+  message: ToolMessage,
+  shown: readonly ShownResult[],
+  guide: readonly TextPart[],
+): Draft {
+  return {
+    items: [{ type: 'results', results: shown.map(({ item }) => item) }],
+    make([item], how) {
+      const [made, ...outside] = resultMessages(item?.type === 'results' ? item.results : [], how)
+      const outputs = new Map<string, ToolResult['output']>()
+      for (const part of made?.role === 'tool' ? made.content : []) {
+        if (part.type === 'tool-result') outputs.set(part.toolCallId, part.output)
+      }
+      const content = message.content.map((part) => {
+        if (part.type !== 'tool-result') return part
+        return { ...part, output: outputs.get(part.toolCallId) ?? part.output }
+      })
+      const said = guide.length > 0 ? [{ role: 'user' as const, content: [...guide] }] : []
+      return [{ ...message, content }, ...outside, ...said]
+    },
+  }
+}
+
+/** The guide on what these results show for the first time. */
+function guideFor(shown: readonly ShownResult[], told: ToldOnce): TextPart[] {
   const names = new Set(shown.flatMap((one) => [...one.names]))
-  const isOffloaded = shown.some(({ previewed }) => previewed.size > 0)
   return [
     ...(shown.some(({ named }) => named) ? told.topic('results') : []),
     ...told.metas(names),
-    ...(isOffloaded ? told.topic('reading') : []),
+    ...(shown.some(({ previewed }) => previewed.size > 0) ? told.topic('reading') : []),
   ]
 }
 
-function guide(
-  topic: 'assets' | 'variables' | 'results' | 'reading',
-  hasReading: boolean,
-): string | null {
-  if (topic === 'reading' && !hasReading) return null
-  return `## References\n${referenceGuide({ [topic]: true })}`
+/** A user's message with the bodies that it refers to, each behind its marker. Null where it refers to none. */
+function userDraft(message: UserMessage, shows: (ref: string) => boolean = () => true) {
+  const content = message.content.flatMap((part): (typeof part | MediaPart)[] => {
+    const media = mediaIn(part).filter(({ ref }) => shows(ref))
+    if (part.type === 'text' || media.length === 0) return [part, ...media]
+    return media.flatMap((one) => [{ type: 'text', text: marker(one) }, one])
+  })
+  const items = content.flatMap((part) =>
+    part.type === 'media' ? { type: 'user' as const, parts: [part] } : [],
+  )
+  if (items.length === 0) return null
+  const make: Draft['make'] = (resolved, how) => {
+    const bodies = resolved.map((item) => contentOf(item, how)).values()
+    const parts = content.flatMap((part) => {
+      return part.type === 'media' ? (bodies.next().value ?? []) : part
+    })
+    return [{ ...message, content: parts }]
+  }
+  return { items, make }
+}
+
+/** The bodies that a part refers to: embedded in its text, or its file. */
+function mediaIn(part: UserMessage['content'][number]): MediaPart[] {
+  if (part.type === 'text') {
+    return part.text.includes('<|') ? embeddedMedia(part.text, new Map(), new Set()) : []
+  }
+  const ref = urlOf(part.data)
+  if (!ref?.startsWith('asset:')) return []
+  const { mediaType: mimeType, filename: fileName } = part
+  const about = { kind: kindOf(mimeType), mimeType, otherwise: 'note' as const }
+  return [{ ...mediaOf(ref, undefined), ...about, ...(fileName === undefined ? {} : { fileName }) }]
+}
+
+/** A resolved item as content of a user's message. */
+function contentOf(item: ResolvedItem, how: ResultCapabilities): UserMessage['content'] {
+  const parts = item.type === 'user' ? item.parts : []
+  return parts.map((part) => (part.type === 'file' ? toFilePart(part, how) : part))
 }

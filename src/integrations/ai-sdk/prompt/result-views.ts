@@ -1,78 +1,63 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
 import { showValue } from '../../../boundary/boundary.ts'
 import type { ShownResult } from '../../../prompt/result-item.ts'
-import type { ModelOutput } from '../model-output.ts'
-import { outputValue, urlOf } from '../output-value.ts'
+import { type ModelOutput, outputValue, urlOf } from '../output-by-reference.ts'
 
 type ResultPart = LanguageModelV4ToolResultPart
 
-/** How the results of prompts are shown, worked out once for each. */
-export interface ResultViews {
-  /** Of each result that is not shown as it is, in the order of the prompt; but for outputs that are to stay. */
-  in(
+/** How a result is shown by its number. `as` is null where the result stays as it is. */
+interface View {
+  number: number
+  as: ShownResult | null
+}
+
+/** A shorter result without a reference in it stays as it is. */
+const SHORT_CHARS = 200
+
+/** Shows the results of prompts by their names. Each result is worked out once, however many prompts it is in. */
+export class ResultViews {
+  /** By output: the AI SDK keeps this object from step to step. */
+  readonly #views = new WeakMap<object, View>()
+  readonly #byReference: (part: ResultPart) => Promise<ModelOutput>
+
+  /** @param byReference A result with its bodies as references, also of a tool that is not wrapped. */
+  constructor(byReference: (part: ResultPart) => Promise<ModelOutput>) {
+    this.#byReference = byReference
+  }
+
+  /**
+   * The results of a prompt that are shown in another way, in their order.
+   *
+   * @param staying Outputs that stay as they are.
+   */
+  async in(
     prompt: LanguageModelV4Prompt,
     staying?: ReadonlySet<object>,
-  ): Promise<ReadonlyMap<ResultPart, ShownResult>>
-}
-
-/** A result with its bodies as references, and how it is shown by its numbers; null where it stays as it is. */
-interface View {
-  output: ModelOutput
-  shown: { number: number; as: ShownResult | null }[]
-}
-
-/**
- * Shows results by their names.
- *
- * @param byReference A result with its bodies as references: also of tools that are not wrapped.
- */
-export function createResultViews(
-  byReference: (part: ResultPart) => Promise<ModelOutput>,
-): ResultViews {
-  /** The AI SDK keeps what came of a call from step to step; two calls may have come to the same. */
-  const views = new WeakMap<object, View>()
-
-  function shownAs(view: View, part: ResultPart, number: number): ShownResult | null {
-    const known = view.shown.find((one) => one.number === number)
-    if (known) return known.as
-    const as = showOutput(part, view.output, number)
-    view.shown.push({ number, as })
-    return as
+  ): Promise<ReadonlyMap<ResultPart, ShownResult>> {
+    const found = new Map<ResultPart, ShownResult>()
+    const fresh: Promise<unknown>[] = []
+    let number = 0
+    for (const message of prompt) {
+      if (message.role !== 'tool') continue
+      for (const part of message.content) {
+        if (part.type !== 'tool-result') continue
+        number++
+        if (staying?.has(part.output)) continue
+        const view = this.#views.get(part.output)
+        if (view?.number !== number) fresh.push(this.#view(part, number, found))
+        else if (view.as) found.set(part, view.as)
+      }
+    }
+    if (fresh.length > 0) await Promise.all(fresh)
+    return found
   }
 
-  return {
-    async in(prompt, staying) {
-      const found = new Map<ResultPart, ShownResult>()
-      const fresh: { part: ResultPart; number: number }[] = []
-      const note = (view: View, part: ResultPart, number: number): void => {
-        const shown = shownAs(view, part, number)
-        if (shown) found.set(part, shown)
-      }
-      let number = 0
-      for (const message of prompt) {
-        if (message.role !== 'tool') continue
-        for (const part of message.content) {
-          if (part.type !== 'tool-result') continue
-          number++
-          if (staying?.has(part.output)) continue
-          const view = views.get(part.output)
-          if (view) note(view, part, number)
-          else fresh.push({ part, number })
-        }
-      }
-      const made = fresh.map(async ({ part, number }) => {
-        const view: View = { output: await byReference(part), shown: [] }
-        views.set(part.output, view)
-        note(view, part, number)
-      })
-      await Promise.all(made)
-      return found
-    },
+  async #view(part: ResultPart, number: number, found: Map<ResultPart, ShownResult>) {
+    const as = showOutput(part, await this.#byReference(part), number)
+    this.#views.set(part.output, { number, as })
+    if (as) found.set(part, as)
   }
 }
-
-/** A result of fewer characters, without a reference in it, is shown as it is. */
-const SHORT_CHARS = 200
 
 function showOutput(
   { toolCallId, toolName }: ResultPart,

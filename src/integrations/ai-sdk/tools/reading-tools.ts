@@ -1,42 +1,39 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
-import { jsonSchema, type Tool } from 'ai'
-import type { Assets } from '../../../assets/assets-contract.ts'
+import { jsonSchema, type Tool, type ToolExecutionOptions } from 'ai'
 import { resolveTools } from '../../../boundary/native-tools.ts'
 import { jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
-import type { GuardOptions } from '../trust/guarded-call.ts'
-import { wrapTool } from './wrap-tool.ts'
+import { ToolCalls } from './tool-calls.ts'
+import { type WrapOptions, wrapTool } from './wrap-tool.ts'
 
 type Name = 'fetch_asset' | 'search_asset'
 
-/** The tools that long results are read by, but for those of the application's own with these names. */
+/** The tools that read long results, except where the application has a tool of that name. */
 export type ReadingTools<Own> = {
   [Key in Exclude<Name, keyof Own>]: Tool<Record<string, unknown>, unknown>
 }
 
-/** The tools that read assets, as tools of the AI SDK; they page, so that what they give is never an asset again. */
-export function readingTools(
-  assets: Assets,
-  guard: GuardOptions | null = null,
-): {
-  tools: Record<string, Tool>
-  /** Whether a tool that a model is to be shown is one of them, and none of the application's own. */
-  isOwn(tool: LanguageModelV4FunctionTool): boolean
-} {
-  const { tools: native } = resolveTools([], { resolveInLLM: true, reading: true })
-  const tools = native.map((tool): [string, Tool] => {
-    const described: Tool = {
+const { tools: NATIVE } = resolveTools([], { resolveInLLM: true, reading: true })
+
+/** The tools that read assets. They return pages, so their results never become assets. */
+export function readingTools(given: Pick<WrapOptions, 'assets' | 'trust'>): Record<string, Tool> {
+  const { assets } = given
+  const tools = NATIVE.map((tool): [string, Tool] => {
+    const described = {
       description: tool.description,
       inputSchema: jsonSchema(jsonSchemaOf(tool)),
-      async execute(input: unknown, { abortSignal }) {
+      async execute(input: unknown, { abortSignal }: ToolExecutionOptions<unknown>) {
         return tool.execute(input, { assets, signal: abortSignal } as ToolContext)
       },
-    }
-    return [tool.id, wrapTool(tool.id, described, { assets, maxResultChars: Infinity, guard })]
+    } as Tool
+    const calls = { ...given, name: tool.id, tool: described }
+    const options: WrapOptions = { ...calls, maxResultChars: Infinity, outputs: 'values' }
+    return [tool.id, wrapTool(new ToolCalls(options), options)]
   })
-  const descriptions = new Map(native.map(({ id, description }) => [id, description]))
-  return {
-    tools: Object.fromEntries(tools),
-    isOwn: ({ name, description }) =>
-      description !== undefined && descriptions.get(name) === description,
-  }
+  return Object.fromEntries(tools)
+}
+
+/** Whether a tool in a request is one of these, and not one of the application. */
+export function isReadingTool({ name, description }: LanguageModelV4FunctionTool): boolean {
+  const own = NATIVE.find(({ id }) => id === name)
+  return own !== undefined && own.description === description
 }

@@ -1,175 +1,143 @@
 import type { Tool } from 'ai'
-import type { Assets } from '../../../assets/assets-contract.ts'
 import { isIterable, lastYield } from '../../../boundary/store.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import { ByrefError } from '../../../core/errors.ts'
 import {
   type ModelOutput,
   outputByReference,
+  type ResultOptions,
   valueByReference,
   valueOutput,
-} from '../model-output.ts'
-import { type GuardedCalls, type GuardOptions, guardedCalls } from '../trust/guarded-call.ts'
-import { type CallOptions, mayHoldRefs, type ToolInput, toolInput } from './tool-input.ts'
+} from '../output-by-reference.ts'
+import type { MessageTrust } from '../trust/tool-trust.ts'
+import type { CallOptions, ToolCalls, ToolCallsOptions } from './tool-calls.ts'
 
-/** What tools are wrapped with. */
-export interface WrapOptions {
-  assets: Assets
+/** A tool, and how it is wrapped. */
+export interface WrapOptions extends ToolCallsOptions {
   maxResultChars: number
-  /** What the application is given. Default: `values`. */
-  outputs?: 'values' | 'references'
-  /** Where trust is on. */
-  guard?: GuardOptions | null
+  /** What the application gets as the tool's output. */
+  outputs: 'values' | 'references'
 }
 
 type Execute = (input: unknown, options: CallOptions) => unknown
-type Resolve = ToolInput['resolve']
 
 /**
- * The tool with parameters that take references and results that are references for the model. What it gives to the
- * application is what it gave before. The provider's own tools are left alone, and so is the schema of a dynamic one.
+ * Wraps a tool: its parameters take references, and the model gets references in its results. The application gets what it
+ * got before. Tools of a provider are left alone, and dynamic tools keep their schema.
  */
-export function wrapTool(name: string, tool: Tool, options: WrapOptions): Tool {
+export function wrapTool(calls: ToolCalls, options: WrapOptions): Tool {
+  const { tool } = options
   if (tool.type === 'provider') return tool
-  const toModelOutput = showing(name, tool, options)
-  const own = toolInput(name, tool, options.assets)
-  const { schema, resolve } = own
-  const guard = options.guard ? guardedCalls(name, own, options.guard) : null
-  const needsApproval = approval(tool, { resolve, guard })
-  // What runs elsewhere can be asked about only.
-  if (!tool.execute) return { ...tool, needsApproval, toModelOutput } as Tool
-  const resolving = executing((tool.execute as Execute).bind(tool), resolve)
-  // Its own `toModelOutput` is made for values.
-  const isReferenced = options.outputs === 'references' && !tool.toModelOutput
-  const execute = isReferenced ? referencing(name, resolving, options) : resolving
-  return {
-    ...tool,
-    ...(tool.type === 'dynamic' ? {} : { inputSchema: schema }),
-    ...(needsApproval === undefined ? {} : { needsApproval }),
-    execute: guard ? guarded(execute, { guard, isIterated: isGenerator(tool.execute) }) : execute,
-    toModelOutput,
-  } as Tool
-}
-
-/** Whether a person is asked: as the tool says, and about what it does not take. */
-function approval(
-  tool: Tool,
-  { resolve, guard }: { resolve: Resolve; guard: GuardedCalls | null },
-): Tool['needsApproval'] {
-  const { needsApproval } = tool
-  const isFunction = typeof needsApproval === 'function' && tool.execute !== undefined
-  const own = isFunction ? asked((needsApproval as Execute).bind(tool), resolve) : needsApproval
-  if (!guard || needsApproval === true) return own as Tool['needsApproval']
-  const both: Execute = async (input, options) => {
-    const isAsked = typeof own === 'function' ? await (own as Execute)(input, options) : own
-    return isAsked || guard.asks(input, options)
+  const storing = (toolCallId: string): ResultOptions => {
+    const { assets, maxResultChars, name } = options
+    return { assets, maxResultChars, tool: name, toolCallId }
   }
-  return both as Tool['needsApproval']
+  const wrapped: Record<string, unknown> = { ...tool, toModelOutput: showing(tool, storing) }
+  const needsApproval = asking(tool, calls, options.trust)
+  if (needsApproval !== undefined) wrapped.needsApproval = needsApproval
+  if (!tool.execute) return wrapped as Tool
+  if (tool.type !== 'dynamic') wrapped.inputSchema = calls.schema
+  const run = executing(tool.execute.bind(tool) as Execute, calls, isGenerator(tool.execute))
+  // A toModelOutput of the tool's own expects values.
+  const isStored = options.outputs === 'references' && !tool.toModelOutput
+  wrapped.execute = isStored
+    ? (input: unknown, call: CallOptions) => stored(run(input, call), storing(call.toolCallId))
+    : run
+  return wrapped as Tool
 }
 
 function isGenerator(execute: unknown): boolean {
   return Object(execute).constructor.name === 'AsyncGeneratorFunction'
 }
 
-/** Calls that are looked at before they begin. */
-function guarded(
-  execute: Execute,
-  { guard, isIterated }: { guard: GuardedCalls; isIterated: boolean },
-): Execute {
-  if (isIterated) {
-    return async function* (input, options) {
-      await guard.check(input, options)
-      yield* execute(input, options) as AsyncIterable<unknown>
-    }
-  }
-  return async (input, options) => {
-    await guard.check(input, options)
-    return lastYield(execute(input, options))
-  }
-}
-
-/** Input without references takes the tool's own way, at no cost. */
-function executing(execute: Execute, resolve: Resolve): Execute {
-  const isIterated = isGenerator(execute)
+/** Runs a tool with the values of its references. Input without references costs nothing. */
+function executing(execute: Execute, calls: ToolCalls, isIterated: boolean): Execute {
   return (input, options) => {
-    if (!isPlainObject(input) || !mayHoldRefs(input)) return execute(input, options)
-    if (isIterated) return iterated(execute, resolve, { input, options })
-    return resolve(input, options, (resolved) => {
+    if (calls.isPlain(input)) return execute(input, options)
+    if (isIterated) return yields(execute, calls, { input, options })
+    return calls.open(input, options, (opened) => {
       options.abortSignal?.throwIfAborted()
-      return lastYield(execute(resolved, options))
+      return lastYield(execute(opened, options))
     })
   }
 }
 
-/** Gives every output as the model is shown it. */
-function referencing(
-  toolName: string,
+async function* yields(
   execute: Execute,
-  { assets, maxResultChars }: WrapOptions,
-): Execute {
-  return (input, options) => {
-    const how = { assets, maxResultChars, toolName, toolCallId: options.toolCallId }
-    const given = execute(input, options)
-    if (!isIterable(given))
-      return Promise.resolve(given).then((value) => valueByReference(value, how))
-    return (async function* () {
-      for await (const value of given) yield valueByReference(value, how)
-    })()
-  }
-}
-
-async function* iterated(
-  execute: Execute,
-  resolve: Resolve,
-  { input, options }: { input: Record<string, unknown>; options: CallOptions },
+  calls: ToolCalls,
+  { input, options }: { input: unknown; options: CallOptions },
 ): AsyncGenerator {
   const { promise: ended, resolve: end } = Promise.withResolvers<void>()
-  // What is resolved is held until the last value.
-  const resolved = await new Promise((use, reject) => {
-    resolve(input, options, (value) => {
+  // The values are held until the last yield.
+  const opened = await new Promise((use, reject) => {
+    const hold = (value: unknown): Promise<void> => {
       use(value)
       return ended
-    }).catch(reject)
+    }
+    calls.open(input, options, hold).catch(reject)
   })
   try {
-    yield* execute(resolved, options) as AsyncIterable<unknown>
+    yield* execute(opened, options) as AsyncIterable<unknown>
   } finally {
     end()
   }
 }
 
-/** Whether a person is to be asked is decided by the values. Of input that cannot be resolved nothing is run. */
-function asked(needsApproval: Execute, resolve: Resolve): Execute {
-  return async (input, options) => {
-    if (!isPlainObject(input) || !mayHoldRefs(input)) return needsApproval(input, options)
-    let isResolved = false
+/** An output as the model is shown it, also each preliminary one. */
+function stored(output: unknown, options: ResultOptions): unknown {
+  if (!isIterable(output)) {
+    return Promise.resolve(output).then((value) => valueByReference(value, options))
+  }
+  return (async function* () {
+    for await (const value of output) yield valueByReference(value, options)
+  })()
+}
+
+/** Whether a person is asked: where the tool says so of the values, and where the trust policy would refuse the call. */
+function asking(
+  tool: Tool,
+  calls: ToolCalls,
+  trust: MessageTrust | null,
+): Tool['needsApproval'] | Execute {
+  const { needsApproval: own, execute } = tool
+  if (!trust && (typeof own !== 'function' || !execute)) return own
+  const decide = (input: unknown, options: CallOptions): unknown =>
+    typeof own === 'function' ? (own as Execute).call(tool, input, options) : own === true
+  return async (input: unknown, options: CallOptions) => {
+    if (calls.isPlain(input)) return decide(input, options)
+    let isOpen = false
     try {
-      return await resolve(input, options, (resolved) => {
-        isResolved = true
-        return needsApproval(resolved, options)
+      return await calls.open(input, options, (opened) => {
+        isOpen = true
+        // A tool without execute gets the input as the model wrote it.
+        return decide(execute ? opened : input, options)
       })
     } catch (error) {
-      if (isResolved) throw error
-      return false
+      if (isOpen) throw error
+      // A call that cannot be opened does not run.
+      const isRefused = error instanceof ByrefError && error.code === 'flow_refused'
+      return (isRefused && trust?.onViolation === 'ask') || (!execute && decide(input, options))
     }
   }
 }
 
-function showing(name: string, tool: Tool, options: WrapOptions): Tool['toModelOutput'] {
+/** The output for the model. It is made once, because a stream in a value can be read once. */
+function showing(
+  tool: Tool,
+  storing: (toolCallId: string) => ResultOptions,
+): NonNullable<Tool['toModelOutput']> {
   const shown = new WeakMap<object, { id: string; output: Promise<ModelOutput> }>()
-  const show = async (call: { toolCallId: string; input: never; output: never }) => {
-    const { assets, maxResultChars } = options
-    const { toolCallId, output } = call
-    const how = { assets, maxResultChars, toolName: name, toolCallId }
-    if (!tool.toModelOutput) return valueOutput(output, how)
-    return outputByReference(await tool.toModelOutput(call), how)
+  const show: NonNullable<Tool['toModelOutput']> = async (call) => {
+    const options = storing(call.toolCallId)
+    if (!tool.toModelOutput) return valueOutput(call.output, options)
+    return outputByReference(await tool.toModelOutput(call), options)
   }
   return (call) => {
-    const { output: key, toolCallId: id } = call
-    if (typeof key !== 'object' || key === null) return show(call as never)
-    // A stream in it can be read once.
-    const known = shown.get(key)
-    const made = known?.id === id ? known : { id, output: show(call as never) }
-    shown.set(key, made)
+    const { toolCallId: id } = call
+    const output: unknown = call.output
+    if (typeof output !== 'object' || output === null) return show(call)
+    const known = shown.get(output)
+    const made = known?.id === id ? known : { id, output: Promise.resolve(show(call)) }
+    shown.set(output, made)
     return made.output
   }
 }

@@ -1,36 +1,39 @@
-import type { JsonSchema } from '../../../boundary/describe-schema.ts'
 import { TOOL_OPTIONS, type Tool } from '../../../boundary/tool.ts'
 import { is, type OptionTable } from '../../../core/check-options.ts'
 import type { TrustMode } from '../../../core/events/events.ts'
 import { LABEL_TREE, type LabelTreeInput } from '../../../core/labels/label-tree.ts'
 import { TRUST_MODE, TRUST_OPTIONS } from '../../../policies/trust/trust-options.ts'
 
-/** What is known of a tool of the AI SDK, as tools of byref say it of themselves (docs/trust.md). */
+/** The trust options of a tool of the AI SDK. They mean the same as in `defineTool` (docs/trust.md). */
 export interface ToolTrust extends Pick<Tool, 'readOnly' | 'openWorld' | 'accepts'> {
   /** The label of its results. Default: untrusted, but trusted where `openWorld` is false. */
   returns?: LabelTreeInput
 }
 
-/** What is known of a tool, with what it does itself. */
-export interface KnownTrust extends ToolTrust {
-  /** Whether a `toModelOutput` of its own may show fields under other names. */
-  isRenamed?: boolean
-}
-
-/** How what nobody vouches for is treated. */
+/** The trust options of {@link byReference}. */
 export interface ByReferenceTrust {
   mode: TrustMode
-  /** What is known of tools, by their names. Of one that is not here nobody vouches for its results, and it acts. */
+  /** Options of tools, by name. A tool without options acts, and its results are untrusted. */
   tools?: Readonly<Record<string, ToolTrust>>
-  /** Whether a person is asked about a call that its tool does not take (default), or it fails. */
+  /** What happens to a call that its tool does not accept: a person is asked (default), or the call fails. */
   onViolation?: 'ask' | 'refuse'
-  /** Whether somebody vouches for files in users' messages. Default `untrusted`. */
+  /** Whether files in users' messages are trusted. Default `untrusted`. */
   attachments?: 'trusted' | 'untrusted'
 }
 
-/** {@link ByReferenceTrust} with its defaults, where it is on. */
+/** {@link ByReferenceTrust} with its defaults, where trust is on. */
 export interface TrustSettings extends Required<Omit<ByReferenceTrust, 'mode'>> {
   mode: Exclude<TrustMode, 'off'>
+}
+
+/** A tool's trust options, and whether its own `toModelOutput` may rename fields of its results. */
+export interface KnownTrust extends ToolTrust {
+  isRenamed?: boolean
+}
+
+/** What the labels of messages depend on, beside the messages. */
+export interface MessageTrust extends TrustSettings {
+  trustOf(tool: string): KnownTrust
 }
 
 export const BY_REFERENCE_TRUST: OptionTable<ByReferenceTrust> = {
@@ -54,7 +57,11 @@ export function resolveTrust(given: TrustMode | ByReferenceTrust = 'off'): Trust
   return mode === 'off' ? null : { mode, tools, onViolation, attachments }
 }
 
-/** A tool as what may flow to it is looked up by. */
-export function flowTool(id: string, inputSchema: JsonSchema, trust: ToolTrust = {}): Tool {
-  return { id, description: '', inputSchema, ...trust, execute: () => null }
+/** A tool as the trust policy knows it. Nothing runs it, and it writes no data. */
+export function flowTool(
+  id: string,
+  inputSchema: Tool['inputSchema'],
+  { isRenamed: _, ...trust }: KnownTrust = {},
+): Tool {
+  return { id, description: '', inputSchema, outputPath: false, execute: () => null, ...trust }
 }

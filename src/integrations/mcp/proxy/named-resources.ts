@@ -1,52 +1,43 @@
 import { isPlainObject } from '../../../core/json/json.ts'
 import type { Fields, RpcMessage } from '../rpc/json-rpc.ts'
 
-/** The resources of a server under names that say nothing of them. */
-export interface NamedResources {
-  /** A list as it is shown. */
-  name(list: readonly unknown[]): Fields[]
-  /** A request with the address that the server knows. */
-  toServer(request: RpcMessage): RpcMessage
-  /** The same, whose changes are told from now on. */
-  subscribe(request: RpcMessage): RpcMessage
-  /** That something has changed, by the address that the client knows; null for what it did not subscribe to. */
-  updated(params: unknown): RpcMessage | null
-}
-
 const SCHEME = 'byref-resource:'
 
-/** Begins with none. */
-export function createNamedResources(): NamedResources {
-  const addresses: string[] = []
-  const subscribed = new Map<unknown, string>()
+/** The resources of a server under neutral names: their own names and addresses are untrusted. */
+export class NamedResources {
+  readonly #addresses: string[] = []
+  /** The address that the client knows, by the server's. */
+  readonly #subscribed = new Map<unknown, string>()
 
-  function toServer(request: RpcMessage): RpcMessage {
-    const { uri } = Object(request.params)
-    const known = String(uri).startsWith(SCHEME)
-      ? addresses[Number(String(uri).slice(SCHEME.length)) - 1]
-      : undefined
-    return known === undefined ? request : { ...request, params: { ...request.params, uri: known } }
+  /** A list for the client. */
+  list(resources: readonly unknown[]): Fields[] {
+    return resources.flatMap((one) => {
+      if (!isPlainObject(one) || typeof one.uri !== 'string') return []
+      if (!this.#addresses.includes(one.uri)) this.#addresses.push(one.uri)
+      const number = this.#addresses.indexOf(one.uri) + 1
+      return { uri: `${SCHEME}${number}`, name: `untrusted resource ${number}` }
+    })
   }
 
-  return {
-    toServer,
-    name(list) {
-      return list.flatMap((one) => {
-        if (!isPlainObject(one) || typeof one.uri !== 'string') return []
-        if (!addresses.includes(one.uri)) addresses.push(one.uri)
-        const number = addresses.indexOf(one.uri) + 1
-        return { uri: `${SCHEME}${number}`, name: `untrusted resource ${number}` }
-      })
-    },
-    subscribe(request) {
-      const made = toServer(request)
-      subscribed.set(made.params?.uri, String(request.params?.uri))
-      return made
-    },
-    updated(params) {
-      const uri = subscribed.get(Object(params).uri)
-      if (uri === undefined) return null
-      return { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } }
-    },
+  /** A request with the server's address. */
+  toServer(request: RpcMessage): RpcMessage {
+    const given = String(request.params?.uri)
+    const number = given.startsWith(SCHEME) ? Number(given.slice(SCHEME.length)) : 0
+    const uri = this.#addresses[number - 1]
+    return uri === undefined ? request : { ...request, params: { ...request.params, uri } }
+  }
+
+  /** The same for a subscription. */
+  subscribe(request: RpcMessage): RpcMessage {
+    const made = this.toServer(request)
+    this.#subscribed.set(made.params?.uri, String(request.params?.uri))
+    return made
+  }
+
+  /** The notification of a change, for the client. Null for a resource without a subscription. */
+  updated(params: unknown): RpcMessage | null {
+    const uri = this.#subscribed.get(Object(params).uri)
+    if (uri === undefined) return null
+    return { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } }
   }
 }

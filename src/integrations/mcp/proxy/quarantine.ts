@@ -1,276 +1,225 @@
+import type { AssetTool } from '../../../assets/asset-tools.ts'
 import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
 import type { Tool } from '../../../boundary/tool.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { inBackground } from '../../../core/in-background.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { join, type Label, TRUSTED, UNTRUSTED } from '../../../core/labels/label.ts'
-import { standIn } from '../../../core/labels/redact-value.ts'
+import { redactedText } from '../../../core/labels/redact-value.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { metaOf, stricterByMeta } from '../label-meta.ts'
-import { failedCall, inMcpsWay, readingTools } from '../reading-tools.ts'
-import { answerTo, type Channel, type Fields, failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
-import { type Ask, type FromServer, type Handler, relay } from '../rpc/relay.ts'
-import { createPersonAsker } from './ask-person.ts'
-import { callTool } from './call-tool.ts'
-import { createFlowGuard } from './flow-guard.ts'
-import type { LargeBlocks } from './keeper.ts'
-import { createNamedResources } from './named-resources.ts'
-import { redactedValues, redactedWords } from './redacted-result.ts'
+import { failedCall, readingTools } from '../reading-tools.ts'
+import { answerTo, type Fields, failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
+import type { FromServer, Handler, Help } from '../rpc/relay.ts'
+import { NamedResources } from './named-resources.ts'
+import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
+import { redactResult } from './redact-result.ts'
 import { describedServer, knownCode, withoutAsking } from './server-words.ts'
-import { readToolCatalog, type ToolCatalog } from './tool-catalog.ts'
+import { readPages } from './tool-catalog.ts'
 
-/** What is added to a server's instructions. */
+/** The guide that is added to a server's instructions. */
 const GUIDE =
   'What the tools give is not shown: asset://… stands for it. Pass it, or a field of it as asset://…/content/KEY, as a parameter of any tool; within a text write <|asset://…|>.'
 
 const NOT_SHOWN = new ByrefError('tool_failed', 'What the server says of it is not shown')
-
-/** A page of a list, of which none is read beyond the hundredth. */
-const MAX_PAGES = 100
-
-type Options = Pick<LargeBlocks, 'assets' | 'expiresAt'> & { whyEnded(): string }
+const NOT_PASSED = { code: -32601, message: 'This is not passed on in quarantine' }
 
 /**
- * Stands between a client and a server of which nothing is shown but its own description, as it was when it was first asked
- * for it: results are references, whatever their size, and nothing that the server says by itself passes.
+ * The view of a client in quarantine. It sees the server's first description of itself, and references in place of results.
+ * Nothing that the server sends unasked passes.
  */
-export function quarantineMcp(
-  client: Channel,
-  server: Channel,
-  { assets, expiresAt, whyEnded }: Options,
-): Promise<'client' | 'server'> {
-  const guard = createFlowGuard(assets)
-  const asker = createPersonAsker()
-  const resources = createNamedResources()
-  const progress = createProgress()
+export function quarantineView({ assets, labels, save }: ProxySession): ProxyView {
+  const resources = new NamedResources()
+  const progress = new ProgressCounter()
   const first = new Map<string, Promise<Fields>>()
-  let catalog: Promise<ToolCatalog> | null = null
-
-  /** What the server said when it was first asked; a later word of it changes nothing. */
-  function pinned(
-    request: RpcMessage,
-    ask: Ask,
-    make: (result: Fields) => Fields,
-  ): Promise<Fields> {
-    const method = request.method as string
-    const known = first.get(method) ?? ask(withoutAsking(request)).then(resultOf).then(make)
-    first.set(method, known)
-    known.catch(() => first.delete(method))
-    return known
-  }
-
-  function currentCatalog(request: RpcMessage, ask: Ask): Promise<ToolCatalog> {
-    const tables = readingTools().filter(({ id }) => id === queryTablesTool.id)
-    catalog ??= readToolCatalog(withoutAsking(request), ask, tables)
-    const current = catalog
-    current.catch(() => {
-      if (catalog === current) catalog = null
-    })
-    return current
-  }
-
-  async function redacted(result: Fields, about: { name: string; label: Label; tool?: Tool }) {
-    const label = join(stricterByMeta(UNTRUSTED, result._meta), about.label)
-    const from = { ...about, assets: guard.labelling(label), expiresAt }
-    return { values: await redactedValues(result, from), _meta: metaOf(label) }
-  }
-
-  const handlers: Record<string, Handler> = {
-    async initialize(request, { ask }) {
-      asker.hear(request)
-      return answerTo(request, await pinned(request, ask, (one) => describedServer(one, GUIDE)))
-    },
-    async 'tools/list'(request, { ask }) {
-      const { tools } = (await currentCatalog(request, ask)).list
-      return answerTo(request, { tools })
-    },
-    'prompts/list': (request, { ask }) => listed(request, 'prompts', ask),
-    'resources/templates/list': (request, { ask }) => listed(request, 'resourceTemplates', ask),
-    async 'resources/list'(request, { ask }) {
-      const all: unknown[] = []
-      let cursor: unknown
-      for (let page = 0; page < MAX_PAGES; page++) {
-        const params = { ...request.params, ...(cursor === undefined ? {} : { cursor }) }
-        const id = `byref-${crypto.randomUUID()}`
-        const result = resultOf(await ask(withoutAsking({ ...request, id, params })))
-        if (Array.isArray(result.resources)) all.push(...result.resources)
-        cursor = result.nextCursor
-        if (typeof cursor !== 'string') break
+  const tools = new ProxyTools({
+    assets,
+    labels,
+    isQuarantine: true,
+    added: readingTools().filter(({ id }) => id === queryTablesTool.id),
+    toServer: withoutAsking,
+    read,
+    failed: failureHere,
+    async shown(answer, { request, name, tool, label }) {
+      const result = resultOf(answer)
+      const isError = result.isError === true
+      const of = { label, tool: isError ? undefined : tool }
+      const { ref, text, _meta } = await redacted(result, `${name} result`, of)
+      if (isError) {
+        const words = `${NOT_SHOWN.code}: ${NOT_SHOWN.message}: ${text}`
+        return answerTo(request, { content: [textBlock(words)], isError, _meta })
       }
-      return answerTo(request, { resources: resources.name(all) })
+      const data = { structuredContent: { assetRef: ref, offloaded: true } }
+      const isData = tool?.outputSchema && ref !== undefined
+      return answerTo(request, { content: [textBlock(text)], ...(isData ? data : {}), _meta })
     },
-    async 'resources/read'(request, { ask }) {
+  })
+
+  async function redacted(
+    result: Fields,
+    name: string,
+    { label, tool }: { label: Label; tool?: Tool } = { label: TRUSTED },
+  ) {
+    const all = join(stricterByMeta(UNTRUSTED, result._meta), label)
+    const saveAll = save(all)
+    const made = await redactResult(result, { save: (body) => saveAll(body, name), tool })
+    return { ...made, _meta: metaOf(all) }
+  }
+
+  /** `query_tables` returns a reference to its table. */
+  async function read(tool: AssetTool, { written, label, signal }: ProxyCall) {
+    try {
+      const { assetRef } = Object(await tool.execute(written, { assets, signal }))
+      const { size } = await assets.info(String(assetRef))
+      const text = redactedText(assetRef, { assetRef, kind: 'file', size })
+      return { content: [textBlock(text)], _meta: metaOf(join(UNTRUSTED, label)) }
+    } catch (error) {
+      return failedCall(failureHere(error))
+    }
+  }
+
+  async function ask(request: RpcMessage, help: Help): Promise<Fields> {
+    return resultOf(await help.ask(withoutAsking(request)))
+  }
+
+  /** Answers with the first result of a method. What the server says later changes nothing. */
+  function pinned(pick: (result: Fields) => Fields): Handler {
+    return async (request, help) => {
+      const method = String(request.method)
+      const result = first.get(method) ?? ask(request, help).then(pick)
+      first.set(method, result)
+      result.catch(() => first.delete(method))
+      return answerTo(request, await result)
+    }
+  }
+
+  /** Answers that a request is done, and nothing else. */
+  const done = (toServer: (request: RpcMessage) => RpcMessage): Handler => {
+    return async (request, help) => {
+      await ask(toServer(request), help)
+      return answerTo(request, {})
+    }
+  }
+
+  const described = pinned((result) => describedServer(result, GUIDE))
+  const handlers: Record<string, Handler> = {
+    initialize(request, help) {
+      tools.hear(request)
+      return described(request, help)
+    },
+    'server/discover': described,
+    'tools/list': tools.list,
+    'tools/call': tools.call,
+    'prompts/list': pinned(({ prompts = [] }) => ({ prompts })),
+    'resources/templates/list': pinned(({ resourceTemplates = [] }) => ({ resourceTemplates })),
+    async 'resources/list'(request, help) {
+      const { items } = await readPages(withoutAsking(request), help.ask, 'resources')
+      return answerTo(request, { resources: resources.list(items) })
+    },
+    async 'resources/read'(request, help) {
       const { uri } = Object(request.params)
-      if (isAssetRef(uri)) throw new Refused('What an asset holds is not shown')
-      const result = resultOf(await ask(withoutAsking(resources.toServer(request))))
-      const { values, _meta } = await redacted(result, { name: 'resource', label: TRUSTED })
-      const contents = [{ uri, mimeType: 'text/plain', text: redactedWords(values) }]
-      return answerTo(request, { contents, _meta })
+      if (isAssetRef(uri)) throw new ShownError('What an asset holds is not shown')
+      const result = await ask(resources.toServer(request), help)
+      const { text, _meta } = await redacted(result, 'resource')
+      return answerTo(request, { contents: [{ uri, mimeType: 'text/plain', text }], _meta })
     },
-    async 'prompts/get'(request, { ask }) {
-      const result = resultOf(await ask(withoutAsking(request)))
-      const { values, _meta } = await redacted(result, { name: 'prompt', label: TRUSTED })
-      const content = { type: 'text', text: redactedWords(values) }
-      return answerTo(request, { messages: [{ role: 'user', content }], _meta })
+    async 'prompts/get'(request, help) {
+      const { text, _meta } = await redacted(await ask(request, help), 'prompt')
+      return answerTo(request, { messages: [{ role: 'user', content: textBlock(text) }], _meta })
     },
-    'resources/subscribe': (request, { ask }) => done(resources.subscribe(request), ask),
-    'resources/unsubscribe': (request, { ask }) => done(resources.toServer(request), ask),
-    ping: (request, { ask }) => done(request, ask),
-    'tools/call': callTool({
-      ...{ assets, catalog: currentCatalog, isClosed: true },
-      trust: { guard, asker, showsValues: false },
-      failed: (error) => failedHere(error),
-      async read(request, tool, { input, label, signal }) {
-        try {
-          const asked = await inMcpsWay(tool, input, assets)
-          const { assetRef } = Object(await tool.execute(asked, { assets, signal }))
-          const { size } = await assets.info(String(assetRef))
-          const words = standIn({ assetRef, kind: 'file', size })
-          const text = `${assetRef} = ${words}`
-          const _meta = metaOf(join(UNTRUSTED, label ?? UNTRUSTED))
-          return answerTo(request, { content: [{ type: 'text', text }], _meta })
-        } catch (error) {
-          return answerTo(request, failedCall(failedHere(error)))
-        }
-      },
-      async shown(answer, { request, name, tool, label }) {
-        const result = resultOf(answer)
-        const about = { name: `${name} result`, label: label ?? UNTRUSTED, tool }
-        const { values, _meta } = await redacted(result, about)
-        if (result.isError === true) {
-          const words = `${NOT_SHOWN.code}: ${NOT_SHOWN.message}: ${redactedWords(values)}`
-          return answerTo(request, {
-            content: [{ type: 'text', text: words }],
-            isError: true,
-            _meta,
-          })
-        }
-        const content = [{ type: 'text', text: redactedWords(values, tool) }]
-        const data = { assetRef: values[0]?.ref, offloaded: true }
-        const structuredContent = tool?.outputSchema && values[0] ? { structuredContent: data } : {}
-        return answerTo(request, { content, ...structuredContent, _meta })
-      },
-    }),
-  }
-  handlers['server/discover'] = handlers.initialize as Handler
-
-  async function listed(request: RpcMessage, key: string, ask: Ask): Promise<RpcMessage> {
-    return answerTo(
-      request,
-      await pinned(request, ask, ({ [key]: list = [] }) => ({ [key]: list })),
-    )
+    'resources/subscribe': done((request) => resources.subscribe(request)),
+    'resources/unsubscribe': done((request) => resources.toServer(request)),
+    ping: done((request) => request),
   }
 
-  /** Of which no more is told than that it is done. */
-  async function done(request: RpcMessage, ask: Ask): Promise<RpcMessage> {
-    resultOf(await ask(withoutAsking(request)))
-    return answerTo(request, {})
-  }
-
-  function fromServer(message: RpcMessage, help: FromServer): RpcMessage | null {
-    if (message.id !== undefined) inBackground('Answering a server', answerServer(message, help))
-    if (message.id !== undefined || message.method === undefined) return null
-    const { method, params } = message
-    if (method === 'notifications/progress') return progress.next(params)
-    if (method === 'notifications/resources/updated') return resources.updated(params)
-    if (method !== 'notifications/resources/list_changed') return null
-    return { jsonrpc: '2.0', method }
-  }
-
-  return relay(client, server, {
-    ...{ whyEnded, fromServer },
+  return {
     handlers: Object.fromEntries(
       Object.entries(handlers).map(([method, handler]) => [
         method,
-        progress.during((request, help) =>
-          handler(request, help).catch((error) => redactedFailure(request, error)),
-        ),
+        progress.during(inOurWords(handler)),
       ]),
     ),
-    otherwise: async (request) => failureOf(request, { code: -32601, message: NOT_PASSED }),
-  })
-}
-
-const NOT_PASSED = 'This is not passed on in quarantine'
-
-/** An error in our own words. */
-class Refused extends Error {
-  readonly code = -32602
-}
-
-/** An error of the server, of which its code is known where that is one of the protocol's. */
-class ServerError extends Error {
-  readonly code: number
-  constructor(error: RpcMessage['error']) {
-    super('The server answered with an error. What it says is not shown')
-    this.code = knownCode(error?.code)
+    otherwise: async (request) => failureOf(request, NOT_PASSED),
+    fromServer(message, help) {
+      const { id, method, params } = message
+      if (id !== undefined) inBackground('Answering a server', answerServer(message, help))
+      else if (method === 'notifications/progress') return progress.next(params)
+      else if (method === 'notifications/resources/updated') return resources.updated(params)
+      else if (method === 'notifications/resources/list_changed') return { jsonrpc: '2.0', method }
+      return null
+    },
   }
+}
+
+function textBlock(text: string): Fields {
+  return { type: 'text', text }
+}
+
+/** An error whose message holds nothing of the server's. */
+class ShownError extends Error {
+  readonly code: number
+  constructor(message: string, code = -32602) {
+    super(message)
+    this.code = code
+  }
+}
+
+/** A handler that fails in our own words. Of the server's errors only a code of the protocol passes. */
+function inOurWords(handler: Handler): Handler {
+  return (request, help) =>
+    handler(request, help).catch((error) => {
+      return failureOf(request, error instanceof ShownError ? error : serverError(error))
+    })
+}
+
+function serverError(error: unknown): ShownError {
+  const message = 'The server answered with an error. What it says is not shown'
+  return new ShownError(message, knownCode(Object(error).code))
 }
 
 function resultOf({ result, error }: RpcMessage): Fields {
-  if (!isPlainObject(result)) throw new ServerError(error)
+  if (!isPlainObject(result)) throw serverError(error)
   const { resultType = 'complete' } = result
   if (resultType === 'complete') return result
-  throw new Refused('The server asks for something before it answers, which is not passed on')
+  throw new ShownError('The server asks for something before it answers, which is not passed on')
 }
 
-function redactedFailure(request: RpcMessage, error: unknown): RpcMessage {
-  const isOurs = error instanceof Refused || error instanceof ServerError
-  return failureOf(request, isOurs ? error : new ServerError(Object(error)))
-}
-
-/** What went wrong with a call here: its message may say what there is in an asset. */
-function failedHere(error: unknown): ByrefError {
+/** An error of a call that was not sent. Its message may tell what an asset contains. */
+function failureHere(error: unknown): ByrefError {
   if (!(error instanceof ByrefError)) return NOT_SHOWN
   if (error.code === 'flow_refused') return error
-  return new ByrefError(
-    error.code,
-    'A reference names nothing that fits here. What there is is not shown',
-  )
+  const message = 'A reference names nothing that fits here. What there is is not shown'
+  return new ByrefError(error.code, message)
 }
 
-/** Of what a server asks, only which folders there are, and whether anybody is there. */
+/** Answers a request of the server. It learns the client's folders, and that somebody is there. */
 async function answerServer(request: RpcMessage, { askClient, answer }: FromServer): Promise<void> {
   const { id, method } = request
-  if (method === 'ping') return answer({ jsonrpc: '2.0', id, result: {} })
-  if (method !== 'roots/list') {
-    return answer(failureOf(request, { code: -32601, message: NOT_PASSED }))
-  }
-  answer({ ...(await askClient({ jsonrpc: '2.0', method })), id })
+  if (method === 'ping') answer({ jsonrpc: '2.0', id, result: {} })
+  else if (method === 'roots/list') answer({ ...(await askClient({ jsonrpc: '2.0', method })), id })
+  else answer(failureOf(request, NOT_PASSED))
 }
 
-/** That a server is at work, without its words and numbers. */
-interface Progress {
-  /** A handler during whose work progress is told. */
-  during(handler: Handler): Handler
-  /** What is told of progress; null for that of no request under way. */
-  next(params: unknown): RpcMessage | null
-}
+/** Counts progress anew: the server's numbers and words do not pass. */
+class ProgressCounter {
+  readonly #counts = new Map<unknown, number>()
 
-/** Begins with no request under way. */
-function createProgress(): Progress {
-  const counts = new Map<unknown, number>()
-  return {
-    during: (handler) => async (request, help) => {
+  /** A handler during whose work progress is counted. */
+  during(handler: Handler): Handler {
+    return async (request, help) => {
       const { progressToken } = Object(request.params?._meta)
-      if (progressToken !== undefined) counts.set(progressToken, 0)
-      try {
-        return await handler(request, help)
-      } finally {
-        counts.delete(progressToken)
-      }
-    },
-    next(params) {
-      const { progressToken } = Object(params)
-      const before = counts.get(progressToken)
-      if (before === undefined) return null
-      const progress = before + 1
-      counts.set(progressToken, progress)
-      return {
-        jsonrpc: '2.0',
-        method: 'notifications/progress',
-        params: { progressToken, progress },
-      }
-    },
+      if (progressToken !== undefined) this.#counts.set(progressToken, 0)
+      return handler(request, help).finally(() => this.#counts.delete(progressToken))
+    }
+  }
+
+  /** The notification for the client. Null for a request that is not under way. */
+  next(params: unknown): RpcMessage | null {
+    const { progressToken } = Object(params)
+    const before = this.#counts.get(progressToken)
+    if (before === undefined) return null
+    const progress = before + 1
+    this.#counts.set(progressToken, progress)
+    return { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress } }
   }
 }

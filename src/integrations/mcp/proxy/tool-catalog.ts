@@ -2,71 +2,77 @@ import type { AssetTool } from '../../../assets/asset-tools.ts'
 import type { JsonSchema } from '../../../boundary/describe-schema.ts'
 import type { Tool } from '../../../boundary/tool.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
-import {
-  describeTool,
-  READING_TOOLS,
-  type ReadingToolNames,
-  readingTools,
-} from '../reading-tools.ts'
+import { describeTool, READING_TOOLS, type ReadingToolNames } from '../reading-tools.ts'
 import { mcpTool, shownSchema } from '../reference-arguments.ts'
 import { type Fields, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Ask } from '../rpc/relay.ts'
 import { serverTrust } from '../server-trust.ts'
 
-/** The tools of a server, and those that are added, by the names that are free. */
+/** The tools of a server, and those that are added to them. */
 export interface ToolCatalog {
-  /** What a client is shown. */
+  /** The result of `tools/list` for the client. */
   list: Fields
-  /** The server's tools as its descriptions say what they are, for what may flow to them. */
+  /** The server's tools, with what their annotations say for the trust policy. */
   tools: ReadonlyMap<unknown, Tool>
+  /** The added tools, by names that the server does not use. */
   own: ReadonlyMap<unknown, AssetTool>
   readingTools: ReadingToolNames
 }
 
-/**
- * All tools that a server has, whose pages are one here, so that no name is taken twice.
- *
- * @param reading What is added to them.
- */
+/** Reads all tools of a server. Their pages become one, so that an added tool never has the name of another. */
 export async function readToolCatalog(
-  { params }: RpcMessage,
+  request: RpcMessage,
   ask: Ask,
-  reading: readonly AssetTool[] = readingTools(),
+  adding: readonly AssetTool[],
 ): Promise<ToolCatalog> {
-  // Progress and the like are of the client's own request.
-  const { progressToken: _, ...meta } = Object(params?._meta)
-  const found: Fields[] = []
-  let list: Fields = {}
-  let cursor: unknown
-  do {
-    const asking = { ...(cursor ? { cursor } : {}), ...(params?._meta ? { _meta: meta } : {}) }
-    const id = `byref-${crypto.randomUUID()}`
-    const answer = await ask({ jsonrpc: '2.0', id, method: 'tools/list', params: asking })
-    if (answer.error && !isUnknownMethod(answer)) throw answer.error
-    const { tools = [], nextCursor, ...others } = answer.result ?? {}
-    if (found.length === 0) list = others
-    found.push(...(tools as Fields[]))
-    cursor = nextCursor
-  } while (cursor)
+  const { items, rest } = await readPages({ ...request, method: 'tools/list' }, ask, 'tools')
+  const found = items.filter(isPlainObject)
   const names = new Set(found.map(({ name }) => name))
   const free = (id: string): string => (names.has(id) ? free(`byref_${id}`) : id)
-  const own = new Map(reading.map((tool) => [free(tool.id), tool]))
+  const own = new Map(adding.map((tool) => [free(tool.id), tool]))
   const added = [...own].map(([name, tool]) => describeTool(tool, name))
   return {
-    list: { ...list, tools: [...found.map(shown), ...added] },
+    list: { ...rest, tools: [...found.map(shown), ...added] },
     tools: new Map(found.map((one) => [one.name, toolOf(one)])),
     own,
     readingTools: { fetch: free(READING_TOOLS.fetch), search: free(READING_TOOLS.search) },
   }
 }
 
+/** Maximum pages of a list that are read. */
+const MAX_PAGES = 1_000
+
+/** All items of a list of the server, and what else its first page says. A server without such a list has an empty one. */
+export async function readPages(
+  { method, params }: RpcMessage,
+  ask: Ask,
+  key: string,
+): Promise<{ items: unknown[]; rest: Fields }> {
+  // A progress token belongs to the client's own request.
+  const { progressToken: _, ...meta } = Object(params?._meta)
+  const items: unknown[] = []
+  let rest: Fields | null = null
+  let cursor: unknown
+  for (let page = 0; page < MAX_PAGES && (page === 0 || cursor); page++) {
+    const asking = { ...(cursor ? { cursor } : {}), ...(params?._meta ? { _meta: meta } : {}) }
+    const id = `byref-${crypto.randomUUID()}`
+    const answer = await ask({ jsonrpc: '2.0', id, method, params: asking })
+    if (answer.error && !isUnknownMethod(answer)) throw answer.error
+    const { [key]: found, nextCursor, ...others } = answer.result ?? {}
+    if (Array.isArray(found)) items.push(...found)
+    rest ??= others
+    cursor = nextCursor
+  }
+  return { items, rest: rest ?? {} }
+}
+
 function toolOf({ name, inputSchema, outputSchema, annotations }: Fields): Tool {
-  const described = { annotations: Object(annotations), outputSchema } as never
+  const described = { annotations: Object(annotations), outputSchema }
   const { said: _, ...declared } = serverTrust(described, 'trusted')
   return { ...mcpTool(String(name), Object(inputSchema)), ...declared }
 }
 
-/** A tool as the client is shown it. */
+/** A tool for the client: its parameters take references, and structured content may be one. */
 function shown(tool: Fields): Fields {
   const { name, inputSchema, outputSchema } = tool
   const input = isPlainObject(inputSchema) && shownSchema(mcpTool(String(name), inputSchema))
@@ -81,8 +87,8 @@ const OFFLOADED = {
 }
 
 /**
- * The schema of structured content that may be a reference. Definitions stay where they are referred to; with references to other
- * places nothing is promised.
+ * The schema of structured content that may also be a reference. Definitions keep their places, because `$ref` names them.
+ * Undefined for a schema with a `$ref` to another place.
  */
 function orReference({ $schema, $defs, definitions, ...rest }: JsonSchema): Fields | undefined {
   if (/"\$ref":"#(?!\/\$defs\/|\/definitions\/)/.test(JSON.stringify(rest))) return undefined

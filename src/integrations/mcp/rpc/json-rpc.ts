@@ -1,4 +1,4 @@
-/** A JSON object of which little is known. */
+/** A JSON object of unknown form. */
 export type Fields = { readonly [key: string]: unknown }
 
 /** A message of JSON-RPC 2.0: a request has `method` and `id`, a notification no `id`, an answer no `method`. */
@@ -17,7 +17,7 @@ interface RpcError {
   data?: unknown
 }
 
-/** One end of a connection, in the shape of the MCP SDK's transports. */
+/** One end of a connection. It has the form of the MCP SDK's transports. */
 export interface Channel {
   onmessage?: (message: RpcMessage) => void
   onclose?: () => void
@@ -29,12 +29,12 @@ export interface Channel {
 const METHOD_NOT_FOUND = -32601
 const INTERNAL_ERROR = -32603
 
-/** Whether a request is of 2026-07-28 or later: since then each says its version. */
+/** Whether a request is of protocol version 2026-07-28 or later. Since then each request names its version. */
 export function isOfNewProtocol({ params }: RpcMessage): boolean {
   return Object(params?._meta)['io.modelcontextprotocol/protocolVersion'] !== undefined
 }
 
-/** The answer to a request. Since 2026-07-28 results say their type. */
+/** The answer to a request. Since 2026-07-28 a result names its type. */
 export function answerTo(request: RpcMessage, result: Fields): RpcMessage {
   const told = isOfNewProtocol(request)
     ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
@@ -53,7 +53,7 @@ export function failureOf({ id }: RpcMessage, error: unknown): RpcMessage {
   }
 }
 
-/** Whether a server has nothing of the kind that it was asked for. */
+/** Whether a server does not know the method that it was asked for. */
 export function isUnknownMethod({ error }: RpcMessage): boolean {
   return error?.code === METHOD_NOT_FOUND
 }

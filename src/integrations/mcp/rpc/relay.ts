@@ -1,52 +1,55 @@
 import { inBackground } from '../../../core/in-background.ts'
 import { type Channel, failureOf, type RpcMessage } from './json-rpc.ts'
 
-/** Asks the server, and gives its answer. */
+/** Sends a request and resolves to the answer. */
 export type Ask = (request: RpcMessage) => Promise<RpcMessage>
 
-/** What a handler has to answer with. */
+/** What a handler can use. */
 export interface Help {
+  /** Asks the server. */
   ask: Ask
-  /** Asks the client, under an id of its own; an error where the request that it is for is cancelled. */
+  /** Asks the client, under a new id. Resolves to an error when the handled request is cancelled. */
   askClient: Ask
   signal: AbortSignal
 }
 
-/** Answers a request of the client, with the server's help or without. */
+/** Answers a request of the client. */
 export type Handler = (request: RpcMessage, help: Help) => Promise<RpcMessage>
 
 /** Options of {@link relay}. */
 export interface RelayOptions {
-  /** By the methods that they answer. */
+  /** Handlers by method. */
   handlers: Readonly<Record<string, Handler>>
-  /** Answers all other requests; without it they pass. */
+  /** Answers all other requests. Default: they pass to the server. */
   otherwise?: Handler
-  /** Told of the server's own requests and notifications; what it gives passes in their place, and of null nothing does. */
+  /** Gets each request and notification of the server. What it returns passes to the client; null passes nothing. */
   fromServer(message: RpcMessage, help: FromServer): RpcMessage | null
-  /** Why the server ended, for those whose requests it did not answer. */
+  /** Why the server ended: the message for requests that it did not answer. */
   whyEnded(): string
 }
 
-/** What a request of the server can be answered with. */
+/** What can be done with a message of the server. */
 export interface FromServer {
   askClient: Ask
   answer(message: RpcMessage): void
 }
 
 /**
- * Passes messages between a client and a server as they are, but for the requests that have a handler. Resolves when one of the two has
- * ended and the other is closed, with which it was; what the server left unanswered is answered by an error first.
+ * Passes messages between a client and a server. Requests with a handler are answered by it. When one side ends, requests that
+ * the server did not answer get an error, and the other side is closed.
+ *
+ * @returns Which side ended first.
  */
 export async function relay(
   client: Channel,
   server: Channel,
   { handlers, otherwise, fromServer, whyEnded }: RelayOptions,
 ): Promise<'client' | 'server'> {
-  /** What takes the server's answers, by the ids of the requests. */
+  /** The requests that the server has not answered, by id. */
   const asked = new Map<unknown, (answer: RpcMessage) => void>()
-  /** What takes the client's answers to requests of our own. */
+  /** Our own requests that the client has not answered, by id. */
   const askedClient = new Map<unknown, (answer: RpcMessage) => void>()
-  /** Requests that are with a handler. */
+  /** The requests that a handler is working on. */
   const working = new Map<unknown, AbortController>()
   const unsent = new Set<Promise<void>>()
 
@@ -54,7 +57,7 @@ export async function relay(
     server.send(message).catch((error) => take(failureOf(message, error)))
   }
 
-  /** A client that has gone is told nothing. */
+  /** Sends to the client. A client that is gone gets nothing. */
   async function tell(message: RpcMessage): Promise<void> {
     await client.send(message).catch(() => {})
   }
@@ -93,7 +96,7 @@ export async function relay(
     await tell(answer)
   }
 
-  /** Whether the server has to hear of it. */
+  /** Cancels a request. Returns whether the server knows of it. */
   function cancel(id: unknown): boolean {
     const isAsked = asked.has(id)
     const controller = working.get(id)

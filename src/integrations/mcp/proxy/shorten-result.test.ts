@@ -1,13 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../../../assets/assets.ts'
-import { withoutLargeBlocks } from './large-blocks.ts'
+import { saveBody } from '../save-body.ts'
+import { shortenResult } from './shorten-result.ts'
 
 const assets = createAssets()
+const save = (body: object, name: string) => saveBody({ ...body }, assets, { name })
 const readingTools = { fetch: 'fetch_asset', search: 'search_asset' }
 const shorten = (result: object, maxChars: number) =>
-  withoutLargeBlocks({ ...result }, 'x', {
-    ...{ assets, maxChars, maxBytes: maxChars, showImages: false },
+  shortenResult({ ...result }, 'x', {
+    ...{ save, maxChars, maxBytes: maxChars, showImages: false },
     readingTools,
   })
 
@@ -30,13 +32,13 @@ const results = fc.record(
   { requiredKeys: [] },
 )
 
-describe('withoutLargeBlocks', () => {
+describe('shortenResult', () => {
   it('gives what is small as the same object', async () => {
     await fc.assert(
       fc.asyncProperty(results, async (result) => {
         const small = { ...result }
-        const options = { assets, maxChars: 1e6, maxBytes: 1e6, showImages: false, readingTools }
-        expect(await withoutLargeBlocks(small, 'x', options)).toBe(small)
+        const options = { save, maxChars: 1e6, maxBytes: 1e6, showImages: false, readingTools }
+        expect(await shortenResult(small, 'x', options)).toBe(small)
       }),
     )
   })

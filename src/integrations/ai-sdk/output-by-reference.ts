@@ -1,0 +1,98 @@
+import type { JSONValue } from '@ai-sdk/provider'
+import type { Tool } from 'ai'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { offload, type StoringCall, storeResult } from '../../boundary/store.ts'
+import type { JsonValue } from '../../core/json/json.ts'
+import { callError } from '../../engine/calls/call-error.ts'
+import { kindOf } from '../../prompt/bodies-in.ts'
+
+/** What the AI SDK shows a model as the result of a call. */
+export type ModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>
+
+type ContentPart = Extract<ModelOutput, { type: 'content' }>['value'][number]
+
+/** The call whose result is stored, and the assets where its bodies and long values go. */
+export interface ResultOptions extends StoringCall {
+  assets: Assets
+}
+
+/** A tool's value for its model, by reference. Never rejects. */
+export async function valueOutput(value: unknown, options: ResultOptions): Promise<ModelOutput> {
+  try {
+    const shown = await valueByReference(value, options)
+    return typeof shown === 'string'
+      ? { type: 'text', value: shown }
+      : { type: 'json', value: shown as JSONValue }
+  } catch (error) {
+    return { type: 'error-text', value: callError(error).message }
+  }
+}
+
+/** The same for an output that the tool made itself. Never rejects. */
+export async function outputByReference(
+  output: ModelOutput,
+  options: ResultOptions,
+): Promise<ModelOutput> {
+  if (output.type === 'text' || output.type === 'json') {
+    const { providerOptions } = output
+    const shown = await valueOutput(output.value, options)
+    return providerOptions ? ({ ...shown, providerOptions } as ModelOutput) : shown
+  }
+  if (output.type !== 'content') return output
+  const value = await Promise.all(output.value.map((part) => partByReference(part, options)))
+  return { ...output, value }
+}
+
+/** A tool's value with references in place of bodies. A long value becomes one reference with a preview. */
+export async function valueByReference(given: unknown, options: ResultOptions): Promise<JsonValue> {
+  const assets = () => options.assets
+  const stored = await storeResult(options, given, assets)
+  // The app may change its value later, so the model gets a copy.
+  const isShared = stored.value === given && typeof given === 'object'
+  const value: JsonValue = isShared ? JSON.parse(JSON.stringify(given)) : (stored.value ?? null)
+  return (await offload(options, { ...stored, value }, assets)).value
+}
+
+/** A file as the URL of its asset. A file that cannot be stored stays as it is. */
+async function partByReference(part: ContentPart, options: ResultOptions): Promise<ContentPart> {
+  const body = bodyOf(part)
+  if (!body) return part
+  const { value } = await storeResult(options, body, () => options.assets)
+  const { assetRef, mimeType } = Object(value) as { assetRef?: string; mimeType?: string }
+  if (assetRef === undefined || mimeType === undefined) return part
+  const filename = 'filename' in part && part.filename ? { filename: part.filename } : {}
+  const data = { type: 'url', url: new URL(assetRef), originalUrl: assetRef } as const
+  return { type: 'file', data, mediaType: mimeType, ...filename }
+}
+
+function bodyOf(part: ContentPart): Record<string, unknown> | null {
+  if (part.type === 'file-data' || part.type === 'image-data') {
+    return { mimeType: part.mediaType, dataBase64: part.data }
+  }
+  if (part.type !== 'file' || part.data.type !== 'data') return null
+  const { data } = part.data
+  return { mimeType: part.mediaType, [typeof data === 'string' ? 'dataBase64' : 'data']: data }
+}
+
+/** The value of an output. Content is a list of its parts, with a reference in place of each stored file. */
+export function outputValue(output: ModelOutput): unknown {
+  if (output.type === 'execution-denied') return output.reason ?? null
+  if (output.type !== 'content') return output.value
+  const parts = output.value.map((part) => {
+    if (part.type === 'text') return part.text
+    const assetRef = part.type === 'file' ? urlOf(part.data) : null
+    if (part.type !== 'file' || !assetRef) return part
+    return { assetRef, mimeType: part.mediaType, kind: kindOf(part.mediaType) }
+  })
+  return parts.length === 1 ? parts[0] : parts
+}
+
+/** The URL of a file as it was written; null where its data is no URL. */
+export function urlOf(data: unknown): string | null {
+  const { type, url, originalUrl } = Object(data) as {
+    type?: string
+    url?: URL
+    originalUrl?: string
+  }
+  return type === 'url' && url ? (originalUrl ?? url.href) : null
+}

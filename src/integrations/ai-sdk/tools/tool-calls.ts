@@ -1,0 +1,177 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import { asSchema, jsonSchema, type Schema, type Tool, type ToolExecutionOptions } from 'ai'
+import type { Assets } from '../../../assets/assets-contract.ts'
+import { type Boundary, boundaryOf } from '../../../boundary/boundary.ts'
+import {
+  describeSchema,
+  type JsonSchema,
+  type ToolSchema,
+} from '../../../boundary/describe-schema.ts'
+import type { Tool as ByrefTool } from '../../../boundary/tool.ts'
+import { createResultSource } from '../../../boundary/value-source.ts'
+import { ByrefError } from '../../../core/errors.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
+import { refusalText } from '../../session-labels.ts'
+import { outputValue } from '../output-by-reference.ts'
+import { MessageLabels } from '../trust/message-labels.ts'
+import { flowTool, type MessageTrust } from '../trust/tool-trust.ts'
+
+/** The options of a call. */
+export type CallOptions = ToolExecutionOptions<unknown>
+
+/** A tool of an application, and what its calls need. */
+export interface ToolCallsOptions {
+  name: string
+  tool: Tool
+  assets: Assets
+  /** Null where trust is off. */
+  trust: MessageTrust | null
+}
+
+/** The calls of one tool of the AI SDK: references in their input become values, and the trust policy is asked. */
+export class ToolCalls {
+  /** The input schema for the model. It lets references through: they are checked when they have their values. */
+  readonly schema: Schema<unknown>
+  readonly #options: ToolCallsOptions
+  readonly #boundary: Boundary
+  #described: Promise<ByrefTool> | undefined
+
+  constructor(options: ToolCallsOptions) {
+    this.#options = options
+    this.#boundary = boundaryOf(() => options.assets)
+    const given = asSchema(options.tool.inputSchema) as Schema<unknown>
+    this.schema = jsonSchema(
+      async () => this.#boundary.describe(await this.described()).inputSchema,
+      {
+        validate(value) {
+          if (!given.validate || mayHoldRefs(value)) return { success: true, value }
+          return given.validate(value)
+        },
+      },
+    )
+  }
+
+  /** The tool as byref describes one. In quarantine with the fields of its results. */
+  described(): Promise<ByrefTool> {
+    this.#described ??= this.#describe()
+    return this.#described
+  }
+
+  /** Whether results may show fields under other names than the tool's values. */
+  get isRenamed(): boolean {
+    return this.#options.tool.toModelOutput !== undefined
+  }
+
+  /** Whether a call needs no work here: its tool can run at once. */
+  isPlain(input: unknown): boolean {
+    return this.#options.trust === null && !hasRefs(input)
+  }
+
+  /**
+   * Uses the input of a call with the values of its references, checked by the tool's schema.
+   *
+   * @throws ByrefError `flow_refused` where the trust policy refuses the call, the error of the reference that failed, and
+   * `invalid_arguments`; what `use` throws
+   */
+  async open<T>(
+    input: unknown,
+    { messages, toolCallId }: Pick<CallOptions, 'messages' | 'toolCallId'>,
+    use: (input: unknown) => T,
+  ): Promise<Awaited<T>> {
+    const { assets, trust } = this.#options
+    const tool = await this.described()
+    const written = hasRefs(input) ? input : null
+    let args = input
+    let failure: unknown = null
+    if (written) {
+      const values = sourceOf(messages, assets)
+      const call = { tool, arguments: written }
+      await this.#boundary.resolve(call, values).then(
+        (resolved) => (args = resolved.arguments),
+        (error) => (failure = error),
+      )
+    }
+    // A call that cannot be resolved is checked as it is written.
+    if (trust) {
+      const labels = new MessageLabels(messages, trust)
+      const words = await labels.violations(tool, { toolCallId, input, args })
+      if (words !== null) throw new ByrefError('flow_refused', refusalText(tool, words))
+    }
+    if (failure !== null) throw failure
+    return written
+      ? this.#boundary.withInput({ tool, arguments: Object(args) }, use)
+      : await use(input)
+  }
+
+  async #describe(): Promise<ByrefTool> {
+    const { name, tool, trust } = this.#options
+    const schema = asSchema(tool.inputSchema) as Schema<unknown>
+    const inputSchema = checkedBy(schema, await describe(name, tool, schema))
+    const described = flowTool(name, inputSchema, trust?.trustOf(name))
+    const { outputSchema } = tool
+    if (!outputSchema || trust?.mode !== 'quarantine') return described
+    return { ...described, outputSchema: { ...(await asSchema(outputSchema).jsonSchema) } }
+  }
+}
+
+/** Reads `†result#N` from the results in the messages of a call. */
+function sourceOf(messages: CallOptions['messages'], assets: Assets) {
+  const results = messages
+    .filter((message) => message.role === 'tool')
+    .flatMap(({ content }) => content.filter((part) => part.type === 'tool-result'))
+  return createResultSource(
+    results.map(({ output }) => outputValue(output)),
+    assets,
+  )
+}
+
+/** The AI SDK's schema in the form of a schema library. */
+function checkedBy(schema: Schema<unknown>, described: JsonSchema): ToolSchema {
+  const json = (): Record<string, unknown> => described
+  const standard: StandardSchemaV1.Props & StandardJSONSchemaV1.Props = {
+    version: 1,
+    vendor: 'ai',
+    jsonSchema: { input: json, output: json },
+    async validate(value) {
+      const result = await schema.validate?.(value)
+      if (!result) return { value }
+      return result.success ? { value: result.value } : { issues: issuesOf(result.error) }
+    },
+  }
+  return { '~standard': standard } as ToolSchema
+}
+
+function issuesOf(error: Error): readonly StandardSchemaV1.Issue[] {
+  const { issues } = Object(error.cause ?? error) as { issues?: StandardSchemaV1.Issue[] }
+  return issues ?? [{ message: error.message }]
+}
+
+/** The tool's JSON Schema, also where it has types such as bytes, which only references can stand for. */
+async function describe(name: string, tool: Tool, schema: Schema<unknown>): Promise<JsonSchema> {
+  try {
+    // A copy without the marks of zod, which would make it pass for a schema of a library.
+    return { ...(await schema.jsonSchema) }
+  } catch (error) {
+    const given = Object(tool.inputSchema) as ToolSchema
+    if (!given['~standard']?.jsonSchema) throw error
+    return describeSchema(name, given)
+  }
+}
+
+function hasRefs(input: unknown): input is Record<string, unknown> {
+  return isPlainObject(input) && mayHoldRefs(input)
+}
+
+const IN_TEXT = /†|<\||^\s*asset:/i
+
+/** Whether a value may hold a reference: a variable, an embedded reference, an asset's URL, or an object that names an asset. */
+function mayHoldRefs(root: unknown): boolean {
+  const waiting: unknown[] = [root]
+  for (const value of waiting) {
+    if (typeof value === 'string' && IN_TEXT.test(value)) return true
+    if (typeof value !== 'object' || value === null) continue
+    if ('asset_id' in value || 'assetRef' in value) return true
+    for (const item of Object.values(value)) waiting.push(item)
+  }
+  return false
+}

@@ -1,0 +1,141 @@
+import { isPlainObject } from '../../../core/json/json.ts'
+import { join, type Label, TRUSTED, UNTRUSTED } from '../../../core/labels/label.ts'
+import { isAssetRef } from '../../../core/refs/asset-ref.ts'
+import { labelOfCall } from '../../session-labels.ts'
+import { ASSET_TEMPLATE, assetAsResource } from '../asset-resource.ts'
+import { stricterByMeta, withLabel } from '../label-meta.ts'
+import { callReadingTool, READING_TOOLS, readingTools } from '../reading-tools.ts'
+import { answerTo, failureOf, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
+import type { Handler } from '../rpc/relay.ts'
+import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
+import { type ShortenOptions, shortenResult } from './shorten-result.ts'
+
+/** The guide that is added to a server's instructions. */
+const GUIDE =
+  'Large results are kept as assets, and asset://… stands for them: pass it as a parameter of any tool instead of writing the value out.'
+
+/** Methods whose answers are written by the author of the server, or are empty. */
+const AUTHORED = /^(ping|prompts\/list|logging\/setLevel|resources\/(un)?subscribe)$/
+
+/** Messages of a server that hold no text from what it reads. */
+const WORDLESS = /^(ping|roots\/list|notifications\/.*list_changed|notifications\/cancelled)$/
+
+/**
+ * The view of a client that sees values. Large ones become references. With trust, the session notes the label of
+ * everything that the client sees.
+ */
+export function plainView(
+  { assets, labels, save }: ProxySession,
+  limits: Omit<ShortenOptions, 'save' | 'readingTools'>,
+): ProxyView {
+  const tools = new ProxyTools({
+    assets,
+    labels,
+    isQuarantine: false,
+    added: readingTools(),
+    toServer: (request) => request,
+    async read(tool, { written, label, signal }) {
+      labels?.showWhole(label)
+      return callReadingTool(tool, written, { assets, signal })
+    },
+    shown: (answer, { name, tool, label }) =>
+      shortened(answer, `${name} result`, seen(answer, { tool, label })),
+    failed: (error) => error,
+  })
+
+  /** Notes that the client sees an answer. Returns the label of the answer. */
+  function seen({ result }: RpcMessage, { tool, label = TRUSTED }: Partial<ProxyCall> = {}): Label {
+    const own = tool?.openWorld === false && result ? TRUSTED : UNTRUSTED
+    const all = stricterByMeta(join(own, label), result?._meta)
+    labels?.showWhole(all)
+    return all
+  }
+
+  /** The answer with references in place of what is large. */
+  async function shortened(answer: RpcMessage, name: string, label: Label): Promise<RpcMessage> {
+    if (!answer.result) return answer
+    const given = labels ? withLabel(answer.result, label) : answer.result
+    const { readingTools = READING_TOOLS } = (await tools.known()) ?? {}
+    const options = { ...limits, save: save(label), readingTools }
+    // Where nothing can be stored, such as on a full disk, the result passes as it is.
+    const result = await shortenResult(given, name, options).catch(() => given)
+    return result === answer.result ? answer : { ...answer, result }
+  }
+
+  /** Answers with the server's result, shortened. */
+  function short(kind: string): Handler {
+    return async (request, { ask }) => {
+      const answer = await ask(request)
+      const name = `${Object(request.params).name ?? ''} ${kind}`.trim()
+      return shortened(answer, name, seen(answer))
+    }
+  }
+
+  const readResource = short('resource')
+  const introduced: Handler = async (request, { ask }) => {
+    tools.hear(request)
+    return withGuide(await ask(request))
+  }
+  return {
+    handlers: {
+      initialize: introduced,
+      'server/discover': introduced,
+      'tools/list': tools.list,
+      'tools/call': tools.call,
+      'tasks/result': short('task result'),
+      'prompts/get': short('prompt'),
+      async 'resources/list'(request, { ask }) {
+        const answer = await ask(request)
+        if (Object(answer.result?.resources).length > 0) seen(answer)
+        return listed(answer, request, 'resources', [])
+      },
+      'resources/templates/list': async (request, { ask }) =>
+        listed(await ask(request), request, 'resourceTemplates', [ASSET_TEMPLATE]),
+      async 'resources/read'(request, help) {
+        const uri = String(request.params?.uri)
+        if (!isAssetRef(uri)) return readResource(request, help)
+        const context = TRUSTED
+        if (labels) labels.showWhole(labelOfCall({ context, reads: labels.reads({ uri }) }))
+        try {
+          return answerTo(request, await assetAsResource(assets, uri))
+        } catch (error) {
+          // The server may have addresses of this form, too.
+          const answer = await help.ask(request)
+          return answer.error ? failureOf(request, error) : answer
+        }
+      },
+    },
+    otherwise: labels
+      ? async (request, { ask }) => {
+          const answer = await ask(request)
+          const isAuthored = AUTHORED.test(request.method ?? '') && isPlainObject(answer.result)
+          if (!isAuthored) seen(answer)
+          return answer
+        }
+      : undefined,
+    fromServer(message) {
+      const { method = '', params } = message
+      if (method === 'notifications/tools/list_changed') tools.changed()
+      const isSilent = method === 'notifications/progress' && Object(params).message === undefined
+      if (!isSilent && !WORDLESS.test(method)) labels?.showWhole(UNTRUSTED)
+      return message
+    },
+  }
+}
+
+/** A server's description of itself, with the guide and what is added to the server. */
+function withGuide(answer: RpcMessage): RpcMessage {
+  const { result } = answer
+  if (!isPlainObject(result?.capabilities)) return answer
+  const capabilities = { tools: {}, resources: {}, ...result.capabilities }
+  const instructions = [result.instructions, GUIDE].filter(Boolean).join('\n\n')
+  return { ...answer, result: { ...result, capabilities, instructions } }
+}
+
+/** A list of the server with more items after its last page. A server without such a list has an empty one. */
+function listed(answer: RpcMessage, request: RpcMessage, key: string, more: unknown[]): RpcMessage {
+  if (isUnknownMethod(answer)) return answerTo(request, { [key]: more })
+  const { result } = answer
+  if (!Array.isArray(result?.[key]) || result.nextCursor || more.length === 0) return answer
+  return { ...answer, result: { ...result, [key]: [...result[key], ...more] } }
+}

@@ -1,0 +1,181 @@
+import type { AssetInfo } from '../../../assets/asset-info.ts'
+import { Later, replacePlaces } from '../../../boundary/replace-places.ts'
+import { previewOf } from '../../../boundary/store.ts'
+import { cutText } from '../../../core/json/cut.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
+import { nodeBuiltin } from '../../../node-builtin.ts'
+import { dataInText } from '../../json-in-text.ts'
+import type { ReadingToolNames } from '../reading-tools.ts'
+import type { Fields } from '../rpc/json-rpc.ts'
+import type { SaveBody } from '../save-body.ts'
+
+const { isDeepStrictEqual } = nodeBuiltin('node:util')
+
+/** Which values of a result become assets. */
+export interface ShortenOptions {
+  save: SaveBody
+  /** Maximum characters of a text, or of structured content as JSON, that pass. */
+  maxChars: number
+  /** Maximum bytes of a picture, a sound or a file that pass. */
+  maxBytes: number
+  /** Whether pictures stay beside their references, for the model to see. */
+  showImages: boolean
+  readingTools: ReadingToolNames
+}
+
+/** A value that was stored, and the text that stands for it: how to pass it on, and how it begins. */
+interface Stored {
+  ref: string
+  text: string
+}
+
+/** Characters that are shown of a stored text. */
+const PREVIEW_CHARS = 2_000
+
+/**
+ * Puts references in place of what is large in a result of `tools/call`, `resources/read` or `prompts/get`. Returns the same
+ * object where nothing is.
+ *
+ * @param name The name of the assets.
+ */
+export async function shortenResult(
+  result: Fields,
+  name: string,
+  options: ShortenOptions,
+): Promise<Fields> {
+  const { structuredContent, content, contents, messages } = result
+  const shortener = new Shortener(name, options)
+  const changed: Record<string, unknown> = {}
+  if (structuredContent !== undefined) {
+    changed.structuredContent = await shortener.data(structuredContent)
+  }
+  if (Array.isArray(content)) changed.content = await shortener.content(content)
+  if (Array.isArray(contents)) {
+    changed.contents = await Promise.all(contents.map((one) => shortener.resource(one)))
+  }
+  if (Array.isArray(messages)) {
+    changed.messages = await Promise.all(messages.map((one) => shortener.message(one)))
+  }
+  const isChanged = Object.keys(changed).some((key) => !sameItems(result[key], changed[key]))
+  return isChanged ? { ...result, ...changed } : result
+}
+
+function sameItems(before: unknown, after: unknown): boolean {
+  if (!Array.isArray(before) || !Array.isArray(after)) return before === after
+  return before.length === after.length && before.every((one, i) => one === after[i])
+}
+
+class Shortener {
+  readonly #name: string
+  readonly #options: ShortenOptions
+  /** The structured content, where all of it was stored. */
+  #data: { value: unknown; stored: Stored } | null = null
+
+  constructor(name: string, options: ShortenOptions) {
+    this.#name = name
+    this.#options = options
+  }
+
+  /** Structured content. Storing its long texts alone keeps the form that its schema promises. */
+  async data(given: unknown): Promise<unknown> {
+    const value = isPlainObject(given) && this.#isLong(given) ? await this.#withRefs(given) : given
+    if (!this.#isLong(value)) return value
+    const stored = await this.#text(JSON.stringify(value))
+    this.#data = { value, stored }
+    return { assetRef: stored.ref, offloaded: true, preview: previewOf(value) }
+  }
+
+  /** The blocks of a result. Many blocks that are long together become one. */
+  async content(blocks: readonly unknown[]): Promise<unknown[]> {
+    const shortened = await Promise.all(blocks.map((block) => this.#block(block)))
+    const texts = blocks.flatMap((block, i) => {
+      const { text } = Object(block)
+      return shortened[i]?.[0] === block && typeof text === 'string' ? text : []
+    })
+    const all = shortened.flat()
+    if (!this.#isLong(texts.join(''))) return all
+    return [textBlock(await this.#text(JSON.stringify(all)))]
+  }
+
+  async resource(part: unknown): Promise<unknown> {
+    const { uri: given } = Object(part)
+    const uri = String(given)
+    const stored = isPlainObject(part) ? await this.#body(part, uri) : null
+    return stored ? { uri, mimeType: 'text/plain', text: stored.text } : part
+  }
+
+  async message(message: unknown): Promise<unknown> {
+    if (!isPlainObject(message)) return message
+    const [block] = await this.#block(message.content)
+    return block === message.content ? message : { ...message, content: block }
+  }
+
+  async #block(block: unknown): Promise<unknown[]> {
+    if (!isPlainObject(block)) return [block]
+    const { type, text, resource, annotations } = block
+    const body = isPlainObject(resource) ? resource : block
+    const stored = this.#repeated(text) ?? (await this.#body(body, String(body.uri ?? this.#name)))
+    if (!stored) return [block]
+    const note = textBlock(stored, annotations)
+    return type === 'image' && this.#options.showImages ? [block, note] : [note]
+  }
+
+  /** Servers repeat structured content as text. */
+  #repeated(text: unknown): Stored | null {
+    const isSame = this.#data !== null && typeof text === 'string'
+    if (!isSame || !isDeepStrictEqual(dataInText(text), this.#data?.value)) return null
+    return this.#data?.stored ?? null
+  }
+
+  async #body(body: Fields, name: string): Promise<Stored | null> {
+    const { text, data, blob = data, mimeType } = body
+    const { maxChars, maxBytes, save, readingTools } = this.#options
+    // Pages of MCP apps are for the host, which follows no references.
+    if (name.startsWith('ui://')) return null
+    if (typeof text === 'string') {
+      return text.length > maxChars ? this.#text(text, name, mimeType) : null
+    }
+    if (typeof blob !== 'string' || (blob.length * 3) / 4 <= maxBytes) return null
+    const info = await save(body, name)
+    return info && stand(info, `Look at it by ${readingTools.fetch}`)
+  }
+
+  async #text(text: string, name = this.#name, mime: unknown = null): Promise<Stored> {
+    const value = dataInText(text)
+    const usual = value === undefined ? 'text/plain' : 'application/json'
+    const mimeType = typeof mime === 'string' ? mime : usual
+    const { save, readingTools } = this.#options
+    const info = (await save({ text, mimeType }, name)) as AssetInfo
+    const how = `Find in it by ${readingTools.search}, read it by ${readingTools.fetch}`
+    if (value === undefined) return stand(info, how, { begin: cutText(text, PREVIEW_CHARS) })
+    const field = `, or a field of it as ${info.ref}/content/KEY`
+    return stand(info, how, { field, begin: JSON.stringify(previewOf(value)) })
+  }
+
+  #withRefs(data: Record<string, unknown>): Promise<Record<string, unknown>> {
+    return replacePlaces(data, null, (value) => {
+      if (typeof value !== 'string' || !(value.length > this.#options.maxChars)) return value
+      return new Later(async () => (await this.#text(value)).text)
+    })
+  }
+
+  #isLong(value: unknown): boolean {
+    return (JSON.stringify(value)?.length ?? 0) > this.#options.maxChars
+  }
+}
+
+function stand(
+  { ref, mime, size, name }: AssetInfo,
+  how: string,
+  { field = '', begin }: { field?: string; begin?: string } = {},
+): Stored {
+  const lines = [
+    `${ref} (${name}, ${mime}, ${size} bytes) stands for what is too large to show.`,
+    `Pass it as a parameter of any tool instead of writing it out${field}; within a text write <|${ref}|>. ${how}.`,
+  ]
+  return { ref, text: [...lines, ...(begin ? ['It begins:', begin] : [])].join('\n') }
+}
+
+function textBlock({ text }: Stored, annotations?: unknown): Fields {
+  return { type: 'text', text, ...(annotations === undefined ? {} : { annotations }) }
+}

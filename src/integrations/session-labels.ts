@@ -1,0 +1,96 @@
+import type { Read } from '../boundary/resolve.ts'
+import type { Tool } from '../boundary/tool.ts'
+import type { Found } from '../boundary/value-source.ts'
+import type { TrustMode } from '../core/events/events.ts'
+import { join, joinAll, type Label, TRUSTED, UNKNOWN } from '../core/labels/label.ts'
+import { type LabelTree, wholeOf } from '../core/labels/label-tree.ts'
+import { visibleOf } from '../core/labels/labels.ts'
+import type { AssetRefParts } from '../core/refs/asset-ref.ts'
+import { referencesIn } from '../core/refs/references-in.ts'
+import type { VariableRef } from '../core/refs/variable-ref.ts'
+import { type GivenLabels, violationsOf, violationText } from '../policies/trust/check-flow.ts'
+
+/** A call that is checked before it runs. */
+export interface CheckedInput {
+  /** The arguments as the model wrote them. */
+  written: unknown
+  /** The same with the values of their references. */
+  args: unknown
+  labels: GivenLabels
+}
+
+/** The labels in a session without a log: of what the model was shown, and of each asset that the session knows. */
+export class SessionLabels {
+  readonly #mode: TrustMode
+  readonly #assets = new Map<string, Label>()
+  #context = TRUSTED
+
+  constructor(mode: TrustMode) {
+    this.#mode = mode
+  }
+
+  /** Of everything that the model was shown so far. */
+  get context(): Label {
+    return this.#context
+  }
+
+  /** Notes that the model gets a value. In quarantine it sees only the trusted parts. */
+  show(labels: LabelTree): void {
+    this.showWhole(this.#mode === 'quarantine' ? visibleOf(labels) : wholeOf(labels))
+  }
+
+  /** Notes that the model sees a whole value, also in quarantine. */
+  showWhole(label: Label): void {
+    this.#context = join(this.#context, label)
+  }
+
+  /** Notes what an asset contains. */
+  noteAsset(id: string, label: Label): void {
+    this.#assets.set(id, join(this.#assets.get(id) ?? TRUSTED, label))
+  }
+
+  /** The label of an asset. An asset that the session does not know is untrusted and private. */
+  asset({ id }: Pick<AssetRefParts, 'id'>): Label {
+    return this.#assets.get(id) ?? UNKNOWN
+  }
+
+  /**
+   * The values that references in arguments lead to, also references inside those values.
+   *
+   * @param find Finds the value of a variable, with its labels. Default: there are no variables.
+   */
+  reads(args: unknown, find: (variable: VariableRef) => Found | null = () => null): Read[] {
+    return referencesIn(args).flatMap(({ path, text: ref, variables, assets }): Read[] => {
+      const found = variables.flatMap((one) => find(one) ?? [])
+      const inside = found.flatMap(({ value }) => referencesIn(value))
+      return [
+        ...found.map(({ labels = { label: UNKNOWN } }) => ({ path, ref, labels })),
+        ...assets.map((one) => ({ path, ref, labels: { label: this.asset(one) } })),
+        ...inside.flatMap((inner) =>
+          inner.assets.map((one) => {
+            const labels = { label: this.asset(one) }
+            return { path: [...path, ...inner.path], ref: inner.text, labels }
+          }),
+        ),
+      ]
+    })
+  }
+}
+
+/** The label of everything that a call is given: what its model had been shown, and what it reads. */
+export function labelOfCall({ context, reads }: GivenLabels): Label {
+  return joinAll([context, ...reads.map(({ labels }) => wholeOf(labels))])
+}
+
+/** What a tool does not accept of a call; null where it accepts everything. Holds no value, and only references that the model wrote. */
+export function violationWords(tool: Tool, { written, args, labels }: CheckedInput): string | null {
+  const violations = violationsOf(tool, Object(args), labels)
+  const known = new Set(referencesIn(written).map(({ text }) => text))
+  const words = new Set(violations.map((one) => violationText(one, known)))
+  return violations.length > 0 ? [...words].join('; ') : null
+}
+
+/** The message of a call that was refused. */
+export function refusalText({ id }: Tool, words: string): string {
+  return `The call of "${id}" was not made: ${words}`
+}
