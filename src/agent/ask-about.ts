@@ -6,7 +6,7 @@ import type { CapabilityOverrides } from '../models/capabilities.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { RetryOptions } from '../models/retry-options.ts'
 import { markAskAbout } from '../policies/trust/closed-answers.ts'
-import { kindOf } from '../prompt/bodies-in.ts'
+import { kindOf } from '../prompt/named-media.ts'
 
 /** What the tool asks with. */
 export interface AskAboutOptions {

@@ -4,8 +4,7 @@ import type { Message, ToolCall } from '../core/messages/message.ts'
 import type { OffloadedValue } from '../core/messages/offloaded.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultName } from '../core/messages/results.ts'
-import { bodiesIn, isPerceived, kindOf } from './bodies-in.ts'
-import type { KnownAssets } from './named-media.ts'
+import { bodiesIn, isPerceived, type KnownAssets, kindOf } from './named-media.ts'
 import type { MediaPart, ResultItem } from './transcript-item.ts'
 
 /** A result in the conversation. */

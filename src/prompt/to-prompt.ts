@@ -1,12 +1,14 @@
 import type {
+  LanguageModelV4FilePart,
   LanguageModelV4Message,
   LanguageModelV4Prompt,
+  LanguageModelV4TextPart,
+  LanguageModelV4ToolResultOutput,
+  LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
-import type { ModelCapabilities } from '../models/model-capabilities.ts'
-import { toFilePart } from './file-part.ts'
-import { resultMessages } from './result-message.ts'
-import type { ResolvedItem } from './transcript-item.ts'
+import { limitOf, type ModelCapabilities } from '../models/model-capabilities.ts'
+import type { FilePart, ResolvedItem, ResolvedResult } from './transcript-item.ts'
 
 /** The parts of a prompt around its items. */
 export interface PromptFrame {
@@ -143,4 +145,80 @@ function withMark(
   mark: SharedV4ProviderOptions,
 ): LanguageModelV4Message {
   return { ...message, providerOptions: { ...message.providerOptions, ...mark } }
+}
+
+/** The values of `imageDetail` that providers know. */
+const DETAILS = /^(low|high|auto)$/
+
+/** Converts a resolved body to a file part of the AI SDK. */
+export function toFilePart(
+  { mediaType, fileName, detail, data }: FilePart,
+  { detailOption }: Pick<ModelCapabilities, 'detailOption'>,
+): LanguageModelV4FilePart {
+  const isTold = detailOption !== null && detail !== undefined && DETAILS.test(detail)
+  return {
+    type: 'file',
+    mediaType,
+    data,
+    ...(fileName === undefined ? {} : { filename: fileName }),
+    ...(isTold ? { providerOptions: { [detailOption]: { imageDetail: detail } } } : {}),
+  }
+}
+
+/** The capabilities that determine where the files of results are sent. */
+export type ResultCapabilities = Pick<
+  ModelCapabilities,
+  'takesInResults' | 'urlsInResults' | 'detailOption'
+>
+
+/**
+ * Converts the results of one answer's calls to messages: one with the results, and after it a user message with
+ * files that the model does not accept inside results.
+ */
+export function resultMessages(
+  results: readonly ResolvedResult[],
+  capabilities: ResultCapabilities,
+): LanguageModelV4Message[] {
+  const outside: (LanguageModelV4TextPart | LanguageModelV4FilePart)[] = []
+  const content = results.map((result): LanguageModelV4ToolResultPart => {
+    const { toolCallId, toolName } = result
+    const files = result.media.filter((part) => part.type === 'file')
+    const inside = files.filter((file) => !result.isError && goesInside(file, capabilities))
+    for (const file of files.filter((one) => !inside.includes(one))) {
+      outside.push({
+        type: 'text',
+        text: `[From the result of ${toolName}, call ${toolCallId}: ${file.ref}]`,
+      })
+      outside.push(toFilePart(file, capabilities))
+    }
+    const output = outputOf(
+      result,
+      inside.map((file) => toFilePart(file, capabilities)),
+    )
+    return { type: 'tool-result', toolCallId, toolName, output }
+  })
+  const messages: LanguageModelV4Message[] = [{ role: 'tool', content }]
+  if (outside.length > 0) messages.push({ role: 'user', content: outside })
+  return messages
+}
+
+function goesInside({ mediaType, data }: FilePart, capabilities: ResultCapabilities): boolean {
+  if (data.type === 'url' && !capabilities.urlsInResults) return false
+  return limitOf(capabilities.takesInResults, mediaType) !== null
+}
+
+function outputOf(
+  { isError, output, media }: ResolvedResult,
+  files: readonly LanguageModelV4FilePart[],
+): LanguageModelV4ToolResultOutput {
+  const notes = media.flatMap((part) => (part.type === 'text' ? part.text : []))
+  if (notes.length === 0 && files.length === 0) {
+    if (output.type === 'text')
+      return { type: isError ? 'error-text' : 'text', value: output.value }
+    return { type: isError ? 'error-json' : 'json', value: output.value as never }
+  }
+  const said = output.type === 'text' ? output.value : JSON.stringify(output.value)
+  const text = [said, ...notes].join('\n')
+  if (files.length === 0) return { type: isError ? 'error-text' : 'text', value: text }
+  return { type: 'content', value: [{ type: 'text', text }, ...files] }
 }

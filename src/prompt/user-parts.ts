@@ -4,10 +4,11 @@ import type { Attachment, Message } from '../core/messages/message.ts'
 import { type ReadMedia, readParts } from '../core/messages/message-parts.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
-import { bodiesIn, kindOf } from './bodies-in.ts'
 import {
+  bodiesIn,
   embeddedMedia,
   type KnownAssets,
+  kindOf,
   mediaOf,
   noteBareNames,
   referenceUrl,

@@ -163,7 +163,7 @@ describe('createCallGraph', () => {
   it.each([
     [2, '1 (t) → 2 (t) → 1 (t)'],
     [3, '1 (t) → 3 (t) → 2 (t) → 1 (t)'],
-  ])('names the calls of a circle of %s', (count, circle) => {
+  ])('names the calls of a cycle of %s', (count, circle) => {
     const graph = createCallGraph(() => false)
     for (let i = 1; i <= count; i++) {
       graph.add(plan(`${i}`, [`†state.n${i === 1 ? count : i - 1}`], `†state.n${i}`))
@@ -176,7 +176,7 @@ describe('createCallGraph', () => {
     expect(ready.map((one) => one.plan.id)).toEqual(['1', '2', '3'].slice(0, count))
     for (const { error } of ready) {
       expect(error).toMatchObject({ code: 'call_cycle' })
-      expect(error?.message).toContain(`circle: ${circle}.`)
+      expect(error?.message).toContain(`cycle: ${circle}.`)
     }
     for (const { plan: one } of ready) graph.settle(one.id, endOf(one, true))
     const [left] = graph.ready()

@@ -134,6 +134,6 @@ describe('interrupted', () => {
       message: expect.stringMatching(/"t" was interrupted. It may or may not/),
     })
     const gone = planCall({ id: 'c', name: 'gone', arguments: {} }, new Map())
-    expect(interrupted(gone).message).toContain('the tool is not there any more')
+    expect(interrupted(gone).message).toContain('the tool no longer exists')
   })
 })

@@ -4,7 +4,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { offload, type StoringCall, storeResult } from '../../boundary/store.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { callError } from '../../engine/calls/call-error.ts'
-import { kindOf } from '../../prompt/bodies-in.ts'
+import { kindOf } from '../../prompt/named-media.ts'
 
 /** What the AI SDK shows a model as the result of a call. */
 export type ModelOutput = Awaited<ReturnType<NonNullable<Tool['toModelOutput']>>>

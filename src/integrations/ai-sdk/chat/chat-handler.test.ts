@@ -410,7 +410,10 @@ describe('createChatHandler', () => {
         headers: { 'x-user': 'ada', 'content-type': 'application/json' },
       }),
     )
-    expect([again.status, await again.text()]).toEqual([409, expect.stringContaining('message')])
+    expect([again.status, await again.text()]).toEqual([
+      409,
+      expect.stringContaining('already exists'),
+    ])
     expect(await uiMessages(agent.scoped('ada'), 'c')).toHaveLength(2)
     await ada.sendMessage({ text: 'x'.repeat(1000) })
     expect(ada.error?.message).toMatch(/at most 1000 bytes/)

@@ -4,13 +4,11 @@ import type {
   LanguageModelV4ToolResultPart as ToolResult,
 } from '@ai-sdk/provider'
 import { referenceGuide } from '../../../core/messages/reference-guide.ts'
-import { kindOf } from '../../../prompt/bodies-in.ts'
-import { toFilePart } from '../../../prompt/file-part.ts'
 import type { MediaSource } from '../../../prompt/media/media-source.ts'
 import { resolveMedia } from '../../../prompt/media/resolve-media.ts'
-import { embeddedMedia, mediaOf } from '../../../prompt/named-media.ts'
+import { embeddedMedia, kindOf, mediaOf } from '../../../prompt/named-media.ts'
 import type { ShownResult } from '../../../prompt/result-item.ts'
-import { type ResultCapabilities, resultMessages } from '../../../prompt/result-message.ts'
+import { type ResultCapabilities, resultMessages, toFilePart } from '../../../prompt/to-prompt.ts'
 import { createToldOnce, type PlacedTopic, type ToldOnce } from '../../../prompt/told-once.ts'
 import {
   type MediaPart,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { DataPlace } from './call-plan.ts'
-import { createPlaceIndex } from './place-index.ts'
+import type { DataPlace } from '../../boundary/call-plan.ts'
+import { createPlaceIndex } from './call-graph.ts'
 
 const at = (path: DataPlace['path'], more: Partial<DataPlace> = {}): DataPlace => ({
   kind: 'state',
