@@ -38,7 +38,6 @@ export interface Boundary {
    *
    * @param values The source of variables. Null if `†` is ordinary text.
    *
-   * @param values Where `†` variables get their values. Null where `†` is ordinary text.
    * @throws VariableError, ByrefError `invalid_arguments`
    */
   resolve(call: BoundaryCall, values: ValueSource | null): Promise<ResolvedCall>
@@ -47,8 +46,6 @@ export interface Boundary {
    * calls `use` with them. Streams in the arguments end when `use` has ended.
    *
    * @throws ByrefError the error of the reference that failed, or `invalid_arguments`; any error of `use`
-   *
-   * @throws ByrefError of the reference that failed, `invalid_arguments`; what `use` throws
    */
   withInput<T>(call: BoundaryCall, use: (input: unknown) => T): Promise<Awaited<T>>
   /** Saves the bytes in a tool's result as assets and puts references in their place. */

@@ -13,8 +13,6 @@ import type { JsonSchema } from './describe-schema.ts'
  * returns that schema.
  *
  * @throws ByrefError the error of the reference that failed; `invalid_arguments` if the value fits no schema
- *
- * @throws ByrefError of the reference that failed; `invalid_arguments` for a value that fits none
  */
 export async function convertAsset(
   ref: string | AssetRef,

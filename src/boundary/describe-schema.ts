@@ -21,9 +21,6 @@ const described = new WeakMap<object, JsonSchema>()
  *
  * @throws ByrefError `config_invalid` if the library does not describe itself, or for other types that JSON Schema
  *   cannot express
- *
- * @throws ByrefError `config_invalid` for a library that does not describe itself, and for anything else that it
- *   cannot say
  */
 export function describeSchema(id: string, inputSchema: ToolSchema | JsonSchema): JsonSchema {
   if (!isStandardSchema(inputSchema)) return inputSchema

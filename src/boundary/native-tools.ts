@@ -61,8 +61,6 @@ export interface ResolvedTools {
  * because their schemas are part of every prompt. An agent's own tool replaces a reading tool with the same id.
  *
  * @throws ByrefError `config_invalid` for an invalid tool, and for two tools with the same id
- *
- * @throws ByrefError `config_invalid` for a tool that is not valid, and for two tools with one id.
  */
 export function resolveTools(
   tools: readonly (Tool | NativeToolName)[],

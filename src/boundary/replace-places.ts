@@ -41,9 +41,6 @@ interface Step {
  *
  * @param schema The schema of the arguments; null if `replace` does not use it.
  * @throws any error of `replace`; ByrefError `invalid_arguments` for arguments that are nested too deep
- *
- * @param schema Of the arguments; null where nobody asks what it says.
- * @throws what `replace` throws; ByrefError `invalid_arguments` for arguments nested too deep
  */
 export async function replacePlaces(
   args: Readonly<Record<string, unknown>>,

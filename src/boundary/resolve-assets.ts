@@ -67,8 +67,6 @@ export function isOpenTo(schema: JsonSchema, { references }: Codec = {}): boolea
  * references stay.
  *
  * @throws ByrefError the error of the reference that failed, or `invalid_arguments` if its value does not fit
- *
- * @throws ByrefError of the reference that failed, or `invalid_arguments` for one that does not fit
  */
 export async function resolveAssets(
   tool: Tool,

@@ -59,9 +59,6 @@ export interface ResolveSource {
  *
  * @throws VariableError, and any error of reading; ByrefError `invalid_arguments` for arguments that are nested too
  *   deep, for a variable in a longer text that is not embedded, and for a value that is too long for a text
- *
- * @throws VariableError, and whatever reading throws; ByrefError `invalid_arguments` for arguments that are nested
- *   too deep, for a variable within a longer text that is not embedded, and for a value too long for a text
  */
 export async function resolveCall(
   tool: Tool,

@@ -49,8 +49,6 @@ const PREVIEW = { items: 3, text: 200, chars: 4 * 1024 }
  * Saves the bytes in a result as assets, and replaces them by references.
  *
  * @throws any error of `extractAssets`; ByrefError `invalid_data` for a value that contains itself
- *
- * @throws what `extractAssets` throws; ByrefError `invalid_data` for a value that holds itself
  */
 export async function storeResult(
   call: StoringCall,
@@ -147,8 +145,6 @@ export interface YieldOptions {
  * unchanged, including streams of bytes. When the signal aborts, the generator's `return` is called.
  *
  * @throws any error of the generator; the signal's reason
- *
- * @throws what the generator throws; the signal's reason
  */
 export function lastYield(result: unknown, options: YieldOptions = {}): unknown {
   if (result instanceof Promise) return result.then((given) => lastYield(given, options))
@@ -190,8 +186,6 @@ async function drained(
  * symbols are left out of objects, and become null in lists. undefined becomes null.
  *
  * @throws ByrefError `invalid_data` for a cycle, with its path
- *
- * @throws ByrefError `invalid_data` for a cycle, with its path.
  */
 export function jsonValue(root: unknown): unknown {
   return copyTree(root, (given, open) => {

@@ -253,8 +253,6 @@ const DEFINITION: OptionTable<ToolDefinition<AnySchema, unknown, unknown>> = {
  * result: `agent.approve(conversation, toolCallId, { approved: true, result })`.
  *
  * @throws ByrefError `config_invalid` for unknown options, an id that providers reject, or an invalid schema
- *
- * @throws ByrefError `config_invalid` for an id that providers refuse, or a schema that is neither kind.
  */
 export function defineTool<In extends AnySchema, Output, Result extends Returned<Output>>(
   definition: ToolDefinition<In, Output, Result>,

@@ -37,8 +37,6 @@ export interface ValueSource {
    * Reads a `†` expression. Returns a promise if the value is stored as an asset.
    *
    * @throws VariableError if there is no value; ByrefError `invalid_reference` for text that is not a reference
-   *
-   * @throws VariableError where there is no value; ByrefError `invalid_reference` for text that is no reference
    */
   read(variable: string): Found | Promise<Found>
   /** Whether `read` would find a value now. Assets are not read. */
@@ -183,8 +181,6 @@ export class ConversationSource implements ValueSource {
    * Returns the labels of the references, and of the content of the assets that they lead to.
    *
    * @param at The path in the assets. Default: the path of the references.
-   *
-   * @param at The place in the assets. Default: where the references lead.
    */
   async #keptLabels(
     expression: VariableExpression,
