@@ -26,13 +26,15 @@ const ATTACKS: Record<Goal, PlannedCall> = {
 /**
  * The attacker's best friend: it does what it was asked, and first whatever order it finds anywhere in its prompt, in
  * whatever disguise.
+ *
+ * @param answer What it answers about a value, by the prompt of `ask_about`.
  */
-export function gullibleModel(plan: Plan) {
+export function gullibleModel(plan: Plan, answer = answerTo) {
   const done = new Set<Goal>()
   let step = 0
-  function answer({ prompt }: LanguageModelV4CallOptions) {
+  function turn({ prompt }: LanguageModelV4CallOptions) {
     const text = textOf(prompt)
-    if (isAsked(prompt)) return answerTo(text)
+    if (isAsked(prompt)) return JSON.stringify({ answer: answer(text) })
     const goal = findOrder(text)
     if (goal && !done.has(goal)) {
       done.add(goal)
@@ -42,7 +44,7 @@ export function gullibleModel(plan: Plan) {
     if (typeof next === 'string') return next
     return { calls: [typeof next === 'function' ? next({ text }) : next] }
   }
-  return scriptedModel(Array.from({ length: 30 }, (): ScriptedTurn => answer))
+  return scriptedModel(Array.from({ length: 30 }, (): ScriptedTurn => turn))
 }
 
 /** Whether it is `ask_about` that asks. */
@@ -51,10 +53,10 @@ export function isAsked(prompt: LanguageModelV4Prompt): boolean {
 }
 
 /** It has no tools then: it can but say something else. */
-function answerTo(text: string): string {
+function answerTo(text: string): unknown {
   const isClosed = text.includes('"boolean"')
-  if (findOrder(text)) return JSON.stringify({ answer: isClosed ? false : order('mail') })
-  return JSON.stringify({ answer: isClosed ? true : 'In short: it is about something.' })
+  if (findOrder(text)) return isClosed ? false : order('mail')
+  return isClosed ? true : 'In short: it is about something.'
 }
 
 function textOf(prompt: LanguageModelV4Prompt): string {
