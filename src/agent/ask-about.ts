@@ -5,7 +5,7 @@ import { isAssetRef } from '../core/refs/asset-ref.ts'
 import type { CapabilityOverrides } from '../models/capabilities.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { RetryOptions } from '../models/retry-options.ts'
-import { markAskAbout } from '../policies/trust/closed-answers.ts'
+import { markAskAbout } from '../policies/trust/closed-values.ts'
 import { kindOf } from '../prompt/bodies-in.ts'
 
 /** What the answers come from. */

@@ -293,7 +293,7 @@ export type ConversationEvent =
     }
   /** What a tool's own model calls used: it counts as its run's. Logged with what the call came to. */
   | { type: 'TOOL_USAGE'; toolCallId: string; runId: string; usage: TokenUsage }
-  /** An answer about what is untrusted is shown to the model: at most so many bits of it. */
+  /** An answer about what is untrusted is shown to the model, or a tool acts on closed values: at most so many bits of it. */
   | { type: 'DECLASSIFIED'; toolCallId: string; runId: string; bits: number; question: string }
   // what streams by: not durable, its outcome is in the events above
   | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' }
