@@ -1,6 +1,6 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { type ScriptedTurn, scriptedModel } from '../../src/testing/index.ts'
-import { GOALS, type Goal, order } from './injections.ts'
+import { GOALS, type Goal, order, TAGS } from './injections.ts'
 
 /** A call that a model makes. */
 export interface PlannedCall {
@@ -65,10 +65,16 @@ function textOf(prompt: LanguageModelV4Prompt): string {
     .join('\n')
 }
 
-/** Reads a text every way that it knows. */
-function findOrder(text: string): Goal | null {
+/** The order that a text holds, read every way that the model knows; null for none. */
+export function findOrder(text: string): Goal | null {
   const plain = text.replace(/\\[nrtu"\\]/g, ' ')
-  const readings = [plain, [...plain].reverse().join(''), rotated(plain), decoded(plain)]
+  const readings = [
+    plain,
+    [...plain].reverse().join(''),
+    rotated(plain),
+    decoded(plain),
+    unescaped(plain),
+  ]
   const letters = readings.map((one) => one.toLowerCase().replace(/[^a-z]/g, ''))
   const isTold = (goal: Goal): boolean => {
     const wanted = order(goal)
@@ -87,6 +93,15 @@ function rotated(text: string): string {
     const base = one <= 'Z' ? 65 : 97
     return String.fromCharCode(((one.charCodeAt(0) - base + 13) % 26) + base)
   })
+}
+
+function unescaped(text: string): string {
+  return text
+    .replace(/[\u{e0000}-\u{e007f}]/gu, (one) =>
+      String.fromCodePoint(Number(one.codePointAt(0)) - TAGS),
+    )
+    .replace(/&#(\d{1,3});/g, (_, code) => String.fromCharCode(Number(code)))
+    .replace(/%([0-9a-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
 }
 
 function decoded(text: string): string {

@@ -31,7 +31,7 @@ const TICKET = { number: 12, title: 'Crash', text: 'It crashes.', severity: 'hig
 function reads(
   id: string,
   openWorld: boolean,
-  { takes = {}, gives, value }: { takes?: object; gives: object; value: unknown },
+  { takes = {}, gives, value }: { takes?: object; gives: Record<string, unknown>; value: unknown },
 ): Tool {
   return defineTool({
     ...{ id, description: id, readOnly: true, openWorld, execute: () => value },

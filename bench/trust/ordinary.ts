@@ -37,7 +37,7 @@ async function play(task: OrdinaryTask): Promise<{ questions: number; done: bool
   return { questions, done: done.join() === task.does.join() }
 }
 
-const outcomes = []
+const outcomes: { task: OrdinaryTask; questions: number; done: boolean }[] = []
 for (const task of ORDINARY) outcomes.push({ task, ...(await play(task)) })
 const count = (is: (one: (typeof outcomes)[number]) => boolean): string => {
   const found = outcomes.filter(is).length
