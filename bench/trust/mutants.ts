@@ -41,7 +41,7 @@ const MUTANTS: readonly (readonly [name: string, file: string, from: string, to:
     'keys of what is not shown are told',
     'src/core/labels/redact-value.ts',
     'if (Array.isArray(value)) return `list,',
-    'if (!Array.isArray(value)) return `object ${Object.keys(value)}`\n  if (Array.isArray(value)) return `list,',
+    'if (!Array.isArray(value)) return Object.keys(value).join()\n  if (Array.isArray(value)) return `list,',
   ],
   [
     'parameters inside a value are not looked at',
@@ -70,8 +70,8 @@ const MUTANTS: readonly (readonly [name: string, file: string, from: string, to:
   [
     'a format is not looked at to its end',
     'src/policies/trust/closed-values.ts',
-    'new RegExp(`^${DATE}$`)',
-    'new RegExp(`^${DATE}`)',
+    'FORMATS[format as Format].pattern.test(value)',
+    'FORMATS[format as Format].pattern.test(value.slice(0, 10))',
   ],
   [
     'tools forget what they were given',
@@ -94,8 +94,8 @@ const MUTANTS: readonly (readonly [name: string, file: string, from: string, to:
   [
     'a message of anybody is trusted',
     'src/core/labels/labels.ts',
-    'return { label: isSpeaker(sender) ? TRUSTED : madeBy(UNTRUSTED, `message:${id}`) }',
-    'return { label: TRUSTED }',
+    'label: isSpeaker(sender) ? TRUSTED : ',
+    'label: TRUSTED ?? ',
   ],
   [
     'names and types of files are shown',

@@ -281,7 +281,7 @@ export const ENTRIES: readonly Move[] = [
     name: "a plugin's reply",
     async apply(scene, choose) {
       const notes = await loadPlugin(PLUGIN, { keep: () => scene.infected() })
-      scene.options = { ...scene.options, plugins: [notes] }
+      scene.set({ plugins: [notes] })
       if (choose.chance(0.5)) return scene.call('notes_keep', { value: 'x' })
       scene.messages.push({
         ...{ sender: { participant_id: 'ann', participant_role: 'user' }, content_type: 'command' },
@@ -316,7 +316,7 @@ export const ENTRIES: readonly Move[] = [
     apply(scene) {
       const { execute: _, ...outside } = source(scene, { id: 'outside', idempotent: false })
       scene.use(defineTool({ ...outside, inputSchema: any } as never) as Tool)
-      scene.options = { ...scene.options, trust: 'quarantine' }
+      scene.set({ trust: 'quarantine' })
       scene.call('outside', { outside: true })
     },
   },
@@ -324,10 +324,9 @@ export const ENTRIES: readonly Move[] = [
     name: 'a summary of what was said',
     apply(scene) {
       scene.use(source(scene))
-      scene.options = {
-        ...scene.options,
+      scene.set({
         history: { maxTokens: 200, summarize: ({ messages }) => JSON.stringify(messages) },
-      }
+      })
       scene.call('source', {})
       for (let i = 0; i < 3; i++) scene.aside('source', { other: 'x'.repeat(400) })
     },

@@ -134,14 +134,14 @@ export const HOPS: readonly Move[] = [
   {
     name: 'fetched',
     apply(scene, choose) {
-      scene.options = { ...scene.options, reading: true }
+      scene.set({ reading: true })
       scene.call('fetch_asset', { ref: scene.at, format: choose.pick(['text', 'dataUrl']) })
     },
   },
   {
     name: 'searched',
     apply(scene) {
-      scene.options = { ...scene.options, reading: true }
+      scene.set({ reading: true })
       scene.call('search_asset', { ref: scene.at, query: '.', regex: true })
     },
   },
@@ -361,24 +361,24 @@ export const SINKS: readonly Move[] = [
 export const SETTINGS: readonly Move[] = [
   ...(['cache', 'engine', 'model'] as const).map((merge) => ({
     name: `merge ${merge}`,
-    apply: (scene: Scene) => void (scene.options = { ...scene.options, merge }),
+    apply: (scene: Scene) => scene.set({ merge }),
   })),
   {
     name: 'questions',
-    apply: (scene) => void (scene.options = { ...scene.options, trust: 'quarantine' }),
+    apply: (scene) => scene.set({ trust: 'quarantine' }),
   },
   {
     name: 'a short history',
     apply(scene) {
       const history = { maxTokens: 300, summarize: (given: unknown) => JSON.stringify(given) }
-      scene.options = { ...scene.options, history } as never
+      scene.set({ history } as never)
     },
   },
   {
     name: 'pictures by reference',
     apply(scene) {
       const capabilities = { takes: ['image/*'] }
-      scene.options = { ...scene.options, capabilities } as never
+      scene.set({ capabilities } as never)
     },
   },
 ]

@@ -102,6 +102,10 @@ export class Scene {
     }
   }
 
+  set(options: Partial<AgentOptions>): void {
+    this.options = { ...this.options, ...options }
+  }
+
   use(tool: Tool): void {
     this.tools.set(tool.id, tool)
   }

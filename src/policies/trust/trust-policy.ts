@@ -135,17 +135,25 @@ function distinct(violations: readonly FlowViolation[]): FlowViolation[] {
 }
 
 /** The label of everything that a call is given: what its model had been shown, and what it reads. */
-function givenTo(call: PolicyCall, labels: Labels, reads: readonly Read[] = readsOf(call)): Label {
+function givenTo(call: PolicyCall, labels: Labels, reads?: readonly Read[]): Label {
   const { toolCallId, each, state } = call
-  const read = reads.map((one) => wholeOf(one.labels))
+  const read = reads ? labelOf(reads) : readsOf(call)
   const over = each ? [wholeOf(each)] : []
   // A person was shown these values: others may have the same names by now.
   const shown = state.approval?.label ? [readLabel(state.approval.label)] : []
-  return joinAll([labels.contextOf(toolCallId), ...over, ...read, ...shown, byName(call, labels)])
+  return joinAll([labels.contextOf(toolCallId), ...over, read, ...shown, byName(call, labels)])
 }
 
-function readsOf({ items }: PolicyCall): readonly Read[] {
-  return items.flatMap(({ reads }) => reads)
+const labelOf = (reads: readonly Read[]): Label => joinAll(reads.map((one) => wholeOf(one.labels)))
+
+/** Of all that the items of calls read. */
+const allReads = new WeakMap<PolicyCall['items'], Label>()
+
+/** Of all that a call reads, worked out once: each of many items that fail is labelled by it. */
+function readsOf({ items }: PolicyCall): Label {
+  const known = allReads.get(items) ?? labelOf(items.flatMap(({ reads }) => reads))
+  allReads.set(items, known)
+  return known
 }
 
 /** Of what the model wrote, where nothing was read for it: the call failed before, or a person approved its values. */
