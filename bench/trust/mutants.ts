@@ -22,8 +22,8 @@ const MUTANTS: readonly (readonly [name: string, file: string, from: string, to:
   [
     'joined labels are trusted where one is',
     'src/core/labels/label.ts',
-    "a.integrity === 'untrusted' ? a.integrity : b.integrity",
-    "a.integrity === 'trusted' ? a.integrity : b.integrity",
+    'if (a === b || b === TRUSTED) return a',
+    'if (a === b || b === TRUSTED) return b',
   ],
   [
     'values with fields of their own are shown whole',

@@ -34,17 +34,20 @@ export function askAboutTool(options: AskAboutOptions): Tool {
   const tool = defineTool({
     id: 'ask_about',
     description:
-      'Asks a question about values that are not shown. A closed answer is shown: schema {"type":"boolean"}, {"enum":[…]} or {"type":"integer","minimum":0,"maximum":9}. Any other is kept under its name.',
+      'Asks about untrusted values. You are shown answers by a closed JSON Schema: boolean, enum, date, integer with minimum and maximum.',
     inputSchema: {
       type: 'object',
       properties: {
         refs: { type: 'array', items: { type: 'string' }, minItems: 1 },
         question: { type: 'string' },
-        schema: { type: 'object', description: 'JSON Schema of the answer' },
+        schema: { type: 'object' },
       },
       required: ['refs', 'question', 'schema'],
     },
     variables: false,
+    // Each parameter more is sent with every prompt: its answer has a name already, and `†item` means nothing to it.
+    outputPath: false,
+    mappable: false,
     idempotent: true,
     readOnly: true,
     openWorld: false,
