@@ -161,7 +161,7 @@ export interface Tool<Input = unknown, Result = unknown> {
   returns?: LabelTreeInput | LabelRule<Input>['label']
   /**
    * What it takes where trust is on; of a parameter, its schema says it by `x-accepts`. Default: of a tool that is not
-   * `readOnly`, what is trusted and public.
+   * `readOnly`, what is trusted and public, and closed values (docs/trust.md).
    */
   accepts?: Clearance
   /** JSON Schema or Standard Schema of its results: all that a model sees of those that are not trusted, in quarantine. */

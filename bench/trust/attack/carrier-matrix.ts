@@ -6,7 +6,8 @@ import { HOPS } from './moves.ts'
 /** What each carrier is tried with, one after the other. */
 const SINKS = [
   ...['an argument', 'a part of a text', 'each item', 'the number of calls'],
-  ...['fields that must be trusted', 'a branch that must be trusted', 'an answer in words'],
+  ...['fields that must be trusted', 'a branch that must be trusted', 'a closed choice'],
+  ...['a part of a date', 'an answer in words'],
 ]
 
 /** Ways from a source to what acts: each way in, and a plain result by each way on. */

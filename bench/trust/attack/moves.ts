@@ -146,9 +146,35 @@ export const HOPS: readonly Move[] = [
     },
   },
   {
+    name: 'as what is searched for',
+    async apply(scene) {
+      const { ref } = await scene.assets.saveAsset({ content_type: 'text/plain', content: 'ours' })
+      scene.set({ reading: true })
+      scene.call('search_asset', { ref, query: scene.at, regex: true })
+    },
+  },
+  {
+    name: 'saved under its own name',
+    apply(scene) {
+      scene.natives.add('save_asset')
+      scene.call('save_asset', { text: `<|${scene.at}|>`, name: scene.at })
+    },
+  },
+  {
+    name: 'in a query',
+    async apply(scene) {
+      const made = await scene.assets.importFile(Buffer.from('a,b\n1,2\n'), { name: 'ours.csv' })
+      scene.natives.add('query_tables')
+      const sql = `SELECT '<|${scene.at}|>' AS a FROM "${made.table?.ref}"`
+      scene.call('query_tables', { sql })
+    },
+  },
+  {
     name: 'asked about',
     apply(scene, choose) {
       const schema = choose.pick([{ type: 'string' }, { type: 'boolean' }, { enum: ['a', 'b'] }])
+      // A closed answer is trusted, and so is a list that is made of it.
+      scene.isListOurs = true
       scene.call('ask_about', { refs: [scene.at], question: 'What is it?', schema })
     },
   },
@@ -199,7 +225,7 @@ function act(
       ...{ id, description: 'Acts', openWorld: false, mappable: true },
       inputSchema: { type: 'object', properties: { value: {}, other: {}, ...properties } },
       execute(input: Record<string, unknown>, { toolCallId }: { toolCallId: string }) {
-        scene.act(toolCallId, guarded(input), counts && !scene.isListOurs)
+        scene.act(toolCallId, guarded(input), counts && !scene.isListOurs && !scene.isAnswered)
         return { done: input }
       },
       ...more,
@@ -366,6 +392,13 @@ export const SETTINGS: readonly Move[] = [
   {
     name: 'questions',
     apply: (scene) => scene.set({ trust: 'quarantine' }),
+  },
+  {
+    name: 'a person who says yes to what looks fine',
+    apply(scene) {
+      scene.set({ trust: 'quarantine' })
+      scene.isAnswered = true
+    },
   },
   {
     name: 'a short history',

@@ -58,6 +58,7 @@ type NextRun = { next: 'run' | 'fork' | 'import' }
  */
 export class Scene {
   readonly tools = new Map<string, Tool>()
+  readonly natives = new Set<'save_asset' | 'query_tables'>()
   readonly messages: object[] = []
   readonly turns: (ScriptedTurn | NextRun)[] = []
   readonly assets = createAssets()
@@ -71,6 +72,8 @@ export class Scene {
   results = 0
   /** Whether the poison stands in a list that we made: its length is not the attacker's. */
   isListOurs = false
+  /** Whether the person says yes where nothing of the attacker's is in what they are shown. */
+  isAnswered = false
   readonly #injection: Injection
   readonly #goal: Goal
 
@@ -162,7 +165,6 @@ export async function play(scene: Scene): Promise<Reach> {
     model,
     assets: scene.assets,
     trust: { mode: 'quarantine', onViolation: 'refuse' },
-    tools: [...scene.tools.values()],
     limits: { steps: 20 },
     retry: { maxRetries: 0 },
     callbacks: {
@@ -176,6 +178,7 @@ export async function play(scene: Scene): Promise<Reach> {
       },
     },
     ...scene.options,
+    tools: [...scene.natives, ...scene.tools.values()],
   })
   scene.agent = agent
   let conversation: string | undefined
@@ -206,10 +209,13 @@ function isNext(turn: unknown): boolean {
   return typeof turn === 'object' && turn !== null && 'next' in turn
 }
 
-/** No, but for a result that a person gives in a tool's place. */
+/** No; a result that a person gives in a tool's place; yes to what is shown and holds nothing of the attacker's. */
 function answerTo(scene: Scene, args: unknown) {
-  if (Object(args).outside !== true) return { approved: false, reason: 'no' }
-  return { approved: true, result: { said: scene.text() } }
+  if (Object(args).outside === true) return { approved: true, result: { said: scene.text() } }
+  const shown = JSON.stringify(args) ?? ''
+  // Who says yes to a reference says yes to what it names.
+  const isFine = scene.isAnswered && !isPoisoned(shown) && !/asset:/i.test(shown)
+  return isFine ? { approved: true } : { approved: false, reason: 'no' }
 }
 
 async function look(

@@ -520,7 +520,96 @@ const CLOSED: readonly Way[] = [
   ),
 ]
 
+/** References where the engine, not a tool, reads an argument. */
+const engine = (name: string, args: Record<string, unknown>, more: object = {}): Way =>
+  way(`an argument of the engine: ${name}`, (scene) => {
+    source(scene)
+    act(scene, args, { guarded: () => scene.order, ...more })
+    ours(scene, 'echo', (input) => input)
+    scene.call('echo', { value: '†state', other: '†result#2' })
+  })
+
+const ENGINE: readonly Way[] = [
+  way('an argument of the engine: an instance', (scene) => {
+    source(scene)
+    act(scene, { value: '†state', _instance: '†result#1.text' }, { instances: true })
+  }),
+  way('an argument of the engine: a path for output', (scene) => {
+    source(scene)
+    ours(scene, 'echo', (input) => input)
+    scene.call('echo', { value: 1, _outputPath: '<|†result#1.text|>' })
+    scene.call('echo', { value: 1, _outputPath: '†result#1.text' })
+  }),
+  way('an argument of the engine: a method of output', (scene) => {
+    source(scene)
+    ours(scene, 'echo', (input) => input)
+    scene.call('echo', { value: 1, _outputPath: '†state', _outputMethod: '†result#1.text' })
+  }),
+  way('an argument of the engine: a key', (scene) => {
+    source(scene)
+    act(scene, { value: { '†result#1.text': 1, '<|†result#1.text|>': 1 } })
+  }),
+  way('an argument of the engine: a name of a tool', (scene) => {
+    source(scene)
+    scene.call('†result#1.text', {})
+    scene.call('<|†result#1.text|>', {})
+  }),
+  way('an argument of the engine: a list within a text', (scene) => {
+    source(scene)
+    ours(scene, 'echo', (input) => input)
+    scene.call('echo', { _each: '<|†result#1.text|>', value: '†item' })
+  }),
+  engine('a list of lists', { _each: ['†result#1.rows'], value: '†item[0].from' }),
+  engine('a list of one list', { _each: '†result#1.rows[0]', value: 'ours' }),
+  way('a name of a file that the model saves', (scene) => {
+    source(scene)
+    scene.natives.add('save_asset')
+    scene.call('save_asset', { text: '†result#1.text', name: '†result#1.text' })
+    scene.call('save_asset', { ref: '†result#2.ref' })
+  }),
+  way('a pattern that is searched for', async (scene) => {
+    const ref = await asset(scene, ['ours'])
+    source(scene)
+    scene.set({ reading: true })
+    scene.call('search_asset', { ref, query: '(<|†result#1.text|>', regex: true })
+    scene.call('fetch_asset', { ref, format: '†result#1.text' })
+    scene.call('fetch_asset', { ref: `${ref}/content/<|†result#1.text|>` })
+  }),
+  way('words of an approval rule that fails', (scene) => {
+    source(scene)
+    const needsApproval = (input: unknown): never => {
+      throw new Error(JSON.stringify(input))
+    }
+    act(scene, { value: '†result#1' }, { needsApproval, ...OPEN, guarded: () => 'ours' })
+  }),
+  way('words of a policy that refuses', (scene) => {
+    source(scene)
+    const before = ({ items }: { items: readonly { arguments: unknown }[] }) => {
+      return { decision: 'refuse', reason: JSON.stringify(items[0]?.arguments) }
+    }
+    const looksAt = ({ id }: Tool): boolean => id === 'echo'
+    scene.set({ policies: [{ looksAt, before }] as never })
+    ours(scene, 'echo', (input) => input)
+    scene.call('echo', { value: '†result#1' })
+  }),
+  way('words of a policy that changes an outcome', (scene) => {
+    scene.set({
+      policies: [
+        {
+          after: (_: unknown, { value }: { value: unknown }) => ({
+            events: [],
+            value: { again: value },
+          }),
+        },
+      ] as never,
+    })
+    source(scene)
+    act(scene, { value: '†result#1.again.text' })
+  }),
+]
+
 /** Ways into an agent. */
 export const AGENT_WAYS: readonly Way[] = [
   ...[...POINTERS, ...NESTED, ...SUBAGENTS, ...MAPPED, ...SHOWN, ...ERRORS, ...LATE, ...CLOSED],
+  ...ENGINE,
 ]
