@@ -34,7 +34,7 @@ export function askAboutTool(options: AskAboutOptions): Tool {
   const tool = defineTool({
     id: 'ask_about',
     description:
-      'Asks about untrusted values. You are shown answers by a closed JSON Schema: boolean, enum, date, integer with minimum and maximum.',
+      'Asks about untrusted values. Shows answers by a closed JSON Schema: boolean, enum, date, integer with minimum and maximum.',
     inputSchema: {
       type: 'object',
       properties: {
