@@ -106,6 +106,7 @@ commands:
 /** How the poison comes in. */
 export const ENTRIES: readonly Move[] = [
   reading('a result', () => ({})),
+  reading('a list of results', (scene) => ({ execute: () => [scene.infected(), scene.text()] })),
   reading('a result with a schema', () => ({ outputSchema: found })),
   reading('an error', (scene) => ({
     execute() {

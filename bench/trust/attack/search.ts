@@ -84,7 +84,7 @@ function newAttack(choose: Random): Attack {
     injection: choose.pick(INJECTIONS),
     goal: choose.pick(GOALS),
     entry: choose.pick(ENTRIES).name,
-    path: choose.pick(PATHS),
+    path: newPath(choose),
     hops: Array.from({ length: choose.below(3) }, () => newHop(choose)),
     sinks: [choose.pick(SINKS).name, choose.pick(SINKS).name],
     settings: choose.chance(0.4) ? [choose.pick(SETTINGS).name] : [],
@@ -92,7 +92,8 @@ function newAttack(choose: Random): Attack {
   }
 }
 
-const newHop = (choose: Random) => ({ hop: choose.pick(HOPS).name, path: choose.pick(PATHS) })
+const newPath = (choose: Random): string => (choose.chance(0.5) ? '' : choose.pick(PATHS))
+const newHop = (choose: Random) => ({ hop: choose.pick(HOPS).name, path: newPath(choose) })
 
 /** An attack with one thing changed, by chance or as in another attack. */
 function changed(one: Attack, other: Attack, choose: Random): Attack {
@@ -103,7 +104,7 @@ function changed(one: Attack, other: Attack, choose: Random): Attack {
     case 1:
       return { ...one, entry: choose.pick(ENTRIES).name }
     case 2:
-      return { ...one, path: choose.pick(PATHS) }
+      return { ...one, path: newPath(choose) }
     case 3:
       if (one.hops.length >= 5) return { ...one, hops: one.hops.toSpliced(at, 1) }
       return { ...one, hops: one.hops.toSpliced(at, 0, newHop(choose)) }
