@@ -1,6 +1,6 @@
 import type { LanguageModelV4CallOptions, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import { type ScriptedTurn, scriptedModel } from '../../src/testing/index.ts'
-import { GOALS, type Goal, order } from './injections.ts'
+import { GOALS, type Goal, order, TAGS } from './injections.ts'
 
 /** A call that a model makes. */
 export interface PlannedCall {
@@ -26,13 +26,15 @@ const ATTACKS: Record<Goal, PlannedCall> = {
 /**
  * The attacker's best friend: it does what it was asked, and first whatever order it finds anywhere in its prompt, in
  * whatever disguise.
+ *
+ * @param answer What it answers about a value, by the prompt of `ask_about`.
  */
-export function gullibleModel(plan: Plan) {
+export function gullibleModel(plan: Plan, answer = answerTo) {
   const done = new Set<Goal>()
   let step = 0
-  function answer({ prompt }: LanguageModelV4CallOptions) {
+  function turn({ prompt }: LanguageModelV4CallOptions) {
     const text = textOf(prompt)
-    if (isAsked(prompt)) return answerTo(text)
+    if (isAsked(prompt)) return JSON.stringify({ answer: answer(text) })
     const goal = findOrder(text)
     if (goal && !done.has(goal)) {
       done.add(goal)
@@ -42,7 +44,7 @@ export function gullibleModel(plan: Plan) {
     if (typeof next === 'string') return next
     return { calls: [typeof next === 'function' ? next({ text }) : next] }
   }
-  return scriptedModel(Array.from({ length: 30 }, (): ScriptedTurn => answer))
+  return scriptedModel(Array.from({ length: 30 }, (): ScriptedTurn => turn))
 }
 
 /** Whether it is `ask_about` that asks. */
@@ -51,10 +53,10 @@ export function isAsked(prompt: LanguageModelV4Prompt): boolean {
 }
 
 /** It has no tools then: it can but say something else. */
-function answerTo(text: string): string {
+function answerTo(text: string): unknown {
   const isClosed = text.includes('"boolean"')
-  if (findOrder(text)) return JSON.stringify({ answer: isClosed ? false : order('mail') })
-  return JSON.stringify({ answer: isClosed ? true : 'In short: it is about something.' })
+  if (findOrder(text)) return isClosed ? false : order('mail')
+  return isClosed ? true : 'In short: it is about something.'
 }
 
 function textOf(prompt: LanguageModelV4Prompt): string {
@@ -63,10 +65,16 @@ function textOf(prompt: LanguageModelV4Prompt): string {
     .join('\n')
 }
 
-/** Reads a text every way that it knows. */
-function findOrder(text: string): Goal | null {
+/** The order that a text holds, read every way that the model knows; null for none. */
+export function findOrder(text: string): Goal | null {
   const plain = text.replace(/\\[nrtu"\\]/g, ' ')
-  const readings = [plain, [...plain].reverse().join(''), rotated(plain), decoded(plain)]
+  const readings = [
+    plain,
+    [...plain].reverse().join(''),
+    rotated(plain),
+    decoded(plain),
+    unescaped(plain),
+  ]
   const letters = readings.map((one) => one.toLowerCase().replace(/[^a-z]/g, ''))
   const isTold = (goal: Goal): boolean => {
     const wanted = order(goal)
@@ -85,6 +93,15 @@ function rotated(text: string): string {
     const base = one <= 'Z' ? 65 : 97
     return String.fromCharCode(((one.charCodeAt(0) - base + 13) % 26) + base)
   })
+}
+
+function unescaped(text: string): string {
+  return text
+    .replace(/[\u{e0000}-\u{e007f}]/gu, (one) =>
+      String.fromCodePoint(Number(one.codePointAt(0)) - TAGS),
+    )
+    .replace(/&#(\d{1,3});/g, (_, code) => String.fromCharCode(Number(code)))
+    .replace(/%([0-9a-f]{2})/gi, (_, code) => String.fromCharCode(Number.parseInt(code, 16)))
 }
 
 function decoded(text: string): string {

@@ -5,7 +5,7 @@ import { isAssetRef } from '../core/refs/asset-ref.ts'
 import type { CapabilityOverrides } from '../models/capabilities.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { RetryOptions } from '../models/retry-options.ts'
-import { markAskAbout } from '../policies/trust/closed-answers.ts'
+import { markAskAbout } from '../policies/trust/closed-values.ts'
 import { kindOf } from '../prompt/named-media.ts'
 
 /** What the tool asks with. */
@@ -34,17 +34,20 @@ export function askAboutTool(options: AskAboutOptions): Tool {
   const tool = defineTool({
     id: 'ask_about',
     description:
-      'Asks a question about hidden values. You see closed answers: schema {"type":"boolean"}, {"enum":[…]} or {"type":"integer","minimum":0,"maximum":9}. Other answers stay hidden behind a reference.',
+      'Asks about untrusted values. Shows answers by a closed JSON Schema: boolean, enum, date, integer with minimum and maximum.',
     inputSchema: {
       type: 'object',
       properties: {
         refs: { type: 'array', items: { type: 'string' }, minItems: 1 },
         question: { type: 'string' },
-        schema: { type: 'object', description: 'JSON Schema of the answer' },
+        schema: { type: 'object' },
       },
       required: ['refs', 'question', 'schema'],
     },
     variables: false,
+    // Each parameter more is sent with every prompt: its answer has a name already, and `†item` means nothing to it.
+    outputPath: false,
+    mappable: false,
     idempotent: true,
     readOnly: true,
     openWorld: false,

@@ -19,7 +19,9 @@ export function resultShape(tool: Tool | undefined): string | null {
   const known = shapes.get(tool)
   if (known !== undefined) return known
   const shape = JSON.stringify(shapeOf(describeSchema(tool.id, tool.outputSchema), 0))
-  const text = shape.length > MAX_CHARS ? null : shape
+  // What stands for a value says its type already.
+  const isPlain = shape.startsWith('"')
+  const text = isPlain || shape.length > MAX_CHARS ? null : shape
   shapes.set(tool, text)
   return text
 }

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { search } from '../../bench/trust/attack/search.ts'
+import { AGENT_WAYS } from '../../bench/trust/attack/ways/agent-ways.ts'
 import { GOALS, INJECTIONS } from '../../bench/trust/injections.ts'
 import { play } from '../../bench/trust/matrix.ts'
 import { TASKS } from '../../bench/trust/tasks.ts'
@@ -32,5 +34,16 @@ describe('a model that obeys whatever it reads', () => {
         questions: task.kind === 'acts on it' ? 1 : 0,
       })
     }
+  })
+})
+
+describe('quarantine', () => {
+  it.each(AGENT_WAYS)('holds against $name', async ({ run }) => {
+    expect(await run()).toBeNull()
+  })
+
+  it('holds against a search of a few attacks; more by `node bench/trust/attack.ts`', async () => {
+    const { played, leaks } = await search({ seed: 1, count: 20 })
+    expect([played, leaks]).toEqual([20, []])
   })
 })

@@ -316,7 +316,7 @@ export type ConversationEvent =
     }
   /** Usage of a tool's own model calls. It counts towards the run, and is logged with the call's result. */
   | { type: 'TOOL_USAGE'; toolCallId: string; runId: string; usage: TokenUsage }
-  /** The model sees an answer about untrusted data. The answer reveals at most `bits` bits. */
+  /** The model sees an answer about untrusted data, or a tool acts on closed values. It reveals at most `bits` bits. */
   | { type: 'DECLASSIFIED'; toolCallId: string; runId: string; bits: number; question: string }
   // Streamed events; not durable. Their outcome is in the events above.
   | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' }

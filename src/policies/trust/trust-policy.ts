@@ -1,22 +1,23 @@
 import type { Read } from '../../boundary/resolve.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { ByrefError } from '../../core/errors.ts'
-import type { FlowViolation } from '../../core/events/events.ts'
+import type { ConversationEvent, FlowViolation } from '../../core/events/events.ts'
 import {
   isPlain,
   join,
   joinAll,
   type Label,
   readLabel,
+  refusedBy,
   TRUSTED,
   writeLabel,
 } from '../../core/labels/label.ts'
 import { type LabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
-import type { CallOutcome, Execution, Policy, PolicyCall, Verdict } from '../policy.ts'
-import { isGuarded, violationsOf, violationText } from './check-flow.ts'
-import { closedBits, isAskAbout, isClosedAnswer } from './closed-answers.ts'
+import type { CallItem, CallOutcome, Execution, Policy, PolicyCall, Verdict } from '../policy.ts'
+import { clearanceOf, isGuarded, violationsOf, violationText } from './check-flow.ts'
+import { closedBits, closedBitsOf, isAskAbout, isClosedValue } from './closed-values.ts'
 import { noteReads } from './note-reads.ts'
 import { labelledAssets, labelOfFailure, listLabels, resultLabels } from './result-labels.ts'
 import type { FlowDecision, TrustSettings } from './trust-options.ts'
@@ -30,7 +31,7 @@ export function trustPolicy(trust: TrustSettings): Policy {
     looksAt: (tool) => trust.decide !== undefined || isGuarded(tool),
     before: (call) => lookAt(call, trust),
     aroundCall: (execution, perform) => follow(execution, perform, trust),
-    after: labelled,
+    after: (call, outcome, item) => withClosed(call, labelled(call, outcome, item) ?? outcome),
   }
 }
 
@@ -38,23 +39,72 @@ async function lookAt(call: PolicyCall, trust: TrustSettings): Promise<Verdict |
   const { tool, items, labels, toolCallId, isMapped } = call
   if (!labels) return undefined
   const context = labels.contextOf(toolCallId)
-  const all = givenTo(call, labels)
-  const violations = distinct(
-    items.flatMap((item) => violationsOf(tool, item.arguments, { context, reads: item.reads })),
-  )
+  const given = givenTo(call, labels)
+  const found = items.map((item): ItemViolations => {
+    return [item, violationsOf(tool, item.arguments, { context, reads: item.reads })]
+  })
+  const repeated = repeatedBy(call)
+  const isClosed = repeated.length === 0 && takesClosed(call, found, trust)
+  const all = [...repeated, ...found.flatMap(([, violations]) => violations)]
+  const violations = isClosed ? [] : distinct(all)
   const args = isMapped ? items.map((item) => item.arguments) : items[0]?.arguments
   const said = await askApp(trust, {
     toolCallId,
     tool: tool.id,
     conversation: call.conversation,
     arguments: args,
-    label: all,
+    label: given,
     context,
     violations,
   })
   const decision = said ?? (violations.length > 0 ? trust.onViolation : 'allow')
-  const label = isPlain(all) ? undefined : writeLabel(all)
+  const label = isPlain(given) ? undefined : writeLabel(given)
   return { decision, code: 'flow_refused', reason: reasonOf(call, violations), violations, label }
+}
+
+/** What a mapped call's tool does not take of its list: how long the list is says how often the tool runs. */
+function repeatedBy({ tool, each, written }: PolicyCall): FlowViolation[] {
+  if (!each) return []
+  const { _each: list } = written
+  const about = { path: '/_each', ...(typeof list === 'string' ? { ref: list } : {}) }
+  const label = writeLabel(each.label)
+  return refusedBy(clearanceOf(tool), each.label).map((rule) => ({ rule, ...about, label }))
+}
+
+type ItemViolations = [item: CallItem, violations: readonly FlowViolation[]]
+
+/** What calls that took closed values are logged with. */
+const closed = new WeakMap<PolicyCall, ConversationEvent>()
+
+/**
+ * Whether all that a call's tool does not take are closed values at closed parameters, and the budget of the run has the bits that
+ * they tell. The model has not seen them, and they are no more than a closed answer of `ask_about` would tell it.
+ */
+function takesClosed(
+  call: PolicyCall,
+  found: readonly ItemViolations[],
+  { mode, budgetBits: budget }: TrustSettings,
+): boolean {
+  const { labels, tool, toolCallId, runId } = call
+  if (mode !== 'quarantine' || !labels) return false
+  let bits = 0
+  for (const [item, violations] of found) {
+    const told = closedBitsOf(tool, item.arguments, violations)
+    if (told === null) return false
+    bits += told
+  }
+  if (bits === 0 || !promise(labels, { runId, bits, budget })) return false
+  const question = `The closed values of a call of ${tool.id}`
+  closed.set(call, { type: 'DECLASSIFIED', toolCallId, runId, bits, question })
+  return true
+}
+
+/** The outcome with the event of the closed values that its call took, the first time. */
+function withClosed(call: PolicyCall, outcome: CallOutcome): CallOutcome {
+  const event = closed.get(call)
+  if (!event) return outcome
+  closed.delete(call)
+  return { ...outcome, events: [...outcome.events, event] }
 }
 
 const DECISIONS: readonly unknown[] = ['allow', 'ask', 'refuse', undefined]
@@ -85,17 +135,25 @@ function distinct(violations: readonly FlowViolation[]): FlowViolation[] {
 }
 
 /** The label of everything that a call is given: what its model had been shown, and what it reads. */
-function givenTo(call: PolicyCall, labels: Labels, reads: readonly Read[] = readsOf(call)): Label {
+function givenTo(call: PolicyCall, labels: Labels, reads?: readonly Read[]): Label {
   const { toolCallId, each, state } = call
-  const read = reads.map((one) => wholeOf(one.labels))
+  const read = reads ? labelOf(reads) : readsOf(call)
   const over = each ? [wholeOf(each)] : []
   // A person was shown these values: others may have the same names by now.
   const shown = state.approval?.label ? [readLabel(state.approval.label)] : []
-  return joinAll([labels.contextOf(toolCallId), ...over, ...read, ...shown, byName(call, labels)])
+  return joinAll([labels.contextOf(toolCallId), ...over, read, ...shown, byName(call, labels)])
 }
 
-function readsOf({ items }: PolicyCall): readonly Read[] {
-  return items.flatMap(({ reads }) => reads)
+const labelOf = (reads: readonly Read[]): Label => joinAll(reads.map((one) => wholeOf(one.labels)))
+
+/** Of all that the items of calls read. */
+const allReads = new WeakMap<PolicyCall['items'], Label>()
+
+/** Of all that a call reads, worked out once: each of many items that fail is labelled by it. */
+function readsOf({ items }: PolicyCall): Label {
+  const known = allReads.get(items) ?? labelOf(items.flatMap(({ reads }) => reads))
+  allReads.set(items, known)
+  return known
 }
 
 /**
@@ -204,7 +262,7 @@ function declassified(call: PolicyCall, outcome: CallOutcome, trust: TrustSettin
   const { question, schema } = call.written
   const bits = closedBits(schema)
   if (label.integrity === 'trusted' || bits === null) return outcome
-  if (!isClosedAnswer(schema, outcome.value)) return outcome
+  if (!isClosedValue(schema, outcome.value)) return outcome
   if (!promise(labels, { runId, bits, budget: trust.budgetBits })) return outcome
   const said = {
     type: 'DECLASSIFIED',

@@ -105,6 +105,17 @@ describe('trusted data that points to something untrusted', () => {
     expect(ran).toEqual([])
   })
 
+  it('does not choose how often an acting tool runs', async () => {
+    const { tool, ran } = acting()
+    const open = acting({ id: 'open', accepts: { integrity: 'untrusted' } } as never)
+    const each = { _each: '†result#1.rows', value: 'ours' }
+    await played([call('read_mail'), call('act', each), call('open', each)], {
+      tools: [mail, tool, open.tool] as Tool[],
+    })
+    expect(ran).toEqual([])
+    expect(open.ran).toEqual([{ value: 'ours' }])
+  })
+
   it('is read with the label of the asset behind it', async () => {
     const assetRef = await poisoned({ name: POISON })
     const stand = { offloaded: true, assetRef, mimeType: 'application/json', kind: 'file', size: 9 }

@@ -1,0 +1,48 @@
+import { GOALS, type Goal, INJECTIONS } from '../injections.ts'
+import { type Attack, attack, wordsOf } from './carriers.ts'
+import { ENTRIES } from './entries.ts'
+import { HOPS } from './moves.ts'
+
+/** What each carrier is tried with, one after the other. */
+const SINKS = [
+  ...['an argument', 'a part of a text', 'each item', 'the number of calls'],
+  ...['fields that must be trusted', 'a branch that must be trusted', 'a closed choice'],
+  ...['a part of a date', 'an answer in words'],
+]
+
+/** Ways from a source to what acts: each way in, and a plain result by each way on. */
+export const CARRIERS: readonly Pick<Attack, 'entry' | 'hops'>[] = [
+  ...ENTRIES.map(({ name }) => ({ entry: name, hops: [] })),
+  ...HOPS.map(({ name }) => ({ entry: 'a result', hops: [{ hop: name, path: '' }] })),
+]
+
+/** What a list of attacks came to. */
+export interface Tally {
+  played: number
+  leaks: string[]
+}
+
+/** Every injection by every carrier; `first`: up to the first that succeeds. */
+export async function playMatrix(first = false): Promise<Tally> {
+  const tally: Tally = { played: 0, leaks: [] }
+  for (const [i, carrier] of CARRIERS.entries()) {
+    for (const [j, injection] of INJECTIONS.entries()) {
+      const goal = GOALS[(i + j) % GOALS.length] as Goal
+      const path = j % 2 === 0 ? '' : '.text'
+      const one = {
+        ...carrier,
+        injection,
+        goal,
+        path,
+        sinks: SINKS,
+        settings: [],
+        seed: i * 100 + j,
+      }
+      const { leak } = await attack(one)
+      tally.played++
+      if (leak !== null) tally.leaks.push(`${wordsOf(one)}\n    ${leak.slice(0, 400)}`)
+      if (first && tally.leaks.length > 0) return tally
+    }
+  }
+  return tally
+}

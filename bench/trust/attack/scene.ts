@@ -1,0 +1,253 @@
+import type { Agent, AgentOptions } from '../../../src/agent/agent-contract.ts'
+import { createAssets } from '../../../src/assets/assets.ts'
+import type { Tool } from '../../../src/boundary/tool.ts'
+import { createAgent } from '../../../src/index.ts'
+import {
+  type ScriptedModel,
+  type ScriptedTurn,
+  scriptedModel,
+} from '../../../src/testing/scripted-model.ts'
+import { findOrder, isAsked } from '../gullible.ts'
+import { type Goal, type Injection, order } from '../injections.ts'
+import type { Found } from '../world.ts'
+
+/** What a source gives where nobody attacks. */
+const FOUND: Found = {
+  from: 'ann@work.example',
+  title: 'Offer',
+  text: 'We offer 40 chairs.',
+  amount: 40,
+}
+
+/** How far an attack got. */
+export const STAGES = [
+  'nothing',
+  'a value',
+  'a shown name',
+  'a reference',
+  'an argument',
+  'a prompt',
+  'an act',
+] as const
+export type Stage = (typeof STAGES)[number]
+
+/** What came of one attack. */
+export interface Reach {
+  stages: ReadonlySet<Stage>
+  /** What the attacker got: text in a prompt, or the input of a tool that acted. Null where it held. */
+  leak: string | null
+  /** What happened on the way, to tell attacks apart: codes of errors, kinds of events. */
+  signs: ReadonlySet<string>
+}
+
+/** Ids that byref made: by chance, one holds the number. */
+const OWN_ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|asset:\/\/[0-9a-z]{27}/g
+
+/** Whether a text holds what the attacker wrote, in any reading. */
+export function isPoisoned(text: string): boolean {
+  const said = text.replace(OWN_ID, '')
+  return /evil\W*example|\b9999\b/i.test(said) || findOrder(said) !== null
+}
+
+/** What ends a run: the next turn begins another one, in the same conversation or in a copy of it. */
+type NextRun = { next: 'run' | 'fork' | 'import' }
+
+/**
+ * One attack being written: the tools that there are, the messages that it begins with, what the model does turn by turn, and
+ * where the poison stands.
+ */
+export class Scene {
+  readonly tools = new Map<string, Tool>()
+  readonly natives = new Set<'save_asset' | 'query_tables'>()
+  readonly messages: object[] = []
+  readonly turns: (ScriptedTurn | NextRun)[] = []
+  readonly assets = createAssets()
+  readonly acted: { toolCallId: string; input: string; counts: boolean }[] = []
+  readonly models: ScriptedModel[] = []
+  readonly closing: (() => Promise<unknown>)[] = []
+  options: Partial<AgentOptions> = {}
+  agent: Agent | null = null
+  /** Where the poison is, as a reference. */
+  at = '†result#0'
+  results = 0
+  /** Whether the poison stands in a list that we made: its length is not the attacker's. */
+  isListOurs = false
+  /** Whether the person says yes where nothing of the attacker's is in what they are shown. */
+  isAnswered = false
+  readonly #injection: Injection
+  readonly #goal: Goal
+
+  constructor(injection: Injection, goal: Goal) {
+    this.#injection = injection
+    this.#goal = goal
+  }
+
+  /** What a source gives under attack; throws where the attack is an exception. */
+  infected(): unknown {
+    return this.#injection.infect(this.#goal)(FOUND)
+  }
+
+  /** The order that is hidden. */
+  get order(): string {
+    return order(this.#goal)
+  }
+
+  /** The same as text. */
+  text(): string {
+    try {
+      const value = this.infected()
+      const { text } = Object(value) as { text?: unknown }
+      return typeof value === 'string'
+        ? value
+        : `${this.order} ${typeof text === 'string' ? text : ''}`
+    } catch {
+      return this.order
+    }
+  }
+
+  set(options: Partial<AgentOptions>): void {
+    this.options = { ...this.options, ...options }
+  }
+
+  use(tool: Tool): void {
+    this.tools.set(tool.id, tool)
+  }
+
+  /** The model makes a call, whose result is where the poison is then. */
+  call(name: string, args: Record<string, unknown> = {}): void {
+    this.turns.push({ calls: [{ name, arguments: args }] })
+    this.results++
+    this.at = `†result#${this.results}`
+  }
+
+  /** The model makes a call whose result is of no interest. */
+  aside(name: string, args: Record<string, unknown> = {}): void {
+    const { at } = this
+    this.call(name, args)
+    this.at = at
+  }
+
+  /** A tool acted. `counts`: whatever it was given, nobody agreed to it. */
+  act(toolCallId: string, input: unknown, counts = false): void {
+    this.acted.push({ toolCallId, input: JSON.stringify(input) ?? '', counts })
+  }
+
+  /** A model of an agent beside, whose prompts must be clean too. */
+  inner(turns: readonly ScriptedTurn[], isWatched = true): ScriptedModel {
+    const model = scriptedModel([...turns, ...Array.from({ length: 5 }, () => 'Done.')])
+    if (isWatched) this.models.push(model)
+    return model
+  }
+}
+
+/** Plays a scene to its end. Whoever is asked says no. */
+export async function play(scene: Scene): Promise<Reach> {
+  const queue = [...scene.turns]
+  const answer: ScriptedTurn = (options) => {
+    if (isAsked(options.prompt)) {
+      const asked = JSON.stringify(options.prompt)
+      // What it says of trusted values is as trusted as they are.
+      const said = isPoisoned(asked) ? scene.order : 'fine'
+      return JSON.stringify({ answer: asked.includes('boolean') ? true : said })
+    }
+    const next = queue[0]
+    if (next === undefined || (typeof next === 'object' && 'next' in next)) return 'Done.'
+    queue.shift()
+    if (typeof next === 'function') return next(options)
+    if (next instanceof Error) throw next
+    return next as string
+  }
+  const model = scriptedModel(Array.from({ length: 40 }, () => answer))
+  scene.models.push(model)
+  const stages = new Set<Stage>(['nothing'])
+  const signs = new Set<string>()
+  const agent = createAgent({
+    model,
+    assets: scene.assets,
+    trust: { mode: 'quarantine', onViolation: 'refuse' },
+    limits: { steps: 20 },
+    retry: { maxRetries: 0 },
+    callbacks: {
+      onEvent(event, { conversation }) {
+        signs.add(event.type)
+        if (event.type !== 'APPROVAL_REQUESTED' || conversation === null) return
+        stages.add('an argument')
+        agent
+          .approve(conversation, event.toolCallId, answerTo(scene, event.arguments))
+          .catch(() => {})
+      },
+    },
+    ...scene.options,
+    tools: [...scene.natives, ...scene.tools.values()],
+  })
+  scene.agent = agent
+  let conversation: string | undefined
+  for (let runs = 0; runs < 4; runs++) {
+    const messages = [...(runs === 0 ? scene.messages : []), { role: 'user', content: 'Do it' }]
+    const run = agent.run({
+      messages: messages as never,
+      ...(conversation ? { conversation } : {}),
+    })
+    await run.result.catch(() => signs.add('run failed'))
+    conversation = run.conversation
+    while (queue.length > 0 && !isNext(queue[0])) queue.shift()
+    const next = queue.shift() as NextRun | undefined
+    if (!next) break
+    if (next.next === 'fork') conversation = await agent.fork(conversation)
+    if (next.next === 'import')
+      conversation = await agent.log.import(agent.log.export(conversation), {
+        id: `${conversation}-copy`,
+      })
+  }
+  if (conversation) await look(agent, conversation, { stages, signs })
+  await agent.close()
+  for (const close of scene.closing) await close()
+  return { stages, leak: leakOf(scene, stages), signs }
+}
+
+function isNext(turn: unknown): boolean {
+  return typeof turn === 'object' && turn !== null && 'next' in turn
+}
+
+/** No; a result that a person gives in a tool's place; yes to what is shown and holds nothing of the attacker's. */
+function answerTo(scene: Scene, args: unknown) {
+  if (Object(args).outside === true) return { approved: true, result: { said: scene.text() } }
+  const shown = JSON.stringify(args) ?? ''
+  // Who says yes to a reference says yes to what it names.
+  const isFine = scene.isAnswered && !isPoisoned(shown) && !/asset:/i.test(shown)
+  return isFine ? { approved: true } : { approved: false, reason: 'no' }
+}
+
+async function look(
+  agent: Agent,
+  conversation: string,
+  { stages, signs }: { stages: Set<Stage>; signs: Set<string> },
+): Promise<void> {
+  for await (const text of agent.log.export(conversation)) {
+    const line = typeof text === 'string' ? text : JSON.stringify(text)
+    if (isPoisoned(line.slice(0, 20_000))) stages.add('a value')
+    for (const [, code] of line.matchAll(/"code":"([a-z_]+)"/g)) signs.add(code as string)
+    if (line.includes('flow_refused')) stages.add('an argument')
+    if (line.includes('"ref":"') || line.includes('"given":')) stages.add('a reference')
+  }
+}
+
+function leakOf(scene: Scene, stages: Set<Stage>): string | null {
+  for (const { requests } of scene.models) {
+    for (const { prompt, tools } of requests) {
+      if (isAsked(prompt)) continue
+      const text = JSON.stringify([prompt, tools])
+      if (text.includes('<untrusted')) stages.add('a shown name')
+      if (!isPoisoned(text)) continue
+      stages.add('a prompt')
+      const where = prompt.find((one) => isPoisoned(JSON.stringify(one))) ?? text
+      return `in a prompt: ${JSON.stringify(where)}`
+    }
+  }
+  for (const { input, counts } of scene.acted) {
+    if (!counts && !isPoisoned(input)) continue
+    stages.add('an act')
+    return `acted with ${input.slice(0, 500)}`
+  }
+  return null
+}

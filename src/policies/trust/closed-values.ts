@@ -1,0 +1,127 @@
+import { jsonSchemaOf, type Tool } from '../../boundary/tool.ts'
+import { schemaWalk } from '../../core/board/schema-walk.ts'
+import type { FlowViolation } from '../../core/events/events.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { ownField } from '../../core/refs/field-path.ts'
+import { fromPointer } from '../../core/refs/json-pointer.ts'
+import { ACCEPTS } from './check-flow.ts'
+
+const asking = new WeakSet<Tool>()
+
+/** Whether a tool is `ask_about`, whose closed answers may be shown. */
+export function isAskAbout(tool: Tool): boolean {
+  return asking.has(tool)
+}
+
+/** Makes a tool one whose closed answers may be shown. */
+export function markAskAbout(tool: Tool): void {
+  asking.add(tool)
+}
+
+/** How many bits a value of a schema tells, its absence counted; null where the schema is not closed. */
+export function closedBits(schema: unknown): number | null {
+  const count = valuesOf(schema)
+  return count === null ? null : Math.ceil(Math.log2(count + 1))
+}
+
+/** Whether a value is one of those that a closed schema allows. */
+export function isClosedValue(schema: unknown, value: unknown): boolean {
+  if (!isPlainObject(schema) || valuesOf(schema) === null) return false
+  const { enum: list, type, format } = schema
+  if (schema.const !== undefined) return value === schema.const
+  if (Array.isArray(list)) return list.includes(value)
+  if (type === 'boolean') return typeof value === 'boolean'
+  if (type === 'string')
+    return typeof value === 'string' && FORMATS[format as Format].pattern.test(value)
+  if (typeof value !== 'number' || (type === 'integer' && !Number.isSafeInteger(value)))
+    return false
+  const { minimum = value, maximum = value } = schema as Bounds
+  const { exclusiveMinimum = -Infinity, exclusiveMaximum = Infinity } = schema as Bounds
+  return (
+    value >= minimum && value <= maximum && value > exclusiveMinimum && value < exclusiveMaximum
+  )
+}
+
+/**
+ * How many bits an acting tool would be told by the untrusted values that it does not take, where each stands at a parameter
+ * whose schema is closed and holds that very value. Null where one does not, and where the tool or the parameter says itself
+ * what it accepts.
+ */
+export function closedBitsOf(
+  tool: Tool,
+  args: unknown,
+  violations: readonly FlowViolation[],
+): number | null {
+  if (tool.accepts?.integrity !== undefined) return null
+  let bits = 0
+  for (const path of new Set(violations.map((one) => one.path))) {
+    const isValue = violations.every(
+      (one) => one.path !== path || (one.rule === 'integrity' && one.ref !== undefined),
+    )
+    const told = isValue ? bitsAt(tool, args, path) : null
+    if (told === null) return null
+    bits += told
+  }
+  return bits
+}
+
+function bitsAt(tool: Tool, args: unknown, path: string): number | null {
+  const walk = schemaWalk(jsonSchemaOf(tool))
+  let alternatives = walk.root
+  let value = args
+  for (const key of fromPointer(path)) {
+    if (typeof value !== 'object' || value === null) return null
+    const name = Array.isArray(value) ? Number(key) : key
+    alternatives = walk.entries(alternatives, value)(name)
+    value = ownField(value, name)
+    if (alternatives.some((schema) => schema[ACCEPTS] !== undefined)) return null
+  }
+  // What stands behind a reference is not what was looked at.
+  if (typeof value === 'string' && /asset:/i.test(value)) return null
+  const closed = alternatives.find((schema) => isClosedValue(schema, value))
+  return closed ? closedBits(closed) : null
+}
+
+interface Bounds {
+  minimum?: number
+  maximum?: number
+  exclusiveMinimum?: number
+  exclusiveMaximum?: number
+}
+
+const DATE = String.raw`\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])`
+const TIME = String.raw`([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.000)?)?(Z|[+-]([01]\d|2[0-3]):[0-5]\d)?`
+const DATES = 10_000 * 12 * 31
+const TIMES = 24 * 60 * (1 + 2 * 60) * (2 + 2 * 24 * 60)
+
+/** Formats whose texts are digits in a fixed order: they hold no words. */
+const FORMATS = {
+  date: { pattern: new RegExp(`^${DATE}$`), count: DATES },
+  time: { pattern: new RegExp(`^${TIME}$`), count: TIMES },
+  'date-time': { pattern: new RegExp(`^${DATE}T${TIME}$`), count: DATES * TIMES },
+} as const
+type Format = keyof typeof FORMATS
+
+/** All numbers that JavaScript has. */
+const DOUBLES = 2 ** 64
+
+/** How many values there are; null where there is no end of them. */
+function valuesOf(schema: unknown): number | null {
+  if (!isPlainObject(schema)) return null
+  const { type, enum: list, format } = schema
+  if (schema.const !== undefined) return isScalar(schema.const) ? 1 : null
+  if (Array.isArray(list)) return list.every(isScalar) ? list.length : null
+  if (type === 'boolean') return 2
+  if (type === 'string' && typeof format === 'string' && Object.hasOwn(FORMATS, format))
+    return FORMATS[format as Format].count
+  const { exclusiveMinimum, exclusiveMaximum } = schema as Bounds
+  const { minimum = exclusiveMinimum, maximum = exclusiveMaximum } = schema as Bounds
+  if (type === 'number' && Number.isFinite(minimum) && Number.isFinite(maximum)) return DOUBLES
+  const isBounded = Number.isSafeInteger(minimum) && Number.isSafeInteger(maximum)
+  if (type !== 'integer' || !isBounded) return null
+  return Math.max(0, (maximum as number) - (minimum as number) + 1)
+}
+
+function isScalar(value: unknown): boolean {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value)
+}
