@@ -172,9 +172,7 @@ export async function play(scene: Scene): Promise<Reach> {
         signs.add(event.type)
         if (event.type !== 'APPROVAL_REQUESTED' || conversation === null) return
         stages.add('an argument')
-        agent
-          .approve(conversation, event.toolCallId, answerTo(scene, event.arguments))
-          .catch(() => {})
+        agent.approve(conversation, event.toolCallId, answerTo(scene, event)).catch(() => {})
       },
     },
     ...scene.options,
@@ -210,9 +208,12 @@ function isNext(turn: unknown): boolean {
 }
 
 /** No; a result that a person gives in a tool's place; yes to what is shown and holds nothing of the attacker's. */
-function answerTo(scene: Scene, args: unknown) {
+function answerTo(
+  scene: Scene,
+  { arguments: args, items }: { arguments: unknown; items?: unknown },
+) {
   if (Object(args).outside === true) return { approved: true, result: { said: scene.text() } }
-  const shown = JSON.stringify(args) ?? ''
+  const shown = JSON.stringify([args, items])
   // Who says yes to a reference says yes to what it names.
   const isFine = scene.isAnswered && !isPoisoned(shown) && !/asset:/i.test(shown)
   return isFine ? { approved: true } : { approved: false, reason: 'no' }
