@@ -76,7 +76,7 @@ export function openDatabase(options: PostgresOptions, { owner, migrate }: OpenO
     return async (text, values) => {
       try {
         const statement = values ? statementOf(text) : { text: qualified(text) }
-        const config = { ...statement, values: values && [...values], types: TYPES as never }
+        const config = { ...statement, values: values && [...values], types: TYPES }
         const { rows, rowCount } = await client.query(config)
         return { rows, rowCount: rowCount ?? 0 }
       } catch (error) {

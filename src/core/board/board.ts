@@ -192,16 +192,16 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     return { value, expression, position }
   }
 
-  function labelled(at: BoardPoint | undefined): [string, BoardEntry][] {
+  function labelled(at: BoardPoint | undefined): [string, BoardEntry & JsonObject][] {
     const position = timeline.positionOf(at)
-    const entries: [string, BoardEntry][] = []
+    const entries: [string, BoardEntry & JsonObject][] = []
     for (const { label, fields, ...entry } of identities.values()) {
-      const found: Record<string, unknown> = entry
+      const found: Record<string, JsonValue> = entry
       for (const [field, slot] of Object.entries(fields)) {
         const value = slot.at(position)
         if (value !== MISSING) found[field] = toJson(value, position)
       }
-      if (found.messageId) entries.push([label, found as unknown as BoardEntry])
+      if (isWritten(found)) entries.push([label, found])
     }
     return entries
   }
@@ -221,10 +221,14 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     },
     has: (ref, options = {}) => evaluate(ref, options).value !== MISSING,
     entries: ({ at } = {}) => labelled(at).map(([, entry]) => entry),
-    snapshot: ({ at } = {}) => Object.fromEntries(labelled(at)) as unknown as BoardSnapshot,
+    snapshot: ({ at } = {}) => Object.fromEntries(labelled(at)),
   }
   for (const message of messages) board.append(message)
   return checkMethods('board', board, BOARD_METHODS)
+}
+
+function isWritten(entry: JsonObject): entry is BoardEntry & JsonObject {
+  return Boolean(entry.messageId)
 }
 
 function born(label: string, block: DataBlock): Identity {

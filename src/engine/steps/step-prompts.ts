@@ -76,7 +76,7 @@ export function createStepPrompts(
   const { instructions, tools, later, prompt: how, trust } = settings
   // Tools that appear later, once there is something to read, need no guide at the start.
   const explained = [...tools.keys()].every((id) => later.has(id)) ? NO_TOOLS : tools
-  let redaction: Redaction | null = null
+  let redaction: Redaction<PromptedConversation> | null = null
   const transcript: TranscriptOptions = {
     merge: how.merge,
     describeAssets: how.describeAssets,
