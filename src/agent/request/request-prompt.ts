@@ -1,6 +1,6 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
-import { createAssets } from '../../assets/assets.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import { loadValidator, schemaIssues } from '../../boundary/validate.ts'
 import { createBoard } from '../../core/board/board.ts'
 import type { JsonObject } from '../../core/json/json.ts'
