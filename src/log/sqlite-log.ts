@@ -68,12 +68,135 @@ function logOf(
   changes: SqliteChanges,
   namespace: string | null,
 ): ConversationLog {
-  const { use, read, write } = connection
-  const placeOf = (id: string) => ({ namespace: namespace ?? '', id })
-  const tell = (id: string, change: Partial<LogChange> = {}): void =>
-    changes.notify({ conversation: id, namespace, records: [], ...change })
+  const { use, write } = connection
+  const space = new Space(connection, changes, namespace)
+  const log: ConversationLog = {
+    namespace,
+    scoped: (other) => logOf(connection, changes, checkNamespace(other)),
+    create: (id = newId()) => use(() => space.create(id)),
+    find: (id) =>
+      use(async () => {
+        const row = await space.rowOf(id)
+        return row && summaryOfRow(row, Date.now())
+      }),
+    list: (options = {}) => use(() => listConversations(connection, namespace ?? '', options)),
+    append: (id, events, options) => use(() => space.append(id, events, options)),
+    renew: (id, { owner, ms }) =>
+      use(async () => {
+        checkLease({ owner, ms })
+        return write((sql) => renewLease(sql, space.placeOf(id), { owner, ms }))
+      }),
+    read: (id, { after = 0, limit = 500 } = {}) =>
+      use(async () => {
+        const page = { after: checkPosition(after), limit: checkLimit(limit) }
+        return space.read(id, [], (sql, row) => readRecords(sql, row, page))
+      }),
+    deleted: (id) => use(() => space.read(id, [], (sql, row) => deletedIn(sql, row.key))),
+    debug: (id, message) =>
+      use(() =>
+        space.read(id, null, (sql, { key, position }) => {
+          const found = sql.debug.get(key, message)
+          return found ? JSON.parse(debugOf(String(found.value), { id, position, message })) : null
+        }),
+      ),
+    rename: (id, title) => use(() => space.rename(id, title)),
+    delete: (id) => use(() => space.delete(id)),
+    async *export(id) {
+      const row = await use(() => space.rowOf(id))
+      if (!row) throw notFoundError(id)
+      yield* space.linesOf(row)
+    },
+    import: (lines, { id } = {}) => use(() => space.import(lines, id)),
+    subscribe(listener, options) {
+      if (connection.closed) throw closedError()
+      return changes.subscribe(connection, listener, { ...options, namespace })
+    },
+    upkeep: upkeepOf(connection, space),
+    close: connection.close,
+  }
+  return checkMethods('log', log, LOG_METHODS)
+}
 
-  const linesOf = (row: ConversationRow, soundEnd?: number): AsyncGenerator<string> => {
+type ReadRow<T> = (sql: Statements, row: ConversationRow) => T
+
+/** The conversations of one namespace in a file. */
+class Space {
+  readonly namespace: string | null
+  readonly #connection: LogConnection
+  readonly #changes: SqliteChanges
+
+  constructor(connection: LogConnection, changes: SqliteChanges, namespace: string | null) {
+    this.namespace = namespace
+    this.#connection = connection
+    this.#changes = changes
+  }
+
+  placeOf(id: string): Place {
+    return { namespace: this.namespace ?? '', id }
+  }
+
+  rowOf(id: string): Promise<ConversationRow | null> {
+    return this.#connection.read((sql) => findRow(sql, this.placeOf(id)))
+  }
+
+  /** Reads from a conversation; resolves to `none` for an unknown conversation. */
+  read<T, None>(id: string, none: None, work: ReadRow<T>): Promise<T | None> {
+    return this.#connection.read((sql) => {
+      const row = findRow(sql, this.placeOf(id))
+      return row ? work(sql, row) : none
+    })
+  }
+
+  async create(id: string): Promise<string> {
+    const place = this.placeOf(checkId(id))
+    await this.#connection.write(
+      (sql) => {
+        if (findRow(sql, place)) return false
+        createRow(sql, place, Date.now())
+        return true
+      },
+      (made) => made && this.#tell(id),
+    )
+    return id
+  }
+
+  readonly append: ConversationLog['append'] = async (id, events, options = {}) => {
+    const place = this.placeOf(checkId(id))
+    checkAppend(options)
+    const entry = logEntry(events, options.debug)
+    const appendix = {
+      after: options.after,
+      lease: options.lease && { ...options.lease },
+      ...entry,
+      texts: entry.events.map((event) => JSON.stringify(event)),
+    }
+    return this.#connection.write(
+      (sql) => sqliteAppend(sql, place, appendix),
+      (records) => {
+        if (records.length > 0) this.#tell(id, { records })
+      },
+    )
+  }
+
+  async rename(id: string, title: string | null): Promise<boolean> {
+    const name = checkTitle(title)
+    return this.#connection.write(
+      (sql) => giveName(sql, this.placeOf(id), name),
+      (renamed) => renamed && this.#tell(id),
+    )
+  }
+
+  async delete(id: string): Promise<boolean> {
+    const removed = await this.#connection.write(
+      (sql) => forget(sql, this.placeOf(id)),
+      (gone) => gone && this.#tell(id, { deleted: true }),
+    )
+    if (removed?.more) await removeAll(this.#connection, removed.key)
+    return removed !== null
+  }
+
+  linesOf(row: ConversationRow, soundEnd?: number): AsyncGenerator<string> {
+    const { use, read } = this.#connection
     const { key } = row
     const pages: StoredPages = {
       records: (after) =>
@@ -84,134 +207,38 @@ function logOf(
     return exportStored(row, pages, soundEnd)
   }
 
-  const log: ConversationLog = {
-    namespace,
-    scoped: (other) => logOf(connection, changes, checkNamespace(other)),
-    create: (id = newId()) =>
-      use(async () => {
-        const place = placeOf(checkId(id))
-        await write(
-          (sql) => {
-            if (findRow(sql, place)) return false
-            createRow(sql, place, Date.now())
-            return true
-          },
-          (made) => made && tell(id),
-        )
-        return id
-      }),
-    find: (id) =>
-      use(async () => {
-        const row = await read((sql) => findRow(sql, placeOf(id)))
-        return row && summaryOfRow(row, Date.now())
-      }),
-    list: (options = {}) => use(() => listConversations(connection, namespace ?? '', options)),
-    append: (id, events, options = {}) =>
-      use(async () => {
-        const place = placeOf(checkId(id))
-        checkAppend(options)
-        const entry = logEntry(events, options.debug)
-        const appendix = {
-          after: options.after,
-          lease: options.lease && { ...options.lease },
-          ...entry,
-          texts: entry.events.map((event) => JSON.stringify(event)),
-        }
-        return write(
-          (sql) => sqliteAppend(sql, place, appendix),
-          (records) => {
-            if (records.length > 0) tell(id, { records })
-          },
-        )
-      }),
-    renew: (id, { owner, ms }) =>
-      use(async () => {
-        checkLease({ owner, ms })
-        return write((sql) => renewLease(sql, placeOf(id), { owner, ms }))
-      }),
-    read: (id, { after = 0, limit = 500 } = {}) =>
-      use(async () => {
-        const page = { after: checkPosition(after), limit: checkLimit(limit) }
-        return read((sql) => {
-          const row = findRow(sql, placeOf(id))
-          return row ? readRecords(sql, row, page) : []
-        })
-      }),
-    deleted: (id) =>
-      use(() =>
-        read((sql) => {
-          const row = findRow(sql, placeOf(id))
-          return row ? deletedIn(sql, row.key) : []
-        }),
-      ),
-    debug: (id, messageId) =>
-      use(async () => {
-        return read((sql) => {
-          const row = findRow(sql, placeOf(id))
-          const found = row && sql.debug.get(row.key, messageId)
-          if (!found) return null
-          const { position } = row
-          return JSON.parse(debugOf(String(found.value), { id, position, message: messageId }))
-        })
-      }),
-    rename: (id, title) =>
-      use(async () => {
-        const name = checkTitle(title)
-        return write(
-          (sql) => giveName(sql, placeOf(id), name),
-          (renamed) => renamed && tell(id),
-        )
-      }),
-    delete: (id) =>
-      use(async () => {
-        const removed = await write(
-          (sql) => forget(sql, placeOf(id)),
-          (gone) => gone && tell(id, { deleted: true }),
-        )
-        if (removed?.more) await removeAll(connection, removed.key)
-        return removed !== null
-      }),
-    async *export(id) {
-      const row = await use(() => read((sql) => findRow(sql, placeOf(id))))
-      if (!row) throw notFoundError(id)
-      yield* linesOf(row)
-    },
-    import: (lines, { id } = {}) =>
-      use(async () => {
-        if (id !== undefined && (await read((sql) => findRow(sql, placeOf(checkId(id)))))) {
-          throw existsError(id)
-        }
-        return sqliteImport(connection, lines, {
-          namespace: namespace ?? '',
-          id,
-          published: (made) => tell(made),
-        })
-      }),
-    subscribe(listener, options) {
-      if (connection.closed) throw closedError()
-      return changes.subscribe(connection, listener, { ...options, namespace })
-    },
-    upkeep: {
-      ...sqliteUpkeep(connection, placeOf),
-      cut: (id, after) =>
-        use(async () => {
-          const row = await read((sql) => findRow(sql, placeOf(id)))
-          if (!row) return 0
-          await sqliteImport(connection, linesOf(row, after), {
-            namespace: namespace ?? '',
-            id,
-            replaces: true,
-            published() {
-              tell(id, { deleted: true })
-              tell(id)
-            },
-          })
-          return Math.max(0, row.position - after)
-        }),
-    },
-    close: connection.close,
+  async import(
+    lines: AsyncIterable<string> | Iterable<string>,
+    id: string | undefined,
+  ): Promise<string> {
+    if (id !== undefined && (await this.rowOf(checkId(id)))) throw existsError(id)
+    return sqliteImport(this.#connection, lines, {
+      namespace: this.namespace ?? '',
+      id,
+      published: (made) => this.#tell(made),
+    })
   }
-  return checkMethods('log', log, LOG_METHODS)
+
+  /** Removes the records after a position; resolves to how many there were. */
+  async cut(id: string, after: number): Promise<number> {
+    const row = await this.rowOf(id)
+    if (!row) return 0
+    await sqliteImport(this.#connection, this.linesOf(row, after), {
+      namespace: this.namespace ?? '',
+      id,
+      replaces: true,
+      published: () => {
+        this.#tell(id, { deleted: true })
+        this.#tell(id)
+      },
+    })
+    return Math.max(0, row.position - after)
+  }
+
+  #tell(id: string, change: Partial<LogChange> = {}): void {
+    const { namespace } = this
+    this.#changes.notify({ conversation: id, namespace, records: [], ...change })
+  }
 }
 
 /** Renews or ends a lease, in a transaction; false for the lease of another owner. */
@@ -233,25 +260,20 @@ function giveName(sql: Statements, place: Place, name: string | null): boolean {
   return true
 }
 
-/** Everything of the upkeep except `cut`. */
-function sqliteUpkeep(
-  { use, read, write }: LogConnection,
-  placeOf: (id: string) => Place,
-): Omit<LogUpkeep, 'cut'> {
+function upkeepOf({ use, read, write }: LogConnection, space: Space): LogUpkeep {
   return {
+    cut: (id, after) => use(() => space.cut(id, after)),
     setAside: (id, damage) =>
       use(() =>
         write((sql) => {
-          const row = findRow(sql, placeOf(id))
+          const row = findRow(sql, space.placeOf(id))
           if (row) sql.setAside.run(damage && JSON.stringify(damage), row.key)
         }),
       ),
     stored: (id, { after, limit }) =>
       use(() =>
-        read((sql) => {
-          const row = findRow(sql, placeOf(id))
-          const rows = row ? sql.read.all(row.key, after, limit) : []
-          return rowsOf<RecordRow>(rows).map((one) => {
+        space.read(id, [], (sql, { key }) => {
+          return rowsOf<RecordRow>(sql.read.all(key, after, limit)).map((one) => {
             const { position, at, event } = one
             return { position, at, event, problem: rowProblem(one) }
           })
