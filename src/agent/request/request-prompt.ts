@@ -50,7 +50,11 @@ export async function requestPrompt(
   const prompt = await builder.build(
     { state: { messages, assets: created, assetsAfter: [], compaction: null }, board },
     {
-      ...{ system: [], tail: [], media: 'all', assets, namespace: null },
+      system: [],
+      tail: [],
+      media: 'all',
+      assets,
+      namespace: null,
       capabilities: known,
       cache: createMediaCache(),
     },

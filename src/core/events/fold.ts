@@ -193,7 +193,11 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     const known = editable.state.calls[id]
     if (known?.call && known.parentMessageId === parentMessageId) return
     openCall(editable, {
-      ...{ id, name, parentMessageId, argumentsText: '', attempts: 0 },
+      id,
+      name,
+      parentMessageId,
+      argumentsText: '',
+      attempts: 0,
       status: 'streaming',
     })
   },
@@ -205,8 +209,16 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
   TOOL_CALL_END(editable, { toolCallId: id, runId, parentMessageId, call, problem }, at) {
     const argumentsText = editable.state.calls[id]?.argumentsText || JSON.stringify(call.arguments)
     openCall(editable, {
-      ...{ id, name: call.name, runId, parentMessageId, argumentsText, call, problem },
-      ...{ attempts: 0, status: 'planned', plannedAt: at },
+      id,
+      name: call.name,
+      runId,
+      parentMessageId,
+      argumentsText,
+      call,
+      problem,
+      attempts: 0,
+      status: 'planned',
+      plannedAt: at,
     })
   },
   APPROVAL_REQUESTED(editable, { toolCallId, arguments: args, items, violations, label }, at) {
@@ -214,7 +226,9 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     if (!call) return
     call.status = 'waiting'
     call.approval = {
-      ...{ arguments: args, items, requestedAt: at },
+      arguments: args,
+      items,
+      requestedAt: at,
       ...(violations ? { violations } : {}),
       ...(label ? { label } : {}),
     }
