@@ -5,10 +5,7 @@ import type { ConversationLog } from '../../log/conversation-log.ts'
 import type { messagesPage } from '../../wire/messages.ts'
 
 /** A message as it is stored, and its position in the log. */
-interface Entry {
-  position: number
-  message: Message
-}
+type Entry = Pick<LogRecord, 'position'> & { message: Message }
 
 type Page = Omit<z.infer<typeof messagesPage>, 'messages'> & { messages: Entry[] }
 

@@ -35,10 +35,8 @@ export const messageRoutes: readonly Route[] = [
       const page = await pageOfMessages(log, id, { ...query, end: summary.position })
       const reading = await readingOf()
       if (!reading) return json(page)
-      const messages = page.messages.map(({ position, message }) => {
-        return { position, message: reading.message(message) }
-      })
-      return json({ ...page, messages })
+      const shown = page.messages.map((one) => ({ ...one, message: reading.message(one.message) }))
+      return json({ ...page, messages: shown })
     },
   ),
   route(
