@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAssets } from '../src/assets/assets.ts'
+import { createAssets } from '../src/assets/create-assets.ts'
 import { rankRows } from './rank-rows.ts'
 import { summarize } from './summarize.ts'
 

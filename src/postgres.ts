@@ -1,2 +1,2 @@
 export { type PostgresRecordsOptions, postgresRecords } from './assets/records/postgres-records.ts'
-export { createPostgresLog, type PostgresLogOptions } from './log/postgres.ts'
+export { createPostgresLog, type PostgresLogOptions } from './log/postgres-log.ts'

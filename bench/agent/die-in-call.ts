@@ -1,6 +1,6 @@
 // A process that dies in a call: node bench/agent/die-in-call.ts <file> <conversation>, from resume.ts
 import { createAgent, defineTool } from '../../src/index.ts'
-import { createSqliteLog } from '../../src/log/sqlite.ts'
+import { createSqliteLog } from '../../src/log/sqlite-log.ts'
 import { instantModel } from './contestants/instant-model.ts'
 
 const [file = '', conversation = ''] = process.argv.slice(2)

@@ -3,7 +3,7 @@
 import { join } from 'node:path'
 import type { ConversationEvent } from '../../src/core/events/events.ts'
 import { createAgent, createMemoryLog } from '../../src/index.ts'
-import { createSqliteLog } from '../../src/log/sqlite.ts'
+import { createSqliteLog } from '../../src/log/sqlite-log.ts'
 import { instantModel } from './contestants/instant-model.ts'
 import { answerParent, cpuTime, ownFolder } from './in-child.ts'
 

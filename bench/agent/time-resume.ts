@@ -1,6 +1,6 @@
 // Resumes every open run of a log: node bench/agent/time-resume.ts <file> <open runs>, from resume.ts
 import { createAgent } from '../../src/index.ts'
-import { createSqliteLog } from '../../src/log/sqlite.ts'
+import { createSqliteLog } from '../../src/log/sqlite-log.ts'
 import { instantModel } from './contestants/instant-model.ts'
 import { answerParent, cpuTime } from './in-child.ts'
 

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createAssets } from '../../src/assets/assets.ts'
+import { createAssets } from '../../src/assets/create-assets.ts'
 import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { printMachine } from './measure.ts'
 

@@ -5,7 +5,7 @@ import { mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { createAssets } from '../../src/assets/assets.ts'
+import { createAssets } from '../../src/assets/create-assets.ts'
 import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { measure, printFigures, printMachine } from './measure.ts'
 

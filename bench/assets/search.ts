@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { searchAssetTool } from '../../src/assets/asset-tools.ts'
-import { createAssets } from '../../src/assets/assets.ts'
+import { createAssets } from '../../src/assets/create-assets.ts'
 import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { printMachine } from './measure.ts'
 

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ConversationEvent } from '../../src/core/events/events.ts'
 import type { ConversationLog } from '../../src/log/conversation-log.ts'
-import { createMemoryLog } from '../../src/log/memory.ts'
-import { createSqliteLog } from '../../src/log/sqlite.ts'
+import { createMemoryLog } from '../../src/log/memory-log.ts'
+import { createSqliteLog } from '../../src/log/sqlite-log.ts'
 import { printMachine } from '../assets/measure.ts'
 
 const STEPS = 1000

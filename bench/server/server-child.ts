@@ -8,7 +8,7 @@ import { Hono } from 'hono'
 import { createAgent } from '../../src/agent/agent.ts'
 import { createFsAssetStore } from '../../src/assets/stores/fs.ts'
 import { toMessage } from '../../src/core/messages/to-message.ts'
-import { createSqliteLog } from '../../src/log/sqlite.ts'
+import { createSqliteLog } from '../../src/log/sqlite-log.ts'
 import { createServer } from '../../src/server/create-server.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
 

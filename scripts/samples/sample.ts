@@ -1,9 +1,9 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { buffer } from 'node:stream/consumers'
-import { createAssets } from '../../src/assets/assets.ts'
 import type { Assets } from '../../src/assets/assets-contract.ts'
-import { createMemoryLog } from '../../src/log/memory.ts'
+import { createAssets } from '../../src/assets/create-assets.ts'
+import { createMemoryLog } from '../../src/log/memory-log.ts'
 
 /** What a sample is made in. */
 export interface Studio {

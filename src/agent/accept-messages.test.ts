@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAssets } from '../assets/assets.ts'
+import { createAssets } from '../assets/create-assets.ts'
 import type { MessageInput } from '../core/messages/to-message.ts'
 import { acceptMessages } from './accept-messages.ts'
 

@@ -1,11 +1,11 @@
 import { type AssetStore, STORE } from '../assets/asset-store.ts'
-import { createAssets } from '../assets/assets.ts'
 import {
   ASSETS_CONFIG,
   type AssetsConfig,
   type ResolvedAssetsConfig,
 } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
+import { createAssets } from '../assets/create-assets.ts'
 import { createMemoryAssetStore } from '../assets/stores/memory.ts'
 import { type Check, is } from '../core/check-options.ts'
 import type { AssetEvent } from '../core/events/events.ts'

@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { createAssets } from '../assets/assets.ts'
+import { createAssets } from '../assets/create-assets.ts'
 import { defineTool, type Tool } from '../boundary/tool.ts'
 import { testBoundary } from '../testing/boundary.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'

@@ -17,7 +17,7 @@ export interface AskAboutOptions {
 }
 
 /** A question about values that the calling model does not see. */
-interface Question {
+interface Question extends Record<string, unknown> {
   refs: string[]
   question: string
   schema: JsonObject
@@ -52,7 +52,7 @@ export function askAboutTool(options: AskAboutOptions): Tool {
     readOnly: true,
     openWorld: false,
     async execute(input, context) {
-      const { refs, question, schema } = input as unknown as Question
+      const { refs, question, schema } = input as Question
       const { request } = await import('./request/request.ts')
       const values = await Promise.all(refs.map((ref) => askedOf(ref, context)))
       const { output } = await request(

@@ -11,7 +11,7 @@ import { emptyConversation } from '../core/events/conversation-state.ts'
 import type { LogRecord } from '../core/events/events.ts'
 import { foldAll } from '../core/events/fold.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
-import { createMemoryLog } from '../log/memory.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 
 /** How appends fail: from the one of this number on, so many, before or after they are stored. */
 interface Failure {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createMemoryLog } from '../log/memory.ts'
-import { createPostgresLog } from '../log/postgres.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
+import { createPostgresLog } from '../log/postgres-log.ts'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
 import { play, playMany } from './fixtures/on-every-log.ts'
 

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { createMemoryLog } from '../log/memory.ts'
-import { createSqliteLog } from '../log/sqlite.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
+import { createSqliteLog } from '../log/sqlite-log.ts'
 import { play, playMany } from './fixtures/on-every-log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'byref-agent-'))

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { ConversationLog } from '../log/conversation-log.ts'
-import { createMemoryLog } from '../log/memory.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'

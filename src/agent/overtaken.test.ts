@@ -3,7 +3,7 @@ import { assertValidPrompt } from '../../scripts/torture/runs/assert-valid-promp
 import { defineTool, type Tool, type ToolContext } from '../boundary/tool.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
-import { createMemoryLog } from '../log/memory.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import type { Agent } from './agent-contract.ts'

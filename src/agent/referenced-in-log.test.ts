@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { AssetInfo } from '../assets/asset-info.ts'
-import { createAssets } from '../assets/assets.ts'
+import { createAssets } from '../assets/create-assets.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { toMessage } from '../core/messages/to-message.ts'
-import { createMemoryLog } from '../log/memory.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 import { referencedInLog } from './referenced-in-log.ts'
 
 const said = (content: unknown): ConversationEvent => ({

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { defineTool } from '../boundary/tool.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
-import { createMemoryLog } from '../log/memory.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { sharedSchedules } from '../../scripts/torture/schedules/schedules.ts'
-import { createPostgresLog } from '../log/postgres.ts'
+import { createPostgresLog } from '../log/postgres-log.ts'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
 
 // Short; the long run is `node --conditions=byref-source scripts/torture/schedules/schedules.ts postgres 10000`.

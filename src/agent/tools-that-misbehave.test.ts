@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { defineTool, type Tool } from '../boundary/tool.ts'
-import { createMemoryLog } from '../log/memory.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { eventsOf, say } from './fixtures/agent.ts'

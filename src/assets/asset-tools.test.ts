@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fetchAssetTool, saveAssetTool } from './asset-tools.ts'
-import { createAssets } from './assets.ts'
+import { createAssets } from './create-assets.ts'
 import { extractAssets } from './extract/extract.ts'
 
 const PNG =

@@ -4,8 +4,8 @@ import type { AssetRef } from '../core/refs/asset-ref.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import type { AssetStore } from './asset-store.ts'
 import { fetchAssetTool, saveAssetTool } from './asset-tools.ts'
-import { createAssets } from './assets.ts'
 import type { Assets } from './assets-contract.ts'
+import { createAssets } from './create-assets.ts'
 import { everyStore, testFolder } from './fixtures/stores.ts'
 
 const stores = everyStore(testFolder())

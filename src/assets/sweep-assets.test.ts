@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAssets } from './assets.ts'
+import { createAssets } from './create-assets.ts'
 import { namedAssets } from './named-assets.ts'
 import { createMemoryAssetStore } from './stores/memory.ts'
 

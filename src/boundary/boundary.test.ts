@@ -1,6 +1,6 @@
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import { createAssets } from '../assets/assets.ts'
+import { createAssets } from '../assets/create-assets.ts'
 import { createBoard } from '../core/board/board.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { Asset } from '../core/messages/asset.ts'

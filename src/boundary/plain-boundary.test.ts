@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { createAssets } from '../assets/assets.ts'
+import { createAssets } from '../assets/create-assets.ts'
 import { errorMessage } from '../core/errors.ts'
 import { testBoundary } from '../testing/boundary.ts'
 import { createBoundary } from './boundary.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAssets } from '../assets/assets.ts'
+import { createAssets } from '../assets/create-assets.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import { resolveAssets } from './resolve-assets.ts'
 import { defineTool, type Tool } from './tool.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAssets } from '../assets/assets.ts'
+import { createAssets } from '../assets/create-assets.ts'
 import { createBoard } from '../core/board/board.ts'
 import { createResults } from '../core/messages/results.ts'
 import { toMessage } from '../core/messages/to-message.ts'

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createAssets } from '../assets/assets.ts'
+import { createAssets } from '../assets/create-assets.ts'
 import { createFsAssetStore } from '../assets/stores/fs.ts'
-import { createSqliteLog } from '../log/sqlite.ts'
+import { createSqliteLog } from '../log/sqlite-log.ts'
 
 const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url))
 let folder: string

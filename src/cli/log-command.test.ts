@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { ConversationEvent } from '../core/events/events.ts'
-import { createSqliteLog } from '../log/sqlite.ts'
+import { createSqliteLog } from '../log/sqlite-log.ts'
 import { chat, queued, runStarted } from '../testing/conversation-log/events.ts'
 
 const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url))

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createAssets } from '../assets/assets.ts'
+import { createAssets } from '../assets/create-assets.ts'
 import type { TrustMode } from '../core/events/events.ts'
 import { inBackground } from '../core/in-background.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'

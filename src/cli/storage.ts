@@ -8,7 +8,7 @@ import { createFsAssetStore } from '../assets/stores/fs.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import type { HostQueue } from '../hosts/queue.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
-import { createSqliteLog } from '../log/sqlite.ts'
+import { createSqliteLog } from '../log/sqlite-log.ts'
 import { optionalPeer } from '../optional-peer.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'
 
@@ -122,7 +122,7 @@ async function loadPostgres() {
   await optionalPeer('pg', 'PostgreSQL')
   await optionalPeer('pg-boss', 'A queue in PostgreSQL')
   const [log, records, hosts] = await Promise.all([
-    import('../log/postgres.ts'),
+    import('../log/postgres-log.ts'),
     import('../assets/records/postgres-records.ts'),
     import('../hosts/queue.ts'),
   ])

@@ -20,7 +20,7 @@ import type { AgentSettings } from './run-settings.ts'
 import type { Decide, Entry, Session } from './session.ts'
 import { reportStalledRun } from './stalled-runs.ts'
 import { askModel, compactPrompt, logBrokenAnswer } from './steps/ask-model.ts'
-import { createStepPrompts, type StepPrompts } from './steps/step-prompts.ts'
+import { StepPrompts } from './steps/step-prompts.ts'
 
 /** Why a runner stopped working on a conversation. */
 export type Release =
@@ -83,7 +83,7 @@ export class ConversationRunner {
     this.#options = options
     this.#session = session
     this.#writer = { conversation: session.id, owner, settings }
-    session.prompts ??= createStepPrompts(settings, { assets: settings.assets, namespace })
+    session.prompts ??= new StepPrompts(settings, { assets: settings.assets, namespace })
     this.#prompts = session.prompts
     const letGo = session.lease.keep({
       onLost: () => this.#turn.abort('lost'),
@@ -162,7 +162,8 @@ export class ConversationRunner {
     try {
       // The log rejects this while another process has the lease.
       if (run && run.owner !== owner) await this.#claim((state) => claimEntry(this.#writer, state))
-      if (!this.#isReady) checkPrice(await session.activity.during(this.#prompts.ready), limits)
+      if (!this.#isReady)
+        checkPrice(await session.activity.during(() => this.#prompts.ready()), limits)
       this.#isReady = true
       // Aborted work may itself wait for something: do not wait for it.
       await unlessAborted(turn.signal, () => this.#perform(this.#due()))

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { createMemoryLog } from '../log/memory.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 import { Activity, LeaseKeeper } from './lease-keeper.ts'
 
 beforeEach(() => void vi.useFakeTimers())

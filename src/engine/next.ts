@@ -12,7 +12,7 @@ import {
 } from '../core/events/conversation-state.ts'
 import type { CompactionReason, FinishReason, TokenUsage } from '../core/events/events.ts'
 import type { ToolCall } from '../core/messages/message.ts'
-import { type CallGraph, createCallGraph } from './calls/call-graph.ts'
+import { CallGraph } from './calls/call-graph.ts'
 import type { ResolvedLimits } from './limits.ts'
 import { outputProblem } from './output/run-output.ts'
 
@@ -128,7 +128,7 @@ export function graphOf(
   calls: readonly CallState[],
   { tools, board }: Pick<NextSettings, 'tools' | 'board'>,
 ): CallGraph {
-  const graph = createCallGraph((read, plan) => board.has(read.text, { instance: plan.instance }))
+  const graph = new CallGraph((read, plan) => board.has(read.text, { instance: plan.instance }))
   for (const { id, call, problem, status } of calls) {
     const plan = planCall(call as ToolCall, tools, problem)
     graph.add(plan)

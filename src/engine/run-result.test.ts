@@ -3,7 +3,7 @@ import { createAgent } from '../agent/agent.ts'
 import { camera, say } from '../agent/fixtures/agent.ts'
 import { PNG } from '../assets/fixtures/stores.ts'
 import type { Tool } from '../boundary/tool.ts'
-import { createMemoryLog } from '../log/memory.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 
 async function textOf(stream: AsyncIterable<string>): Promise<string[]> {

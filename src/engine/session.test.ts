@@ -13,7 +13,7 @@ import {
   LogConflictError,
   readAll,
 } from '../log/conversation-log.ts'
-import { createMemoryLog } from '../log/memory.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 import { Session, type SessionOptions } from './session.ts'
 
 const ID = 'c'

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, inject, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { defineTool } from '../boundary/tool.ts'
-import { createPostgresLog } from '../log/postgres.ts'
+import { createPostgresLog } from '../log/postgres-log.ts'
 import { failingPool, WAYS } from '../postgres/fixtures/failing-pool.ts'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'

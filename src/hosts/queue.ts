@@ -7,7 +7,7 @@ import type {
   TransactionQuery,
 } from '../log/conversation-log.ts'
 import { optionalPeer } from '../optional-peer.ts'
-import { type Database, openDatabase } from '../postgres/database.ts'
+import { Database } from '../postgres/database.ts'
 import type { Listening } from '../postgres/listening.ts'
 import { databaseError } from '../postgres/postgres-errors.ts'
 import { POSTGRES_OPTIONS, type PostgresOptions, poolOf } from '../postgres/postgres-options.ts'
@@ -98,7 +98,7 @@ class BossQueue implements HostQueue {
     this.#channel = `${this.#schema}_due`.slice(-63)
     this.#pool = poolOf(options)
     const { pool } = this.#pool
-    this.#database = openDatabase(
+    this.#database = new Database(
       { pool, schema: this.#schema },
       { owner: OWNER, migrate: async () => {} },
     )

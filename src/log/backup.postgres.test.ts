@@ -2,7 +2,7 @@ import pg from 'pg'
 import { expect, it } from 'vitest'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
 import { problemsOf, writeOn } from './fixtures/write-on.ts'
-import { createPostgresLog } from './postgres.ts'
+import { createPostgresLog } from './postgres-log.ts'
 
 it('a PostgreSQL log that is backed up while it is written is whole when it is restored', async () => {
   const place = newSchema()

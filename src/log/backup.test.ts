@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { backup, DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
 import { problemsOf, writeOn } from './fixtures/write-on.ts'
-import { createSqliteLog } from './sqlite.ts'
+import { createSqliteLog } from './sqlite-log.ts'
 
 it('a SQLite log that is backed up while it is written is whole when it is restored', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'byref-backup-'))

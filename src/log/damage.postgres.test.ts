@@ -1,7 +1,7 @@
 import pg from 'pg'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
 import { testDamage } from './fixtures/test-damage.ts'
-import { createPostgresLog } from './postgres.ts'
+import { createPostgresLog } from './postgres-log.ts'
 
 testDamage(async () => {
   const place = newSchema()

@@ -6,7 +6,7 @@ import { afterAll, expect, it } from 'vitest'
 import { ByrefError } from '../core/errors.ts'
 import { chat } from '../testing/conversation-log/events.ts'
 import { testDamage } from './fixtures/test-damage.ts'
-import { createSqliteLog } from './sqlite.ts'
+import { createSqliteLog } from './sqlite-log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'byref-damage-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

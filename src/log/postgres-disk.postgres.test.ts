@@ -9,7 +9,7 @@ import { createAgent } from '../agent/agent.ts'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
 import { chat } from '../testing/conversation-log/events.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { createPostgresLog } from './postgres.ts'
+import { createPostgresLog } from './postgres-log.ts'
 
 const NOBODY = 65534
 const folder = mkdtempSync(join(tmpdir(), 'byref-full-'))

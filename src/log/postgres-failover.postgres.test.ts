@@ -7,7 +7,7 @@ import { defineTool } from '../boundary/tool.ts'
 import { type PostgresServer, startPostgres } from '../postgres/fixtures/start-postgres.ts'
 import { chat } from '../testing/conversation-log/events.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { createPostgresLog } from './postgres.ts'
+import { createPostgresLog } from './postgres-log.ts'
 
 async function admin(server: PostgresServer, ...statements: string[]): Promise<void> {
   const client = new pg.Client(server.connectionString)

@@ -9,7 +9,7 @@ import { startPostgres } from '../postgres/fixtures/start-postgres.ts'
 import { watchedPool } from '../postgres/fixtures/watched-pool.ts'
 import { type ConversationLog, type LogChange, readAll } from './conversation-log.ts'
 import { claimed } from './fixtures/claimed.ts'
-import { createPostgresLog } from './postgres.ts'
+import { createPostgresLog } from './postgres-log.ts'
 
 const runOf = ({ event }: { event: unknown }): string => (event as { runId: string }).runId
 

@@ -4,7 +4,7 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import { toMessage } from '../core/messages/to-message.ts'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
 import type { ConversationQueue } from './conversation-log.ts'
-import { createPostgresLog } from './postgres.ts'
+import { createPostgresLog } from './postgres-log.ts'
 
 const chat = (id: string, deliver?: 'next_run'): ConversationEvent => {
   const payload = toMessage({ id, content: id })

@@ -6,7 +6,7 @@ import { toMessage } from '../core/messages/to-message.ts'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
 import { watchedPool } from '../postgres/fixtures/watched-pool.ts'
 import { claimed } from './fixtures/claimed.ts'
-import { createPostgresLog } from './postgres.ts'
+import { createPostgresLog } from './postgres-log.ts'
 
 const chat = (id: string, content = id): ConversationEvent => {
   return { type: 'NEW_MESSAGE', payload: toMessage({ id, content }) }

@@ -7,7 +7,7 @@ import { createAgent } from '../agent/agent.ts'
 import { say } from '../agent/fixtures/agent.ts'
 import { type PostgresServer, startPostgres } from '../postgres/fixtures/start-postgres.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import { createPostgresLog } from './postgres.ts'
+import { createPostgresLog } from './postgres-log.ts'
 
 const NOBODY = 65534
 

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { mountSmallDisk } from '../assets/fixtures/small-disk.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
-import { createSqliteLog } from './sqlite.ts'
+import { createSqliteLog } from './sqlite-log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'byref-log-'))
 const disk = mountSmallDisk(join(folder, 'disk'))

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
-import { createSqliteLog } from './sqlite.ts'
+import { createSqliteLog } from './sqlite-log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'byref-log-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

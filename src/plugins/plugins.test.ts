@@ -4,7 +4,7 @@ import { prompts, say } from '../agent/fixtures/agent.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Message } from '../core/messages/message.ts'
 import type { MessageInput } from '../core/messages/to-message.ts'
-import { createMemoryLog } from '../log/memory.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { loadPlugin, type PluginHandler } from './load-plugin.ts'
 

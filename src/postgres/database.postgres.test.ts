@@ -2,7 +2,7 @@ import pg from 'pg'
 import { afterEach, beforeEach, describe, expect, inject, it } from 'vitest'
 import { createQueue } from '../hosts/queue.ts'
 import { claimed } from '../log/fixtures/claimed.ts'
-import { createPostgresLog } from '../log/postgres.ts'
+import { createPostgresLog } from '../log/postgres-log.ts'
 import { type CuttingProxy, cuttingProxy } from './fixtures/cutting-proxy.ts'
 import { newSchema } from './fixtures/schemas.ts'
 

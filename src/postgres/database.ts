@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { ClientBase } from 'pg'
 import { ByrefError } from '../core/errors.ts'
+import { onceResolved } from '../core/once-resolved.ts'
 import { dedicatedConnection, Listening, type ListenOptions } from './listening.ts'
 import { type DatabaseOwner, databaseError, endsConnection } from './postgres-errors.ts'
 import { type PostgresOptions, poolOf, schemaOf } from './postgres-options.ts'
@@ -17,25 +18,8 @@ export type Query = <T = Row>(
   values?: readonly unknown[],
 ) => Promise<{ rows: T[]; rowCount: number }>
 
-/** A database, as one log, store or queue uses it. Nothing holds a connection while it waits for another one. */
-export interface Database {
-  readonly schema: string
-  readonly query: Query
-  /** Commits the work, or rolls it back where it throws. */
-  transaction<T>(work: (query: Query) => Promise<T>): Promise<T>
-  /** Runs when the tables exist. `close` waits until it ends. @throws ByrefError after `close` */
-  use<T>(run: () => Promise<T>): Promise<T>
-  /** A dedicated connection, not from the pool, until `end`. */
-  connect(): Promise<{ query: Query; end(): Promise<void> }>
-  /** Listens for notifications on a dedicated connection. */
-  listen(options: ListenOptions): Listening
-  readonly closed: boolean
-  /** Closes after every use has ended; `last` runs just before. */
-  close(last?: () => Promise<void>): Promise<void>
-}
-
-/** Options of {@link openDatabase}. */
-export interface OpenOptions {
+/** What a database is opened for. */
+export interface DatabaseOptions {
   owner: DatabaseOwner
   /** Migrates the tables to this version. It is called before the first use, and again after a failure. */
   migrate(database: Database): Promise<void>
@@ -49,119 +33,134 @@ const TYPES = {
   },
 }
 
-/** @throws ByrefError `config_invalid` */
-export function openDatabase(options: PostgresOptions, { owner, migrate }: OpenOptions): Database {
-  const schema = schemaOf(options)
-  const { pool, isOwn } = poolOf(options)
-  const uses = new Set<Promise<unknown>>()
-  const statements = new Map<string, { name: string; text: string }>()
-  let ready: Promise<void> | null = null
-  let closing: Promise<void> | null = null
+/** A database, as one log, store or queue uses it. Nothing holds a connection while it waits for another one. */
+export class Database {
+  readonly schema: string
+  readonly #pool: ReturnType<typeof poolOf>
+  readonly #owner: DatabaseOwner
+  /** Creates the tables. */
+  readonly #ready: () => Promise<void>
+  readonly #uses = new Set<Promise<unknown>>()
+  readonly #statements = new Map<string, { name: string; text: string }>()
+  #closing: Promise<void> | null = null
 
-  const qualified = (text: string): string => text.replaceAll('byref.', `"${schema}".`)
-
-  function statementOf(text: string): { name: string; text: string } {
-    const known = statements.get(text)
-    if (known) return known
-    const full = qualified(text)
-    const made = {
-      name: `byref_${createHash('sha256').update(full).digest('hex').slice(0, 24)}`,
-      text: full,
-    }
-    statements.set(text, made)
-    return made
+  /** @throws ByrefError `config_invalid` */
+  constructor(options: PostgresOptions, { owner, migrate }: DatabaseOptions) {
+    this.schema = schemaOf(options)
+    this.#pool = poolOf(options)
+    this.#owner = owner
+    this.#ready = onceResolved(() => migrate(this))
   }
 
-  function queryOn(client: ClientBase, spoiled: { yes: boolean }): Query {
-    return async (text, values) => {
+  get closed(): boolean {
+    return this.#closing !== null
+  }
+
+  readonly query: Query = (text, values) => this.#withClient((query) => query(text, values))
+
+  /** Commits the work, or rolls it back where it throws. */
+  readonly transaction = <T>(work: (query: Query) => Promise<T>): Promise<T> =>
+    this.#withClient(async (query, spoiled) => {
+      await query('BEGIN')
+      // A connection with an open transaction must not return to the pool: the next user's work would never be committed.
+      spoiled.yes = true
+      let value: T
       try {
-        const statement = values ? statementOf(text) : { text: qualified(text) }
-        const config = { ...statement, values: values && [...values], types: TYPES as never }
-        const { rows, rowCount } = await client.query(config)
-        return { rows, rowCount: rowCount ?? 0 }
+        value = await work(query)
       } catch (error) {
-        if (endsConnection(error)) spoiled.yes = true
-        throw databaseError(error, owner)
+        const isOver = await query('ROLLBACK').then(
+          () => true,
+          () => false,
+        )
+        spoiled.yes = !isOver
+        throw error
       }
+      await query('COMMIT')
+      spoiled.yes = false
+      return value
+    })
+
+  /** Runs when the tables exist. `close` waits until it ends. @throws ByrefError after `close` */
+  readonly use = async <T>(run: () => Promise<T>): Promise<T> => {
+    if (this.#closing) throw closedError(this.#owner)
+    const running = this.#ready().then(run)
+    this.#uses.add(running)
+    try {
+      return await running
+    } finally {
+      this.#uses.delete(running)
     }
   }
 
-  async function withClient<T>(
-    work: (query: Query, spoiled: { yes: boolean }) => Promise<T>,
-  ): Promise<T> {
+  /** A dedicated connection, not from the pool, until `end`. */
+  async connect(): Promise<{ query: Query; end(): Promise<void> }> {
+    const client = dedicatedConnection(this.#pool.pool)
+    try {
+      await client.connect()
+    } catch (error) {
+      throw databaseError(error, this.#owner)
+    }
+    const end = () => client.end().catch(() => {})
+    return { query: this.#queryOn(client, { yes: false }), end }
+  }
+
+  /** Listens for notifications on a dedicated connection. */
+  listen(options: ListenOptions): Listening {
+    return new Listening(this.#pool.pool, options)
+  }
+
+  /** Closes after every use has ended; `last` runs just before. */
+  close(last?: () => Promise<void>): Promise<void> {
+    this.#closing ??= (async () => {
+      while (this.#uses.size > 0) await Promise.allSettled(this.#uses)
+      await last?.()
+      if (this.#pool.isOwn) await this.#pool.pool.end()
+    })()
+    return this.#closing
+  }
+
+  async #withClient<T>(work: (query: Query, spoiled: { yes: boolean }) => Promise<T>): Promise<T> {
     const spoiled = { yes: false }
-    const client = await pool.connect().catch((error) => {
-      throw databaseError(error, owner)
+    const client = await this.#pool.pool.connect().catch((error) => {
+      throw databaseError(error, this.#owner)
     })
     try {
-      return await work(queryOn(client, spoiled), spoiled)
+      return await work(this.#queryOn(client, spoiled), spoiled)
     } finally {
       // The pool itself drops a connection that died between two statements.
       client.release(spoiled.yes)
     }
   }
 
-  const database: Database = {
-    schema,
-    query: (text, values) => withClient((query) => query(text, values)),
-    transaction: (work) =>
-      withClient(async (query, spoiled) => {
-        await query('BEGIN')
-        // A connection with an open transaction must not return to the pool: the next user's work would never be committed.
-        spoiled.yes = true
-        let value: Awaited<ReturnType<typeof work>>
-        try {
-          value = await work(query)
-        } catch (error) {
-          const isOver = await query('ROLLBACK').then(
-            () => true,
-            () => false,
-          )
-          spoiled.yes = !isOver
-          throw error
-        }
-        await query('COMMIT')
-        spoiled.yes = false
-        return value
-      }),
-    async use(run) {
-      if (closing) throw closedError(owner)
-      ready ??= migrate(database).catch((error) => {
-        ready = null
-        throw error
-      })
-      const running = ready.then(run)
-      uses.add(running)
+  #queryOn(client: ClientBase, spoiled: { yes: boolean }): Query {
+    return async (text, values) => {
       try {
-        return await running
-      } finally {
-        uses.delete(running)
-      }
-    },
-    async connect() {
-      const client = dedicatedConnection(pool)
-      try {
-        await client.connect()
+        const statement = values ? this.#statementOf(text) : { text: this.#qualified(text) }
+        const config = { ...statement, values: values && [...values], types: TYPES }
+        const { rows, rowCount } = await client.query(config)
+        return { rows, rowCount: rowCount ?? 0 }
       } catch (error) {
-        throw databaseError(error, owner)
+        if (endsConnection(error)) spoiled.yes = true
+        throw databaseError(error, this.#owner)
       }
-      const end = () => client.end().catch(() => {})
-      return { query: queryOn(client, { yes: false }), end }
-    },
-    listen: (wanted) => new Listening(pool, wanted),
-    get closed() {
-      return closing !== null
-    },
-    close(last) {
-      closing ??= (async () => {
-        while (uses.size > 0) await Promise.allSettled(uses)
-        await last?.()
-        if (isOwn) await pool.end()
-      })()
-      return closing
-    },
+    }
   }
-  return database
+
+  #statementOf(text: string): { name: string; text: string } {
+    const known = this.#statements.get(text)
+    if (known) return known
+    const full = this.#qualified(text)
+    const made = {
+      name: `byref_${createHash('sha256').update(full).digest('hex').slice(0, 24)}`,
+      text: full,
+    }
+    this.#statements.set(text, made)
+    return made
+  }
+
+  #qualified(text: string): string {
+    return text.replaceAll('byref.', `"${this.schema}".`)
+  }
 }
 
 function closedError({ what, failed }: DatabaseOwner): ByrefError {

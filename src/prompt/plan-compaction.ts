@@ -2,7 +2,7 @@ import type { Compaction, CompactionReason } from '../core/events/events.ts'
 import type { Message } from '../core/messages/message.ts'
 import { isDeleted } from '../core/messages/tombstone.ts'
 import { countShown, isAsked, isSystem } from './place-compact.ts'
-import { createTranscript, type PromptConversation, type TranscriptOptions } from './transcript.ts'
+import { type PromptConversation, Transcript, type TranscriptOptions } from './transcript.ts'
 import { bytesSent, mediaOfItem, type TranscriptItem } from './transcript-item.ts'
 
 /** The limits of a prompt. */
@@ -120,7 +120,7 @@ function trialOf(
   options: TranscriptOptions,
   plan: Compaction | null,
 ): { tokens: number; items: readonly TranscriptItem[] } {
-  const trial = createTranscript(options)
+  const trial = new Transcript(options)
   trial.update({ state: { ...state, compaction: plan && { ...plan, afterStep: null } }, board })
   return trial.shown
 }

@@ -2,12 +2,7 @@ import type { LanguageModelV4Message, LanguageModelV4Prompt } from '@ai-sdk/prov
 import type { MediaSource } from './media/media-source.ts'
 import { resolveMedia } from './media/resolve-media.ts'
 import { framedPrompt, itemMessages } from './to-prompt.ts'
-import {
-  createTranscript,
-  type PromptConversation,
-  type Transcript,
-  type TranscriptOptions,
-} from './transcript.ts'
+import { type PromptConversation, Transcript, type TranscriptOptions } from './transcript.ts'
 import {
   mediaOfItem,
   type ResolvedItem,
@@ -43,7 +38,7 @@ export interface PromptBuilder {
  * providers require. Until a compaction, each prompt starts with the previous one, without its tail.
  */
 export function createPromptBuilder(options: TranscriptOptions): PromptBuilder {
-  const transcript = createTranscript(options)
+  const transcript = new Transcript(options)
   let shown: Transcript['shown'] | null = null
   let capabilities: PromptSource['capabilities'] | null = null
   /** The messages of each item; null for an item with bodies, which are resolved for each prompt. */

@@ -5,7 +5,7 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import { foldAll } from '../core/events/fold.ts'
 import { toMessage } from '../core/messages/to-message.ts'
 import { promptTokens } from './prompt-size.ts'
-import { createTranscript } from './transcript.ts'
+import { Transcript } from './transcript.ts'
 
 const ids = { runId: 'r', threadId: 'c' }
 const usage = { inputTokens: 50_000, outputTokens: 10 }
@@ -26,7 +26,7 @@ function tokensAfter(...more: ConversationEvent[]): number {
     return { v: 1 as const, position: i + 1, timestamp: '2026-01-01T00:00:00.000Z', event }
   })
   const state = foldAll(emptyConversation, records)
-  const transcript = createTranscript({ guide: () => null })
+  const transcript = new Transcript({ guide: () => null })
   transcript.update({ state, board: createBoard([]) })
   return promptTokens(transcript, state)
 }

@@ -29,8 +29,8 @@ interface RedactedConversation extends PromptConversation {
 }
 
 /** A conversation as a model in quarantine is shown it: what is untrusted in it is not there. */
-export interface Redaction {
-  of<T extends RedactedConversation>(conversation: T): T
+export interface Redaction<T extends RedactedConversation = RedactedConversation> {
+  of(conversation: T): T
   /** Whether the bytes behind a reference are not to be sent. */
   hides(ref: string): boolean
   /** Whether a reference may be named where nobody whom the agent trusts named it. */
@@ -38,7 +38,10 @@ export interface Redaction {
 }
 
 /** Begins to redact one conversation. What a message is shown as is worked out once. */
-export function createRedaction(labels: Labels, options: RedactionOptions): Redaction {
+export function createRedaction<T extends RedactedConversation>(
+  labels: Labels,
+  options: RedactionOptions,
+): Redaction<T> {
   const shown = new WeakMap<Message, Message>()
   const assets = new WeakMap<AssetCreated, AssetCreated>()
   /**
@@ -50,7 +53,7 @@ export function createRedaction(labels: Labels, options: RedactionOptions): Reda
   let deletion: unknown = null
   let results = 0
   let board: Board = createBoard()
-  let last: { position: number; given: PromptConversation; made: PromptConversation } | null = null
+  let last: { position: number; given: T; made: T } | null = null
 
   function hides(ref: string): boolean {
     const parts = isAssetRef(ref) ? parseAssetRef(ref) : null
@@ -102,8 +105,7 @@ export function createRedaction(labels: Labels, options: RedactionOptions): Reda
     of(conversation) {
       const { state } = conversation
       const { position } = state
-      if (last && last.position === position && last.given === conversation)
-        return last.made as never
+      if (last && last.position === position && last.given === conversation) return last.made
       const { messages } = state
       const isOn = taken.length <= messages.length && taken.at(-1) === messages[taken.length - 1]
       if (!isOn || deletion !== (state.deletion ?? null)) begin()

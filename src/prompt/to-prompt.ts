@@ -215,7 +215,7 @@ function outputOf(
   if (notes.length === 0 && files.length === 0) {
     if (output.type === 'text')
       return { type: isError ? 'error-text' : 'text', value: output.value }
-    return { type: isError ? 'error-json' : 'json', value: output.value as never }
+    return { type: isError ? 'error-json' : 'json', value: output.value }
   }
   const said = output.type === 'text' ? output.value : JSON.stringify(output.value)
   const text = [said, ...notes].join('\n')

@@ -7,13 +7,7 @@ import type {
 import { isData } from '../core/messages/data-block.ts'
 import type { Message } from '../core/messages/message.ts'
 import { placeCompact } from './place-compact.ts'
-import {
-  createPlacer,
-  type DescribedAssets,
-  IN_PLACE,
-  type KnownAsset,
-  type Placer,
-} from './placer.ts'
+import { type DescribedAssets, IN_PLACE, type KnownAsset, Placer } from './placer.ts'
 import type { PlacedTopic } from './told-once.ts'
 
 /**
@@ -31,7 +25,7 @@ export interface PromptConversation {
   board: Pick<Board, 'entries'>
 }
 
-/** Options of {@link createTranscript}. */
+/** Options of {@link Transcript}. */
 export interface TranscriptOptions {
   /** Default: `cache`. */
   merge?: MergeMode
@@ -45,80 +39,79 @@ export interface TranscriptOptions {
   guide(topic: PlacedTopic): string | null
 }
 
-/** A conversation as its prompt shows it, independent of the model's capabilities. */
-export interface Transcript {
-  /** The items so far. They only grow at their end, until a compaction or a deletion starts a new list. */
-  readonly shown: Pick<
-    Placer,
-    'items' | 'system' | 'tokens' | 'base' | 'stale' | 'bodies' | 'fetched'
-  >
-  /** The number of messages that it shows. */
-  readonly messages: number
-  /** Adds what is new in the conversation. Call it when the model may be asked. */
-  update(conversation: PromptConversation): void
-}
-
 /**
- * Creates the transcript of one conversation. It depends only on the log, not on how often it is updated. The cost
- * of an update depends only on what is new.
+ * A conversation as its prompt shows it, independent of the model's capabilities. It depends only on the log, not on
+ * how often it is updated. The cost of an update depends only on what is new.
  */
-export function createTranscript(options: TranscriptOptions): Transcript {
-  const { merge = 'cache' } = options
-  const known = new Map<string, KnownAsset>()
-  let placer = createPlacer(known, options)
-  let compaction: CompactionState | null = null
-  let deletion: DeletionState | null = null
-  let done = 0
-  let takenAssets = 0
+export class Transcript {
+  readonly #options: TranscriptOptions
+  readonly #known = new Map<string, KnownAsset>()
+  #placer: Placer
+  #compaction: CompactionState | null = null
+  #deletion: DeletionState | null = null
+  #done = 0
+  #takenAssets = 0
 
-  function takeAssets({ assets, assetsAfter }: PromptConversation['state']): void {
-    for (const [i, asset] of assets.slice(takenAssets).entries()) {
-      const after = assetsAfter[takenAssets + i] ?? 0
-      if (!known.has(asset.ref)) known.set(asset.ref, { asset, after })
+  constructor(options: TranscriptOptions) {
+    this.#options = options
+    this.#placer = new Placer(this.#known, options)
+  }
+
+  /** What is shown so far. The items only grow at their end, until a compaction or a deletion starts a new list. */
+  get shown(): Shown {
+    return this.#placer
+  }
+
+  /** The number of messages that it shows. */
+  get messages(): number {
+    return this.#done
+  }
+
+  /** Adds what is new in the conversation. Call it when the model may be asked. */
+  update(conversation: PromptConversation): void {
+    const { state, board } = conversation
+    const { merge = 'cache' } = this.#options
+    this.#takeAssets(state)
+    const isMoved = merge === 'engine' && state.messages.slice(this.#done).some(isData)
+    const isShorter = (state.deletion ?? null) !== this.#deletion
+    if (state.compaction !== this.#compaction || isShorter || isMoved) this.#restart(conversation)
+    if (state.messages.length === this.#done) return
+    const how = merge === 'engine' ? ({ ...IN_PLACE, merge, board } as const) : IN_PLACE
+    this.#placer.place(state.messages.slice(this.#done), this.#done, how)
+    this.#done = state.messages.length
+  }
+
+  #takeAssets({ assets, assetsAfter }: PromptConversation['state']): void {
+    for (const [i, asset] of assets.slice(this.#takenAssets).entries()) {
+      const after = assetsAfter[this.#takenAssets + i] ?? 0
+      if (!this.#known.has(asset.ref)) this.#known.set(asset.ref, { asset, after })
     }
-    takenAssets = assets.length
+    this.#takenAssets = assets.length
   }
 
   /** Starts a new list of items with the last compaction. */
-  function restart({ state, board }: PromptConversation): void {
-    const { messages } = state
-    placer = createPlacer(known, options)
-    compaction = state.compaction
-    deletion = state.deletion ?? null
+  #restart({ state, board }: PromptConversation): void {
+    const { messages, compaction } = state
+    const { merge } = this.#options
+    this.#placer = new Placer(this.#known, this.#options)
+    this.#compaction = compaction
+    this.#deletion = state.deletion ?? null
     const through = messages.findLastIndex(({ id }) => id === compaction?.through)
-    done = through + 1
+    this.#done = through + 1
     if (!compaction || through === -1) return
-    const covered = messages.slice(0, done)
+    const covered = messages.slice(0, this.#done)
     const given = {
       messages: covered,
       board: merge === 'engine' ? board : boardAfter(covered, board),
       merged: merge !== 'model',
-      known: { get: (ref: string) => known.get(ref)?.asset },
+      known: { get: (ref: string) => this.#known.get(ref)?.asset },
     }
-    placeCompact(placer, given, compaction)
-    placer.base = placer.tokens
-  }
-
-  return {
-    get shown() {
-      return placer
-    },
-    get messages() {
-      return done
-    },
-    update(conversation) {
-      const { state, board } = conversation
-      takeAssets(state)
-      const isMoved = merge === 'engine' && state.messages.slice(done).some(isData)
-      const isShorter = (state.deletion ?? null) !== deletion
-      if (state.compaction !== compaction || isShorter || isMoved) restart(conversation)
-      if (state.messages.length === done) return
-      const how = merge === 'engine' ? ({ ...IN_PLACE, merge, board } as const) : IN_PLACE
-      placer.place(state.messages.slice(done), done, how)
-      done = state.messages.length
-    },
+    placeCompact(this.#placer, given, compaction)
+    this.#placer.base = this.#placer.tokens
   }
 }
+
+type Shown = Pick<Placer, 'items' | 'system' | 'tokens' | 'base' | 'stale' | 'bodies' | 'fetched'>
 
 /** Returns the board as it was after these messages. */
 function boardAfter(

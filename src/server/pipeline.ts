@@ -91,7 +91,7 @@ export function createPipeline({ guard, draining, log, metrics }: PipelineOption
     const { method, path } = c.req
     const { status } = response
     metrics.request({ method, route, status }, ms)
-    const subject = (c.get('caller' as never) as Caller | undefined)?.subject ?? 'anybody'
+    const subject = (c.get('caller') as Caller | undefined)?.subject ?? 'anybody'
     log.info({ id, method, path, status, ms: Math.round(ms * 10) / 10, subject })
     return response
   }

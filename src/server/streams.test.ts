@@ -7,7 +7,7 @@ import { readEventStream } from '../client/server-sent-events.ts'
 import { type ConversationState, emptyConversation } from '../core/events/conversation-state.ts'
 import { type Foldable, fold, foldAll } from '../core/events/fold.ts'
 import { toMessage } from '../core/messages/to-message.ts'
-import { createSqliteLog } from '../log/sqlite.ts'
+import { createSqliteLog } from '../log/sqlite-log.ts'
 import { openApi, refusal, SECRET, token } from './fixtures/api.ts'
 
 type Api = ReturnType<typeof openApi>

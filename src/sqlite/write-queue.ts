@@ -37,8 +37,8 @@ export interface TransactionStatements {
 
 interface Job<S> {
   since: number
-  work(sql: S): unknown
-  done(value: unknown): void
+  /** Does the work in a transaction, and returns how its writer is told of the commit. */
+  run(sql: S): () => void
   failed(error: unknown): void
 }
 
@@ -58,7 +58,7 @@ export function writeQueue<S extends TransactionStatements>(options: QueueOption
   const waiting: Job<S>[] = []
   let running = false
 
-  async function run(): Promise<void> {
+  async function empty(): Promise<void> {
     while (waiting.length > 0) {
       try {
         await settle(waiting, options)
@@ -73,14 +73,17 @@ export function writeQueue<S extends TransactionStatements>(options: QueueOption
 
   return (work, committed) =>
     new Promise((resolve, reject) => {
-      const done = (value: unknown): void => {
-        committed?.(value as Awaited<ReturnType<typeof work>>)
-        resolve(value as never)
+      const run = (sql: S) => {
+        const value = work(sql)
+        return () => {
+          committed?.(value)
+          resolve(value)
+        }
       }
-      waiting.push({ since: performance.now(), work, done, failed: reject })
+      waiting.push({ since: performance.now(), run, failed: reject })
       if (running) return
       running = true
-      queueMicrotask(() => inBackground('Writing to SQLite', run()))
+      queueMicrotask(() => inBackground('Writing to SQLite', empty()))
     })
 }
 
@@ -145,8 +148,7 @@ function commit<S extends TransactionStatements>(
 
 function outcomeOf<S>(job: Job<S>, sql: S): () => void {
   try {
-    const value = job.work(sql)
-    return () => job.done(value)
+    return job.run(sql)
   } catch (error) {
     if (isSqliteError(error)) throw error
     return () => job.failed(error)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { assetRef, jsonObject, limit, time } from './common.ts'
-import { writtenLabel } from './lineage.ts'
+import { writtenLabel } from './labels-and-lineage.ts'
 
 /** An asset, without its body. */
 export const assetInfo = z

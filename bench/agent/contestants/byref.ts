@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { createAgent, createMemoryLog, defineTool } from '../../../src/index.ts'
 import type { ConversationLog } from '../../../src/log/conversation-log.ts'
-import { createSqliteLog } from '../../../src/log/sqlite.ts'
+import { createSqliteLog } from '../../../src/log/sqlite-log.ts'
 import { add, type Contestant, checkAnswer } from './contestant.ts'
 import { instantModel } from './instant-model.ts'
 

@@ -1,5 +1,5 @@
 import type { Agent, AgentOptions } from '../../../src/agent/agent-contract.ts'
-import { createAssets } from '../../../src/assets/assets.ts'
+import { createAssets } from '../../../src/assets/create-assets.ts'
 import type { Tool } from '../../../src/boundary/tool.ts'
 import { createAgent } from '../../../src/index.ts'
 import {

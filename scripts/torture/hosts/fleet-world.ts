@@ -6,7 +6,7 @@ import { postgresRecords } from '../../../src/assets/records/postgres-records.ts
 import { createStore } from '../../../src/assets/stores/create-store.ts'
 import type { ToolContext } from '../../../src/boundary/tool.ts'
 import { createQueue } from '../../../src/hosts/queue.ts'
-import { createPostgresLog } from '../../../src/log/postgres.ts'
+import { createPostgresLog } from '../../../src/log/postgres-log.ts'
 import { fileEffects } from '../runs/effects.ts'
 import { createLife } from '../runs/life.ts'
 import { plannedModel } from '../runs/planned-model.ts'

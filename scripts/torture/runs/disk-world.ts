@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { join } from 'node:path'
 import { createFsAssetStore } from '../../../src/assets/stores/fs.ts'
-import { createSqliteLog } from '../../../src/log/sqlite.ts'
+import { createSqliteLog } from '../../../src/log/sqlite-log.ts'
 import { fileEffects } from './effects.ts'
 import { addLine, linesOf } from './lines.ts'
 import type { World } from './play.ts'

@@ -1,7 +1,7 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { TokenUsage } from '../../core/events/events.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import { createResponseReader } from '../../engine/steps/read-response.ts'
+import { ResponseReader } from '../../engine/steps/read-response.ts'
 import { callModel } from '../../models/call-model.ts'
 import type { ModelPrice } from '../../models/catalogue.ts'
 import { jsonAnswer } from '../../models/json-answer.ts'
@@ -41,7 +41,7 @@ export function askOnce({
   return async (prompt) => {
     const nothing = (): void => {}
     const listener = { text: nothing, textEnd: nothing, call: nothing }
-    const reader = createResponseReader((id) => id, {
+    const reader = new ResponseReader((id) => id, {
       ...listener,
       callStart: nothing,
       callDelta: nothing,
@@ -53,7 +53,7 @@ export function askOnce({
       signal,
       retry,
       silenceMs: modelTimeoutMs,
-      onPart: reader.take,
+      onPart: (part) => reader.take(part),
     })
     reader.end()
     const { text } = reader.response

@@ -1,6 +1,6 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
-import { createAssets } from '../../assets/assets.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import { loadValidator, schemaIssues } from '../../boundary/validate.ts'
 import { createBoard } from '../../core/board/board.ts'
 import type { JsonObject } from '../../core/json/json.ts'
@@ -50,7 +50,11 @@ export async function requestPrompt(
   const prompt = await builder.build(
     { state: { messages, assets: created, assetsAfter: [], compaction: null }, board },
     {
-      ...{ system: [], tail: [], media: 'all', assets, namespace: null },
+      system: [],
+      tail: [],
+      media: 'all',
+      assets,
+      namespace: null,
       capabilities: known,
       cache: createMediaCache(),
     },

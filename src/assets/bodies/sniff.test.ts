@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAssets } from '../assets.ts'
+import { createAssets } from '../create-assets.ts'
 import { SNIFF_BYTES, sniff } from './sniff.ts'
 
 /** Files from encoders, named after them, and what they are. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { AssetEvent } from '../../core/events/events.ts'
-import { createAssets } from '../assets.ts'
+import { createAssets } from '../create-assets.ts'
 import { extract, JPEG, jpeg, PNG, png, pngBytes, pngUrl } from './fixtures/extracted.ts'
 
 describe('extractAssets, on its way through a value', () => {

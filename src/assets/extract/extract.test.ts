@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
-import { createAssets } from '../assets.ts'
+import { createAssets } from '../create-assets.ts'
 import {
   extract,
   JPEG,

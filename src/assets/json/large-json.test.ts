@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAssets } from '../assets.ts'
 import { type ContentAccess, createContentCache } from '../content-access.ts'
+import { createAssets } from '../create-assets.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { JsonScanner, type ScannedEntry } from './json-entries.ts'
 import { NotJsonError } from './json-walker.ts'

@@ -1,6 +1,6 @@
 import { checkOptions } from '../../core/check-options.ts'
 import { newId } from '../../core/new-id.ts'
-import { type Database, openDatabase, type Query } from '../../postgres/database.ts'
+import { Database, type Query } from '../../postgres/database.ts'
 import { migrate, type Tables } from '../../postgres/migrate.ts'
 import { POSTGRES_OPTIONS, type PostgresOptions } from '../../postgres/postgres-options.ts'
 import type { RecordIndex } from './record-index.ts'
@@ -20,7 +20,7 @@ export function postgresRecords(options: PostgresRecordsOptions): RecordIndex {
   checkOptions('postgresRecords', options, POSTGRES_OPTIONS)
   const owner = { what: 'index of assets', failed: 'storage_failed' } as const
   const tables = recordTables()
-  const database = openDatabase(options, { owner, migrate: (opened) => migrate(opened, tables) })
+  const database = new Database(options, { owner, migrate: (opened) => migrate(opened, tables) })
   const { use, query, transaction } = database
   return sqlRecords({
     name: 'postgres',
@@ -63,14 +63,14 @@ function joined(texts: readonly string[]): string {
 
 /** Runs work that holds the lock of the name. The lock ends with its connection, and so with this process. */
 async function exclusively<T>(
-  { connect, schema }: Database,
+  database: Database,
   name: string,
   work: () => Promise<T>,
 ): Promise<T | null> {
-  const { query, end } = await connect()
+  const { query, end } = await database.connect()
   try {
     const { rows } = await query('SELECT pg_try_advisory_lock(hashtextextended($1, 0)) AS mine', [
-      `byref ${schema} ${name}`,
+      `byref ${database.schema} ${name}`,
     ])
     return rows[0]?.mine === true ? await work() : null
   } finally {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { fetchAssetTool, searchAssetTool } from '../asset-tools.ts'
-import { createAssets } from '../assets.ts'
 import type { Assets } from '../assets-contract.ts'
+import { createAssets } from '../create-assets.ts'
 import type { SearchHit, SearchPage } from './search-asset.ts'
 
 const code = (name: string) => expect.objectContaining({ code: name })

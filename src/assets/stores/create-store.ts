@@ -6,6 +6,7 @@ import {
   type OptionTable,
 } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
+import { onceResolved } from '../../core/once-resolved.ts'
 import { assetNotFound, isExpired, objectsUnsupported } from '../asset-record.ts'
 import {
   type AssetRecord,
@@ -60,20 +61,11 @@ const HOUR = 60 * 60
 export function createStore(parts: StoreParts): FullAssetStore {
   checkOptions('createStore', parts, PARTS)
   const { records, bodies } = parts
-  let opened: Promise<string> | undefined
-
-  /** Opens the store once, and again after a failure. Resolves with the id of the index. */
-  function ready(): Promise<string> {
-    const open = async () => {
-      await bodies.check?.()
-      return records.open()
-    }
-    opened ??= open().catch((error) => {
-      opened = undefined
-      throw error
-    })
-    return opened
-  }
+  /** Opens the store. Resolves with the id of the index. */
+  const ready = onceResolved(async () => {
+    await bodies.check?.()
+    return records.open()
+  })
 
   async function find(assetId: string, where: StoreOptions = {}): Promise<FoundRecord | null> {
     await ready()

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
-import { createAssets } from '../assets.ts'
 import type { Assets } from '../assets-contract.ts'
+import { createAssets } from '../create-assets.ts'
 import { PNG } from '../fixtures/stores.ts'
 import { createPassthroughStore } from './passthrough.ts'
 

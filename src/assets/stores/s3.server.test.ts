@@ -2,7 +2,7 @@ import { CreateBucketCommand, S3Client } from '@aws-sdk/client-s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type SwiftServer, startSwift } from '../../../test/swift/start-swift.ts'
 import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
-import { createAssets } from '../assets.ts'
+import { createAssets } from '../create-assets.ts'
 import { createS3AssetStore, type S3AssetStoreOptions } from './s3.ts'
 
 const swift: SwiftServer | null = await startSwift()

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import type { AssetStore } from '../asset-store.ts'
-import { createAssets } from '../assets.ts'
 import { sha256 } from '../bodies/digest.ts'
+import { createAssets } from '../create-assets.ts'
 import { PNG, threeMethods } from '../fixtures/stores.ts'
 import { withRecords } from './with-records.ts'
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAssets } from '../assets.ts'
+import { createAssets } from '../create-assets.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { TableError } from './table-error.ts'
 

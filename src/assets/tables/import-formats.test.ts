@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import * as arrow from 'apache-arrow'
 import { describe, expect, it } from 'vitest'
-import { createAssets } from '../assets.ts'
+import { createAssets } from '../create-assets.ts'
 
 async function imported(bytes: Uint8Array, name: string, mime?: string) {
   const assets = createAssets()

@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { describe, expect, it } from 'vitest'
 import { fetchAssetTool } from '../asset-tools.ts'
-import { createAssets } from '../assets.ts'
+import { createAssets } from '../create-assets.ts'
 
 const folder = new URL('./fixtures/pyarrow/', import.meta.url)
 

@@ -6,7 +6,7 @@ import type { SchemaElement } from 'hyparquet'
 import { parquetWriteBuffer } from 'hyparquet-writer'
 import { describe, expect, it } from 'vitest'
 import { fetchAssetTool, searchAssetTool } from '../asset-tools.ts'
-import { createAssets } from '../assets.ts'
+import { createAssets } from '../create-assets.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { MESSY, SPECTRUM } from './fixtures/csv-cases.ts'
 

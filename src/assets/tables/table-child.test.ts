@@ -37,7 +37,7 @@ describe.runIf(process.platform === 'linux')('a table process', () => {
     const sql =
       'select count(*) from range(10000000) a, range(10000000) b where a.range = b.range + 1'
     const script = `
-      import { createAssets } from ${JSON.stringify(join(here, '../assets.ts'))}
+      import { createAssets } from ${JSON.stringify(join(here, '../create-assets.ts'))}
       await createAssets().query({ sql: ${JSON.stringify(sql)} })`
     const parent = spawn(process.execPath, ['--input-type=module', '--eval', script], {
       stdio: ['ignore', 'ignore', 'inherit'],

@@ -7,7 +7,7 @@ import {
 } from '@modelcontextprotocol/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createAssets } from '../../assets/assets.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import { newServer } from '../../integrations/mcp/fixtures/proxied.ts'
 import { proxyMcp } from '../../integrations/mcp/proxy/proxy-mcp.ts'
 import type { Channel } from '../../integrations/mcp/rpc/json-rpc.ts'

@@ -1,3 +1,4 @@
+import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { errorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { Channel, RpcMessage } from '../../integrations/mcp/rpc/json-rpc.ts'
@@ -53,7 +54,8 @@ export async function httpChannel(url: string, own: Record<string, string>): Pro
       const tool = isNew && method === 'tools/call' ? tools.get(name) : undefined
       const headers = tool && parameterHeaders(tool, args)
       try {
-        await transport.send(message as never, { requestSignal: controller?.signal, headers })
+        const requestSignal = controller?.signal
+        await transport.send(message as JSONRPCMessage, { requestSignal, headers })
       } catch (error) {
         if (controller?.signal.aborted) return
         throw new Error(`${url} does not answer: ${errorMessage(error)}${causeOf(error)}`, {

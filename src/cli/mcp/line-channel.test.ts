@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { PassThrough } from 'node:stream'
 import { expect, it } from 'vitest'
-import { createAssets } from '../../assets/assets.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import { proxyMcp } from '../../integrations/mcp/proxy/proxy-mcp.ts'
 import { lineChannel } from './line-channel.ts'
 

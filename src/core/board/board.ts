@@ -19,6 +19,7 @@ import {
   formatVariable,
   parseVariableRef,
   VariableError,
+  type VariableExpression,
   type VariableRef,
 } from '../refs/variable-ref.ts'
 import { WIDE } from './edit-container.ts'
@@ -159,49 +160,32 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
   function explain(ref: VariableRef, instance: string | undefined, position: number): string {
     const has = ({ fields }: Identity) => fields.data.at(position) !== MISSING
     const entry = candidates(ref, instance).find(has)
-    if (!entry) {
-      const labels = [...identities.values()].filter(has).map(({ label }) => `†${label}`)
-      const there =
-        labels.length > 0
-          ? `${labels.length} exist: ${labels.slice(0, 20).join(', ')}`
-          : 'no data exists yet'
-      return `${formatVariable(ref, [])} has no value; ${there}.`
-    }
-    let value = entry.fields.data.at(position)
-    const path: FieldKey[] = []
-    for (const key of ref.path) {
-      const child = childOf(value, key, position)
-      if (child === MISSING)
-        return explainMissing(formatVariable(entry, path), toJson(value, position), key)
-      value = child
-      path.push(key)
-    }
-    return ''
+    if (entry) return explainField(entry, ref.path, position)
+    const labels = [...identities.values()].filter(has).map(({ label }) => `†${label}`)
+    const there =
+      labels.length > 0
+        ? `${labels.length} exist: ${labels.slice(0, 20).join(', ')}`
+        : 'no data exists yet'
+    return `${formatVariable(ref, [])} has no value; ${there}.`
   }
 
   function evaluate(text: string, { instance, at }: ReadOptions) {
-    const expression = parseVariableRef(text)
-    if (!expression) {
-      throw new ByrefError(
-        'invalid_reference',
-        `${JSON.stringify(text).slice(0, 100)} is not a variable reference such as †state.user.name.`,
-      )
-    }
+    const expression = parsedVariable(text)
     const position = timeline.positionOf(at)
     const value = evaluateVariable(expression, (ref) => find(ref, instance, position))
     return { value, expression, position }
   }
 
-  function labelled(at: BoardPoint | undefined): [string, BoardEntry][] {
+  function labelled(at: BoardPoint | undefined): [string, BoardEntry & JsonObject][] {
     const position = timeline.positionOf(at)
-    const entries: [string, BoardEntry][] = []
+    const entries: [string, BoardEntry & JsonObject][] = []
     for (const { label, fields, ...entry } of identities.values()) {
-      const found: Record<string, unknown> = entry
+      const found: Record<string, JsonValue> = entry
       for (const [field, slot] of Object.entries(fields)) {
         const value = slot.at(position)
         if (value !== MISSING) found[field] = toJson(value, position)
       }
-      if (found.messageId) entries.push([label, found as unknown as BoardEntry])
+      if (isWritten(found)) entries.push([label, found])
     }
     return entries
   }
@@ -221,10 +205,39 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     },
     has: (ref, options = {}) => evaluate(ref, options).value !== MISSING,
     entries: ({ at } = {}) => labelled(at).map(([, entry]) => entry),
-    snapshot: ({ at } = {}) => Object.fromEntries(labelled(at)) as unknown as BoardSnapshot,
+    snapshot: ({ at } = {}) => Object.fromEntries(labelled(at)),
   }
   for (const message of messages) board.append(message)
   return checkMethods('board', board, BOARD_METHODS)
+}
+
+/** Returns why an entry has no value at a path. */
+function explainField(entry: Identity, fields: readonly FieldKey[], position: number): string {
+  let value = entry.fields.data.at(position)
+  const path: FieldKey[] = []
+  for (const key of fields) {
+    const child = childOf(value, key, position)
+    if (child === MISSING) {
+      return explainMissing(formatVariable(entry, path), toJson(value, position), key)
+    }
+    value = child
+    path.push(key)
+  }
+  return ''
+}
+
+/** @throws ByrefError `invalid_reference` */
+function parsedVariable(text: string): VariableExpression {
+  const expression = parseVariableRef(text)
+  if (expression) return expression
+  throw new ByrefError(
+    'invalid_reference',
+    `${JSON.stringify(text).slice(0, 100)} is not a variable reference such as †state.user.name.`,
+  )
+}
+
+function isWritten(entry: JsonObject): entry is BoardEntry & JsonObject {
+  return Boolean(entry.messageId)
 }
 
 function born(label: string, block: DataBlock): Identity {

@@ -140,12 +140,11 @@ export function valueAt(root: Maybe, path: readonly FieldKey[], position: number
  * Returns a stored value as plain, frozen JSON, as of a position. The current value is cached until it
  * changes.
  */
-export function toJson<T extends Maybe>(
-  root: T,
-  position: number = NOW,
-): T extends symbol ? T : JsonValue {
-  if (!(root instanceof Wide)) return root as never
-  const copy = copyTree(
+export function toJson(root: Stored, position?: number): JsonValue
+export function toJson(root: Maybe, position?: number): JsonValue | typeof MISSING
+export function toJson(root: Maybe, position: number = NOW): JsonValue | typeof MISSING {
+  if (!(root instanceof Wide)) return root
+  return copyTree(
     root,
     (value) => {
       if (!(value instanceof Wide)) return value as JsonValue
@@ -157,5 +156,4 @@ export function toJson<T extends Maybe>(
       if (position === NOW) (source as Wide).json = out
     },
   )
-  return copy as never
 }

@@ -210,15 +210,17 @@ export function isRunEnd(
   return event?.type === 'RUN_FINISHED' || event?.type === 'RUN_ERROR'
 }
 
+type Counts = Record<string, number | null>
+
 /** Adds two usages. A count that neither has stays null or absent. */
 export function addUsage(sum: TokenUsage, more: TokenUsage | undefined): TokenUsage {
-  const total: Record<string, number | null> = { inputTokens: null, outputTokens: null }
+  const total: TokenUsage & Counts = { inputTokens: null, outputTokens: null }
   for (const usage of [sum, more ?? {}]) {
     for (const [key, count] of Object.entries(usage)) {
       if (isCount(count)) total[key] = (total[key] ?? 0) + count
     }
   }
-  return total as unknown as TokenUsage
+  return total
 }
 
 function isCount(value: unknown): value is number {

@@ -4,6 +4,11 @@ import type { CallState, ConversationState, RunState, StepState } from './conver
 /** A part of the state that can be changed in place. */
 export type Writable<T> = { -readonly [K in keyof T]: T[K] }
 type Lists = 'messages' | 'inbox' | 'assets' | 'assetsAfter' | 'assetErrors' | 'runs'
+type Records = 'calls' | 'streaming'
+/** The lists and records of a state that owns them. */
+type Fields = { [K in Lists]: ConversationState[K][number][] } & {
+  [K in Records]: Writable<ConversationState[K]>
+}
 
 /**
  * A state under construction. It shares unchanged parts with other states, and copies a part at its first
@@ -36,22 +41,20 @@ export class EditableState {
 
   /** Returns the value if this state owns it; otherwise a copy that it owns. */
   own<T extends object>(value: T): Writable<T> {
-    if (this.#own.has(value)) return value
-    return this.adopt(copyOf(value))
+    return this.#owned(value)
   }
 
-  list<K extends Lists>(key: K): ConversationState[K][number][] {
-    // `own` copies a list of this key, so the type is right.
-    const list = this.own(this.state[key] as unknown[]) as never
-    this.state[key] = list
-    return list
+  #owned<T extends object>(value: T): T {
+    return this.#own.has(value) ? value : this.adopt(copyOf(value))
   }
 
-  record<K extends 'calls' | 'streaming'>(key: K): Writable<ConversationState[K]> {
-    // `own` copies a record of this key, so the type is right.
-    const record = this.own<object>(this.state[key]) as never
-    this.state[key] = record
-    return record
+  /** Returns a list or a record of the state, which can be changed in place. */
+  field<K extends Lists | Records>(key: K): Fields[K] {
+    // Only owned fields leave this function, and they can be changed.
+    const fields: Fields = this.state as Writable<ConversationState> & Fields
+    const value = this.#owned(fields[key])
+    fields[key] = value
+    return value
   }
 
   run(runId: string): Writable<RunState> | null {
@@ -62,7 +65,7 @@ export class EditableState {
         : runs.findLastIndex((run) => run.runId === runId)
     if (index === -1) return null
     const run = this.own(runs[index] as RunState)
-    this.list('runs')[index] = run
+    this.field('runs')[index] = run
     return run
   }
 
@@ -80,13 +83,14 @@ export class EditableState {
     const found = this.state.calls[id]
     if (!found) return null
     const call = this.own(found)
-    this.record('calls')[id] = call
+    this.field('calls')[id] = call
     return call
   }
 }
 
-function copyOf<T extends object>(value: T): Writable<T> {
-  if (Array.isArray(value)) return value.slice() as never
+function copyOf<T extends object>(value: T): T
+function copyOf(value: object): object {
+  if (Array.isArray(value)) return value.slice()
   // Records by id have no prototype, so that any text can be an id.
   const isRecord = Object.getPrototypeOf(value) === null
   return isRecord ? Object.assign(Object.create(null), value) : { ...value }

@@ -121,7 +121,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     if (!deliver) return addMessage(editable, payload, at)
     addWait(editable, at)
     editable
-      .list('inbox')
+      .field('inbox')
       .push({ message: payload, deliver, runId, context, ...(ask ? { ask } : {}) })
   },
   MESSAGE_DELETED(editable, { messageId }) {
@@ -134,18 +134,18 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     }
   },
   ASSET_CREATED(editable, { payload }) {
-    editable.list('assets').push(payload)
-    editable.list('assetsAfter').push(editable.state.messages.length)
+    editable.field('assets').push(payload)
+    editable.field('assetsAfter').push(editable.state.messages.length)
   },
   ASSET_ERROR(editable, { payload }) {
-    editable.list('assetErrors').push(payload)
+    editable.field('assetErrors').push(payload)
   },
   RUN_STARTED(editable, { type: _, threadId: __, ...run }, at) {
     deliver(editable, run.messageIds, at)
     const usage = { inputTokens: null, outputTokens: null }
     const fresh = { status: 'running', claims: 0, startedAt: at, usage, steps: [] } as const
     const messageIds = run.messageIds ?? []
-    editable.list('runs').push(editable.adopt({ ...run, messageIds, ...fresh, waitedMs: 0 }))
+    editable.field('runs').push(editable.adopt({ ...run, messageIds, ...fresh, waitedMs: 0 }))
   },
   RUN_CLAIMED(editable, { runId, owner, settings, trust }) {
     const run = editable.run(runId)
@@ -193,7 +193,11 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     const known = editable.state.calls[id]
     if (known?.call && known.parentMessageId === parentMessageId) return
     openCall(editable, {
-      ...{ id, name, parentMessageId, argumentsText: '', attempts: 0 },
+      id,
+      name,
+      parentMessageId,
+      argumentsText: '',
+      attempts: 0,
       status: 'streaming',
     })
   },
@@ -205,8 +209,16 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
   TOOL_CALL_END(editable, { toolCallId: id, runId, parentMessageId, call, problem }, at) {
     const argumentsText = editable.state.calls[id]?.argumentsText || JSON.stringify(call.arguments)
     openCall(editable, {
-      ...{ id, name: call.name, runId, parentMessageId, argumentsText, call, problem },
-      ...{ attempts: 0, status: 'planned', plannedAt: at },
+      id,
+      name: call.name,
+      runId,
+      parentMessageId,
+      argumentsText,
+      call,
+      problem,
+      attempts: 0,
+      status: 'planned',
+      plannedAt: at,
     })
   },
   APPROVAL_REQUESTED(editable, { toolCallId, arguments: args, items, violations, label }, at) {
@@ -214,7 +226,9 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     if (!call) return
     call.status = 'waiting'
     call.approval = {
-      ...{ arguments: args, items, requestedAt: at },
+      arguments: args,
+      items,
+      requestedAt: at,
       ...(violations ? { violations } : {}),
       ...(label ? { label } : {}),
     }
@@ -251,11 +265,11 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     if (call) call.progress = progress
   },
   TEXT_MESSAGE_START(editable, { messageId }) {
-    if (!isWritten(editable, messageId)) editable.record('streaming')[messageId] = ''
+    if (!isWritten(editable, messageId)) editable.field('streaming')[messageId] = ''
   },
   TEXT_MESSAGE_CONTENT(editable, { messageId, delta }) {
     if (!(messageId in editable.state.streaming) && isWritten(editable, messageId)) return
-    const streaming = editable.record('streaming')
+    const streaming = editable.field('streaming')
     streaming[messageId] = (streaming[messageId] ?? '') + delta
   },
   TEXT_MESSAGE_END: ignore,
@@ -263,11 +277,11 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
 }
 
 function addMessage(editable: EditableState, message: Message, at: string): void {
-  const messages = editable.list('messages')
+  const messages = editable.field('messages')
   const index = firstResultOf(editable, message.id)
   if (index === null) messages.push(message)
   else messages.splice(index, 0, message)
-  if (message.id in editable.state.streaming) delete editable.record('streaming')[message.id]
+  if (message.id in editable.state.streaming) delete editable.field('streaming')[message.id]
   closeCall(editable, message, at)
   editable.onMessage?.(message)
 }
@@ -285,7 +299,7 @@ function lastStepOf({ state }: EditableState): string | null {
 /** Leaves a tombstone. Deleting an answer removes its calls. Deleting a result makes its call unanswered. */
 function deleteMessage(editable: EditableState, message: Message, index: number): void {
   const answered = resultCall(message)
-  editable.list('messages')[index] = tombstoneOf(message, { isResult: answered !== null })
+  editable.field('messages')[index] = tombstoneOf(message, { isResult: answered !== null })
   editable.state.deletion = {
     count: (editable.state.deletion?.count ?? 0) + 1,
     afterStep: lastStepOf(editable),
@@ -317,7 +331,7 @@ function forgetCalls(editable: EditableState, message: Message): void {
     step.callIds = []
   }
   if (gone.size === 0) return
-  const calls = editable.record('calls')
+  const calls = editable.field('calls')
   for (const id of gone) delete calls[id]
 }
 
@@ -396,7 +410,7 @@ function endRun(editable: EditableState, runId: string, outcome: Partial<RunStat
 function openCall(editable: EditableState, call: CallState): void {
   const { calls } = editable.state
   const isNew = calls[call.id]?.parentMessageId !== call.parentMessageId
-  editable.record('calls')[call.id] = editable.adopt(call)
+  editable.field('calls')[call.id] = editable.adopt(call)
   const runId = call.runId ?? editable.state.runs.at(-1)?.runId
   const run = runId === undefined ? null : editable.run(runId)
   const step = run && editable.step(run, call.parentMessageId)
@@ -418,7 +432,7 @@ function dropIncompleteCalls(editable: EditableState, run: Writable<RunState>): 
   const isIncomplete = (id: string): boolean => editable.state.calls[id]?.status === 'streaming'
   const gone = step.callIds.filter(isIncomplete)
   step.callIds = step.callIds.filter((id) => !isIncomplete(id))
-  for (const id of gone) delete editable.record('calls')[id]
+  for (const id of gone) delete editable.field('calls')[id]
 }
 
 /** Returns a call that can still change, or null. */

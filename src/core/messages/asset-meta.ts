@@ -20,7 +20,7 @@ export interface MetaOptions {
 export function assetMeta(asset: Asset, options?: MetaOptions): AssetMeta {
   checkOptions('assetMeta', options, { text: is.wholeNumber, items: is.wholeNumber })
   const fields = ASSET_FIELDS.map((key) => [key, asset[key as keyof Asset]])
-  return metaOf(Object.fromEntries(fields), options) as unknown as AssetMeta
+  return metaOf(Object.fromEntries(fields), options) as JsonValue & AssetMeta
 }
 
 /**

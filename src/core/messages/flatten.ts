@@ -53,7 +53,7 @@ type Tree = Record<string, unknown>
  */
 export function unflatten(flat: object, options?: FlattenOptions): AssetMeta {
   const { sep = '/', keepContainerType = true } = checkOptions('unflatten', options, OPTIONS)
-  const root: Tree = {}
+  const root: Tree & Partial<AssetMeta> = {}
   const guessed: { parent: Tree; key: string; value: Tree }[] = []
   for (const [name, line] of Object.entries(flat)) {
     const path = name.split(sep).map(decodeSegment)
@@ -74,7 +74,7 @@ export function unflatten(flat: object, options?: FlattenOptions): AssetMeta {
     const isList = Object.keys(value).every((name, index) => name === String(index))
     if (isList) putKey<unknown>(parent, key, Object.values(value))
   }
-  return root as unknown as AssetMeta
+  return root as AssetMeta
 }
 
 /**

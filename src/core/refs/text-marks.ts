@@ -64,12 +64,9 @@ function readMark(text: string, dagger: number): TextMark | null {
   }
   const first = readVariable(text, dagger)
   if (!first) return null
-  return (
-    readMarked(text, dagger, first.end) ?? {
-      ...{ type: 'bare', start: dagger, end: first.end },
-      ...{ text: text.slice(dagger, first.end), ref: first.ref },
-    }
-  )
+  const { end, ref } = first
+  const marked = readMarked(text, dagger, end)
+  return marked ?? { type: 'bare', start: dagger, end, text: text.slice(dagger, end), ref }
 }
 
 /** Returns the variable including its marks; null if it has none. */

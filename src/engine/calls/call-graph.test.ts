@@ -4,7 +4,7 @@ import { type CallPlan, type CallRead, planCall } from '../../boundary/call-plan
 import { defineTool, type Tool } from '../../boundary/tool.ts'
 import { type Board, createBoard } from '../../core/board/board.ts'
 import { formatVariableRef } from '../../core/refs/variable-ref.ts'
-import { type CallEnd, type CallGraph, createCallGraph } from './call-graph.ts'
+import { type CallEnd, CallGraph } from './call-graph.ts'
 
 const inputSchema = { type: 'object' } as const
 const tools: ReadonlyMap<string, Tool> = new Map([
@@ -31,7 +31,7 @@ const endOf = ({ outputs }: CallPlan, failed = false): CallEnd => ({
 /** A graph whose calls begin as soon as they can, as the engine's do; `existing` are the variables with a value. */
 function running(existing: readonly string[] = []) {
   const plans = new Map<string, CallPlan>()
-  const graph = createCallGraph(({ text }) => existing.includes(text))
+  const graph = new CallGraph(({ text }) => existing.includes(text))
   /** Begins what is ready: ids, with the code of what cannot begin. */
   function go(): string[] {
     const gone: string[] = []
@@ -64,7 +64,7 @@ function running(existing: readonly string[] = []) {
   }
 }
 
-describe('createCallGraph', () => {
+describe('CallGraph', () => {
   it('lets calls begin at once that have nothing to do with each other', () => {
     const calls = running()
     expect(calls.add('1', [], '†state.a')).toEqual(['1'])
@@ -164,7 +164,7 @@ describe('createCallGraph', () => {
     [2, '1 (t) → 2 (t) → 1 (t)'],
     [3, '1 (t) → 3 (t) → 2 (t) → 1 (t)'],
   ])('names the calls of a cycle of %s', (count, circle) => {
-    const graph = createCallGraph(() => false)
+    const graph = new CallGraph(() => false)
     for (let i = 1; i <= count; i++) {
       graph.add(plan(`${i}`, [`†state.n${i === 1 ? count : i - 1}`], `†state.n${i}`))
     }
@@ -216,7 +216,7 @@ describe('createCallGraph', () => {
   })
 
   it('names the source that failed', () => {
-    const graph = createCallGraph(() => false)
+    const graph = new CallGraph(() => false)
     graph.add(plan('1', [], '†state.a'))
     graph.settle('1', { failed: true, written: [] })
     graph.add(plan('2', ['†state.a']))
@@ -273,7 +273,7 @@ describe('createCallGraph', () => {
 
   it('asks for a value in the instance that reads', () => {
     const asked: [string, string | undefined][] = []
-    const graph = createCallGraph(({ text }, { instance }) => {
+    const graph = new CallGraph(({ text }, { instance }) => {
       asked.push([text, instance])
       return true
     })
@@ -304,7 +304,7 @@ describe('createCallGraph', () => {
   })
 
   it('gives each call once', () => {
-    const graph = createCallGraph(() => false)
+    const graph = new CallGraph(() => false)
     graph.add(plan('1', [], '†state.a'))
     expect(graph.ready()).toHaveLength(1)
     expect(graph.ready()).toEqual([])
@@ -317,7 +317,7 @@ describe('createCallGraph', () => {
   })
 
   it('passes over calls that it does not know', () => {
-    const graph = createCallGraph(() => false)
+    const graph = new CallGraph(() => false)
     graph.hold('nobody')
     graph.begin('nobody')
     graph.settle('nobody', { failed: false, written: [] })
@@ -328,7 +328,7 @@ describe('createCallGraph', () => {
     const ids = Array.from({ length: 2000 }, (_, i) => i)
     const run = (plans: readonly CallPlan[]) => {
       let asked = 0
-      const graph = createCallGraph(() => ++asked < 0)
+      const graph = new CallGraph(() => ++asked < 0)
       const order: string[] = []
       const go = (): void => {
         for (let ready = graph.ready(); ready.length > 0; ready = graph.ready()) {
@@ -359,7 +359,7 @@ describe('createCallGraph', () => {
 
 describe('CallGraph.takeTurn', () => {
   const graphOf = (...plans: CallPlan[]): CallGraph => {
-    const graph = createCallGraph(() => false)
+    const graph = new CallGraph(() => false)
     for (const one of plans) graph.add(one)
     for (const { plan: one } of graph.ready()) graph.begin(one.id)
     return graph
@@ -378,7 +378,7 @@ describe('CallGraph.takeTurn', () => {
 
   it('passes by a call that waits for a person, and those that wait for it', () => {
     const graph = graphOf(plan('0', [], '†state.a'))
-    const held = createCallGraph(() => false)
+    const held = new CallGraph(() => false)
     held.add(plan('1', [], '†state.a'))
     held.ready()
     held.hold('1')
@@ -426,7 +426,7 @@ function byGraph(
   { choose, asks = new Set() }: { choose: (count: number) => number; asks?: ReadonlySet<CallPlan> },
 ): Map<string, unknown> {
   const seen = new Map<string, unknown>()
-  const graph = createCallGraph((read, one) => has(board, read, one))
+  const graph = new CallGraph((read, one) => has(board, read, one))
   const coming = [...plans]
   const running: CallPlan[] = []
   let ended: CallPlan[] = []

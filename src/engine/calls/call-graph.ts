@@ -1,25 +1,136 @@
 import type { CallPlan, CallRead, DataPlace } from '../../boundary/call-plan.ts'
 import type { CallError } from '../../core/events/events.ts'
 
-/** Decides which calls of one answer may start, and in which order their results are recorded. */
-export interface CallGraph {
+/**
+ * Decides which calls of one answer may start, and in which order their results are recorded. Calls are added as the
+ * stream completes them. A call that reads a variable which an earlier call writes waits for that result. A variable
+ * that has no value, and that no earlier call writes, waits for a later call until the answer has ended. All other
+ * calls are ready at once.
+ */
+export class CallGraph {
+  readonly #has: (read: CallRead, plan: CallPlan) => boolean
+  readonly #nodes = new Map<string, CallNode>()
+  readonly #inOrder: CallNode[] = []
+  readonly #writers = createPlaceIndex<CallNode>()
+  readonly #readers = createPlaceIndex<CallNode>()
+  readonly #seekers = createPlaceIndex<{ node: CallNode; read: CallRead }>()
+  /** Calls to check: they may have become ready. */
+  readonly #candidates = new Set<CallNode>()
+  /** The index of the first call whose result is not recorded. */
+  #first = 0
+  #closed = false
+
+  /** @param has Returns whether a variable has a value now. */
+  constructor(has: (read: CallRead, plan: CallPlan) => boolean) {
+    this.#has = has
+  }
+
   /** Adds the next call of the answer. */
-  add(plan: CallPlan): void
+  add(plan: CallPlan): void {
+    const node = new CallNode(plan, this.#nodes.size)
+    if (!plan.problem) this.#findSources(node)
+    node.isLate = node.missing.size > 0 || [...node.needs].some((source) => source.isLate)
+    this.#announceWrites(node)
+    this.#nodes.set(plan.id, node)
+    this.#inOrder.push(node)
+    this.#candidates.add(node)
+  }
+
   /** Tells the graph that the answer has ended. Calls that still wait for a name, or in a cycle, now fail. */
-  close(): void
+  close(): void {
+    this.#closed = true
+    for (const node of this.#nodes.values()) {
+      if (node.missing.size > 0) this.#candidates.add(node)
+      node.missing.clear()
+    }
+    for (const node of breakCycles(this.#nodes.values())) this.#candidates.add(node)
+  }
+
   /** Marks a ready call as waiting for a person. */
-  hold(id: string): void
+  hold(id: string): void {
+    const node = this.#nodes.get(id)
+    if (node?.stage === 'waiting') node.stage = 'held'
+  }
+
   /** Marks a call as started. */
-  begin(id: string): void
+  begin(id: string): void {
+    const node = this.#nodes.get(id)
+    if (node?.stage !== 'waiting' && node?.stage !== 'held') return
+    node.stage = 'begun'
+    for (const dependent of node.dependents) {
+      if (dependent.follows.delete(node)) this.#candidates.add(dependent)
+    }
+  }
+
   /**
    * Whether the result of a call may be recorded now. Results are recorded in the order of the answer, except that they
    * may pass a call that waits for a person or for a later call. If true, the result counts as being recorded.
    */
-  takeTurn(id: string): boolean
+  takeTurn(id: string): boolean {
+    const node = this.#nodes.get(id)
+    if (!node || node.passed) return false
+    while (this.#inOrder[this.#first]?.passed) this.#first++
+    for (let i = this.#first; i < node.index; i++) {
+      const earlier = this.#inOrder[i] as CallNode
+      if (!earlier.passed && !letsPass(earlier, node.index)) return false
+    }
+    node.passed = true
+    return true
+  }
+
   /** Marks the result of a call as recorded. */
-  settle(id: string, end: CallEnd): void
+  settle(id: string, end: CallEnd): void {
+    const node = this.#nodes.get(id)
+    if (!node || node.end) return
+    node.stage = 'recorded'
+    node.passed = true
+    node.end = end
+    for (const dependent of node.dependents) {
+      if (dependent.needs.delete(node) && end.failed) blame(dependent, node, end)
+      dependent.follows.delete(node)
+      this.#candidates.add(dependent)
+    }
+  }
+
   /** Returns the calls that may start, in the order of the answer. Each is returned once. */
-  ready(): ReadyCall[]
+  ready(): ReadyCall[] {
+    if (this.#candidates.size === 0) return []
+    const found = [...this.#candidates].filter(isReady).sort((a, b) => a.index - b.index)
+    this.#candidates.clear()
+    for (const node of found) node.taken = true
+    return found.map(({ plan, error }) => ({ plan, error }))
+  }
+
+  #findSources(node: CallNode): void {
+    for (const read of node.plan.reads) {
+      const earlier = read.places.flatMap((place) => this.#writers.overlapping(place))
+      for (const source of earlier) link(node, source, 'needs')
+      for (const place of read.places) this.#readers.add(place, node)
+      if (this.#closed || earlier.length > 0 || this.#has(read, node.plan)) continue
+      node.missing.add(read)
+      for (const place of read.places) this.#seekers.add(place, { node, read })
+    }
+  }
+
+  #announceWrites(node: CallNode): void {
+    const places = node.plan.outputs.flat()
+    for (const { node: seeker, read } of places.flatMap(this.#seekers.overlapping)) {
+      if (seeker !== node && seeker.missing.delete(read)) link(seeker, node, 'needs')
+    }
+    for (const place of places) {
+      for (const writer of this.#writers.overlapping(place)) follow(node, writer)
+      for (const reader of this.#readers.overlapping(place)) {
+        // A call that waits for a name runs after the call that writes it, and therefore after this one.
+        if (reader.missing.size === 0) follow(node, reader)
+      }
+    }
+    // Later calls that depend on this one need not depend on its own dependencies at the same place.
+    for (const place of places) {
+      this.#writers.retain(place, (writer) => writer.isLate)
+      this.#readers.retain(place, (reader) => reader.isLate)
+      this.#writers.add(place, node)
+    }
+  }
 }
 
 /** A call that may start, or the error because of which it cannot. */
@@ -28,147 +139,22 @@ export interface ReadyCall {
   error: CallError | null
 }
 
-/**
- * Creates the graph of one answer. Calls are added as the stream completes them. A call that reads a variable which an
- * earlier call writes waits for that result. A variable that has no value, and that no earlier call writes, waits for a
- * later call until the answer has ended. All other calls are ready at once.
- *
- * @param has Returns whether a variable has a value now.
- */
-export function createCallGraph(has: (read: CallRead, plan: CallPlan) => boolean): CallGraph {
-  const nodes = new Map<string, CallNode>()
-  const writers = createPlaceIndex<CallNode>()
-  const readers = createPlaceIndex<CallNode>()
-  const seekers = createPlaceIndex<{ node: CallNode; read: CallRead }>()
-  /** Calls to check: they may have become ready. */
-  const candidates = new Set<CallNode>()
-  /** The index of the first call whose result is not recorded. */
-  let first = 0
-  const inOrder: CallNode[] = []
-  let closed = false
+function link(node: CallNode, source: CallNode, kind: 'needs' | 'follows'): void {
+  if (source.end?.failed && kind === 'needs') blame(node, source, source.end)
+  if (source === node || source.end) return
+  node[kind].add(source)
+  source.dependents.add(node)
+}
 
-  function link(node: CallNode, source: CallNode, kind: 'needs' | 'follows'): void {
-    if (source.end?.failed && kind === 'needs') blame(node, source, source.end)
-    if (source === node || source.end) return
-    node[kind].add(source)
-    source.dependents.add(node)
-  }
+function follow(node: CallNode, earlier: CallNode): void {
+  const isOpen = earlier.stage === 'waiting' || earlier.stage === 'held'
+  // A call that waits for this one runs after it, whatever it reads and writes.
+  if (isOpen && !earlier.needs.has(node)) link(node, earlier, 'follows')
+}
 
-  function findSources(node: CallNode): void {
-    for (const read of node.plan.reads) {
-      const earlier = read.places.flatMap((place) => writers.overlapping(place))
-      for (const source of earlier) link(node, source, 'needs')
-      for (const place of read.places) readers.add(place, node)
-      if (closed || earlier.length > 0 || has(read, node.plan)) continue
-      node.missing.add(read)
-      for (const place of read.places) seekers.add(place, { node, read })
-    }
-  }
-
-  function follow(node: CallNode, earlier: CallNode): void {
-    const isOpen = earlier.stage === 'waiting' || earlier.stage === 'held'
-    // A call that waits for this one runs after it, whatever it reads and writes.
-    if (isOpen && !earlier.needs.has(node)) link(node, earlier, 'follows')
-  }
-
-  function announceWrites(node: CallNode): void {
-    const places = node.plan.outputs.flat()
-    for (const { node: seeker, read } of places.flatMap(seekers.overlapping)) {
-      if (seeker !== node && seeker.missing.delete(read)) link(seeker, node, 'needs')
-    }
-    for (const place of places) {
-      for (const writer of writers.overlapping(place)) follow(node, writer)
-      for (const reader of readers.overlapping(place)) {
-        // A call that waits for a name runs after the call that writes it, and therefore after this one.
-        if (reader.missing.size === 0) follow(node, reader)
-      }
-    }
-    // Later calls that depend on this one need not depend on its own dependencies at the same place.
-    for (const place of places) {
-      writers.retain(place, (writer) => writer.isLate)
-      readers.retain(place, (reader) => reader.isLate)
-      writers.add(place, node)
-    }
-  }
-
-  function isReady(node: CallNode): boolean {
-    if (node.taken || node.stage !== 'waiting') return false
-    return node.error !== null || node.needs.size + node.missing.size + node.follows.size === 0
-  }
-
-  return {
-    add(plan) {
-      const node: CallNode = {
-        ...{
-          plan,
-          index: nodes.size,
-          taken: false,
-          passed: false,
-          stage: 'waiting',
-          end: null,
-          error: plan.problem,
-          isLate: false,
-        },
-        ...{ needs: new Set(), follows: new Set(), dependents: new Set(), missing: new Set() },
-      }
-      if (!plan.problem) findSources(node)
-      node.isLate = node.missing.size > 0 || [...node.needs].some((source) => source.isLate)
-      announceWrites(node)
-      nodes.set(plan.id, node)
-      inOrder.push(node)
-      candidates.add(node)
-    },
-    close() {
-      closed = true
-      for (const node of nodes.values()) {
-        if (node.missing.size > 0) candidates.add(node)
-        node.missing.clear()
-      }
-      for (const node of breakCycles(nodes.values())) candidates.add(node)
-    },
-    hold(id) {
-      const node = nodes.get(id)
-      if (node?.stage === 'waiting') node.stage = 'held'
-    },
-    begin(id) {
-      const node = nodes.get(id)
-      if (node?.stage !== 'waiting' && node?.stage !== 'held') return
-      node.stage = 'begun'
-      for (const dependent of node.dependents) {
-        if (dependent.follows.delete(node)) candidates.add(dependent)
-      }
-    },
-    settle(id, end) {
-      const node = nodes.get(id)
-      if (!node || node.end) return
-      node.stage = 'recorded'
-      node.passed = true
-      node.end = end
-      for (const dependent of node.dependents) {
-        if (dependent.needs.delete(node) && end.failed) blame(dependent, node, end)
-        dependent.follows.delete(node)
-        candidates.add(dependent)
-      }
-    },
-    takeTurn(id) {
-      const node = nodes.get(id)
-      if (!node || node.passed) return false
-      while (inOrder[first]?.passed) first++
-      for (let i = first; i < node.index; i++) {
-        const earlier = inOrder[i] as CallNode
-        if (!earlier.passed && !letsPass(earlier, node.index)) return false
-      }
-      node.passed = true
-      return true
-    },
-    ready() {
-      if (candidates.size === 0) return []
-      const found = [...candidates].filter(isReady).sort((a, b) => a.index - b.index)
-      candidates.clear()
-      for (const node of found) node.taken = true
-      return found.map(({ plan, error }) => ({ plan, error }))
-    },
-  }
+function isReady(node: CallNode): boolean {
+  if (node.taken || node.stage !== 'waiting') return false
+  return node.error !== null || node.needs.size + node.missing.size + node.follows.size === 0
 }
 
 /** Returns the error of a call that reads a value whose source has failed. */
@@ -201,31 +187,37 @@ export interface CallEnd {
 }
 
 /** A call in the graph. */
-export interface CallNode {
-  plan: CallPlan
-  index: number
-  /** Whether `ready` has returned it. */
-  taken: boolean
-  /** Whether its result is recorded, or being recorded. */
-  passed: boolean
-  stage: 'waiting' | 'held' | 'begun' | 'recorded'
-  /** How it ended, once its result is recorded. */
-  end: CallEnd | null
-  /** Calls whose results it needs. */
-  needs: Set<CallNode>
-  /** Earlier calls that read or write what it writes. It starts after them. */
-  follows: Set<CallNode>
-  /** Calls that need it or follow it. */
-  dependents: Set<CallNode>
-  /** Variables that have no value yet, and that no earlier call writes. */
-  missing: Set<CallRead>
-  /** Whether it waited for a name, or for a call that did. Then it may run after later calls. */
-  isLate: boolean
+class CallNode {
+  readonly plan: CallPlan
+  readonly index: number
   error: CallError | null
+  /** Whether `ready` has returned it. */
+  taken = false
+  /** Whether its result is recorded, or being recorded. */
+  passed = false
+  stage: 'waiting' | 'held' | 'begun' | 'recorded' = 'waiting'
+  /** How it ended, once its result is recorded. */
+  end: CallEnd | null = null
+  /** Whether it waited for a name, or for a call that did. Then it may run after later calls. */
+  isLate = false
+  /** Calls whose results it needs. */
+  readonly needs = new Set<CallNode>()
+  /** Earlier calls that read or write what it writes. It starts after them. */
+  readonly follows = new Set<CallNode>()
+  /** Calls that need it or follow it. */
+  readonly dependents = new Set<CallNode>()
+  /** Variables that have no value yet, and that no earlier call writes. */
+  readonly missing = new Set<CallRead>()
+
+  constructor(plan: CallPlan, index: number) {
+    this.plan = plan
+    this.index = index
+    this.error = plan.problem
+  }
 }
 
 /** Whether a call must wait for a person, or for a call at or after this place in the answer. */
-export function letsPass(node: CallNode, index: number): boolean {
+function letsPass(node: CallNode, index: number): boolean {
   const seen = new Set<CallNode>()
   const waiting = [node]
   for (let one = waiting.pop(); one; one = waiting.pop()) {
@@ -242,7 +234,7 @@ export function letsPass(node: CallNode, index: number): boolean {
 /**
  * Fails calls that wait for each other in a cycle. If only writes cause the cycle, their order is dropped instead.
  */
-export function breakCycles(nodes: Iterable<CallNode>): CallNode[] {
+function breakCycles(nodes: Iterable<CallNode>): CallNode[] {
   const changed: CallNode[] = []
   const done = new Set<CallNode>()
   for (const start of nodes) {

@@ -11,7 +11,7 @@ import { graphOf } from '../next.ts'
 import type { RunScope } from '../run-scope.ts'
 import { ActiveCall, adjusted, type Item, type ResolvedItems, sourceOf } from './active-call.ts'
 import { callError } from './call-error.ts'
-import { type CallGraph, createCallGraph, type ReadyCall } from './call-graph.ts'
+import { CallGraph, type ReadyCall } from './call-graph.ts'
 import { approvedItems, executeCall, resolveItems } from './execute-call.ts'
 import { interrupted, runMapped } from './map-call.ts'
 import { type CallResult, createEndedCalls, type EndedCalls, recordCalls } from './record-call.ts'
@@ -68,9 +68,9 @@ class AnswerCalls implements CallRunner {
     this.#isClosed = logged !== undefined
     this.#graph = logged
       ? graphOf(logged, { tools: settings.tools, board: session.board })
-      : createCallGraph((read, plan) => sourceOf(scope, plan).has(read.text))
+      : new CallGraph((read, plan) => sourceOf(scope, plan).has(read.text))
     this.#ended = createEndedCalls(logged?.map(({ id }) => id) ?? [], {
-      takeTurn: this.#graph.takeTurn,
+      takeTurn: (id) => this.#graph.takeTurn(id),
       record: (results) => this.#record(results),
     })
     this.#settled.promise.catch(() => {})

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAssets } from '../../assets/assets.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import { planCall } from '../../boundary/call-plan.ts'
 import { defineTool, type Tool } from '../../boundary/tool.ts'
 import { createBoard } from '../../core/board/board.ts'

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import { createAgent } from '../../agent/agent.ts'
 import { prompts, say } from '../../agent/fixtures/agent.ts'
-import { createAssets } from '../../assets/assets.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import type { JsonSchema } from '../../boundary/describe-schema.ts'
 import { defineTool, type Tool } from '../../boundary/tool.ts'
-import { createMemoryLog } from '../../log/memory.ts'
+import { createMemoryLog } from '../../log/memory-log.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 
 const comments = [{ text: 'a', by: 'x' }, { text: 'b' }, { text: 'c', by: 'z' }]

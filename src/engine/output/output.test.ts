@@ -4,7 +4,7 @@ import { createAgent } from '../../agent/agent.ts'
 import { eventsOf, prompts, say } from '../../agent/fixtures/agent.ts'
 import { defineTool } from '../../boundary/tool.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
-import { createMemoryLog } from '../../log/memory.ts'
+import { createMemoryLog } from '../../log/memory-log.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 
 const Verdict = z.object({ spam: z.boolean(), why: z.string().default('no reason') })

@@ -19,7 +19,7 @@ import { type AcceptedCall, type CallRunner, createCallRunner } from '../calls/c
 import { RunLostError } from '../run-lost-error.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
 import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './assistant-message.ts'
-import { createResponseReader, type ModelCall, type ModelResponse } from './read-response.ts'
+import { type ModelCall, type ModelResponse, ResponseReader } from './read-response.ts'
 import { type SavedAnswer, saveModelFiles } from './save-model-files.ts'
 import { laterTools, type StepPrompts } from './step-prompts.ts'
 
@@ -54,7 +54,7 @@ export async function askModel(
           retry,
           silenceMs: limits.modelTimeoutMs,
           patienceMs: settings.patienceMs,
-          onPart: answer.reader.take,
+          onPart: (part) => answer.reader.take(part),
         }),
       )
       answer.reader.end()
@@ -148,7 +148,7 @@ function createAnswer(scope: RunScope, messageId: string) {
     await calls.accept({ ...extracted, messageId })
   }
 
-  const reader = createResponseReader((id) => freshCallId(session.state.calls, id), {
+  const reader = new ResponseReader((id) => freshCallId(session.state.calls, id), {
     text(delta) {
       if (!speaking) {
         speaking = true

@@ -18,7 +18,7 @@ import { resolveTrust } from '../../policies/trust/trust-options.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { boardOf } from '../session-values.ts'
 import type { KeptSettings } from './kept-settings.ts'
-import { createStepPrompts, laterTools } from './step-prompts.ts'
+import { laterTools, StepPrompts } from './step-prompts.ts'
 
 const { createHash } = nodeBuiltin('node:crypto')
 
@@ -51,7 +51,7 @@ export async function deriveDebug(
   const hidden = laterTools({ later: new Set(later) }, before)
   const tools = all.filter((tool) => !hidden?.has(tool.name))
   const trust = trustOf(openRun(before)?.trust, settings)
-  const prompts = createStepPrompts({ ...settings, instructions, trust }, { assets, namespace })
+  const prompts = new StepPrompts({ ...settings, instructions, trust }, { assets, namespace })
   const board = boardOf(before.messages)
   const { prompt } = await prompts.next({ state: before, board, labels })
   const { provider, modelId } = model

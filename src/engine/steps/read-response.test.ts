@@ -3,7 +3,7 @@ import { createAgent } from '../../agent/agent.ts'
 import { eventsOf, say } from '../../agent/fixtures/agent.ts'
 import type { ModelStreamPart } from '../../models/language-model.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
-import { createResponseReader } from './read-response.ts'
+import { ResponseReader } from './read-response.ts'
 
 /** The deltas, and `|` where something else of the answer is told. */
 async function read(parts: readonly (string | ModelStreamPart)[]): Promise<string[]> {
@@ -11,7 +11,7 @@ async function read(parts: readonly (string | ModelStreamPart)[]): Promise<strin
   const note = () => {
     told.push('|')
   }
-  const reader = createResponseReader((id) => id, {
+  const reader = new ResponseReader((id) => id, {
     text(delta) {
       told.push(delta)
     },

@@ -47,21 +47,6 @@ export interface ResponseListener {
   call(call: ModelCall): void | Promise<void>
 }
 
-/** Reads a model's stream part by part. */
-export interface ResponseReader {
-  /** The answer so far. */
-  readonly response: ModelResponse
-  take(part: ModelStreamPart): void | Promise<void>
-  /** Emits text that was held back. Call it if the answer was interrupted. */
-  flush(): void | Promise<void>
-  /**
-   * Checks the answer once the stream has ended.
-   *
-   * @throws ByrefError `model_failed` if the stream ended without a finish part, or the answer is empty or invalid
-   */
-  end(): void
-}
-
 /** Parts before which held-back text must be emitted. */
 const ENDS_TEXT: ReadonlySet<ModelStreamPart['type']> = new Set([
   'text-end',
@@ -71,15 +56,10 @@ const ENDS_TEXT: ReadonlySet<ModelStreamPart['type']> = new Set([
   'finish',
 ])
 
-/**
- * Creates a reader for one answer. `callId` maps the provider's id of a call to a unique one, because some servers
- * use the same ids in every answer.
- */
-export function createResponseReader(
-  callId: (providerId: string) => string,
-  tell: ResponseListener,
-): ResponseReader {
-  const response: ModelResponse = {
+/** Reads a model's stream part by part, for one answer. */
+export class ResponseReader {
+  /** The answer so far. */
+  readonly response: ModelResponse = {
     text: '',
     reasoning: [],
     calls: [],
@@ -87,119 +67,135 @@ export function createResponseReader(
     usage: { inputTokens: null, outputTokens: null },
     finishReason: 'other',
   }
-  const ids = new Map<string, string>()
-  const used = new Set<string>()
-  const thoughts = new Map<string, ModelReasoning>()
-  let finished = false
+  readonly #callId: (providerId: string) => string
+  readonly #listener: ResponseListener
+  readonly #ids = new Map<string, string>()
+  readonly #used = new Set<string>()
+  readonly #thoughts = new Map<string, ModelReasoning>()
+  #finished = false
   /** The start of an embedded reference whose end has not arrived yet. */
-  let held = ''
+  #held = ''
 
-  function takeText(delta: string): void | Promise<void> {
-    response.text += delta
-    const text = held + delta
-    const end = endOfWholeRefs(text)
-    held = text.slice(end)
-    if (end > 0) return tell.text(text.slice(0, end))
+  /**
+   * @param callId Maps the provider's id of a call to a unique one, because some servers use the same ids in every
+   *   answer.
+   */
+  constructor(callId: (providerId: string) => string, listener: ResponseListener) {
+    this.#callId = callId
+    this.#listener = listener
   }
 
-  function flush(): void | Promise<void> {
-    const text = held
-    held = ''
-    if (text) return tell.text(text)
+  take(part: ModelStreamPart): void | Promise<void> {
+    const flushed = ENDS_TEXT.has(part?.type) ? this.flush() : undefined
+    const taken = this.#takePart(part)
+    return flushed ? Promise.all([flushed, taken]).then(() => {}) : taken
   }
 
-  function idOf(providerId: string): string {
-    const given = typeof providerId === 'string' ? providerId : ''
-    const known = ids.get(given) ?? callId(used.has(given) ? '' : given)
-    ids.set(given, known)
-    used.add(known)
-    return known
+  /** Emits text that was held back. Call it if the answer was interrupted. */
+  flush(): void | Promise<void> {
+    const text = this.#held
+    this.#held = ''
+    if (text) return this.#listener.text(text)
   }
 
-  function takeCall(part: Extract<ModelStreamPart, { type: 'tool-call' }>): void | Promise<void> {
-    if (part.providerExecuted) return
-    const { providerMetadata } = part
-    const call: ModelCall = {
-      id: idOf(part.toolCallId),
-      name: String(part.toolName),
-      ...parseArguments(part.input),
-      ...(providerMetadata ? { provider_metadata: providerMetadata } : {}),
+  /**
+   * Checks the answer once the stream has ended.
+   *
+   * @throws ByrefError `model_failed` if the stream ended without a finish part, or the answer is empty or invalid
+   */
+  end(): void {
+    if (!this.#finished) {
+      throw new ByrefError(
+        'model_failed',
+        'The model’s answer ended before it was complete. Try again.',
+      )
     }
-    response.calls.push(call)
-    // Another call with this id is a new call.
-    ids.delete(part.toolCallId)
-    return tell.call(call)
+    const { text, calls, files, finishReason } = this.response
+    const isEmpty = text === '' && calls.length === 0 && files.length === 0
+    if (finishReason === 'error' || (isEmpty && finishReason === 'other')) {
+      throw new ByrefError('model_failed', 'The model’s answer was empty or invalid. Try again.')
+    }
   }
 
-  function takeReasoning(part: Extract<ModelStreamPart, { type: `reasoning-${string}` }>): void {
+  #takePart(part: ModelStreamPart): void | Promise<void> {
+    switch (part?.type) {
+      case 'text-delta':
+        return part.delta ? this.#takeText(part.delta) : undefined
+      case 'text-end':
+        return this.#listener.textEnd()
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
+        return this.#takeReasoning(part)
+      case 'tool-input-start':
+        if (part.providerExecuted) return
+        return this.#listener.callStart(this.#idOf(part.id), part.toolName)
+      case 'tool-input-delta':
+        if (!this.#ids.has(part.id)) return
+        return this.#listener.callDelta(this.#idOf(part.id), part.delta)
+      case 'tool-call':
+        return this.#takeCall(part)
+      case 'file':
+        this.response.files.push(...fileOf(part))
+        return
+      case 'stream-start':
+        if (part.warnings?.length > 0) this.#note({ warnings: part.warnings })
+        return
+      case 'response-metadata': {
+        const { type: _, ...metadata } = part
+        this.#note(metadata)
+        return
+      }
+      case 'finish':
+        this.#finished = true
+        if (part.providerMetadata) this.#note({ providerMetadata: part.providerMetadata })
+        this.response.finishReason = part.finishReason?.unified ?? 'other'
+        this.response.usage = usageOf(part)
+    }
+  }
+
+  #takeText(delta: string): void | Promise<void> {
+    this.response.text += delta
+    const text = this.#held + delta
+    const end = endOfWholeRefs(text)
+    this.#held = text.slice(end)
+    if (end > 0) return this.#listener.text(text.slice(0, end))
+  }
+
+  #takeReasoning(part: Extract<ModelStreamPart, { type: `reasoning-${string}` }>): void {
     if (!('id' in part)) return
-    const thought = thoughts.get(part.id) ?? { text: '' }
-    if (!thoughts.has(part.id)) response.reasoning.push(thought)
-    thoughts.set(part.id, thought)
+    const thought = this.#thoughts.get(part.id) ?? { text: '' }
+    if (!this.#thoughts.has(part.id)) this.response.reasoning.push(thought)
+    this.#thoughts.set(part.id, thought)
     if (part.type === 'reasoning-delta') thought.text += part.delta
     if (part.providerMetadata) thought.provider_metadata = part.providerMetadata
   }
 
-  function note(said: Record<string, unknown>): void {
-    response.provider = { ...response.provider, ...said }
-  }
-
-  function takePart(part: ModelStreamPart): void | Promise<void> {
-    switch (part?.type) {
-      case 'text-delta':
-        return part.delta ? takeText(part.delta) : undefined
-      case 'text-end':
-        return tell.textEnd()
-      case 'reasoning-start':
-      case 'reasoning-delta':
-      case 'reasoning-end':
-        return takeReasoning(part)
-      case 'tool-input-start':
-        return part.providerExecuted ? undefined : tell.callStart(idOf(part.id), part.toolName)
-      case 'tool-input-delta':
-        return ids.has(part.id) ? tell.callDelta(idOf(part.id), part.delta) : undefined
-      case 'tool-call':
-        return takeCall(part)
-      case 'file':
-        response.files.push(...fileOf(part))
-        return
-      case 'stream-start':
-        if (part.warnings?.length > 0) note({ warnings: part.warnings })
-        return
-      case 'response-metadata': {
-        const { type: _, ...metadata } = part
-        note(metadata)
-        return
-      }
-      case 'finish':
-        finished = true
-        if (part.providerMetadata) note({ providerMetadata: part.providerMetadata })
-        response.finishReason = part.finishReason?.unified ?? 'other'
-        response.usage = usageOf(part)
+  #takeCall(part: Extract<ModelStreamPart, { type: 'tool-call' }>): void | Promise<void> {
+    if (part.providerExecuted) return
+    const { providerMetadata } = part
+    const call: ModelCall = {
+      id: this.#idOf(part.toolCallId),
+      name: String(part.toolName),
+      ...parseArguments(part.input),
+      ...(providerMetadata ? { provider_metadata: providerMetadata } : {}),
     }
+    this.response.calls.push(call)
+    // Another call with this id is a new call.
+    this.#ids.delete(part.toolCallId)
+    return this.#listener.call(call)
   }
 
-  return {
-    response,
-    flush,
-    take(part) {
-      const flushed = ENDS_TEXT.has(part?.type) ? flush() : undefined
-      const taken = takePart(part)
-      return flushed ? Promise.all([flushed, taken]).then(() => {}) : taken
-    },
-    end() {
-      if (!finished) {
-        throw new ByrefError(
-          'model_failed',
-          'The model’s answer ended before it was complete. Try again.',
-        )
-      }
-      const { text, calls, files, finishReason } = response
-      const isEmpty = text === '' && calls.length === 0 && files.length === 0
-      if (finishReason === 'error' || (isEmpty && finishReason === 'other')) {
-        throw new ByrefError('model_failed', 'The model’s answer was empty or invalid. Try again.')
-      }
-    },
+  #idOf(providerId: string): string {
+    const given = typeof providerId === 'string' ? providerId : ''
+    const known = this.#ids.get(given) ?? this.#callId(this.#used.has(given) ? '' : given)
+    this.#ids.set(given, known)
+    this.#used.add(known)
+    return known
+  }
+
+  #note(said: Record<string, unknown>): void {
+    this.response.provider = { ...this.response.provider, ...said }
   }
 }
 

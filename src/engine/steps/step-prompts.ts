@@ -15,7 +15,11 @@ import { type ReferenceGuideOptions, referenceGuide } from '../../core/messages/
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import { MAX_TEXT_CHARS } from '../../prompt/media/media-source.ts'
 import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
-import { createPromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
+import {
+  createPromptBuilder,
+  type PromptBuilder,
+  type PromptSource,
+} from '../../prompt/prompt-builder.ts'
 import { compactionDue, lastStep, promptTokens } from '../../prompt/prompt-size.ts'
 import { createRedaction, type Redaction } from '../../prompt/redaction.ts'
 import type { PlacedTopic } from '../../prompt/told-once.ts'
@@ -29,21 +33,6 @@ export interface PromptedConversation {
   board: Board
   /** Null or absent if trust is off. */
   labels?: Labels | null
-}
-
-/** Makes the prompts of one conversation. They depend only on its log, and on assets, which never change. */
-export interface StepPrompts {
-  /** Resolves to the model's capabilities and price. Await it before calling any other method. */
-  ready(): Promise<ModelCapabilities>
-  /**
-   * Returns why the prompt must be compacted before it is sent; null if it need not be.
-   *
-   * @param after The state after events that are not appended yet, with only the messages of those events.
-   */
-  compaction(conversation: PromptedConversation, after: ConversationState): CompactionReason | null
-  /** Plans a compaction: how the conversation so far is shown from now on. Null if there is nothing to compact. */
-  plan(conversation: PromptedConversation, reason: CompactionReason): Promise<Compaction | null>
-  next(conversation: PromptedConversation): Promise<StepPrompt>
 }
 
 /** The prompt of the next step. */
@@ -68,146 +57,178 @@ const NO_TOOLS: ReadonlyMap<string, Tool> = new Map()
 
 const NOTHING_UNREAD: ReadonlyMap<string, unknown> = new Map()
 
-/** Creates the prompts of one conversation. */
-export function createStepPrompts(
-  settings: Pick<AgentSettings, 'instructions' | 'tools' | 'later' | 'prompt' | 'trust'>,
-  { assets, namespace }: { assets: Assets; namespace: string | null },
-): StepPrompts {
-  const { instructions, tools, later, prompt: how, trust } = settings
-  // Tools that appear later, once there is something to read, need no guide at the start.
-  const explained = [...tools.keys()].every((id) => later.has(id)) ? NO_TOOLS : tools
-  let redaction: Redaction | null = null
-  const transcript: TranscriptOptions = {
-    merge: how.merge,
-    describeAssets: how.describeAssets,
-    guide: guideFor(explained),
-    ...(trust?.mode === 'quarantine'
-      ? { hides: (ref: string) => redaction?.hides(ref) ?? true }
-      : {}),
-  }
-  const builder = createPromptBuilder(transcript)
-  const gone = new Set<string>()
-  /** Files that could not be read in the current run. They are not read again before the next run. */
-  let unread = { runId: '', errors: new Map<string, unknown>(), told: 0 }
-  const untrusted = trust?.mode === 'quarantine'
-  const guide = referenceGuide({ ...bookkeepingOf([...explained.values()]), untrusted }) ?? ''
-  let capabilities: ModelCapabilities | null = null
-  /** The last answer of `compaction`, with the position that it is for. */
-  let answered: { at: string; reason: CompactionReason | null } = { at: '', reason: null }
-  let lookedFor: { runId: string; missing: readonly string[] } | null = null
+/** The settings of an agent that prompts are made with. */
+type PromptSettings = Pick<AgentSettings, 'instructions' | 'tools' | 'later' | 'prompt' | 'trust'>
 
-  function budget(): PromptBudget {
-    const { contextWindow: window = null, perCall } = capabilities ?? {}
-    const takesMedia = Object.keys(capabilities?.takes ?? {}).length > 0
+/** Makes the prompts of one conversation. They depend only on its log, and on assets, which never change. */
+export class StepPrompts {
+  readonly #settings: PromptSettings
+  readonly #from: { assets: Assets; namespace: string | null }
+  readonly #guide: string
+  readonly #transcript: TranscriptOptions
+  readonly #builder: PromptBuilder
+  readonly #gone = new Set<string>()
+  /** Files that could not be read in the current run. They are not read again before the next run. */
+  #unread = { runId: '', errors: new Map<string, unknown>(), told: 0 }
+  #redaction: Redaction<PromptedConversation> | null = null
+  #capabilities: ModelCapabilities | null = null
+  /** The last answer of `compaction`, with the position that it is for. */
+  #answered: { at: string; reason: CompactionReason | null } = { at: '', reason: null }
+  #lookedFor: { runId: string; missing: readonly string[] } | null = null
+
+  constructor(settings: PromptSettings, from: { assets: Assets; namespace: string | null }) {
+    const { tools, later, prompt: how, trust } = settings
+    // Tools that appear later, once there is something to read, need no guide at the start.
+    const explained = [...tools.keys()].every((id) => later.has(id)) ? NO_TOOLS : tools
+    const untrusted = trust?.mode === 'quarantine'
+    this.#settings = settings
+    this.#from = from
+    this.#guide = referenceGuide({ ...bookkeepingOf([...explained.values()]), untrusted }) ?? ''
+    this.#transcript = {
+      merge: how.merge,
+      describeAssets: how.describeAssets,
+      guide: guideFor(explained),
+      ...(untrusted ? { hides: (ref: string) => this.#redaction?.hides(ref) ?? true } : {}),
+    }
+    this.#builder = createPromptBuilder(this.#transcript)
+  }
+
+  /** Resolves to the model's capabilities and price. Await it before calling any other method. */
+  async ready(): Promise<ModelCapabilities> {
+    this.#capabilities ??= await this.#settings.prompt.capabilities()
+    return this.#capabilities
+  }
+
+  /**
+   * Returns why the prompt must be compacted before it is sent; null if it need not be.
+   *
+   * @param after The state after events that are not appended yet, with only the messages of those events.
+   */
+  compaction(
+    conversation: PromptedConversation,
+    after: ConversationState,
+  ): CompactionReason | null {
+    if (!this.#capabilities) return null
+    const { state } = conversation
+    const { compaction, messages } = after
+    const { transcript } = this.#builder
+    const pending = after === state ? [] : messages
+    // The runner asks more than once at the same position: keep the answer.
+    const at = pending.length === 0 ? `${state.position} ${compaction?.through}` : null
+    if (at !== null && this.#answered.at === at) return this.#answered.reason
+    if (isSettled(state)) transcript.update(this.#shownOf(conversation))
+    const now = Date.now()
+    const { runs, deletion } = state
+    const asked = { messages: state.messages, runs, deletion, compaction }
+    const reason =
+      this.#settings.later.size > 0 && hasNewTools(state, after)
+        ? 'tools'
+        : compactionDue(transcript, asked, { budget: this.#budget(), now, pending })
+    if (at !== null) this.#answered = { at, reason }
+    return reason
+  }
+
+  /** Plans a compaction: how the conversation so far is shown from now on. Null if there is nothing to compact. */
+  async plan(
+    conversation: PromptedConversation,
+    reason: CompactionReason,
+  ): Promise<Compaction | null> {
+    const { state } = conversation
+    const { transcript } = this.#builder
+    const { tokens } = transcript.shown
+    const density = Math.max(1, promptTokens(transcript, state) / Math.max(tokens, 1))
+    const shown = { transcript: this.#transcript, tokens, density, gone: this.#gone }
+    const { summarize } = this.#settings.prompt.history
+    const options = { reason, budget: this.#budget(), ...shown, summarize }
+    const plan = await planCompaction(this.#shownOf(conversation), options)
+    // A compaction that would change nothing is not due.
+    if (!plan) {
+      this.#answered = { at: `${state.position} ${state.compaction?.through}`, reason: null }
+    }
+    return plan
+  }
+
+  async next(conversation: PromptedConversation): Promise<StepPrompt> {
+    const { state } = conversation
+    const known = await this.ready()
+    const runId = openRun(state)?.runId ?? ''
+    if (this.#unread.runId !== runId) this.#unread = { runId, errors: new Map(), told: 0 }
+    const missing = state.assets.length > 0 ? await this.#missingIn(state) : []
+    for (const ref of missing) this.#gone.add(ref)
+    const shown = this.#shownOf(conversation)
+    const named = missing.filter((ref) => this.#redaction?.names(ref) ?? true)
+    const tail = named.length > 0 ? [`[Not there any more: ${named.join(', ')}]`] : []
+    const prompt = await this.#builder.build(shown, this.#source(known, tail))
+    const stale = this.#gone.size > 0 && this.#showsLost(state)
+    const { errors, told } = this.#unread
+    if (told === errors.size) return { prompt, stale, unread: NOTHING_UNREAD }
+    this.#unread.told = errors.size
+    return { prompt, stale, unread: new Map([...errors].slice(told)) }
+  }
+
+  #budget(): PromptBudget {
+    const { history, media } = this.#settings.prompt
+    const { contextWindow: window = null, perCall, takes = {} } = this.#capabilities ?? {}
+    const takesMedia = Object.keys(takes).length > 0
     const most = window === null ? MAX_TOKENS : Math.floor(window * SHARE)
     return {
-      tokens: how.history.maxTokens ?? most,
+      tokens: history.maxTokens ?? most,
       // The model does not take any files.
-      mediaParts: takesMedia ? Math.min(how.media.maxParts, perCall?.images ?? Infinity) : Infinity,
-      mediaBytes: takesMedia ? Math.min(how.media.maxBytes, perCall?.bytes ?? Infinity) : Infinity,
+      mediaParts: takesMedia ? Math.min(media.maxParts, perCall?.images ?? Infinity) : Infinity,
+      mediaBytes: takesMedia ? Math.min(media.maxBytes, perCall?.bytes ?? Infinity) : Infinity,
     }
   }
 
-  function source(known: ModelCapabilities, tail: readonly string[]): PromptSource {
+  #source(known: ModelCapabilities, tail: readonly string[]): PromptSource {
+    const { instructions, tools, prompt: how } = this.#settings
+    const { assets, namespace } = this.#from
     return {
-      system: [instructions, guide],
+      system: [instructions, this.#guide],
       tail,
       media: mediaFor(assets),
       reading: tools.has('fetch_asset') && tools.has('search_asset'),
       capabilities: known,
-      ...{ assets, namespace, cache: how.cache },
+      assets,
+      namespace,
+      cache: how.cache,
       options: { imageMaxSide: how.media.imageMaxSide, timeoutMs: how.media.timeoutMs },
-      gone: { has: (ref) => gone.has(ref) || unread.errors.has(ref) },
-      onMissing(ref, error) {
-        if (error !== undefined) unread.errors.set(ref, error)
-        else if (!unread.errors.has(ref)) gone.add(ref)
+      gone: { has: (ref) => this.#gone.has(ref) || this.#unread.errors.has(ref) },
+      onMissing: (ref, error) => {
+        if (error !== undefined) this.#unread.errors.set(ref, error)
+        else if (!this.#unread.errors.has(ref)) this.#gone.add(ref)
       },
     }
   }
 
   /** The assets that no longer existed when the run started. */
-  async function missingIn(state: ConversationState): Promise<readonly string[]> {
+  async #missingIn(state: ConversationState): Promise<readonly string[]> {
     const runId = openRun(state)?.runId ?? ''
-    if (lookedFor?.runId !== runId)
-      lookedFor = { runId, missing: await missingOf(state, assets, how.media.timeoutMs) }
-    return lookedFor.missing
+    if (this.#lookedFor?.runId !== runId) {
+      const { timeoutMs } = this.#settings.prompt.media
+      this.#lookedFor = { runId, missing: await missingOf(state, this.#from.assets, timeoutMs) }
+    }
+    return this.#lookedFor.missing
   }
 
   /** Returns the transcript with the redaction of trust. */
-  function shownOf(conversation: PromptedConversation): PromptedConversation {
+  #shownOf(conversation: PromptedConversation): PromptedConversation {
     const { labels } = conversation
+    const { tools, trust } = this.#settings
     if (trust?.mode !== 'quarantine' || !labels) return conversation
-    redaction ??= createRedaction(labels, {
+    this.#redaction ??= createRedaction(labels, {
       hasTool: (name) => tools.has(name),
       shapeOf: (name) => resultShape(tools.get(name)),
       takesUrls: trust.attachments === 'trusted',
     })
-    return redaction.of(conversation)
+    return this.#redaction.of(conversation)
   }
 
   /** Whether the prompt shows files that are gone now, but existed when the model was last asked. */
-  function showsLost(state: ConversationState): boolean {
-    const lost = new Set([...gone].filter((ref) => wasShown(state, ref)))
+  #showsLost(state: ConversationState): boolean {
+    const lost = new Set([...this.#gone].filter((ref) => wasShown(state, ref)))
     const names = (item: TranscriptItem): boolean =>
       mediaOfItem(item).some(({ ref }) => lost.has(ref))
-    return lost.size > 0 && builder.transcript.shown.items.some(names)
-  }
-
-  async function ready(): Promise<ModelCapabilities> {
-    capabilities ??= await how.capabilities()
-    return capabilities
-  }
-
-  return {
-    ready,
-    compaction(conversation, after) {
-      if (!capabilities) return null
-      const { state } = conversation
-      const { compaction, messages } = after
-      const pending = after === state ? [] : messages
-      // The runner asks more than once at the same position: keep the answer.
-      const at = pending.length === 0 ? `${state.position} ${compaction?.through}` : null
-      if (at !== null && answered.at === at) return answered.reason
-      if (isSettled(state)) builder.transcript.update(shownOf(conversation))
-      const now = Date.now()
-      const { runs, deletion } = state
-      const asked = { messages: state.messages, runs, deletion, compaction }
-      const reason =
-        later.size > 0 && hasNewTools(state, after)
-          ? 'tools'
-          : compactionDue(builder.transcript, asked, { budget: budget(), now, pending })
-      if (at !== null) answered = { at, reason }
-      return reason
-    },
-    async plan(conversation, reason) {
-      const { summarize } = how.history
-      const { state } = conversation
-      const { tokens } = builder.transcript.shown
-      const density = Math.max(1, promptTokens(builder.transcript, state) / Math.max(tokens, 1))
-      const shown = { transcript, tokens, density, gone }
-      const options = { reason, budget: budget(), ...shown, summarize }
-      const plan = await planCompaction(shownOf(conversation), options)
-      // A compaction that would change nothing is not due.
-      if (!plan) answered = { at: `${state.position} ${state.compaction?.through}`, reason: null }
-      return plan
-    },
-    async next(conversation) {
-      const { state } = conversation
-      const known = await ready()
-      const runId = openRun(state)?.runId ?? ''
-      if (unread.runId !== runId) unread = { runId, errors: new Map(), told: 0 }
-      const missing = state.assets.length > 0 ? await missingIn(state) : []
-      for (const ref of missing) gone.add(ref)
-      const shown = shownOf(conversation)
-      const named = missing.filter((ref) => redaction?.names(ref) ?? true)
-      const tail = named.length > 0 ? [`[Not there any more: ${named.join(', ')}]`] : []
-      const prompt = await builder.build(shown, source(known, tail))
-      const stale = gone.size > 0 && showsLost(state)
-      if (unread.told === unread.errors.size) return { prompt, stale, unread: NOTHING_UNREAD }
-      const news = [...unread.errors].slice(unread.told)
-      unread.told = unread.errors.size
-      return { prompt, stale, unread: new Map(news) }
-    },
+    return lost.size > 0 && this.#builder.transcript.shown.items.some(names)
   }
 }
 

@@ -1,6 +1,6 @@
 import { generateText, isStepCount, jsonSchema, type ModelMessage, tool } from 'ai'
 import { describe, it } from 'vitest'
-import { createAssets } from '../../assets/assets.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import { testBoundary } from '../../testing/boundary.ts'
 import { byReference } from './by-reference.ts'
 import { answeringModel } from './fixtures/models.ts'

@@ -3,7 +3,7 @@ import { generateText, isStepCount, type ModelMessage, type ToolSet, tool } from
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { createRandom } from '../../agent/fixtures/random.ts'
-import { createAssets } from '../../assets/assets.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import { PNG } from '../../assets/fixtures/stores.ts'
 import { poison, poisonAt, poisonValue } from '../../policies/trust/fixtures/poison.ts'
 import type { ScriptedTurn } from '../../testing/scripted-model.ts'

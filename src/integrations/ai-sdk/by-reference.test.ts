@@ -15,7 +15,7 @@ import {
 } from 'ai'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { z } from 'zod'
-import { createAssets } from '../../assets/assets.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import { PNG } from '../../assets/fixtures/stores.ts'
 import type { ScriptedTurn } from '../../testing/scripted-model.ts'
 import { byReference } from './by-reference.ts'

@@ -9,7 +9,7 @@ import {
 } from 'ai'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createAssets } from '../../assets/assets.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import { noisePng } from '../../prompt/fixtures/bodies.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import { createAssetHandler } from './asset-handler.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createAssets } from '../../assets/assets.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import { PNG } from '../../assets/fixtures/stores.ts'
 import { createMemoryAssetStore } from '../../assets/stores/memory.ts'
 import { OFFLOADED_TYPE } from '../../core/messages/offloaded.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createAssets } from '../../assets/assets.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import { mcpTool, resolveReferences, shownSchema } from './reference-arguments.ts'
 
 const assets = createAssets()

@@ -33,7 +33,9 @@ async function save(part: unknown, assets: Assets): Promise<string | null> {
   if (!body) return null
   const { bytes, mime } = body
   const { asset, table, workbook } = await assets.importFile(bytes, {
-    ...{ name: filename ?? '', mime, by: 'user' },
+    name: filename ?? '',
+    mime,
+    by: 'user',
   })
   return (workbook ?? table ?? asset).ref
 }

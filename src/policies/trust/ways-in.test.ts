@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { createAgent } from '../../agent/agent.ts'
 import type { Agent, AgentOptions } from '../../agent/agent-contract.ts'
 import { say } from '../../agent/fixtures/agent.ts'
-import { createAssets } from '../../assets/assets.ts'
+import { createAssets } from '../../assets/create-assets.ts'
 import { defineTool, type Tool } from '../../boundary/tool.ts'
 import { createLabels, type Labels } from '../../core/labels/labels.ts'
 import { readAll } from '../../log/conversation-log.ts'
-import { createMemoryLog } from '../../log/memory.ts'
+import { createMemoryLog } from '../../log/memory-log.ts'
 import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
 
 // Each is a way in which untrusted text once became trusted, or was shown. `POISON` stands for the text.

@@ -24,8 +24,8 @@ const TEXT = 'Withheld: you are not among its readers'
 
 /** An event as somebody may read it: values that they may not see are replaced by their types and sizes. */
 export function asRead(event: ConversationEvent, reading: Reading): ConversationEvent {
-  const read = READERS[event.type] as Reader<never> | undefined
-  return read ? read(event as never, reading) : event
+  const read = READERS[event.type] as Reader<ConversationEvent['type']> | undefined
+  return read ? read(event, reading) : event
 }
 
 const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {

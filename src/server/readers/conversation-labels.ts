@@ -75,10 +75,9 @@ export class ConversationLabels {
         this.messages.set(id, this.#position)
         const label = wholeOf(labels.message(id))
         this.#join(label)
-        const block = event.payload.content
+        const block = event.payload.content as DataBlock
         if (isData(event.payload) && isPlainObject(block)) {
-          const { _instance: instance } = block as unknown as DataBlock
-          this.data.set(labelOf(block as never), { kind: kindOf(block as never), instance })
+          this.data.set(labelOf(block), { kind: kindOf(block), instance: block._instance })
         }
         if (titleOf(event) !== null) this.#titles.set(id, label)
         break

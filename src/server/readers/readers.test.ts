@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { createAgent } from '../../agent/agent.ts'
 import { defineTool } from '../../boundary/tool.ts'
-import { createMemoryLog } from '../../log/memory.ts'
+import { createMemoryLog } from '../../log/memory-log.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
 import type { LabelsInfo } from '../../wire/types.ts'
 import type { Caller } from '../caller.ts'

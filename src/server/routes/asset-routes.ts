@@ -48,7 +48,7 @@ export const assetRoutes: readonly Route[] = [
     },
     async ({ body, reader, agent, json }) => {
       await requireNoReaders(reader, agent().log, body)
-      const info = await agent().assets.saveAsset(body as never, { by: 'user' })
+      const info = await agent().assets.saveAsset(body, { by: 'user' })
       return json({ asset: publicInfo(info) }, 201)
     },
   ),

@@ -215,13 +215,17 @@ async function* readableLines(
   for await (const line of lines) {
     const value: unknown = JSON.parse(line)
     if (!isPlainObject(value)) continue
-    if ('event' in value) yield `${JSON.stringify(record(value as unknown as LogRecord))}\n`
+    if (isRecord(value)) yield `${JSON.stringify(record(value))}\n`
     else if ('debug' in value) {
       // Debug data that belong to no message have the label of the whole conversation.
       const label = its.message(String(value.debug)) ? shownTo(String(value.debug)) : its.all
       if (may(label)) yield line
     } else yield may(its.title) ? line : `${JSON.stringify({ ...value, title: null })}\n`
   }
+}
+
+function isRecord(line: object): line is LogRecord {
+  return 'event' in line
 }
 
 /** Maximum size of one line of an import, in bytes. */

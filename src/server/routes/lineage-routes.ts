@@ -10,7 +10,7 @@ import {
   lineageAnswer,
   lineageQuery,
   type writtenLabel,
-} from '../../wire/lineage.ts'
+} from '../../wire/labels-and-lineage.ts'
 import { ConversationLabels } from '../readers/conversation-labels.ts'
 import type { ConversationReader } from '../readers/readers.ts'
 import { type FoundConversation, type Route, route } from '../route.ts'

@@ -1,10 +1,13 @@
 import type { z } from 'zod'
 import type { LogRecord } from '../../core/events/events.ts'
+import type { Message } from '../../core/messages/message.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import type { messagesPage } from '../../wire/messages.ts'
 
-type Page = z.infer<typeof messagesPage>
-type Entry = Page['messages'][number]
+/** A message as it is stored, and its position in the log. */
+type Entry = Pick<LogRecord, 'position'> & { message: Message }
+
+type Page = Omit<z.infer<typeof messagesPage>, 'messages'> & { messages: Entry[] }
 
 /** Which messages: those after `after`, or the last ones before `before`. Without either, the last ones. */
 export interface PageOfMessages {
@@ -98,5 +101,5 @@ async function hasMessageFrom(read: Read, before: number): Promise<boolean> {
 }
 
 function entryOf({ position, event }: LogRecord): Entry | null {
-  return event.type === 'NEW_MESSAGE' ? { position, message: event.payload as never } : null
+  return event.type === 'NEW_MESSAGE' ? { position, message: event.payload } : null
 }

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { Agent } from '../../agent/agent-contract.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
+import type { JsonValue } from '../../core/json/json.ts'
 import type { LabelInput } from '../../core/labels/label.ts'
 import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import type { Message } from '../../core/messages/message.ts'
@@ -34,10 +35,8 @@ export const messageRoutes: readonly Route[] = [
       const page = await pageOfMessages(log, id, { ...query, end: summary.position })
       const reading = await readingOf()
       if (!reading) return json(page)
-      const messages = page.messages.map(({ position, message }) => {
-        return { position, message: reading.message(message as Message) }
-      })
-      return json({ ...page, messages })
+      const shown = page.messages.map((one) => ({ ...one, message: reading.message(one.message) }))
+      return json({ ...page, messages: shown })
     },
   ),
   route(
@@ -139,8 +138,8 @@ async function send(call: Call<undefined, z.infer<typeof wire.sendBody>>) {
       messages: inputs,
       ifBusy: body.ifBusy as 'queue',
       ...(label ? { label } : {}),
-      ...(body.context === undefined ? {} : { context: body.context as never }),
-      ...(body.output ? { output: body.output as never } : {}),
+      ...(body.context === undefined ? {} : { context: body.context as JsonValue }),
+      ...(body.output ? { output: body.output } : {}),
       ...(body.settings ? { settings: body.settings as ModelSettings } : {}),
     })
     // A message id that the client chose is new only once, whatever the idempotency key.

@@ -43,8 +43,7 @@ export const runRoutes: readonly Route[] = [
     },
     async ({ body, caller, param, conversation, json }) => {
       const { id, agent } = await conversation()
-      const answer = { ...body, by: caller.subject }
-      await agent().approve(id, param('callId'), answer as never)
+      await agent().approve(id, param('callId'), { ...body, by: caller.subject })
       return json({ approved: body.approved }, 202)
     },
   ),

@@ -97,7 +97,7 @@ async function importForm(
     ended.reject(new ByrefError('bad_request', 'The form is incomplete or malformed', { cause }))
   })
   form.on('finish', () => ended.resolve())
-  const source = Readable.fromWeb(body as never)
+  const source = Readable.fromWeb(body)
   source.on('error', (cause) => ended.reject(cause))
   source.pipe(form)
   try {

@@ -1,6 +1,6 @@
 import { generateText, isStepCount, type ModelMessage, type ToolSet, tool } from 'ai'
 import { z } from 'zod'
-import { createAssets } from '../../../../src/assets/assets.ts'
+import { createAssets } from '../../../../src/assets/create-assets.ts'
 import { byReference } from '../../../../src/integrations/ai-sdk/by-reference.ts'
 import { answeringModel, calls } from '../../../../src/integrations/ai-sdk/fixtures/models.ts'
 import { order } from '../../injections.ts'

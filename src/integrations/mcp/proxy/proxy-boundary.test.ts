@@ -1,5 +1,5 @@
 import { describe, it } from 'vitest'
-import { createAssets } from '../../../assets/assets.ts'
+import { createAssets } from '../../../assets/create-assets.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { type PlainTool, testBoundary } from '../../../testing/boundary.ts'
 import type { Channel, RpcMessage } from '../rpc/json-rpc.ts'

@@ -3,7 +3,7 @@ import type { Client } from '@modelcontextprotocol/client'
 import type { McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { createAssets } from '../../../assets/assets.ts'
+import { createAssets } from '../../../assets/create-assets.ts'
 import {
   BYTES,
   newServer,

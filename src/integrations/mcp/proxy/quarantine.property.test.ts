@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { createRandom, type Random } from '../../../agent/fixtures/random.ts'
-import { createAssets } from '../../../assets/assets.ts'
+import { createAssets } from '../../../assets/create-assets.ts'
 import { poison, poisonAt, poisonValue } from '../../../policies/trust/fixtures/poison.ts'
 import type { Channel, RpcMessage } from '../rpc/json-rpc.ts'
 import { proxyMcp } from './proxy-mcp.ts'

@@ -1,7 +1,8 @@
 import { checkMethods, checkOptions, is } from '../core/check-options.ts'
 import type { LogRecord } from '../core/events/events.ts'
 import { newId } from '../core/new-id.ts'
-import { type Database, openDatabase } from '../postgres/database.ts'
+import { onceResolved } from '../core/once-resolved.ts'
+import { Database } from '../postgres/database.ts'
 import { migrate } from '../postgres/migrate.ts'
 import { keyOf } from '../postgres/plain-text.ts'
 import { POSTGRES_OPTIONS, type PostgresOptions } from '../postgres/postgres-options.ts'
@@ -68,7 +69,7 @@ const MAX_KNOWN = 10_000
 export function createPostgresLog(options: PostgresLogOptions): ConversationLog {
   checkOptions('createPostgresLog', options, { ...POSTGRES_OPTIONS, queue: QUEUE })
   const owner = { what: 'conversation log', failed: 'log_failed' } as const
-  const database = openDatabase(options, {
+  const database = new Database(options, {
     owner,
     migrate: (opened) => migrate(opened, LOG_TABLES),
   })
@@ -84,7 +85,6 @@ class Storage {
   /** The state of conversations when this process last saw them, for appends in one statement. */
   readonly #known = new Map<string, Known>()
   readonly #turns = new Map<string, Promise<unknown>>()
-  #trigrams: Promise<boolean> | null = null
 
   constructor(database: Database, queue: ConversationQueue | undefined) {
     this.database = database
@@ -184,20 +184,12 @@ class Storage {
   }
 
   /** Whether searches have an index. */
-  hasTrigrams(): Promise<boolean> {
-    this.#trigrams ??= this.#findTrigrams().catch((error) => {
-      this.#trigrams = null
-      throw error
-    })
-    return this.#trigrams
-  }
-
-  async #findTrigrams(): Promise<boolean> {
+  readonly hasTrigrams = onceResolved(async () => {
     const { query, schema } = this.database
     const index = `"${schema}".records_words`
     const { rows } = await query('SELECT to_regclass($1) IS NOT NULL AS there', [index])
     return rows[0]?.there === true
-  }
+  })
 }
 
 function logOf(storage: Storage, namespace: string | null): ConversationLog {
@@ -235,7 +227,7 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
       }),
     list: (options = {}) =>
       storage.use(() => {
-        const hasTrigrams = () => storage.hasTrigrams()
+        const { hasTrigrams } = storage
         return listConversations(database, namespace ?? '', { options, hasTrigrams })
       }),
     async append(id, events, options = {}) {

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { testConversationLog } from '../testing/conversation-log.ts'
 import type { ConversationLog } from './conversation-log.ts'
-import { createSqliteLog } from './sqlite.ts'
+import { createSqliteLog } from './sqlite-log.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'byref-log-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -87,11 +87,9 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
     },
     async list(options = {}) {
       if (storage.closed) throw closedError()
-      const all = options.allNamespaces ? [...conversations.values()] : [own]
-      return listPage(
-        all.flatMap((some) => [...some.values()]),
-        options,
-      )
+      const spaces = options.allNamespaces ? [...conversations.values()] : [own]
+      const all = spaces.flatMap((space) => [...space.values()])
+      return listPage(all, options)
     },
     async append(id, events, options) {
       checkId(id)

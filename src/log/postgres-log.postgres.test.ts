@@ -2,7 +2,7 @@ import { describe, it } from 'vitest'
 import { emptiedSchema, newSchema, type TestPlace } from '../postgres/fixtures/schemas.ts'
 import { testConversationLog } from '../testing/conversation-log.ts'
 import type { ConversationLog } from './conversation-log.ts'
-import { createPostgresLog } from './postgres.ts'
+import { createPostgresLog } from './postgres-log.ts'
 
 describe('createPostgresLog', () => {
   const nextPlace = emptiedSchema()
