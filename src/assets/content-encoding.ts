@@ -1,6 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
-import { pointerStep } from '../core/refs/json-pointer.ts'
+import { pointerStep } from '../core/refs/field-key.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import type { StorePart } from './asset-store.ts'
 import { copyBytes } from './bodies/body.ts'

@@ -13,7 +13,7 @@ import { type LabelTree, wholeOf, writeLabelTree } from '../core/labels/label-tr
 import { metaOf } from '../core/messages/asset-meta.ts'
 import { OFFLOADED_TYPE, type OffloadedValue } from '../core/messages/offloaded.ts'
 import { outline } from '../core/messages/outline.ts'
-import { toPointer } from '../core/refs/json-pointer.ts'
+import { toPointer } from '../core/refs/field-key.ts'
 import { fetchedByReference } from './native-tools.ts'
 
 /** The call whose result is stored. */

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../core/json/json.ts'
-import { escapeBlocks } from '../core/messages/escape-blocks.ts'
 import type { Message, ToolCall } from '../core/messages/message.ts'
+import { escapeBlocks } from '../core/messages/metas-block.ts'
 import type { OffloadedValue } from '../core/messages/offloaded.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultName } from '../core/messages/results.ts'

@@ -1,7 +1,7 @@
 import type { JsonValue } from '../core/json/json.ts'
-import { escapeBlocks } from '../core/messages/escape-blocks.ts'
 import type { Attachment, Message } from '../core/messages/message.ts'
 import { type ReadMedia, readParts } from '../core/messages/message-parts.ts'
+import { escapeBlocks } from '../core/messages/metas-block.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import {

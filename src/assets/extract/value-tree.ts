@@ -1,6 +1,6 @@
 import { ByrefError } from '../../core/errors.ts'
 import { putKey } from '../../core/json/json.ts'
-import { pointerStep } from '../../core/refs/json-pointer.ts'
+import { pointerStep } from '../../core/refs/field-key.ts'
 
 /** The contents of a container, of which each item was read once. */
 export interface Contents {

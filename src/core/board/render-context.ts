@@ -1,6 +1,6 @@
 import { checkOptions, is } from '../check-options.ts'
-import { escapeBlocks } from '../messages/escape-blocks.ts'
 import type { Message } from '../messages/message.ts'
+import { escapeBlocks } from '../messages/metas-block.ts'
 import { type MessageInput, toMessage } from '../messages/to-message.ts'
 import { type MergeStrategy, placeData } from './place-data.ts'
 

@@ -1,6 +1,6 @@
 import { isPlainObject, type JsonValue } from '../json/json.ts'
-import { escapeBlocks } from '../messages/escape-blocks.ts'
 import type { OutputMethod } from '../messages/message.ts'
+import { escapeBlocks } from '../messages/metas-block.ts'
 import { outline } from '../messages/outline.ts'
 import { formatVariable } from '../refs/variable-ref.ts'
 

@@ -1,7 +1,6 @@
 import { decodeSegment } from '../refs/asset-ref.ts'
-import type { FieldKey } from '../refs/field-key.ts'
+import { type FieldKey, fromPointer } from '../refs/field-key.ts'
 import { ownField } from '../refs/field-path.ts'
-import { fromPointer } from '../refs/json-pointer.ts'
 import { isSchema, type Schema } from './schema-keywords.ts'
 
 /**

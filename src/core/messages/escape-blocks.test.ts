@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { renderContext } from '../board/render-context.ts'
-import { escapeBlocks } from './escape-blocks.ts'
+import { escapeBlocks } from './metas-block.ts'
 
 describe('escapeBlocks', () => {
   it.each([

@@ -13,8 +13,7 @@ import {
   writeLabel,
 } from '../../core/labels/label.ts'
 import { type LabelTree, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
-import type { FieldKey } from '../../core/refs/field-key.ts'
-import { toPointer } from '../../core/refs/json-pointer.ts'
+import { type FieldKey, toPointer } from '../../core/refs/field-key.ts'
 
 /** The keyword by which a parameter's schema says what the parameter takes. */
 export const ACCEPTS = 'x-accepts'

@@ -2,8 +2,8 @@ import { jsonSchemaOf, type Tool } from '../../boundary/tool.ts'
 import { schemaWalk } from '../../core/board/schema-walk.ts'
 import type { FlowViolation } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'
+import { fromPointer } from '../../core/refs/field-key.ts'
 import { ownField } from '../../core/refs/field-path.ts'
-import { fromPointer } from '../../core/refs/json-pointer.ts'
 import { ACCEPTS } from './check-flow.ts'
 
 const asking = new WeakSet<Tool>()

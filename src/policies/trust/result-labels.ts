@@ -10,7 +10,7 @@ import {
   treeAt,
   writeLabelTree,
 } from '../../core/labels/label-tree.ts'
-import { fromPointer } from '../../core/refs/json-pointer.ts'
+import { fromPointer } from '../../core/refs/field-key.ts'
 
 /** A result to be labelled. */
 export interface LabelledResult {

@@ -1,5 +1,5 @@
 import { inParallel } from '../../assets/in-parallel.ts'
-import { escapeBlocks } from '../../core/messages/escape-blocks.ts'
+import { escapeBlocks } from '../../core/messages/metas-block.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import type {
   FilePart,
