@@ -13,31 +13,31 @@ import { isDeletedResult } from '../core/messages/tombstone.ts'
 import { isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { PromptConversation } from './transcript.ts'
 
-/** What is known of an agent's tools, from what is written in them. */
+/** What redaction needs to know about an agent's tools. */
 export interface RedactionOptions {
-  /** Whether there is a tool of this name. */
+  /** Whether there is a tool with this name. */
   hasTool(name: string): boolean
-  /** What results of a tool look like, in short; null where it does not say. */
+  /** Returns a short description of a tool's results; null without an `outputSchema`. */
   shapeOf(tool: string): string | null
-  /** Whether pictures that people name by `https:` may be fetched. */
+  /** Whether providers may fetch images that people name with `https:`. */
   takesUrls: boolean
 }
 
-/** A conversation at a point of its log. */
+/** The state of a conversation at one moment. */
 interface RedactedConversation extends PromptConversation {
   state: PromptConversation['state'] & Pick<ConversationState, 'position'>
 }
 
-/** A conversation as a model in quarantine is shown it: what is untrusted in it is not there. */
+/** A conversation as a model in quarantine sees it, without untrusted values. */
 export interface Redaction<T extends RedactedConversation = RedactedConversation> {
   of(conversation: T): T
-  /** Whether the bytes behind a reference are not to be sent. */
+  /** Whether the bytes of a reference must not be sent. */
   hides(ref: string): boolean
-  /** Whether a reference may be named where nobody whom the agent trusts named it. */
+  /** Whether a reference may be shown although no trusted source has named it. */
   names(ref: string): boolean
 }
 
-/** Begins to redact one conversation. What a message is shown as is worked out once. */
+/** Creates the redaction of one conversation. Each message is redacted once. */
 export function createRedaction<T extends RedactedConversation>(
   labels: Labels,
   options: RedactionOptions,
@@ -45,8 +45,7 @@ export function createRedaction<T extends RedactedConversation>(
   const shown = new WeakMap<Message, Message>()
   const assets = new WeakMap<AssetCreated, AssetCreated>()
   /**
-   * The messages that were shown, as they are, and as they are shown; a deletion or an answer put between begins
-   * anew.
+   * The messages so far, with their redacted form. A deletion, or a message inserted between others, starts again.
    */
   let taken: Message[] = []
   let all: Message[] = []
@@ -95,7 +94,7 @@ export function createRedaction<T extends RedactedConversation>(
     try {
       board.append(made)
     } catch {
-      // What stands for a value takes no writes into it: it stays what it is.
+      // A placeholder accepts no writes into it.
     }
   }
 
@@ -125,7 +124,7 @@ export function createRedaction<T extends RedactedConversation>(
 interface RedactionScope extends Pick<Redaction, 'hides'> {
   labels: Labels
   options: RedactionOptions
-  /** How many results there are up to here. */
+  /** The number of results so far. */
   number: number
 }
 
@@ -154,7 +153,7 @@ function redactMessage(message: Message, scope: RedactionScope): Message {
 
 const ROLES: ReadonlySet<string> = new Set(['user', 'assistant', 'system', 'tool', 'plugin'])
 
-/** Who sent it, without what they call themselves. */
+/** Returns the sender without the name that they chose. */
 function namelessSender({ sender }: Message): Message['sender'] {
   const { participant_role: role } = sender
   const known = ROLES.has(role) ? role : 'user'
@@ -199,7 +198,7 @@ function redactResult(message: Message, { labels, options, number }: RedactionSc
   return { ...message, content_type: 'text/plain', content: text, metadata }
 }
 
-/** The value without the names and types of files that are not shown. The value itself where it names none. */
+/** Removes the names and types of hidden files from a value. Returns the same value if it names none. */
 function withoutFileNames(value: unknown, hides: Redaction['hides']): unknown {
   if (Array.isArray(value)) {
     const made = value.map((one) => withoutFileNames(one, hides))
@@ -214,7 +213,7 @@ function withoutFileNames(value: unknown, hides: Redaction['hides']): unknown {
   return isSame ? value : Object.fromEntries(made)
 }
 
-/** The value of a result, also where the message says it again in short. */
+/** Returns the value of a result, also if its message has only a short form. */
 function valueIn({ content, metadata }: Message): unknown {
   if (metadata.tool_result?.written_to === undefined || !isPlainObject(content)) return content
   if ('value' in content) return content.value
@@ -225,7 +224,7 @@ function isReference(value: unknown): boolean {
   return isPlainObject(value) && (value.offloaded === true || value.assetRef !== undefined)
 }
 
-/** Words that are trusted, without what they say of files that are not: names, types. */
+/** Removes names and types of untrusted files from a trusted text. */
 function redactNames(message: Message, { hides }: RedactionScope): Message {
   const { attachments } = message.metadata ?? {}
   const content = Array.isArray(message.content)
@@ -249,7 +248,7 @@ function redactPart(part: unknown, hides: Redaction['hides']): unknown {
   return part
 }
 
-/** Whether an id is one that byref made: nobody's words. */
+/** Whether byref created the id, so that it contains nobody's words. */
 function isOwnId(id: string | undefined): boolean {
   return id !== undefined && /^[0-9a-z]{27}$/.test(id)
 }

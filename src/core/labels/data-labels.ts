@@ -4,22 +4,25 @@ import type { FieldKey } from '../refs/field-key.ts'
 import { join, TRUSTED } from './label.ts'
 import { joinLabel, joinTrees, type LabelTree, treeAt, wholeOf, withTreeAt } from './label-tree.ts'
 
-/** The labels of a conversation's data, by path. */
+/** The labels of a conversation's board, by path. */
 export interface DataLabels {
-  /** Of the value at a path of an identity (`user`, `user#a`), with what is being written to it now. */
+  /**
+   * Returns the label of the value at a path of a kind and instance (`user`, `user#a`), including writes that are
+   * being appended.
+   */
   at(identity: string, path: readonly FieldKey[]): LabelTree
-  /** Takes the next data message. */
+  /** Adds the next data message. */
   write(message: Message, tree: LabelTree): void
-  /** Takes one that waits. */
+  /** Adds a data message that waits for its run. */
   wait(message: Message, tree: LabelTree): void
-  /** Those that waited are part of the conversation. */
+  /** Applies the data messages that waited. */
   deliver(ids: readonly string[] | undefined): void
-  /** Takes one that is being appended. */
+  /** Adds a data message that is being appended. */
   expect(message: Message, tree: LabelTree): void
-  /** It has come, or will not. */
+  /** Removes it from those being appended. */
   arrived(id: string): void
   rewind(): void
-  /** Forgets a message, which was deleted: what earlier ones wrote is there again. */
+  /** Removes a deleted message. The values of earlier messages are visible again. */
   remove(id: string): void
 }
 
@@ -31,7 +34,7 @@ interface Written {
   tree: LabelTree
 }
 
-/** Begins with no data. */
+/** Creates the labels of an empty board. */
 export function createDataLabels(): DataLabels {
   const identities = new Map<string, LabelTree>()
   const writes: Written[] = []
@@ -87,17 +90,17 @@ export function createDataLabels(): DataLabels {
   }
 }
 
-/** A value that is only now begun: above what is written there is nothing but its own path. */
+/** A new value: nothing exists above the written path. */
 function first(block: DataBlock, tree: LabelTree): LabelTree {
   return withTreeAt({ label: TRUSTED }, block._path ?? [], tree)
 }
 
-/** Setting replaces what is there; everything else leaves some of it, and may add keys and items. */
+/** `set` replaces the value. Other methods keep some of it, and may add keys and items. */
 function written(before: LabelTree, block: DataBlock, tree: LabelTree): LabelTree {
   const path = block._path ?? []
   const method = methodOf(block)
   if (method === 'set') return withTreeAt(before, path, tree)
-  // What follows in a list moves up.
+  // Later items of a list move up.
   if (method === 'delete')
     return withTreeAt(before, path.slice(0, -1), union(before, path.slice(0, -1), tree))
   const isMerged = method === 'merge' || method === 'assign'
@@ -105,7 +108,7 @@ function written(before: LabelTree, block: DataBlock, tree: LabelTree): LabelTre
   return withTreeAt(before, path, put)
 }
 
-/** One label for all that is at a path and what comes to it. */
+/** Joins a label to everything at a path. */
 function union(before: LabelTree, path: readonly FieldKey[], tree: LabelTree): LabelTree {
   return { label: join(wholeOf(treeAt(before, path)), wholeOf(tree)) }
 }

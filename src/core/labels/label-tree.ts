@@ -13,15 +13,15 @@ import {
 } from './label.ts'
 
 /**
- * The labels in one value. `label` is that of the value itself: its keys, its length, and every field that is not listed.
- * `fields` are those that have labels of their own, by key; `*` stands for each that is not named.
+ * The labels of one value. `label` applies to the value itself: its keys, its length, and every field that is not
+ * listed. `fields` has the fields with labels of their own, by key. `*` applies to all fields that are not listed.
  */
 export interface LabelTree {
   readonly label: Label
   readonly fields?: Readonly<Record<string, LabelTree>>
 }
 
-/** A tree as somebody says it of a value. */
+/** A label tree, as tools and messages declare it. */
 export interface LabelTreeInput extends LabelInput {
   fields?: Readonly<Record<string, LabelTreeInput>>
 }
@@ -33,25 +33,25 @@ export const LABEL_TREE: Check<LabelTreeInput> = is.group<LabelTreeInput>({
   },
 })
 
-/** A tree as events carry it. */
+/** A label tree, as events store it. */
 export interface WrittenLabelTree extends WrittenLabel {
   fields?: Readonly<Record<string, WrittenLabelTree>>
 }
 
-/** What names each field that is not named. */
+/** The key for all fields that are not listed. */
 const EACH = '*'
 
-/** Deeper trees are read as the strictest label. */
+/** Maximum depth. Deeper trees have the strictest label. */
 const MAX_DEPTH = 50
 
-/** The label of everything in the value together. */
+/** Returns the label of the value with all its fields. */
 export function wholeOf({ label, fields }: LabelTree): Label {
   let whole = label
   if (fields) for (const field of Object.values(fields)) whole = join(whole, wholeOf(field))
   return whole
 }
 
-/** The labels of the value at a path: those of what is nearest above it, where it has none of its own. */
+/** Returns the labels of the value at a path. If it has none, it has those of the nearest value above it. */
 export function treeAt(tree: LabelTree, path: readonly FieldKey[]): LabelTree {
   let found = tree
   for (const key of path) {
@@ -61,7 +61,7 @@ export function treeAt(tree: LabelTree, path: readonly FieldKey[]): LabelTree {
   return found
 }
 
-/** The labels of what is made of both. */
+/** Joins two trees. */
 export function joinTrees(a: LabelTree, b: LabelTree): LabelTree {
   const label = join(a.label, b.label)
   if (!a.fields && !b.fields) return label === a.label ? a : label === b.label ? b : { label }
@@ -72,7 +72,7 @@ export function joinTrees(a: LabelTree, b: LabelTree): LabelTree {
   return { label, fields }
 }
 
-/** The tree with another one in place of what is at the path. */
+/** Replaces the subtree at a path. */
 export function withTreeAt(
   tree: LabelTree,
   [key, ...rest]: readonly FieldKey[],
@@ -81,19 +81,19 @@ export function withTreeAt(
   if (key === undefined) return put
   const name = String(key)
   const written = withTreeAt(childOf(tree, name), rest, put)
-  // A field that is named "*" shares its labels with every field that is not named.
+  // A field with the name "*" shares its labels with all fields that are not listed.
   const field = name === EACH ? joinTrees(childOf(tree, name), written) : written
-  // What the tree says already need not be said of the field.
+  // A label that the tree already has need not be repeated for the field.
   if (!tree.fields && !field.fields && field.label === tree.label) return tree
   return { label: tree.label, fields: { __proto__: null, ...tree.fields, [name]: field } as never }
 }
 
-/** The tree with a label joined to everything in it. */
+/** Joins a label to every label of the tree. */
 export function joinLabel(tree: LabelTree, label: Label): LabelTree {
   return joinTrees(tree, { label })
 }
 
-/** The tree with each of its labels changed. */
+/** Maps every label of the tree. */
 export function mapLabels(
   { label, fields }: LabelTree,
   change: (label: Label) => Label,
@@ -103,7 +103,7 @@ export function mapLabels(
   return { label: change(label), fields: recordOf(changed as [string, LabelTree][]) }
 }
 
-/** Reads what somebody says of a value and its fields; what is no label is the strictest. */
+/** Reads a declared tree. An invalid label becomes the strictest one. */
 export function readLabelTree(given: unknown, depth = 0): LabelTree {
   const label = readLabel(given)
   if (!isPlainObject(given) || given.fields === undefined) return { label }
@@ -115,7 +115,7 @@ export function readLabelTree(given: unknown, depth = 0): LabelTree {
   return { label, fields: recordOf(fields) }
 }
 
-/** The tree as events carry it. */
+/** Converts a tree to the form that events store. */
 export function writeLabelTree({ label, fields }: LabelTree): WrittenLabelTree {
   const written = writeLabel(label)
   if (!fields) return written

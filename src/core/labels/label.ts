@@ -1,34 +1,38 @@
 import { is, type OptionTable } from '../check-options.ts'
 import { isPlainObject } from '../json/json.ts'
 
-/** Whether somebody vouches for a value: what is untrusted may be anybody's words. */
+/** Whether a value can be trusted. An untrusted value may have been written by anybody. */
 export type Integrity = 'trusted' | 'untrusted'
 
-/** Whether a value may go anywhere. */
+/** Whether a value may be sent anywhere. */
 export type Confidentiality = 'public' | 'private'
 
-/** What is known of where a value came from, and where it may go. Never changes. */
+/** What is known about the origin of a value, and where it may go. Immutable. */
 export interface Label {
   readonly integrity: Integrity
   readonly confidentiality: Confidentiality
-  /** Of what is private, who may read it, sorted; none: nobody. Null where nobody is named: all who are inside. */
+  /** Who may read a private value, sorted. Empty: nobody. Null: everybody inside. */
   readonly readers: readonly string[] | null
-  /** What made it so, as `call:<id>` and `message:<id>`: the first {@link MAX_SOURCES}, for people; lineage knows all. */
+  /**
+   * Which calls and messages made it so, as `call:<id>` and `message:<id>`. Only the first {@link MAX_SOURCES}, for
+   * people. Lineage has all of them.
+   */
   readonly sources: readonly string[]
 }
 
-/** A label as it is written down: what is absent is trusted, public, of all readers. */
+/** A label as declared. Absent keys mean trusted, public and no named readers. */
 export interface LabelInput {
   integrity?: Integrity
   confidentiality?: Confidentiality
   readers?: readonly string[] | null
-  /** As in a {@link Label}. */
+  /** Like the `sources` of a {@link Label}. */
   sources?: readonly string[]
 }
 
 /**
- * What a place takes. `integrity: 'trusted'` takes nothing untrusted; `confidentiality: 'public'` nothing private;
- * `readers` are those who will read what is taken: then also what is private goes there, if all of them may read it.
+ * Which labels a place accepts. `integrity: 'trusted'` accepts no untrusted values. `confidentiality: 'public'`
+ * accepts no private values. `readers` lists those who will read the value: private values are then accepted if all
+ * of them may read the value.
  */
 export interface Clearance {
   integrity?: Integrity
@@ -50,13 +54,13 @@ export const CLEARANCE_OPTIONS: OptionTable<Clearance> = {
   readers: is.listOf(is.string),
 }
 
-/** Which part of a label a place does not take. */
+/** The part of a label that a place does not accept. */
 export type FlowRule = 'integrity' | 'confidentiality' | 'readers'
 
-/** More sources are not kept. */
+/** Maximum number of sources in a label. */
 export const MAX_SOURCES = 8
 
-/** Somebody vouches for it, and it may go anywhere. */
+/** Trusted and public. */
 export const TRUSTED: Label = Object.freeze({
   integrity: 'trusted',
   confidentiality: 'public',
@@ -64,16 +68,16 @@ export const TRUSTED: Label = Object.freeze({
   sources: Object.freeze([]) as readonly string[],
 })
 
-/** Nobody vouches for it. */
+/** Untrusted and public. */
 export const UNTRUSTED: Label = Object.freeze({ ...TRUSTED, integrity: 'untrusted' })
 
-/** Nothing is known of it: nobody vouches for it, and it is not to leave. */
+/** Unknown origin: untrusted and private. */
 export const UNKNOWN: Label = Object.freeze({ ...UNTRUSTED, confidentiality: 'private' })
 
-/** Nobody vouches for it and nobody may read it: what stands for a label that cannot be read. */
+/** Untrusted, and readable by nobody. Used for an invalid label. */
 export const STRICTEST: Label = Object.freeze({ ...UNKNOWN, readers: Object.freeze([]) })
 
-/** The label of what is made of both: untrusted wins, private wins, readers are those of both. */
+/** Joins two labels. Untrusted wins, private wins, and the readers are those that both allow. */
 export function join(a: Label, b: Label): Label {
   if (a === b || b === TRUSTED) return a
   if (a === TRUSTED) return b
@@ -88,14 +92,14 @@ export function join(a: Label, b: Label): Label {
   return { integrity, confidentiality, readers, sources }
 }
 
-/** {@link join} of any number; of none it is trusted. */
+/** Joins any number of labels. Without any, the result is trusted. */
 export function joinAll(labels: Iterable<Label>): Label {
   let all = TRUSTED
   for (const label of labels) all = join(all, label)
   return all
 }
 
-/** Whether two labels say the same, whatever their sources. */
+/** Whether two labels are equal, ignoring their sources. */
 export function saysSame(a: Label, b: Label): boolean {
   return (
     a.integrity === b.integrity &&
@@ -104,12 +108,12 @@ export function saysSame(a: Label, b: Label): boolean {
   )
 }
 
-/** Whether it says nothing but that all is well. */
+/** Whether the label is trusted and public. */
 export function isPlain({ integrity, confidentiality }: Label): boolean {
   return integrity === 'trusted' && confidentiality === 'public'
 }
 
-/** What a place that takes so much does not take of a label; empty where the value may go there. */
+/** Returns the rules of a clearance that a label breaks; empty if the value may go there. */
 export function refusedBy(
   { integrity: asked, confidentiality, readers: audience }: Clearance,
   label: Label,
@@ -124,7 +128,7 @@ export function refusedBy(
   return refused
 }
 
-/** Whether somebody says what a place takes, and nothing that would be overlooked. */
+/** Whether a value is a valid clearance, without unknown keys. */
 export function isClearance(given: unknown): given is Clearance {
   if (!isPlainObject(given)) return false
   const { integrity, confidentiality, readers, ...more } = given
@@ -136,17 +140,17 @@ export function isClearance(given: unknown): given is Clearance {
   )
 }
 
-/** Whether a person may read what has this label. */
+/** Whether a person may read a value with this label. */
 export function mayRead(reader: string, { confidentiality, readers }: Label): boolean {
   return confidentiality === 'public' || readers === null || readers.includes(reader)
 }
 
-/** The same label, said to be made by a source; one that says that all is well needs none. */
+/** Adds a source to a label. A trusted and public label needs none. */
 export function madeBy(label: Label, source: string): Label {
   return isPlain(label) ? TRUSTED : { ...label, sources: allSources([source], label.sources) }
 }
 
-/** Reads what somebody says of a value. What is no label is the strictest. */
+/** Reads a declared label. An invalid label becomes the strictest one. */
 export function readLabel(given: unknown): Label {
   if (!isPlainObject(given)) return STRICTEST
   const { integrity = 'trusted', confidentiality: said, readers = null, sources = [] } = given
@@ -167,10 +171,10 @@ export function readLabel(given: unknown): Label {
   }
 }
 
-/** A label with its sources, as events carry it. */
+/** A label with its sources, as events store it. */
 export type WrittenLabel = LabelInput
 
-/** The label as events carry it: without what goes without saying. */
+/** Converts a label to the form that events store, without default values. */
 export function writeLabel({ integrity, confidentiality, readers, sources }: Label): WrittenLabel {
   const written: WrittenLabel = {}
   if (integrity === 'untrusted') written.integrity = integrity

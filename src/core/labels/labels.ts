@@ -20,57 +20,63 @@ import {
 } from './label.ts'
 import { joinTrees, type LabelTree, readLabelTree, treeAt, wholeOf } from './label-tree.ts'
 
-/** The labels in one conversation: a fold of its log, which never looks at a value. */
+/** The labels in one conversation. It is a fold of the log that never reads values. */
 export interface Labels {
-  /** Takes the next record of the log. */
+  /** Adds the next record of the log. */
   apply(record: Pick<LogRecord, 'event'>): void
-  /** Takes what is being appended: until it has come, what it writes may be read already. */
+  /** Adds events that are being appended, because their values may be read before the log confirms them. */
   expect(events: readonly ConversationEvent[]): void
-  /** What was expected does not come. */
+  /** Removes events that were expected and not appended. */
   rewind(): void
-  /** Of a message's content; of a data message, its `data`. */
+  /** Returns the label of a message's content, or of a data message's `data`. */
   message(id: string): LabelTree
-  /** Of `†result#N`; null where there is none. */
+  /** Returns the label of `†result#N`; null if there is none. */
   result(number: number): LabelTree | null
-  /** Of everything in the value at a reference. An asset that the conversation does not know is untrusted and private. */
+  /**
+   * Returns the label of an asset reference, with all fields. An asset that the conversation does not know is
+   * untrusted and private.
+   */
   asset(ref: Pick<AssetRefParts, 'id' | 'fieldPath'>): Label
-  /** Of the value at a reference, by field. Null for an asset that the conversation does not know. */
+  /** Returns the labels of an asset reference by field. Null for an asset that the conversation does not know. */
   assetTree(ref: Pick<AssetRefParts, 'id' | 'fieldPath'>): LabelTree | null
-  /** Of everything in the value of a variable, in its instance and, where the reference names none, the global one. */
+  /** Returns the label of a variable with all fields, in its instance and, if it names none, also globally. */
   variable(ref: VariableRef, instance?: string): Label
-  /** The same, by field. */
+  /** Returns the same by field. */
   variableTree(ref: VariableRef, instance?: string): LabelTree
-  /** Of everything that a reference names. */
+  /** Returns the label of everything that a reference names. */
   reference(found: FoundReference, own?: OwnLabels): Label
-  /** Of everything that the model had been shown when it wrote an answer; now, without its id. */
+  /** Returns the label of everything the model had seen when it wrote an answer. Without an id: until now. */
   context(messageId?: string): Label
-  /** The same, of the answer that made a call. */
+  /** Returns the same for the answer that contains a call. */
   contextOf(callId: string): Label
-  /** Of everything in the conversation together. */
+  /** Returns the label of the whole conversation. */
   everything(): Label
-  /** Of all that calls of a tool were given and read so far, by what their results say. */
+  /**
+   * Returns the label of everything that a tool's calls were given and have read so far, according to their
+   * results.
+   */
   given(tool: string): Label
-  /** Of the results of a mapped call's items. */
+  /** Returns the label of the results of a mapped call's items. */
   items(callId: string): ReadonlyMap<number, LabelTree>
-  /** How many bits of what is untrusted a run has shown its model. */
+  /** Returns how many bits about untrusted values a run has shown to its model. */
   declassified(runId: string): number
 }
 
-/** Where a call reads. */
+/** The context in which a call reads. */
 export interface OwnLabels {
   /** The instance that it reads first. */
   instance?: string
 }
 
-/** Whose words are their own: what anybody else says is somebody's data. */
+/** Roles whose messages are their own words. Messages of other roles are data. */
 const SPEAKERS: ReadonlySet<string> = new Set(['user', 'system', 'assistant'])
 
-/** Whether a message's words are its sender's own: a person's, the app's, or the model's. */
+/** Whether a message contains its sender's own words: those of a person, the app or the model. */
 export function isSpeaker(sender: Message['sender'] | undefined): boolean {
   return sender !== undefined && SPEAKERS.has(sender.participant_role)
 }
 
-/** Begins with a conversation in which nothing has happened. */
+/** Creates the labels of an empty conversation. */
 export function createLabels(): Labels {
   const messages = new Map<string, LabelTree>()
   const assets = new Map<string, LabelTree>()
@@ -85,10 +91,10 @@ export function createLabels(): Labels {
   const data: DataLabels = createDataLabels()
   let mode: TrustMode = 'off'
   let context: Label = TRUSTED
-  /** Of all that is in the conversation, and of what of it a model in quarantine is shown. */
+  /** The label of the whole conversation, and of the part that a model in quarantine sees. */
   let whole: Label = TRUSTED
   let visible: Label = TRUSTED
-  /** Of the results of the last step. */
+  /** The label of the last step's results. */
   let answered: Label = TRUSTED
   let isRunning = false
 
@@ -97,7 +103,7 @@ export function createLabels(): Labels {
     visible = join(visible, visibleOf(tree))
   }
 
-  /** Of what the model has been shown, and is with its next step. */
+  /** The label of what the model has seen, including its next step. */
   function now(): Label {
     return join(context, mode === 'quarantine' ? visible : whole)
   }
@@ -122,14 +128,14 @@ export function createLabels(): Labels {
     }
   }
 
-  /** A tool may keep what it was given and read, and give it back in a later result. */
+  /** A tool may retain what it was given and has read, and return it later. */
   function keep(callId: string | null, label: WrittenLabel | undefined): void {
     const call = callId === null ? undefined : calls.get(callId)
     if (call === undefined || label === undefined) return
     given.set(call.name, join(given.get(call.name) ?? TRUSTED, readLabel(label)))
   }
 
-  /** What a message is where nobody says it. */
+  /** The default label of a message. */
   function defaultOf(message: Message): LabelTree {
     const { id, sender, message_type: type } = message
     const shown = steps.get(id)
@@ -222,7 +228,7 @@ export function createLabels(): Labels {
       deliver(messageIds)
       answered = TRUSTED
       context = now()
-      // A command is its sender's, whatever the model was shown.
+      // A command is its sender's own, whatever the model has seen.
       const sent = commandIds?.map((id) => wholeOf(messages.get(id) ?? { label: UNTRUSTED }))
       if (commandIds) commands.set(messageId, commandIds)
       steps.set(messageId, sent ? joinAll(sent) : context)
@@ -273,13 +279,13 @@ export function createLabels(): Labels {
 
 type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
 
-/** The label of what of a value is shown where nothing untrusted is. */
+/** Returns the label of the parts of a value that a model in quarantine sees. */
 export function visibleOf({ label, fields }: LabelTree): Label {
   if (label.integrity === 'untrusted') return TRUSTED
   return joinAll([label, ...Object.values(fields ?? {}).map(visibleOf)])
 }
 
-/** The call of an execution's id, which for an item has its index behind it. */
+/** Returns the id of the call of an execution. The id of an item ends in its index. */
 function callIdOf(toolCallId: string): string {
   return toolCallId.replace(/\/\d+$/, '')
 }

@@ -15,39 +15,41 @@ import {
   type VariableRef,
 } from '../refs/variable-ref.ts'
 
-/** Something that values come from, or that is one: a message, a call with its result, an asset, a write of data. */
+/** A node of the lineage: a message, a call with its result, an asset, or a write to the board. */
 export interface LineageNode {
   /** `message:<id>`, `call:<id>`, `asset:<id>`, `data:<message id>`. */
   id: string
   type: 'message' | 'call' | 'asset' | 'data'
-  /** What it is referred to by: `†result#3`, `asset://…`, `†state.total`; absent for a message, and a call without result. */
+  /**
+   * Its reference: `†result#3`, `asset://…`, `†state.total`. Absent for a message, and for a call without a result.
+   */
   ref?: string
-  /** The tool's name, or the sender's role. */
+  /** The name of the tool, or the role of the sender. */
   name?: string
 }
 
-/** That something was made of something else. */
+/** An edge: one node was made from another. */
 export interface LineageEdge {
   from: string
   to: string
-  /** The reference that the call was given, as its model wrote it; absent where one simply made the other. */
+  /** The reference that the call was given, as the model wrote it. Absent if one node simply created the other. */
   ref?: string
 }
 
-/** Where a value came from and what came of it. */
+/** The origin of a value, and what was made from it. */
 export interface Lineage {
-  /** What the reference names: more than one where several writes made the value. */
+  /** The nodes that the reference names. There are several if several writes made the value. */
   of: readonly string[]
-  /** Everything that it came from and everything that came from it, and itself. */
+  /** The node itself, everything it was made from, and everything that was made from it. */
   nodes: readonly LineageNode[]
-  /** Among these. */
+  /** The edges among these nodes. */
   edges: readonly LineageEdge[]
 }
 
-/** The lineage of all values of a conversation: a fold of its log. */
+/** The lineage of all values of a conversation. It is a fold of the log. */
 export interface LineageGraph {
   apply(record: Pick<LogRecord, 'event'>): void
-  /** Null for a reference that names nothing here. */
+  /** Returns the lineage of a reference; null if it names nothing. */
   lineage(ref: string): Lineage | null
 }
 
@@ -62,7 +64,7 @@ interface Call {
   begun: boolean
 }
 
-/** Begins with nothing. */
+/** Creates an empty lineage. */
 export function createLineage(): LineageGraph {
   const nodes = new Map<string, LineageNode>()
   const edges: LineageEdge[] = []
@@ -79,7 +81,7 @@ export function createLineage(): LineageGraph {
     edges.push({ from, to, ...(ref === undefined ? {} : { ref }) })
   }
 
-  /** What wrote the value of a variable, as it is now. */
+  /** Returns the writes that made the current value of a variable. */
   function writersOf({ kind, path, ...ref }: VariableRef, instance?: string): string[] {
     if (kind === RESULT) {
       const call = results[Number(ref.instance) - 1]
@@ -98,7 +100,7 @@ export function createLineage(): LineageGraph {
       const shared = Math.min(at.length, path.length)
       if (!at.slice(0, shared).every((key, i) => String(key) === String(path[i]))) continue
       found.push(node)
-      // What it set was the whole of it.
+      // It replaced the whole value.
       if (methodOf(block) === 'set' && at.length <= path.length) break
     }
     return found
@@ -205,7 +207,7 @@ export function createLineage(): LineageGraph {
 
 type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
 
-/** Everything that edges lead to from these, backwards (`from`) or forwards (`to`). */
+/** Follows the edges from these nodes, backwards (`from`) or forwards (`to`). */
 function reached(
   start: readonly string[],
   edges: readonly LineageEdge[],

@@ -4,42 +4,47 @@ import { isAssetRef } from '../refs/asset-ref.ts'
 import type { LabelTree } from './label-tree.ts'
 import { treeAt } from './label-tree.ts'
 
-/** Whether anything in a value is untrusted. */
+/** Whether any part of a value is untrusted. */
 export function isRedacted({ label, fields }: LabelTree): boolean {
   return label.integrity === 'untrusted' || Object.values(fields ?? {}).some(isRedacted)
 }
 
 /**
- * The value as a model in quarantine is shown it: what is untrusted in it by what it is alone. The value itself
- * where nothing is.
+ * Returns a value as a model in quarantine sees it: untrusted parts are replaced by descriptions. Returns the same
+ * value if nothing is untrusted.
  */
 export function redactValue(value: unknown, tree: LabelTree): unknown {
   if (tree.label.integrity === 'untrusted') return standIn(value)
   if (!tree.fields || !isRedacted(tree)) return value
-  // The labels are those of the value behind the reference, which its preview shows under other keys.
+  // The labels belong to the value behind the reference. Its preview has other keys.
   if (isOffloaded(value)) return standIn(value)
   if (Array.isArray(value)) {
     const isHidden = Object.values(tree.fields).every(
       ({ label }) => label.integrity === 'untrusted',
     )
-    // Each would be shown in the same words.
+    // All items would have the same text.
     if (isHidden && '*' in tree.fields) return standIn(value)
     return value.map((item, i) => redactValue(item, treeAt(tree, [i])))
   }
   if (!isPlainObject(value)) return standIn(value)
-  // A spread would make another thing of a key that is "__proto__".
+  // A spread would handle a "__proto__" key differently.
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [key, redactValue(item, treeAt(tree, [key]))]),
   )
 }
 
-/** What stands for an untrusted value: its type and how large it is; no key, text or number from within. */
+/**
+ * Returns the text that replaces an untrusted value: its type and approximate size, without any key, text or number
+ * from it.
+ */
 export function standIn(value: unknown): string {
   return `<untrusted ${describe(value)}>`
 }
 
 /**
- * The line that shows an untrusted value by its name.
+ * Returns the line that shows an untrusted value by its name.
+ *
+ * @param shape A short description of the fields that its tool promises; null without one.
  *
  * @param shape The fields that its tool promises, in short; null where it promises none.
  */
@@ -61,7 +66,7 @@ function describe(value: unknown): string {
   return `${offloaded === true ? 'large value' : KINDS.has(kind) ? kind : 'file'}${large}`
 }
 
-/** Roughly: an exact number would be one from within. */
+/** Rounded, because an exact number would reveal part of the value. */
 function count(number: number): string {
   if (number < 100) return String(number)
   const unit = 10 ** (String(number).length - 2)

@@ -1,27 +1,30 @@
 import { isPlainObject } from '../json/json.ts'
 import type { Message, ToolCall } from '../messages/message.ts'
 
-/** What stands for a value that its reader may not read: its type, and how many characters of JSON it has. */
+/** Replaces a value that the reader may not read. It has the type, and the length as JSON. */
 export interface Withheld {
   withheld: true
   type: 'text' | 'object' | 'list' | 'number' | 'boolean' | 'null'
   size: number
 }
 
-/** The `content_type` of a message whose content is a {@link Withheld}. */
+/** The `content_type` of a message with a {@link Withheld} as its content. */
 export const WITHHELD = 'application/vnd.byref.withheld+json'
 
-/** What is said of a value in its place. */
+/** The replaced value's description. */
 export function withheld(value: unknown): Withheld {
   return { withheld: true, type: typeOf(value), size: JSON.stringify(value)?.length ?? 0 }
 }
 
-/** Whether a value stands for one that may not be read. */
+/** Whether a value is a {@link Withheld}. */
 export function isWithheld(value: unknown): value is Withheld {
   return isPlainObject(value) && value.withheld === true && typeof value.size === 'number'
 }
 
-/** The message for somebody who may not read it: who said it and when, what it calls, and of a result which call it answers. */
+/**
+ * Returns a message for somebody who may not read it: its sender and time, the names of its calls, and the id of
+ * the call that it answers.
+ */
 export function withheldMessage(message: Message): Message {
   const { id, sender, receiver, message_type, content, timestamp, metadata } = message
   const call: unknown = metadata?.tool_result?.tool_call_id
@@ -37,7 +40,7 @@ export function withheldMessage(message: Message): Message {
   }
 }
 
-/** A call without what it is called with. */
+/** Returns a call without its arguments. */
 export function withheldCall({ id, name, arguments: args }: ToolCall): ToolCall {
   return { id, name, arguments: { ...withheld(args) } }
 }

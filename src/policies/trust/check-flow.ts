@@ -15,35 +15,38 @@ import {
 import { type LabelTree, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
 import { type FieldKey, toPointer } from '../../core/refs/field-key.ts'
 
-/** The keyword by which a parameter's schema says what the parameter takes. */
+/** The schema keyword that says what a parameter accepts. */
 export const ACCEPTS = 'x-accepts'
 
-/** A tool that only reads takes anything; any other acts, and does not act on what nobody vouches for. */
+/** A read-only tool accepts anything. Any other tool acts, and does not accept untrusted values. */
 const ACTS: Clearance = { integrity: 'trusted', confidentiality: 'public' }
 
-/** What a tool takes where its parameters do not say it. */
+/** Returns what a tool accepts at parameters without a declaration. */
 export function clearanceOf({ accepts, readOnly }: Pick<Tool, 'accepts' | 'readOnly'>): Clearance {
   return { ...(readOnly ? {} : ACTS), ...accepts }
 }
 
-/** Whether calls of a tool have to be looked at before they begin. */
+/** Whether calls of a tool must be checked before they start. */
 export function isGuarded(tool: Tool): boolean {
   const { integrity, confidentiality, readers } = clearanceOf(tool)
   const isOpen = integrity !== 'trusted' && confidentiality !== 'public' && !readers
   return !isOpen || hasAccepts(tool)
 }
 
-/** What a call is given, with labels. */
+/** The labels of what a call is given. */
 export interface GivenLabels {
-  /** Of what its model had been shown when it wrote the call: of all its own words. */
+  /**
+   * The label of what the model had seen when it wrote the call. It applies to everything that the model wrote
+   * itself.
+   */
   context: Label
   reads: readonly Read[]
 }
 
 /**
- * What a tool does not take of a call: of what its model had been shown, since that decided the call; of each value
- * that the call reads, field by field, by the nearest parameter that declares what it takes; and of the model's own
- * words at each of these parameters.
+ * Returns what a tool does not accept of a call. It checks what the model had seen, because that determined the
+ * call. It checks each value that the call reads, field by field, against the nearest parameter with a declaration.
+ * And it checks the model's own words at each of these parameters.
  *
  * @param args The arguments with the values of their variables.
  */
@@ -97,7 +100,7 @@ export function violationsOf(
   return found
 }
 
-/** The label of a value without what is at some paths below it, which is looked at by itself. */
+/** Returns the label of a value without the parts at some paths, which are checked separately. */
 function labelBeside(tree: LabelTree, paths: readonly (readonly FieldKey[])[]): Label {
   if (paths.length === 0) return wholeOf(tree)
   let label = tree.label
@@ -118,13 +121,15 @@ function labelBeside(tree: LabelTree, paths: readonly (readonly FieldKey[])[]): 
   return label
 }
 
-/** Whether the labels under a key are those of a field: `*` stands for each field that is not named. */
+/** Whether the labels of a key apply to a field. `*` applies to all fields that are not listed. */
 function matches({ fields = {} }: LabelTree, key: string, name: string): boolean {
   return key === name || (key === '*' && !Object.hasOwn(fields, name))
 }
 
 /**
- * A violation as a model is told of it: no value, and nothing that somebody else named.
+ * Describes a violation to a model, without values, and without references or paths that somebody else chose.
+ *
+ * @param written The references that the model wrote. Other references come from values, and so do their paths.
  *
  * @param written The references that the model wrote: others stand in values, and so does where they stand.
  */
@@ -135,7 +140,7 @@ export function violationText(
   if (ref !== undefined && !written.has(ref))
     return `what a reference in its values names ${WHY[rule]}`
   if (ref !== undefined) return `${ref} at ${path} ${WHY[rule]}`
-  // Further keys may be those of a value.
+  // Further keys may come from a value.
   const parameter = path.split('/').slice(0, 2).join('/')
   return `${path === '' ? 'the call itself' : `what is written at ${parameter}`} ${WHY[rule]}`
 }
@@ -159,7 +164,7 @@ function hasAccepts(tool: Tool): boolean {
   return known
 }
 
-/** The places in the arguments that say what they take, outer ones first. */
+/** Returns the places in the arguments that declare what they accept, outer ones first. */
 function placesIn(tool: Tool, args: Readonly<Record<string, unknown>>): Place[] {
   const walk = schemaWalk(jsonSchemaOf(tool))
   const own = clearanceOf(tool)
@@ -167,11 +172,11 @@ function placesIn(tool: Tool, args: Readonly<Record<string, unknown>>): Place[] 
   const waiting = [{ value: args as unknown, path: [] as FieldKey[], alternatives: walk.root }]
   for (let one = waiting.shift(); one; one = waiting.shift()) {
     const { value, path, alternatives } = one
-    // A branch that declares nothing takes what the tool takes.
+    // A branch without a declaration accepts what the tool accepts.
     const isDeclared = alternatives.some((schema) => schema[ACCEPTS] !== undefined)
     const said = alternatives.map((schema) => schema[ACCEPTS] ?? {})
     if (isDeclared) places.push({ path, accepts: narrowest(said.map(clearanceIn(own))) })
-    // The content of an asset will stand here: what any part of it takes holds for all of it.
+    // The content of an asset will replace this. The declaration of any part applies to all of it.
     const inside = isReference(value) ? declaredBelow(alternatives, tool) : []
     if (inside.length > 0)
       places.push({ path, accepts: narrowest([...said, ...inside].map(clearanceIn(own))) })
@@ -180,7 +185,7 @@ function placesIn(tool: Tool, args: Readonly<Record<string, unknown>>): Place[] 
     for (const [name, item] of Object.entries(value)) {
       const key = Array.isArray(value) ? Number(name) : name
       const below = entryOf(key)
-      // What no schema speaks of has no place of its own below it.
+      // Values that no schema describes have no places of their own.
       if (below.length > 0) waiting.push({ value: item, path: [...path, key], alternatives: below })
     }
   }
@@ -193,8 +198,8 @@ function isReference(value: unknown): boolean {
 }
 
 /**
- * What schemas say below the value itself, at any depth. A reference to a definition may say what the tool says
- * anywhere.
+ * Returns the declarations below a value, at any depth. A schema that refers to a definition counts as the tool's
+ * declaration.
  */
 function declaredBelow(alternatives: Alternatives, tool: Tool): unknown[] {
   const found: unknown[] = []
@@ -216,13 +221,14 @@ function allDeclared(schema: unknown): unknown[] {
 }
 
 /**
- * What a parameter takes: of what it does not say, what its tool takes; nothing where it says what cannot be read.
+ * Returns what a parameter accepts. Keys that it does not declare come from its tool. An invalid declaration
+ * accepts nothing.
  */
 function clearanceIn(own: Clearance): (said: unknown) => Clearance {
   return (said) => ({ ...own, ...(isClearance(said) ? said : ACTS) })
 }
 
-/** What all of them take. */
+/** Returns what all of them accept. */
 function narrowest(all: readonly Clearance[]): Clearance {
   return all.reduce((a, b) => ({
     integrity: a.integrity === 'trusted' ? 'trusted' : b.integrity,

@@ -8,23 +8,23 @@ import { ACCEPTS } from './check-flow.ts'
 
 const asking = new WeakSet<Tool>()
 
-/** Whether a tool is `ask_about`, whose closed answers may be shown. */
+/** Whether the tool is `ask_about`, whose closed answers may be shown. */
 export function isAskAbout(tool: Tool): boolean {
   return asking.has(tool)
 }
 
-/** Makes a tool one whose closed answers may be shown. */
+/** Marks a tool as `ask_about`. */
 export function markAskAbout(tool: Tool): void {
   asking.add(tool)
 }
 
-/** How many bits a value of a schema tells, its absence counted; null where the schema is not closed. */
+/** Returns how many bits a value of a schema can reveal, including its absence; null if the schema is not closed. */
 export function closedBits(schema: unknown): number | null {
   const count = valuesOf(schema)
   return count === null ? null : Math.ceil(Math.log2(count + 1))
 }
 
-/** Whether a value is one of those that a closed schema allows. */
+/** Whether a closed schema allows the value. */
 export function isClosedValue(schema: unknown, value: unknown): boolean {
   if (!isPlainObject(schema) || valuesOf(schema) === null) return false
   const { enum: list, type, format } = schema
@@ -43,9 +43,9 @@ export function isClosedValue(schema: unknown, value: unknown): boolean {
 }
 
 /**
- * How many bits an acting tool would be told by the untrusted values that it does not take, where each stands at a parameter
- * whose schema is closed and holds that very value. Null where one does not, and where the tool or the parameter says itself
- * what it accepts.
+ * Returns how many bits an acting tool would receive through untrusted values at closed parameters. Null if a
+ * violation is not at a closed parameter that allows the value, or if the tool or the parameter declares what it
+ * accepts.
  */
 export function closedBitsOf(
   tool: Tool,
@@ -76,7 +76,7 @@ function bitsAt(tool: Tool, args: unknown, path: string): number | null {
     value = ownField(value, name)
     if (alternatives.some((schema) => schema[ACCEPTS] !== undefined)) return null
   }
-  // What stands behind a reference is not what was looked at.
+  // The value behind an asset reference was not checked.
   if (typeof value === 'string' && /asset:/i.test(value)) return null
   const closed = alternatives.find((schema) => isClosedValue(schema, value))
   return closed ? closedBits(closed) : null
@@ -94,7 +94,7 @@ const TIME = String.raw`([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.000)?)?(Z|[+-]([01]\d
 const DATES = 10_000 * 12 * 31
 const TIMES = 24 * 60 * (1 + 2 * 60) * (2 + 2 * 24 * 60)
 
-/** Formats whose texts are digits in a fixed order: they hold no words. */
+/** Formats of digits in a fixed order, which cannot contain words. */
 const FORMATS = {
   date: { pattern: new RegExp(`^${DATE}$`), count: DATES },
   time: { pattern: new RegExp(`^${TIME}$`), count: TIMES },
@@ -102,10 +102,10 @@ const FORMATS = {
 } as const
 type Format = keyof typeof FORMATS
 
-/** All numbers that JavaScript has. */
+/** The number of values of a double. */
 const DOUBLES = 2 ** 64
 
-/** How many values there are; null where there is no end of them. */
+/** Returns the number of values that a schema allows; null if it is unlimited. */
 function valuesOf(schema: unknown): number | null {
   if (!isPlainObject(schema)) return null
   const { type, enum: list, format } = schema

@@ -3,7 +3,7 @@ import { createLineage, type Lineage } from '../../core/labels/lineage.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 
 /**
- * Where the value of a reference came from and what came of it, from the log alone; null for one that names nothing.
+ * Returns the lineage of a reference, from the log alone; null if it names nothing.
  *
  * @throws ByrefError `conversation_not_found`
  */

@@ -9,17 +9,17 @@ import type { Labels } from '../../core/labels/labels.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
 
-/** What an execution reads by itself, beside what its call was given. */
+/** Tracks what an execution reads in addition to its input. */
 export interface NotedReads {
-  /** Of everything that was read so far, and of what the tool says of its result. */
+  /** The label of everything that was read so far, and of the tool's own marks. */
   label(): Label
   trust: NonNullable<ToolContext['trust']>
-  /** Assets that note the labels of what is read through them, except of those that they saved. */
+  /** Returns assets that track the labels of what is read through them, except for assets that they saved. */
   assets(assets: Assets, made: readonly ConversationEvent[]): Assets
   read(found: Found): void
 }
 
-/** Notes what an execution reads. `given` is the label of what its call was given. */
+/** Tracks what an execution reads. `given` is the label of its input. */
 export function noteReads(labels: Labels, given: Label): NotedReads {
   let all = TRUSTED
   const note = (label: Label): void => {
@@ -43,7 +43,7 @@ export function noteReads(labels: Labels, given: Label): NotedReads {
   }
 }
 
-/** The methods that read what a reference names. */
+/** The methods that read an asset. */
 const READING = [
   'get',
   'getBase64',
@@ -59,7 +59,7 @@ const READING = [
 
 interface Noting {
   labels: Labels
-  /** Whether the execution made an asset. */
+  /** Whether the execution has saved an asset. */
   isOwn(id: string): boolean
   note(label: Label): void
 }

@@ -12,19 +12,19 @@ import {
 } from '../../core/labels/label-tree.ts'
 import { fromPointer } from '../../core/refs/field-key.ts'
 
-/** A result to be labelled. */
+/** A result that needs labels. */
 export interface LabelledResult {
   tool: Tool
-  /** The call, without an item's index. */
+  /** The id of the call, without an item's index. */
   callId: string
   input: unknown
-  /** Absent where the tool failed. */
+  /** The result. Absent if the tool failed. */
   result?: unknown
 }
 
 /**
- * The labels of what a tool returned: what it declares, joined with the label of what it was given, read and may
- * have kept.
+ * Returns the labels of a tool's result: what the tool declares, joined with the labels of what it was given, has
+ * read and may have retained.
  */
 export function resultLabels(
   { tool, callId, input, result }: LabelledResult,
@@ -34,7 +34,10 @@ export function resultLabels(
   return joinLabel(own, given)
 }
 
-/** What a tool declares of its results. Without a declaration, what comes from the open world is untrusted. */
+/**
+ * Returns the declared labels of a tool's results. Without a declaration, results of `openWorld` tools are
+ * untrusted.
+ */
 function declared({ returns, openWorld }: Tool, input: unknown, result: unknown): LabelTree {
   if (returns === undefined) return { label: openWorld === false ? TRUSTED : UNTRUSTED }
   if (typeof returns !== 'function') return readLabelTree(returns)
@@ -45,7 +48,7 @@ function declared({ returns, openWorld }: Tool, input: unknown, result: unknown)
   }
 }
 
-/** The events of a call's assets, with the labels of the places where the bodies stood. */
+/** Adds labels to the events of a call's assets, according to the places of the bytes in the result. */
 export function labelledAssets(
   events: readonly ConversationEvent[],
   tree: LabelTree,
@@ -55,20 +58,23 @@ export function labelledAssets(
     if (event.type !== 'ASSET_CREATED' || event.payload.label !== undefined) return event
     const { origin } = event.payload
     const label = origin === undefined ? whole : treeAt(tree, fromPointer(origin))
-    // Not copied: the event gives its body on demand, and a copy would not.
+    // Do not copy the event: it reads its bytes on demand, and a copy cannot.
     event.payload.label = writeLabelTree(label)
     return event
   })
 }
 
-/** Of a list of results, one for each item. Their number is that of the list that they were made from. */
+/**
+ * Returns the labels of a mapped call's list of results. Its length has the label of the list that the call was
+ * mapped over.
+ */
 export function listLabels(items: Iterable<LabelTree>, given: Label): LabelTree {
   let each: LabelTree = { label: given }
   for (const item of items) each = joinTrees(each, item)
   return { label: given, fields: { '*': each } }
 }
 
-/** Errors whose messages are byref's own words, with no value in them. */
+/** Error codes whose messages contain no values. */
 const OURS: ReadonlySet<string> = new Set([
   'approval_denied',
   'flow_refused',
@@ -78,7 +84,7 @@ const OURS: ReadonlySet<string> = new Set([
   'source_failed',
 ])
 
-/** The label of the words of a call that did not run, or not to its end. */
+/** Returns the label of the error message of a call that did not run, or did not complete. */
 export function labelOfFailure(
   { code }: CallError,
   { context, given }: { context: Label; given: Label },

@@ -2,41 +2,46 @@ import { is, type OptionTable } from '../../core/check-options.ts'
 import type { FlowViolation, TrustMode } from '../../core/events/events.ts'
 import type { Label } from '../../core/labels/label.ts'
 
-/** A call as a policy sees it, before it begins. */
+/** A call before it starts, as `decide` sees it. */
 export interface CheckedCall {
   toolCallId: string
   tool: string
   conversation: string
-  /** What would run, with the values of its variables; of a mapped call the arguments of each item. */
+  /** The arguments with the values of their variables; for a mapped call, those of each item. */
   arguments: unknown
-  /** Of everything that it was given, and of what its model had been shown. */
+  /** The label of everything that it was given, and of what the model had seen. */
   label: Label
-  /** Of what its model had been shown when it made the call. */
+  /** The label of what the model had seen when it wrote the call. */
   context: Label
-  /** What its tool does not take. */
+  /** The violations: what its tool does not accept. */
   violations: readonly FlowViolation[]
 }
 
-/** How a call is to be treated. */
+/** The decision about a call. */
 export type FlowDecision = 'allow' | 'ask' | 'refuse'
 
-/** How an agent treats what nobody vouches for (docs/trust.md). */
+/** How an agent handles untrusted values (docs/trust.md). */
 export interface TrustOptions {
   mode: TrustMode
   /**
-   * What happens to a call that its tool does not take as it is: a person is asked (`ask`, the default), or it
-   * fails.
+   * What happens to a call with a violation. `ask` (default): a person is asked. `refuse`: the call fails.
    */
   onViolation?: 'ask' | 'refuse'
-  /** The agent's own policy, asked about every call that could be held up; undefined leaves it to `onViolation`. */
+  /**
+   * Your own decision. It is called for every call that could be held up. Return undefined to leave it to
+   * `onViolation`.
+   */
   decide?(call: CheckedCall): FlowDecision | undefined | Promise<FlowDecision | undefined>
-  /** So many bits of untrusted values a run may show its model, by `ask_about`. Default 64. */
+  /**
+   * Maximum number of bits about untrusted values that a run may reveal through closed values and `ask_about`.
+   * Default: 64.
+   */
   budgetBits?: number
-  /** Whether somebody vouches for the files of people's messages. Default `untrusted`. */
+  /** Whether files in people's messages are trusted. Default: `untrusted`. */
   attachments?: 'trusted' | 'untrusted'
 }
 
-/** {@link TrustOptions} with their defaults, of an agent that has trust on. */
+/** {@link TrustOptions} with default values, for an agent with trust. */
 export interface TrustSettings extends Required<Omit<TrustOptions, 'mode' | 'decide'>> {
   mode: Exclude<TrustMode, 'off'>
   decide: TrustOptions['decide']
@@ -51,7 +56,7 @@ export const TRUST_OPTIONS: OptionTable<TrustOptions> = {
   attachments: is.oneOf('trusted', 'untrusted'),
 }
 
-/** Fills in the defaults; null for `off`. */
+/** Fills in default values; null for `off`. */
 export function resolveTrust(given: TrustMode | TrustOptions = 'off'): TrustSettings | null {
   const options = typeof given === 'string' ? { mode: given } : given
   const { mode, onViolation = 'ask', decide, budgetBits = 64, attachments = 'untrusted' } = options

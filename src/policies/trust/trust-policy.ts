@@ -23,8 +23,8 @@ import { labelledAssets, labelOfFailure, listLabels, resultLabels } from './resu
 import type { FlowDecision, TrustSettings } from './trust-options.ts'
 
 /**
- * Follows where values come from. Asks or refuses where a tool does not take what a call would give it, and labels what
- * calls come to. Every label comes with a value that was read: the boundary reports it in `reads`.
+ * Tracks where values come from. Asks or refuses if a tool does not accept what a call would give it, and labels
+ * the outcomes of calls. Every label comes with a value that was read: the boundary reports it in `reads`.
  */
 export function trustPolicy(trust: TrustSettings): Policy {
   return {
@@ -62,7 +62,7 @@ async function lookAt(call: PolicyCall, trust: TrustSettings): Promise<Verdict |
   return { decision, code: 'flow_refused', reason: reasonOf(call, violations), violations, label }
 }
 
-/** What a mapped call's tool does not take of its list: how long the list is says how often the tool runs. */
+/** Returns the violations of a mapped call's list. The length of the list determines how often the tool runs. */
 function repeatedBy({ tool, each, written }: PolicyCall): FlowViolation[] {
   if (!each) return []
   const { _each: list } = written
@@ -73,12 +73,12 @@ function repeatedBy({ tool, each, written }: PolicyCall): FlowViolation[] {
 
 type ItemViolations = [item: CallItem, violations: readonly FlowViolation[]]
 
-/** What calls that took closed values are logged with. */
+/** The events that are logged with calls that accepted closed values. */
 const closed = new WeakMap<PolicyCall, ConversationEvent>()
 
 /**
- * Whether all that a call's tool does not take are closed values at closed parameters, and the budget of the run has the bits that
- * they tell. The model has not seen them, and they are no more than a closed answer of `ask_about` would tell it.
+ * Whether all violations of a call are closed values at closed parameters, and the run's budget has enough bits for
+ * them. The model has not seen the values, and they reveal no more than a closed answer of `ask_about`.
  */
 function takesClosed(
   call: PolicyCall,
@@ -99,7 +99,7 @@ function takesClosed(
   return true
 }
 
-/** The outcome with the event of the closed values that its call took, the first time. */
+/** Adds the event of accepted closed values to a call's outcome, once. */
 function withClosed(call: PolicyCall, outcome: CallOutcome): CallOutcome {
   const event = closed.get(call)
   if (!event) return outcome
@@ -109,7 +109,7 @@ function withClosed(call: PolicyCall, outcome: CallOutcome): CallOutcome {
 
 const DECISIONS: readonly unknown[] = ['allow', 'ask', 'refuse', undefined]
 
-/** What the app's own `decide` says. Anything that is no decision lets nothing through. */
+/** Calls the app's `decide`. An invalid decision refuses the call. */
 async function askApp(
   { decide }: TrustSettings,
   call: Parameters<NonNullable<TrustSettings['decide']>>[0],
@@ -122,34 +122,34 @@ async function askApp(
   )
 }
 
-/** Why a call does not run, in words that hold no value. */
+/** Returns the reason why a call does not run, without any value. */
 function reasonOf({ written }: PolicyCall, violations: readonly FlowViolation[]): string {
   const known = new Set(referencesIn(written).map(({ text }) => text))
   const texts = violations.map((one) => violationText(one, known))
   return [...new Set(texts)].join('; ') || 'the policy of the agent refuses it'
 }
 
-/** Each once: the items of a mapped call have the same ones. */
+/** Removes duplicates, because the items of a mapped call have the same ones. */
 function distinct(violations: readonly FlowViolation[]): FlowViolation[] {
   return [...new Map(violations.map((one) => [JSON.stringify(one), one])).values()]
 }
 
-/** The label of everything that a call is given: what its model had been shown, and what it reads. */
+/** Returns the label of everything that a call is given: what the model had seen, and what the call reads. */
 function givenTo(call: PolicyCall, labels: Labels, reads?: readonly Read[]): Label {
   const { toolCallId, each, state } = call
   const read = reads ? labelOf(reads) : readsOf(call)
   const over = each ? [wholeOf(each)] : []
-  // A person was shown these values: others may have the same names by now.
+  // A person approved these values. The same names may have other values by now.
   const shown = state.approval?.label ? [readLabel(state.approval.label)] : []
   return joinAll([labels.contextOf(toolCallId), ...over, read, ...shown, byName(call, labels)])
 }
 
 const labelOf = (reads: readonly Read[]): Label => joinAll(reads.map((one) => wholeOf(one.labels)))
 
-/** Of all that the items of calls read. */
+/** Caches the label of what the items of a call read. */
 const allReads = new WeakMap<PolicyCall['items'], Label>()
 
-/** Of all that a call reads, worked out once: each of many items that fail is labelled by it. */
+/** Returns the label of everything a call reads. It is computed once, because every failed item needs it. */
 function readsOf({ items }: PolicyCall): Label {
   const known = allReads.get(items) ?? labelOf(items.flatMap(({ reads }) => reads))
   allReads.set(items, known)
@@ -157,7 +157,8 @@ function readsOf({ items }: PolicyCall): Label {
 }
 
 /**
- * Of what the model wrote, where nothing was read for it: the call failed before, or a person approved its values.
+ * Returns the label of what the model wrote, if nothing was read for the call: it failed before, or a person
+ * approved its values.
  */
 function byName({ written, items, state }: PolicyCall, labels: Labels): Label {
   if (items.length > 0 && !state.approval?.answer) return TRUSTED
@@ -166,7 +167,7 @@ function byName({ written, items, state }: PolicyCall, labels: Labels): Label {
   return joinAll(referencesIn(written).map((found) => labels.reference(found, { instance })))
 }
 
-/** What calls of each tool were given that have no result yet, by the labels of their conversation. */
+/** The labels of what pending calls of each tool were given, by conversation. */
 const inProgress = new WeakMap<Labels, Map<string, Label>>()
 
 function noteGiven(labels: Labels, { id }: Tool, given: Label): Label {
@@ -177,7 +178,7 @@ function noteGiven(labels: Labels, { id }: Tool, given: Label): Label {
   return all
 }
 
-/** Performs an execution, and labels what comes of it by everything that it was given and read. */
+/** Runs an execution, and labels its outcome with everything that it was given and has read. */
 async function follow(
   { call, tool, reads }: Execution,
   perform: Parameters<NonNullable<Policy['aroundCall']>>[1],
@@ -187,18 +188,18 @@ async function follow(
   if (!labels) return perform()
   const given = givenTo(call, labels, reads)
   const noted = noteReads(labels, given)
-  // A tool that acts may keep what it is given, and return it from a later call.
+  // An acting tool may retain what it is given, and return it from a later call.
   const kept = (): Label =>
     tool.readOnly ? TRUSTED : noteGiven(labels, tool, join(given, noted.label()))
   kept()
   let begun: { input: unknown } | null = null
 
   function treeOf(outcome?: CallOutcome): LabelTree {
-    // What fails before the tool begins tells nothing but what it was given.
+    // A failure before the tool starts reveals only what the call was given.
     if (!begun) return { label: given }
     const about = { tool, callId: call.toolCallId, input: begun.input, result: outcome?.value }
     const tree = resultLabels(about, joinAll([given, noted.label(), kept()]))
-    // Any part of what a tool worked with may be in the words that it fails with.
+    // The error message of a tool may contain any part of what it worked with.
     return outcome && !outcome.error ? tree : { label: wholeOf(tree) }
   }
 
@@ -219,7 +220,7 @@ async function follow(
 }
 
 /**
- * Labels an outcome that no execution made: a failure before it, an answer from outside, the list of a mapped call.
+ * Labels an outcome without an execution: a failure before it, an answer of the app, or the list of a mapped call.
  */
 function labelled(call: PolicyCall, outcome: CallOutcome, item?: number): CallOutcome | undefined {
   const { labels, tool, toolCallId } = call
@@ -231,7 +232,7 @@ function labelled(call: PolicyCall, outcome: CallOutcome, item?: number): CallOu
       context: labels.contextOf(toolCallId),
       given: join(given, about),
     })
-    // A call that never began gave its tool nothing to keep.
+    // A call that never started gave its tool nothing to retain.
     const hasBegun = call.state.attempts > 0 && !tool.readOnly && !isPlain(given)
     const kept = hasBegun ? { given: writeLabel(given) } : {}
     return { ...outcome, labels: { label }, ...kept }
@@ -246,12 +247,12 @@ function labelled(call: PolicyCall, outcome: CallOutcome, item?: number): CallOu
   return { ...outcome, labels: resultLabels(about, join(given, kept)) }
 }
 
-/** The bits that runs have promised to show, logged or about to be. */
+/** The bits that runs have spent, including those that are not logged yet. */
 const promised = new WeakMap<Labels, Map<string, number>>()
 
 /**
- * A closed answer about untrusted values may be shown to the model, within the budget of its run. The log then says
- * so with it. Any other outcome stays as it is.
+ * Shows a closed answer about untrusted values to the model, within the budget of its run, and logs that. Other
+ * outcomes stay unchanged.
  */
 function declassified(call: PolicyCall, outcome: CallOutcome, trust: TrustSettings): CallOutcome {
   const { labels, toolCallId, runId } = call
@@ -278,7 +279,7 @@ function declassified(call: PolicyCall, outcome: CallOutcome, trust: TrustSettin
   }
 }
 
-/** Takes bits from a run's budget. False where too few are left. */
+/** Takes bits from a run's budget. False if too few are left. */
 function promise(
   labels: Labels,
   { runId, bits, budget }: { runId: string; bits: number; budget: number },
