@@ -45,8 +45,6 @@ export function standIn(value: unknown): string {
  * Returns the line that shows an untrusted value by its name.
  *
  * @param shape A short description of the fields that its tool promises; null without one.
- *
- * @param shape The fields that its tool promises, in short; null where it promises none.
  */
 export function redactedText(name: string, value: unknown, shape: string | null = null): string {
   return `${name} = ${standIn(value)}${shape === null ? '' : `, which holds ${shape}`}`

@@ -130,8 +130,6 @@ function matches({ fields = {} }: LabelTree, key: string, name: string): boolean
  * Describes a violation to a model, without values, and without references or paths that somebody else chose.
  *
  * @param written The references that the model wrote. Other references come from values, and so do their paths.
- *
- * @param written The references that the model wrote: others stand in values, and so does where they stand.
  */
 export function violationText(
   { rule, path, ref }: FlowViolation,
