@@ -58,7 +58,7 @@ export interface SessionOptions {
   /**
    * Called when the log has fewer records than this session: the conversation was deleted, or the log was restored.
    */
-  onGone?(session: Session, error: ByrefError): void
+  onGone?(error: ByrefError): void
 }
 
 interface Waiting {
@@ -331,18 +331,15 @@ export class Session {
           return
         } else {
           const reason = asLogError(error)
-          if (reason.code === 'conversation_not_found') this.#setGone(reason)
+          if (reason.code === 'conversation_not_found') {
+            this.#gone = reason
+            this.#options.onGone?.(reason)
+          }
           for (const one of waiting) one.reject(reason)
           return
         }
       }
     }
-  }
-
-  #setGone(error: ByrefError): void {
-    if (this.#gone) return
-    this.#gone = error
-    this.#options.onGone?.(this, error)
   }
 
   #decideAll(batch: readonly Waiting[]): Decided[] {

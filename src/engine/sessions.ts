@@ -235,7 +235,7 @@ export class Sessions {
       followUp: (own, events) => followUp(own, settings, events),
       onStream: (event) => onStream(conversation, event),
       onHandlerError: (own, error) => this.#handlerFailed(slot, own, error),
-      onGone: (_, error) => this.#reopen(conversation, slot, error),
+      onGone: (error) => this.#reopen(conversation, slot, error),
     })
     if (slot.hasMissed) await session.refresh()
     for (const created of session.state.assets) settings.assets.remember(created)

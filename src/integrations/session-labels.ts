@@ -8,7 +8,7 @@ import { visibleOf } from '../core/labels/labels.ts'
 import type { AssetRefParts } from '../core/refs/asset-ref.ts'
 import { referencesIn } from '../core/refs/references-in.ts'
 import type { VariableRef } from '../core/refs/variable-ref.ts'
-import { type GivenLabels, violationsOf, violationText } from '../policies/trust/check-flow.ts'
+import { type GivenLabels, violationsOf, violationTexts } from '../policies/trust/check-flow.ts'
 
 /** A call that is checked before it runs. */
 export interface CheckedInput {
@@ -82,12 +82,14 @@ export function labelOfCall({ context, reads }: GivenLabels): Label {
   return joinAll([context, ...reads.map(({ labels }) => wholeOf(labels))])
 }
 
-/** What a tool does not accept of a call; null where it accepts everything. Holds no value, and only references that the model wrote. */
+/**
+ * Returns why a tool does not accept a call; null if it accepts the call. The text has no values, and only references
+ * that the model wrote.
+ */
 export function violationWords(tool: Tool, { written, args, labels }: CheckedInput): string | null {
   const violations = violationsOf(tool, Object(args), labels)
   const known = new Set(referencesIn(written).map(({ text }) => text))
-  const words = new Set(violations.map((one) => violationText(one, known)))
-  return violations.length > 0 ? [...words].join('; ') : null
+  return violations.length > 0 ? violationTexts(violations, known).join('; ') : null
 }
 
 /** The message of a call that was refused. */

@@ -85,7 +85,10 @@ export function withTreeAt(
   const field = name === EACH ? joinTrees(childOf(tree, name), written) : written
   // A label that the tree already has need not be repeated for the field.
   if (!tree.fields && !field.fields && field.label === tree.label) return tree
-  return { label: tree.label, fields: { __proto__: null, ...tree.fields, [name]: field } as never }
+  // Without a prototype, "__proto__" is a key like any other.
+  const fields: Record<string, LabelTree> = Object.assign(Object.create(null), tree.fields)
+  fields[name] = field
+  return { label: tree.label, fields }
 }
 
 /** Joins a label to every label of the tree. */

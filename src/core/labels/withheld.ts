@@ -30,7 +30,11 @@ export function withheldMessage(message: Message): Message {
   const call: unknown = metadata?.tool_result?.tool_call_id
   const calls = Array.isArray(metadata?.tool_calls) ? metadata.tool_calls.filter(isPlainObject) : []
   return {
-    ...{ id, sender, ...(receiver ? { receiver } : {}), message_type, timestamp },
+    id,
+    sender,
+    ...(receiver ? { receiver } : {}),
+    message_type,
+    timestamp,
     content_type: WITHHELD,
     content: withheld(content),
     metadata: {

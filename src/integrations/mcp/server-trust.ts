@@ -38,7 +38,9 @@ export function serverTrust(
   const usual = openWorld ? UNTRUSTED : TRUSTED
   const labels = new WeakMap<object, LabelTree>()
   return {
-    ...{ readOnly, openWorld, outputSchema: outputSchema as JsonSchema | undefined },
+    readOnly,
+    openWorld,
+    outputSchema: outputSchema as JsonSchema | undefined,
     ...(readOnly && openWorld ? { accepts: { confidentiality: 'public' } } : {}),
     said(input, { _meta, structuredContent, content }) {
       const tree = labelInMeta(_meta)

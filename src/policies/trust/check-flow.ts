@@ -127,14 +127,18 @@ function matches({ fields = {} }: LabelTree, key: string, name: string): boolean
 }
 
 /**
- * Describes a violation to a model, without values, and without references or paths that somebody else chose.
+ * Describes violations, each wording once. The texts contain no values, and no references or paths from values.
  *
- * @param written The references that the model wrote. Other references come from values, and so do their paths.
+ * @param written The references that may be named, such as those that the model wrote.
  */
-export function violationText(
-  { rule, path, ref }: FlowViolation,
+export function violationTexts(
+  violations: readonly FlowViolation[],
   written: ReadonlySet<string>,
-): string {
+): string[] {
+  return [...new Set(violations.map((one) => violationText(one, written)))]
+}
+
+function violationText({ rule, path, ref }: FlowViolation, written: ReadonlySet<string>): string {
   if (ref !== undefined && !written.has(ref))
     return `what a reference in its values names ${WHY[rule]}`
   if (ref !== undefined) return `${ref} at ${path} ${WHY[rule]}`

@@ -16,7 +16,7 @@ import { type LabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
 import type { CallItem, CallOutcome, Execution, Policy, PolicyCall, Verdict } from '../policy.ts'
-import { clearanceOf, isGuarded, violationsOf, violationText } from './check-flow.ts'
+import { clearanceOf, isGuarded, violationsOf, violationTexts } from './check-flow.ts'
 import { closedBits, closedBitsOf, isAskAbout, isClosedValue } from './closed-values.ts'
 import { noteReads } from './note-reads.ts'
 import { labelledAssets, labelOfFailure, listLabels, resultLabels } from './result-labels.ts'
@@ -125,8 +125,7 @@ async function askApp(
 /** Returns the reason why a call does not run, without any value. */
 function reasonOf({ written }: PolicyCall, violations: readonly FlowViolation[]): string {
   const known = new Set(referencesIn(written).map(({ text }) => text))
-  const texts = violations.map((one) => violationText(one, known))
-  return [...new Set(texts)].join('; ') || 'the policy of the agent refuses it'
+  return violationTexts(violations, known).join('; ') || 'the policy of the agent refuses it'
 }
 
 /** Removes duplicates, because the items of a mapped call have the same ones. */

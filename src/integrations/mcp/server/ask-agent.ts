@@ -15,7 +15,7 @@ import {
 } from '../../../core/labels/label.ts'
 import { type Speaker, spokenBy } from '../../../core/messages/spoken-by.ts'
 import type { Run } from '../../../engine/follow-run.ts'
-import { violationText } from '../../../policies/trust/check-flow.ts'
+import { violationTexts } from '../../../policies/trust/check-flow.ts'
 import { metaOf, stricterByMeta } from '../label-meta.ts'
 import { conversationLabels, isReadableBy } from './served-labels.ts'
 
@@ -161,8 +161,9 @@ function inWords(run: Run, request: Request, whom: Whom): string {
   const name = calls.find(({ id }) => id === toolCallId)?.name ?? 'a tool'
   const given = isFor(request, whom) ? JSON.stringify(args).slice(0, 2_000) : 'what others may read'
   const shown = new Set(isFor(request, whom) ? violations.flatMap(({ ref }) => ref ?? []) : [])
-  const texts = new Set(violations.map((one) => violationText(one, shown)))
-  const why = [...texts].map((one) => ` ${one}.`).join('')
+  const why = violationTexts(violations, shown)
+    .map((one) => ` ${one}.`)
+    .join('')
   return `Run ${name} with ${given}?${why}`
 }
 
