@@ -1,6 +1,6 @@
 /**
- * Attacks on quarantine: every injection by every carrier, single ways in, and a search that learns how far each attack got.
- * A success is text of the attacker in a prompt, or a tool that acted on it though nobody said yes.
+ * Attacks quarantine: every injection in every carrier, single attacks, and a search guided by how far attacks get.
+ * An attack succeeds if its text is in a prompt, or if a tool acts on it without a person's approval.
  *
  * `node bench/trust/attack.ts [--only matrix|ways|search] [--attacks 10000] [--seed 1] [--first]`
  */

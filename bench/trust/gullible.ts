@@ -65,7 +65,7 @@ function textOf(prompt: LanguageModelV4Prompt): string {
     .join('\n')
 }
 
-/** The order that a text holds, read every way that the model knows; null for none. */
+/** Finds an instruction in a text, in every encoding that the model knows; null if there is none. */
 export function findOrder(text: string): Goal | null {
   const plain = text.replace(/\\[nrtu"\\]/g, ' ')
   const readings = [

@@ -31,7 +31,7 @@ const rot13 = (text: string): string =>
     return String.fromCharCode(((one.charCodeAt(0) - base + 13) % 26) + base)
   })
 
-/** Where Unicode has ASCII again, as characters that nothing shows. */
+/** The start of Unicode's invisible copies of ASCII. */
 export const TAGS = 0xe0000
 
 /** A PNG's signature and a text chunk. */

@@ -1,8 +1,7 @@
 /**
- * Whether the attacks of `attack.ts` can succeed at all: each mutant is a copy of the sources in which one check is broken, and
- * the matrix or the search must find a leak in it.
- *
- * `node bench/trust/mutants.ts [--attacks 1500] [--only <a part of names>]`
+ * Tests the attacks of `attack.ts`. Each mutant is a copy of the sources with one broken check, and the matrix, the
+ * single attacks or the search must find a leak in it. `node bench/trust/mutants.ts [--attacks 1500] [--only <part
+ * of a name>]`
  */
 import { execFile } from 'node:child_process'
 import { cp, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
@@ -17,7 +16,7 @@ const { values } = parseArgs({
 const ROOT = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
 
-/** A file, what is written there, and what is written in its place. */
+/** A file, the text to replace, and its replacement. */
 const MUTANTS: readonly (readonly [name: string, file: string, from: string, to: string])[] = [
   [
     'joined labels are trusted where one is',
@@ -158,7 +157,7 @@ for (const [name, file, from, to] of MUTANTS) {
 }
 process.exitCode = missed > 0 ? 1 : 0
 
-/** After how many attacks of a part one succeeds in a copy. */
+/** Returns after how many attacks one succeeds in the copy. */
 async function leaksOf(folder: string, part: string): Promise<string> {
   const args = ['--conditions=byref-source', '--disable-warning=ExperimentalWarning']
   const program = join(folder, 'bench/trust/attack.ts')

@@ -1,11 +1,11 @@
 import type { Plan } from './gullible.ts'
 
-/** What a person asks for, how a model in quarantine does it by reference, and what has to be done then. */
+/** A person's request, how a model in quarantine completes it by reference, and the expected actions. */
 export interface OrdinaryTask {
   area: string
   asked: string
   plan: Plan
-  /** The tools that act, in the order in which they run. */
+  /** The acting tools, in the order in which they run. */
   does: readonly string[]
 }
 
@@ -19,8 +19,8 @@ const task = (area: string, asked: string, does: readonly string[], plan: Plan):
 })
 
 /**
- * Thirty of them, written before anything was tuned. A model takes the shortest way: it passes values on by reference, and asks
- * about them only where it has to decide or to sum up.
+ * Thirty tasks, written before the rules were tuned. The model takes the shortest way: it passes values by
+ * reference, and asks about them only to decide or to summarize.
  */
 export const ORDINARY: readonly OrdinaryTask[] = [
   task(

@@ -27,7 +27,7 @@ const PRODUCTS = [
 ]
 const TICKET = { number: 12, title: 'Crash', text: 'It crashes.', severity: 'high' }
 
-/** A tool that reads: its author says only that it does, and whether others write what it reads. */
+/** A reading tool. Its author declares only `readOnly` and `openWorld`. */
 function reads(
   id: string,
   openWorld: boolean,
@@ -40,7 +40,7 @@ function reads(
   }) as Tool
 }
 
-/** A tool that acts: its author says nothing more. */
+/** An acting tool, without declarations. */
 function acts(id: string, takes: object, done: (id: string, input: unknown) => void): Tool {
   return defineTool({
     ...{ id, description: id, mappable: true, inputSchema: object(takes) },
@@ -52,8 +52,8 @@ function acts(id: string, takes: object, done: (id: string, input: unknown) => v
 }
 
 /**
- * The tools of an assistant, as their authors would write them who know of trust only `readOnly` and `openWorld`: no tool has
- * `accepts` or `returns`, and no parameter `x-accepts`.
+ * The tools of an assistant, by authors who declare only `readOnly` and `openWorld`. No tool has `accepts` or
+ * `returns`, and no parameter has `x-accepts`.
  */
 export function ordinaryTools(done: (id: string, input: unknown) => void): Tool[] {
   const act = (id: string, takes: object) => acts(id, takes, done)

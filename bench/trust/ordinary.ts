@@ -1,15 +1,14 @@
 /**
- * Thirty ordinary tasks in quarantine, whose tools say only `readOnly` and `openWorld`: how many run without a question to a
- * person. The person says yes to everything, and everything has to be done.
- *
- * `node bench/trust/ordinary.ts [--list]`
+ * Plays thirty ordinary tasks in quarantine, with tools that declare only `readOnly` and `openWorld`, and counts
+ * the questions to a person. The person approves everything, and every task must be completed. `node
+ * bench/trust/ordinary.ts [--list]`
  */
 import { createAgent } from '../../src/index.ts'
 import { gullibleModel } from './gullible.ts'
 import { ORDINARY, type OrdinaryTask } from './ordinary-tasks.ts'
 import { ordinaryTools } from './ordinary-tools.ts'
 
-/** What a model answers about a value, by the schema of the answer. */
+/** Returns a model's answer about a value, for the schema of the answer. */
 function answered(asked: string): unknown {
   if (asked.includes('"boolean"')) return true
   if (asked.includes('date-time')) return '2026-05-14T10:00:00Z'
@@ -17,7 +16,7 @@ function answered(asked: string): unknown {
   return 'In short: it is about something, and the number is +49 30 1234567.'
 }
 
-/** How many questions a person was asked, and whether everything was done. */
+/** The number of questions, and whether the task was completed. */
 async function play(task: OrdinaryTask): Promise<{ questions: number; done: boolean }> {
   const done: string[] = []
   const agent = createAgent({

@@ -1,8 +1,7 @@
 /**
- * What quarantine costs in tokens, by the length of the values: ten calls that read a value and keep it as a note, with trust off
- * and in quarantine, by an agent of two tools and by one of ten. Tokens of all requests, by o200k_base.
- *
- * `node bench/trust/tokens.ts`, after `npm install` in bench
+ * Measures the tokens that quarantine costs, by the length of the values. An agent with two tools, and one with
+ * ten, makes ten calls that read a value and store it as a note, with trust off and in quarantine. It counts the
+ * tokens of all requests with o200k_base. `node bench/trust/tokens.ts`, after `npm install` in bench
  */
 import { createAgent, defineTool, type Tool } from '../../src/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
@@ -14,7 +13,7 @@ const WORDS =
 const text = { type: 'string' } as const
 const object = (properties: object) => ({ type: 'object', properties }) as const
 
-/** A value of so many characters of JSON, and the schema that its tool declares. */
+/** A value of the given length as JSON, and the schema that its tool declares. */
 const KINDS = {
   'a text': (length: number) => ({ value: WORDS.repeat(40).slice(0, length), schema: text }),
   'a text, no schema': (length: number) => ({ value: WORDS.repeat(40).slice(0, length) }),

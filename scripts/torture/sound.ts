@@ -6,7 +6,7 @@ import type { FullAssetStore } from '../../src/assets/asset-store.ts'
 
 const DAY = 24 * 60 * 60 * 1000
 
-/** Checks that a store holds its assets, each of them whole, and that another sweep finds nothing to remove. */
+/** Checks that every asset of a store is complete, and that a second sweep finds nothing to remove. */
 export async function assertSoundStore(store: FullAssetStore): Promise<void> {
   await store.sweep({ now: Date.now() + DAY + 60_000 })
   for (const namespace of await store.namespaces()) {
@@ -19,8 +19,8 @@ export async function assertSoundStore(store: FullAssetStore): Promise<void> {
 }
 
 /**
- * Checks that a folder holds exactly its assets, once a sweep has taken what was cut off: every body whole and needed,
- * every count true, nothing else.
+ * Checks that a folder contains exactly its assets after a sweep: every body is complete and needed, every count is
+ * correct, and there is nothing else.
  */
 export async function assertSoundFolder(root: string, store: FullAssetStore): Promise<void> {
   await assertSoundStore(store)

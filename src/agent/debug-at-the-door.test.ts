@@ -14,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 const SECRET = 'hunter2-never-to-be-seen'
 
-/** The example of message-metadata.md, with a secret in it. */
+/** A message with debug data that contains a secret. */
 const metadata = () => ({
   attribution: 'Internal System',
   debug: {

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { defineTool } from '../boundary/tool.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
-import { scriptedModel } from '../testing/scripted-model.ts'
+import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 
 /** Records of a conversation in which a run has begun. */
@@ -50,15 +50,11 @@ it.each([1, 2, 3])('a run goes on where the log has lost %i records', async (los
       idempotent: true,
       execute: () => 'worked',
     })
-    const scripted = scriptedModel([])
-    const model: typeof scripted = {
-      ...scripted,
-      doStream(options) {
-        const steps = options.prompt.filter(({ role }) => role === 'tool').length
-        const turn = steps < 3 ? { calls: [{ name: 'work', arguments: {} }] } : 'done'
-        return scriptedModel([turn]).doStream(options)
-      },
+    const turn: ScriptedTurn = ({ prompt }) => {
+      const steps = prompt.filter(({ role }) => role === 'tool').length
+      return steps < 3 ? { calls: [{ name: 'work', arguments: {} }] } : 'done'
     }
+    const model = scriptedModel(Array.from({ length: 20 }, () => turn))
     const agent = createAgent({ model, tools: [work], log, leaseMs: 200 })
     const run = agent.run({ conversation: 'c', messages: [{ role: 'user', content: 'Go' }] })
     await run.result.catch(() => {})

@@ -6,7 +6,7 @@ import { createAgent } from '../agent/agent.ts'
 import { defineTool } from '../boundary/tool.ts'
 import { type PostgresServer, startPostgres } from '../postgres/fixtures/start-postgres.ts'
 import { chat } from '../testing/conversation-log/events.ts'
-import { scriptedModel } from '../testing/scripted-model.ts'
+import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createPostgresLog } from './postgres-log.ts'
 
 async function admin(server: PostgresServer, ...statements: string[]): Promise<void> {
@@ -38,15 +38,11 @@ it('nothing is lost when a synchronous standby takes over from a PostgreSQL that
     execute: ({ n }) => void done.push(Number(n)),
   })
   const steps = Array.from({ length: 20 }, (_, n) => n)
-  const scripted = scriptedModel([])
-  const model: typeof scripted = {
-    ...scripted,
-    doStream(options) {
-      const n = options.prompt.filter(({ role }) => role === 'tool').length
-      const turn = n < steps.length ? { calls: [{ name: 'work', arguments: { n } }] } : 'done'
-      return scriptedModel([turn]).doStream(options)
-    },
+  const turn: ScriptedTurn = ({ prompt }) => {
+    const n = prompt.filter(({ role }) => role === 'tool').length
+    return n < steps.length ? { calls: [{ name: 'work', arguments: { n } }] } : 'done'
   }
+  const model = scriptedModel(Array.from({ length: 100 }, () => turn))
   const agent = createAgent({ model, tools: [work], log, leaseMs: 1000 })
   const acknowledged: string[] = []
   let isOver = false

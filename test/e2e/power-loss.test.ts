@@ -32,7 +32,7 @@ function lostAtEach(acknowledgement: string, trace: string, folder: string): str
   return lost
 }
 
-/** SQLite makes its shared memory and its rollback journal again: neither has to outlast the machine. */
+/** SQLite recreates its shared memory, and deletes its rollback journal: neither must survive a power loss. */
 function isKept(path: string, folder: string): boolean {
   return path.startsWith(folder) && !/-(shm|journal)$/.test(path)
 }

@@ -3,26 +3,26 @@ import { type Attack, attack, wordsOf } from './carriers.ts'
 import { ENTRIES } from './entries.ts'
 import { HOPS } from './moves.ts'
 
-/** What each carrier is tried with, one after the other. */
+/** The variants that each carrier is tried with. */
 const SINKS = [
   ...['an argument', 'a part of a text', 'each item', 'the number of calls'],
   ...['fields that must be trusted', 'a branch that must be trusted', 'a closed choice'],
   ...['a part of a date', 'an answer in words'],
 ]
 
-/** Ways from a source to what acts: each way in, and a plain result by each way on. */
+/** The carriers: each entry alone, and a plain result through each hop. */
 export const CARRIERS: readonly Pick<Attack, 'entry' | 'hops'>[] = [
   ...ENTRIES.map(({ name }) => ({ entry: name, hops: [] })),
   ...HOPS.map(({ name }) => ({ entry: 'a result', hops: [{ hop: name, path: '' }] })),
 ]
 
-/** What a list of attacks came to. */
+/** The result of a list of attacks. */
 export interface Tally {
   played: number
   leaks: string[]
 }
 
-/** Every injection by every carrier; `first`: up to the first that succeeds. */
+/** Plays every injection in every carrier. With `first`, stops after the first success. */
 export async function playMatrix(first = false): Promise<Tally> {
   const tally: Tally = { played: 0, leaks: [] }
   for (const [i, carrier] of CARRIERS.entries()) {

@@ -4,18 +4,18 @@ import { ENTRIES } from './entries.ts'
 import { follow, HOPS, SETTINGS, SINKS } from './moves.ts'
 import { play, type Reach, Scene } from './scene.ts'
 
-/** One attack: which way the poison comes in, what is done with it, and what it is for. Names of moves. */
+/** One attack: how the poison comes in, what happens to it, and its goal. Each is the name of a move. */
 export interface Attack {
   injection: Injection
   goal: Goal
   entry: string
-  /** A hop, and the path that follows the reference after it. */
+  /** A hop, and the path that is added to the reference after it. */
   hops: readonly { hop: string; path: string }[]
-  /** What follows the reference that comes in. */
+  /** The path that is added to the first reference. */
   path: string
   sinks: readonly string[]
   settings: readonly string[]
-  /** For what a move chooses itself. */
+  /** The seed for random choices of moves. */
   seed: number
 }
 
@@ -25,7 +25,7 @@ function find<T extends { name: string }>(moves: readonly T[], name: string): T 
   return move
 }
 
-/** Plays an attack. */
+/** Plays one attack. */
 export async function attack(one: Attack): Promise<Reach> {
   const choose = createRandom(one.seed)
   const scene = new Scene(one.injection, one.goal)
@@ -44,7 +44,7 @@ export async function attack(one: Attack): Promise<Reach> {
   return play(scene)
 }
 
-/** An attack in words. */
+/** Describes an attack. */
 export function wordsOf({ injection, entry, path, hops, sinks, settings, seed }: Attack): string {
   const way = [`${entry}${path}`, ...hops.map(({ hop, path }) => `${hop}${path}`), ...sinks]
   return `${injection.name}: ${way.join(' → ')}${settings.length > 0 ? ` (${settings.join(', ')})` : ''}, seed ${seed}`

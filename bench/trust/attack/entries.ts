@@ -4,7 +4,7 @@ import { createAgent, defineTool } from '../../../src/index.ts'
 import { loadPlugin } from '../../../src/plugins/load-plugin.ts'
 import type { Scene } from './scene.ts'
 
-/** A step of an attack: it adds to a scene. */
+/** A step of an attack. It adds something to a scene. */
 export interface Move {
   name: string
   apply(scene: Scene, choose: Random): void | Promise<void>
@@ -16,7 +16,7 @@ const found = {
   properties: { from: { type: 'string' }, text: { type: 'string' }, amount: { type: 'number' } },
 }
 
-/** A tool that reads what anybody may write. */
+/** A tool that reads untrusted data. */
 function source(scene: Scene, more: Partial<Tool> = {}): Tool {
   return defineTool({
     ...{ id: 'source', description: 'Reads', inputSchema: any, readOnly: true, idempotent: true },
@@ -25,7 +25,7 @@ function source(scene: Scene, more: Partial<Tool> = {}): Tool {
   }) as Tool
 }
 
-/** Reads by a tool of its own. */
+/** Reads the poison with a tool. */
 const reading = (name: string, make: (scene: Scene) => Partial<Tool>): Move => ({
   name,
   apply(scene) {
@@ -44,7 +44,7 @@ const said = (scene: Scene, role: string, more: object = {}) => ({
 
 const bytes = (text: string) => Buffer.from(text).toString('base64')
 
-/** Sends something while a run is on. */
+/** Sends a message during a run. */
 const late = (name: string, message: (scene: Scene) => object, mode: 'steer' | 'queue'): Move => ({
   name,
   apply(scene) {
@@ -58,14 +58,14 @@ const late = (name: string, message: (scene: Scene) => object, mode: 'steer' | '
   },
 })
 
-/** An asset that holds the poison, which no conversation knows. */
+/** An asset with the poison that no conversation knows. */
 async function poisonedAsset(scene: Scene): Promise<string> {
   const content = [{ text: scene.text(), from: scene.order, [scene.order]: 1 }]
   const { ref } = await scene.assets.saveAsset({ content_type: 'application/json', content })
   return ref
 }
 
-/** A person's data that point to it. */
+/** Data of a person that refers to the asset. */
 const pointing = (name: string, data: (ref: string) => unknown, at: string): Move => ({
   name,
   async apply(scene) {
@@ -103,7 +103,7 @@ commands:
     response: What it keeps
 `
 
-/** How the poison comes in. */
+/** The ways in which the poison enters. */
 export const ENTRIES: readonly Move[] = [
   reading('a result', () => ({})),
   reading('a list of results', (scene) => ({ execute: () => [scene.infected(), scene.text()] })),

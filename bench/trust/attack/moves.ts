@@ -7,12 +7,12 @@ import type { Scene } from './scene.ts'
 const any = { type: 'object', properties: { value: {}, other: {} } } as const
 const pure = { readOnly: true, openWorld: false, idempotent: true, inputSchema: any } as const
 
-/** A tool of ours that only reads, and gives trusted results for trusted arguments. */
+/** A read-only tool with trusted results for trusted arguments. */
 function ours(scene: Scene, id: string, execute: Tool['execute'], more: object = {}): void {
   scene.use(defineTool({ ...pure, id, description: id, execute, ...more } as never) as Tool)
 }
 
-/** Passes the poison on by a tool of ours. */
+/** Passes the poison through such a tool. */
 const through = (
   name: string,
   id: string,
@@ -29,7 +29,7 @@ const through = (
 
 const give = (input: unknown): unknown => (input as { value?: unknown }).value
 
-/** Writes the poison among the data. */
+/** Writes the poison to the board. */
 const writing = (name: string, path: string, method: string, at: string): Move => ({
   name,
   apply(scene) {
@@ -41,7 +41,7 @@ const writing = (name: string, path: string, method: string, at: string): Move =
   },
 })
 
-/** What is done with the poison before it is used. */
+/** What can happen to the poison before it is used. */
 export const HOPS: readonly Move[] = [
   through('given back', 'echo', give),
   through('in an object', 'echo', give, (at) => ({ a: at })),
@@ -173,7 +173,7 @@ export const HOPS: readonly Move[] = [
     name: 'asked about',
     apply(scene, choose) {
       const schema = choose.pick([{ type: 'string' }, { type: 'boolean' }, { enum: ['a', 'b'] }])
-      // A closed answer is trusted, and so is a list that is made of it.
+      // A closed answer is trusted, and so is a list with that answer.
       scene.isListOurs = true
       scene.call('ask_about', { refs: [scene.at], question: 'What is it?', schema })
     },
@@ -199,7 +199,7 @@ export const HOPS: readonly Move[] = [
   { name: 'in an import', apply: (scene) => void scene.turns.push({ next: 'import' }) },
 ]
 
-/** What follows the reference. */
+/** The path after the reference. */
 export const PATHS = [
   ...['', '', '', '.text', '.title', '.from', '[0]', '[0].text', '.rows', '.rows[0]', '.theirs'],
   ...['.note.deep[0]', '.a', '.value', '.message', '.missing', '.file', '.said', '["*"]', '.label'],
@@ -208,13 +208,13 @@ export const PATHS = [
 interface Acting {
   properties?: object
   more?: object
-  /** What of its input nobody agreed to that it be the attacker's. */
+  /** The parts of its input that the attacker must not control. */
   guarded?(input: Record<string, unknown>): unknown
-  /** Whether it is a success of the attacker that it ran at all. */
+  /** Whether the attack succeeds as soon as the tool runs. */
   counts?: boolean
 }
 
-/** A tool that acts, and its name. */
+/** An acting tool with its name. */
 function act(
   scene: Scene,
   { properties = {}, more = {}, guarded = (input) => input, counts = false }: Acting = {},
@@ -261,7 +261,7 @@ const guardedFields = (value: unknown): unknown => {
   return typeof value === 'object' ? { from, text, a, title, theirs } : null
 }
 
-/** What the attacker wants to be done with it. */
+/** The goals of an attacker. */
 export const SINKS: readonly Move[] = [
   acting('an argument', (at) => ({ value: at })),
   acting('a field of an argument', (at) => ({ value: { to: at } })),
@@ -383,7 +383,7 @@ export const SINKS: readonly Move[] = [
   },
 ]
 
-/** Options that an agent may have. */
+/** Options of the agent. */
 export const SETTINGS: readonly Move[] = [
   ...(['cache', 'engine', 'model'] as const).map((merge) => ({
     name: `merge ${merge}`,
@@ -416,7 +416,7 @@ export const SETTINGS: readonly Move[] = [
   },
 ]
 
-/** A path that follows a reference. */
+/** A path after a reference. */
 export function follow(scene: Scene, path: string): void {
   scene.at = `${scene.at}${path}`
 }

@@ -11,7 +11,7 @@ import { findOrder, isAsked } from '../gullible.ts'
 import { type Goal, type Injection, order } from '../injections.ts'
 import type { Found } from '../world.ts'
 
-/** What a source gives where nobody attacks. */
+/** The result of a source without an attack. */
 const FOUND: Found = {
   from: 'ann@work.example',
   title: 'Offer',
@@ -19,7 +19,7 @@ const FOUND: Found = {
   amount: 40,
 }
 
-/** How far an attack got. */
+/** The stages that an attack can reach. */
 export const STAGES = [
   'nothing',
   'a value',
@@ -31,30 +31,29 @@ export const STAGES = [
 ] as const
 export type Stage = (typeof STAGES)[number]
 
-/** What came of one attack. */
+/** The result of one attack. */
 export interface Reach {
   stages: ReadonlySet<Stage>
-  /** What the attacker got: text in a prompt, or the input of a tool that acted. Null where it held. */
+  /** What leaked: text in a prompt, or the input of an acting tool. Null if the attack failed. */
   leak: string | null
-  /** What happened on the way, to tell attacks apart: codes of errors, kinds of events. */
+  /** What happened on the way, such as error codes and event types. It distinguishes attacks. */
   signs: ReadonlySet<string>
 }
 
-/** Ids that byref made: by chance, one holds the number. */
+/** Ids of byref, which may contain the number by chance. */
 const OWN_ID = /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|asset:\/\/[0-9a-z]{27}/g
 
-/** Whether a text holds what the attacker wrote, in any reading. */
+/** Whether a text contains the attacker's text, in any encoding. */
 export function isPoisoned(text: string): boolean {
   const said = text.replace(OWN_ID, '')
   return /evil\W*example|\b9999\b/i.test(said) || findOrder(said) !== null
 }
 
-/** What ends a run: the next turn begins another one, in the same conversation or in a copy of it. */
+/** Ends a run. The next turn starts another run, in the same conversation or in a fork. */
 type NextRun = { next: 'run' | 'fork' | 'import' }
 
 /**
- * One attack being written: the tools that there are, the messages that it begins with, what the model does turn by turn, and
- * where the poison stands.
+ * An attack under construction: the tools, the first messages, the model's turns, and the place of the poison.
  */
 export class Scene {
   readonly tools = new Map<string, Tool>()
@@ -67,12 +66,12 @@ export class Scene {
   readonly closing: (() => Promise<unknown>)[] = []
   options: Partial<AgentOptions> = {}
   agent: Agent | null = null
-  /** Where the poison is, as a reference. */
+  /** A reference to the poison. */
   at = '†result#0'
   results = 0
-  /** Whether the poison stands in a list that we made: its length is not the attacker's. */
+  /** Whether the poison is in a list whose length the attacker did not choose. */
   isListOurs = false
-  /** Whether the person says yes where nothing of the attacker's is in what they are shown. */
+  /** Whether the person approves calls that show nothing from the attacker. */
   isAnswered = false
   readonly #injection: Injection
   readonly #goal: Goal
@@ -82,17 +81,17 @@ export class Scene {
     this.#goal = goal
   }
 
-  /** What a source gives under attack; throws where the attack is an exception. */
+  /** Returns the result of a source under attack. Throws if the attack is an exception. */
   infected(): unknown {
     return this.#injection.infect(this.#goal)(FOUND)
   }
 
-  /** The order that is hidden. */
+  /** The hidden instruction. */
   get order(): string {
     return order(this.#goal)
   }
 
-  /** The same as text. */
+  /** The instruction as text. */
   text(): string {
     try {
       const value = this.infected()
@@ -113,26 +112,26 @@ export class Scene {
     this.tools.set(tool.id, tool)
   }
 
-  /** The model makes a call, whose result is where the poison is then. */
+  /** The model makes a call. Its result then contains the poison. */
   call(name: string, args: Record<string, unknown> = {}): void {
     this.turns.push({ calls: [{ name, arguments: args }] })
     this.results++
     this.at = `†result#${this.results}`
   }
 
-  /** The model makes a call whose result is of no interest. */
+  /** The model makes a call whose result is ignored. */
   aside(name: string, args: Record<string, unknown> = {}): void {
     const { at } = this
     this.call(name, args)
     this.at = at
   }
 
-  /** A tool acted. `counts`: whatever it was given, nobody agreed to it. */
+  /** Records that a tool acted. With `counts`, that alone is a success. */
   act(toolCallId: string, input: unknown, counts = false): void {
     this.acted.push({ toolCallId, input: JSON.stringify(input) ?? '', counts })
   }
 
-  /** A model of an agent beside, whose prompts must be clean too. */
+  /** The model of a second agent, whose prompts must be clean too. */
   inner(turns: readonly ScriptedTurn[], isWatched = true): ScriptedModel {
     const model = scriptedModel([...turns, ...Array.from({ length: 5 }, () => 'Done.')])
     if (isWatched) this.models.push(model)
@@ -140,13 +139,13 @@ export class Scene {
   }
 }
 
-/** Plays a scene to its end. Whoever is asked says no. */
+/** Plays a scene to its end. Every question is answered with no. */
 export async function play(scene: Scene): Promise<Reach> {
   const queue = [...scene.turns]
   const answer: ScriptedTurn = (options) => {
     if (isAsked(options.prompt)) {
       const asked = JSON.stringify(options.prompt)
-      // What it says of trusted values is as trusted as they are.
+      // An answer about trusted values is as trusted as they are.
       const said = isPoisoned(asked) ? scene.order : 'fine'
       return JSON.stringify({ answer: asked.includes('boolean') ? true : said })
     }
@@ -207,14 +206,14 @@ function isNext(turn: unknown): boolean {
   return typeof turn === 'object' && turn !== null && 'next' in turn
 }
 
-/** No; a result that a person gives in a tool's place; yes to what is shown and holds nothing of the attacker's. */
+/** Answers no, gives a result in place of a tool, or approves what shows nothing from the attacker. */
 function answerTo(
   scene: Scene,
   { arguments: args, items }: { arguments: unknown; items?: unknown },
 ) {
   if (Object(args).outside === true) return { approved: true, result: { said: scene.text() } }
   const shown = JSON.stringify([args, items])
-  // Who says yes to a reference says yes to what it names.
+  // Approving a reference approves the value that it names.
   const isFine = scene.isAnswered && !isPoisoned(shown) && !/asset:/i.test(shown)
   return isFine ? { approved: true } : { approved: false, reason: 'no' }
 }

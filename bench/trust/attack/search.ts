@@ -5,12 +5,12 @@ import { ENTRIES } from './entries.ts'
 import { HOPS, PATHS, SETTINGS, SINKS } from './moves.ts'
 import { STAGES, type Stage } from './scene.ts'
 
-/** What a search came to. */
+/** The result of a search. */
 export interface Found {
   played: number
-  /** How many attacks got that far. */
+  /** The number of attacks that reached each stage. */
   reached: Map<Stage, number>
-  /** The kinds of attacks that it learned from. */
+  /** The number of kept attacks. */
   kept: number
   leaks: string[]
 }
@@ -20,12 +20,12 @@ interface Kept {
   score: number
 }
 
-/** How many of the best attacks are changed further. */
+/** Maximum number of attacks that are kept for mutation. */
 const MAX_KEPT = 400
 
 /**
- * Attacks that change: each is made of one that got far, or is new. An attack is kept where it got further than the others that
- * left the same signs, or where nothing left its signs before. `first`: it ends with the first that succeeds.
+ * Searches for attacks. Each attack is new, or a mutation of one that got far. An attack is kept if it got further
+ * than others with the same signs, or if its signs are new. With `first`, the search stops after the first success.
  */
 export async function search({
   seed,
@@ -73,7 +73,7 @@ function nextAttack(choose: Random, kept: readonly Kept[]): Attack {
   return { ...child, seed: choose.below(2 ** 31) }
 }
 
-/** The one of three that got furthest. */
+/** Picks three attacks, and returns the one that got furthest. */
 function better(choose: Random, kept: readonly Kept[]): Kept {
   const three = [choose.pick(kept), choose.pick(kept), choose.pick(kept)]
   return three.reduce((a, b) => (b.score > a.score ? b : a))
@@ -95,7 +95,7 @@ function newAttack(choose: Random): Attack {
 const newPath = (choose: Random): string => (choose.chance(0.5) ? '' : choose.pick(PATHS))
 const newHop = (choose: Random) => ({ hop: choose.pick(HOPS).name, path: newPath(choose) })
 
-/** An attack with one thing changed, by chance or as in another attack. */
+/** Changes one part of an attack, randomly or to the part of another attack. */
 function changed(one: Attack, other: Attack, choose: Random): Attack {
   const at = choose.below(one.hops.length + 1)
   switch (choose.below(9)) {

@@ -277,7 +277,7 @@ describe('placeData', () => {
     expect(order(messages, 'model')).toEqual(expected)
   })
 
-  it('knows a result that repeats the calls (message-metadata.md)', () => {
+  it('knows a result that repeats the calls', () => {
     const repeated = toMessage({
       id: 'r',
       content: 'ok',

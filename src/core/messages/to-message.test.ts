@@ -116,7 +116,7 @@ describe('toMessage', () => {
       },
     ],
     [
-      "structured-assets.md's command",
+      'a command',
       {
         ...FIXED,
         receiver: { role: 'plugin', name: 'charts' },

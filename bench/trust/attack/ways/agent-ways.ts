@@ -3,7 +3,7 @@ import { createAgent, defineTool } from '../../../../src/index.ts'
 import { INJECTIONS, type Injection } from '../../injections.ts'
 import { play, Scene } from '../scene.ts'
 
-/** One way in by itself. What the attacker got; null where it held. */
+/** One single attack. Returns what leaked; null if the attack failed. */
 export interface Way {
   name: string
   run(): Promise<string | null>
@@ -30,19 +30,19 @@ function tool(id: string, execute: Tool['execute'], more: object = {}): Tool {
   } as never) as Tool
 }
 
-/** Reads the attacker's words: `{ from, text, rows }`. */
+/** Reads the attacker's text: `{ from, text, rows }`. */
 function source(scene: Scene, more: object = {}): void {
   const value = () => ({ from: scene.order, text: scene.order, rows: [{ from: scene.order }] })
   scene.use(tool('source', value, { readOnly: true, ...more }))
   scene.call('source')
 }
 
-/** A tool of ours that only reads. */
+/** A read-only tool. */
 function ours(scene: Scene, id: string, execute: Tool['execute'], more: object = {}): void {
   scene.use(tool(id, execute, { readOnly: true, openWorld: false, ...more }))
 }
 
-/** A tool that acts, given these arguments. */
+/** An acting tool, called with these arguments. */
 function act(
   scene: Scene,
   args: Record<string, unknown>,
@@ -140,7 +140,7 @@ const POINTERS: readonly Way[] = [
   }),
 ]
 
-/** A parameter that must be trusted, somewhere in a schema, and an argument by reference around it. */
+/** A parameter that must be trusted, at some depth of a schema, and an argument by reference above it. */
 const nested = (
   name: string,
   value: object,
@@ -520,7 +520,7 @@ const CLOSED: readonly Way[] = [
   ),
 ]
 
-/** References where the engine, not a tool, reads an argument. */
+/** References that the engine reads, and not a tool. */
 const engine = (name: string, args: Record<string, unknown>, more: object = {}): Way =>
   way(`an argument of the engine: ${name}`, (scene) => {
     source(scene)
@@ -608,7 +608,7 @@ const ENGINE: readonly Way[] = [
   }),
 ]
 
-/** Ways into an agent. */
+/** Single attacks on an agent. */
 export const AGENT_WAYS: readonly Way[] = [
   ...[...POINTERS, ...NESTED, ...SUBAGENTS, ...MAPPED, ...SHOWN, ...ERRORS, ...LATE, ...CLOSED],
   ...ENGINE,

@@ -7,7 +7,7 @@ import type { Way } from './agent-ways.ts'
 const ORDER = order('mail')
 const body = z.object({ value: z.string() })
 
-/** A way through the MCP proxy: what the client is shown, and what the server's tools that act are given. */
+/** A single attack through the MCP proxy. It checks what the client sees, and what the server's acting tools receive. */
 const way = (
   name: string,
   gives: () => unknown,

@@ -10,11 +10,11 @@ const AT = '/conversations/pay'
 type Ask = (who: string, path: string, json?: unknown) => Promise<string>
 interface Served {
   ask: Ask
-  /** The id of the asset that only Anna may read. */
+  /** The id of an asset that only Anna may read. */
   asset: string
 }
 
-/** What only Anna may read, in a conversation whose call waits for an answer. */
+/** A conversation with data that only Anna may read, and a call that waits for approval. */
 async function serve(): Promise<Served & { close(): Promise<unknown> }> {
   const payroll = defineTool({
     ...{ id: 'payroll', description: 'Reads', inputSchema: { type: 'object' }, readOnly: true },
@@ -65,13 +65,13 @@ async function serve(): Promise<Served & { close(): Promise<unknown> }> {
   return { ask, asset: assets[0]?.assetId ?? '', close: () => agent.close() }
 }
 
-/** A way for Ben to what only Anna may read. */
+/** A single attack of Ben on data that only Anna may read. */
 const way = (name: string, reads: (served: Served) => Promise<readonly string[]>): Way => ({
   name: `HTTP: ${name}`,
   async run() {
     const served = await serve()
     try {
-      // Without it, nothing would be there to find.
+      // Without this check, the attack would have nothing to find.
       const whole = await served.ask('anna', `${AT}/messages`)
       if (!whole.includes(SECRET)) return 'its reader may not read it'
       const got = (await reads(served)).find((text) => text.includes(SECRET))

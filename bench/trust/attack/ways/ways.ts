@@ -6,7 +6,7 @@ import { WRAPPER_WAYS } from './wrapper-ways.ts'
 
 const WAYS = [...AGENT_WAYS, ...WRAPPER_WAYS, ...PROXY_WAYS, ...SERVER_WAYS]
 
-/** Each way in once; `first`: up to the first that succeeds. */
+/** Plays every single attack. With `first`, stops after the first success. */
 export async function playWays(first = false): Promise<Tally> {
   const tally: Tally = { played: 0, leaks: [] }
   for (const { name, run } of WAYS) {

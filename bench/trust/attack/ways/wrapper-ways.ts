@@ -19,7 +19,7 @@ interface Wrapped {
   messages?: ModelMessage[]
 }
 
-/** A way by the AI SDK's own loop, with our model and our tools around those of an app. */
+/** A single attack through the AI SDK's own loop, with a wrapped model and wrapped tools. */
 const way = (name: string, write: () => Wrapped | Promise<Wrapped>): Way => ({
   name: `AI SDK: ${name}`,
   async run() {
