@@ -24,7 +24,7 @@ export default defineConfig({
         test: {
           name: 'unit',
           include: ['src/**/*.test.ts', 'demo/**/*.test.ts', 'test/rules/**/*.test.ts'],
-          exclude: ['**/*.postgres.test.ts'],
+          exclude: ['**/*.{postgres,isolated}.test.ts'],
           // What a file imports the next one has: a process of its own for each would cost half a second.
           isolate: false,
           ...patience,
@@ -38,6 +38,15 @@ export default defineConfig({
           // One server for all of them.
           globalSetup: 'src/postgres/fixtures/one-postgres.ts',
           isolate: false,
+          ...patience,
+        },
+      },
+      {
+        ...source,
+        test: {
+          // Tests of what a whole process has, such as its timers: no other test file runs there.
+          name: 'isolated',
+          include: ['src/**/*.isolated.test.ts'],
           ...patience,
         },
       },

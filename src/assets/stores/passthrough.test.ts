@@ -1,4 +1,4 @@
-import { describe, expect, it, vi } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import type { Assets } from '../assets-contract.ts'
 import { createAssets } from '../create-assets.ts'
@@ -20,24 +20,6 @@ describe('createPassthroughStore', () => {
       expect((await store.get(assetId)).bytes).toHaveLength(100)
     }
     expect(await store.usage()).toEqual({ assets: 2, bytes: 0 })
-  })
-
-  it('lets go of bodies in time, also where nothing else happens', async () => {
-    vi.useFakeTimers()
-    try {
-      const store = createPassthroughStore({ ttlMs: 1_000 })
-      await store.save(new Uint8Array(100), 'text/plain')
-      await vi.advanceTimersByTimeAsync(600)
-      const { assetId } = await store.save(new Uint8Array(50), 'text/plain')
-      await vi.advanceTimersByTimeAsync(500)
-      expect(await store.usage()).toEqual({ assets: 2, bytes: 50 })
-      await vi.advanceTimersByTimeAsync(2_000)
-      expect(await store.usage()).toEqual({ assets: 2, bytes: 0 })
-      await expect(store.get(assetId)).rejects.toThrow('nobody read it in time')
-      expect(vi.getTimerCount()).toBe(0)
-    } finally {
-      vi.useRealTimers()
-    }
   })
 })
 
