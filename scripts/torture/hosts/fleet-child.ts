@@ -2,25 +2,15 @@
 // address by a message, a worker that it has begun, and both that a call's signal has aborted.
 import { createWorker } from '../../../src/hosts/worker.ts'
 import { createServer } from '../../../src/server/create-server.ts'
-import { type FleetWorldOptions, openFleetWorld } from './fleet-world.ts'
+import { type FleetWorldOptions, openFleetWorld, persistently } from './fleet-world.ts'
 
 const [role = '', options = '{}'] = process.argv.slice(2)
 const told = JSON.parse(options) as FleetWorldOptions
 const world = openFleetWorld(told, () => process.send?.('aborted'))
 const { agent, queue } = world
 
-/** A database that is away at the start is waited for, as by whoever starts processes again. */
-async function persistently<T>(work: () => Promise<T>): Promise<T> {
-  for (;;) {
-    try {
-      return await work()
-    } catch {
-      await new Promise((go) => setTimeout(go, 200))
-    }
-  }
-}
-
 if (role === 'worker') {
+  // A database that is away at the start is waited for, as by whoever starts processes again.
   const worker = createWorker({ agent, queue, concurrency: 20, onError: () => {} })
   await persistently(() => worker.start())
   process.send?.('ready')

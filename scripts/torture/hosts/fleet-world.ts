@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgent } from '../../../src/agent/agent.ts'
 import { fsBodies } from '../../../src/assets/bodies/fs-bodies.ts'
 import { s3Bodies } from '../../../src/assets/bodies/s3-bodies.ts'
@@ -28,6 +29,17 @@ export interface FleetWorldOptions {
   callMs?: number
   /** Default: the agent's own. */
   leaseMs?: number
+}
+
+/** Tries again until the database is there. */
+export async function persistently<T>(work: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await work()
+    } catch {
+      await sleep(200)
+    }
+  }
 }
 
 /** How many calls a conversation makes, one after the other. */

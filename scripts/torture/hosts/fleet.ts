@@ -1,6 +1,6 @@
-// node scripts/torture/hosts/fleet.ts restarts [restarts=100] [conversations=200]: no process is killed, but PostgreSQL restarts,
-// crashes, cuts all connections and stands still, in turn, and the clock of one worker is set back and forth by hours; no process
-// may end.
+// node scripts/torture/hosts/fleet.ts restarts [restarts=100] [conversations=1000]: no process is killed, but PostgreSQL restarts,
+// crashes, cuts all connections and stands still, in turn, each time in the middle of as many conversations, and the clock of one
+// worker is set back and forth by hours. No process may end, and every conversation must continue within the lease and two seconds.
 // node scripts/torture/hosts/fleet.ts [seconds=180] [conversations=200] [killEveryMs=1500]: three workers and two servers on one
 // PostgreSQL and one S3 server are killed again and again; PostgreSQL is killed twice and S3 cut while 200 conversations of ten
 // steps with effects go on.
@@ -24,7 +24,7 @@ import { allRecords } from '../runs/all-records.ts'
 import type { Effect } from '../runs/effects.ts'
 import { executionsOf } from '../runs/executions.ts'
 import { isIdempotent } from '../runs/tools.ts'
-import { type FleetWorldOptions, openFleetWorld, STEPS } from './fleet-world.ts'
+import { type FleetWorldOptions, openFleetWorld, persistently, STEPS } from './fleet-world.ts'
 import { type Gate, openGate } from './gate.ts'
 
 /** What is done to a fleet. */
@@ -46,7 +46,7 @@ export interface FleetReport {
   kills: number
   databaseKills: number
   cuts: number
-  /** From the end of a harm to the database until a message that was said then was answered, in milliseconds; the slowest. */
+  /** From the end of a harm to the database until every open conversation had another record, in milliseconds; the slowest. */
   slowestMs: number
   claims: number
   records: number
@@ -94,10 +94,8 @@ export async function torture(options: FleetOptions): Promise<FleetReport> {
     }
     await Promise.all(members.map(({ child }) => once(child, 'message')))
     const until = Date.now() + options.seconds * 1000
-    const accepting = accept(members, conversations)
     const told = { ...options, members, world, database, gate, until }
-    const done = await (options.restarts ? harmDatabase(told) : harm(told))
-    const accepted = await accepting
+    const { accepted, ...done } = await (options.restarts ? harmDatabase(told) : harm(told))
     const begun = Date.now()
     const { log, store, effects, close } = openFleetWorld(world)
     await settled(log)
@@ -144,10 +142,10 @@ function begin(role: Member['role'], world: FleetWorldOptions, execArgv: string[
 /** Says something in each conversation, to whichever server answers, until it was accepted. */
 async function accept(
   members: readonly Member[],
-  conversations: number,
+  conversations: readonly string[],
 ): Promise<Map<string, string>> {
   const accepted = new Map<string, string>()
-  const ids = Array.from({ length: conversations }, (_, i) => `c${i}`)
+  const ids = [...conversations]
   const say = async (): Promise<void> => {
     for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
       const message = { id: `message-${id}`, role: 'user', content: 'do it' }
@@ -192,9 +190,15 @@ interface Harm extends FleetOptions {
   until: number
 }
 
+/** Names of conversations. */
+function ids(count: number, prefix = 'c'): string[] {
+  return Array.from({ length: count }, (_, i) => `${prefix}${i}`)
+}
+
 /** Kills until the time is up and enough is done, and starts again what it killed. */
 async function harm({ members, world, database, gate, until, ...options }: Harm) {
-  const { killEveryMs, seconds } = options
+  const { conversations, killEveryMs, seconds } = options
+  const accepting = accept(members, ids(conversations))
   const done = { kills: 0, databaseKills: 0, cuts: 0, slowestMs: 0 }
   const began = Date.now()
   const isDue = (share: number): boolean => Date.now() - began > share * seconds * 1000
@@ -217,12 +221,14 @@ async function harm({ members, world, database, gate, until, ...options }: Harm)
       done.cuts++
     }
   }
-  return done
+  return { ...done, accepted: await accepting }
 }
 
 /** Restarts, crashes, cuts and freezes the database in turn, and looks that no process has ended. */
-async function harmDatabase({ members, database, restarts = 0 }: Harm) {
+async function harmDatabase({ members, world, database, restarts = 0, conversations }: Harm) {
   const done = { kills: 0, databaseKills: 0, cuts: 0, slowestMs: 0 }
+  const accepted = new Map<string, string>()
+  const { log, close } = openFleetWorld(world)
   const harms = [
     async () => {
       await database.stop()
@@ -241,6 +247,7 @@ async function harmDatabase({ members, database, restarts = 0 }: Harm) {
     },
   ]
   for (let n = 0; n < restarts; n++) {
+    const accepting = accept(members, ids(Math.ceil(conversations / restarts), `c${n}-`))
     // Every second one is a restart, so that there are as many as were asked for.
     for (const harm of [harms[n % 2], harms[2 + (n % 2)]]) {
       await sleep(200 + Math.random() * 400)
@@ -248,19 +255,32 @@ async function harmDatabase({ members, database, restarts = 0 }: Harm) {
       done.cuts++
     }
     done.databaseKills++
-    const began = performance.now()
-    const probe = {
-      id: `probe${n}`,
-      message: { id: `message-probe${n}`, role: 'user', content: 'do it' },
-    }
-    while (!(await isAccepted(members, probe.id, probe.message))) await sleep(50)
-    while (!(await isAnswered(members, probe.id))) await sleep(50)
-    done.slowestMs = Math.max(done.slowestMs, Math.round(performance.now() - began))
+    done.slowestMs = Math.max(done.slowestMs, await continuedMs(log))
+    for (const [id, message] of await accepting) accepted.set(id, message)
     for (const { role, child } of members) {
       assert.equal(child.exitCode ?? child.signalCode, null, `a ${role} has ended`)
     }
   }
-  return done
+  await close()
+  return { ...done, accepted }
+}
+
+/** How long it takes until every conversation that is open now has another record, in milliseconds. */
+async function continuedMs(log: World['log']): Promise<number> {
+  const began = performance.now()
+  const positions = await positionsOfDue(log)
+  for (let still = positions; still.size > 0; ) {
+    assert.ok(performance.now() - began < PATIENCE, `stands still: ${[...still.keys()]}`)
+    await sleep(50)
+    const now = await positionsOfDue(log)
+    still = new Map([...still].filter(([id, position]) => now.get(id) === position))
+  }
+  return Math.round(performance.now() - began)
+}
+
+async function positionsOfDue(log: World['log']): Promise<Map<string, number>> {
+  const { conversations } = await persistently(() => log.list({ due: true, limit: 1000 }))
+  return new Map(conversations.map(({ id, position }) => [id, position]))
 }
 
 /** Ends all connections to the database, its own last. */
@@ -272,19 +292,6 @@ async function cutAll({ connectionString }: PostgresServer): Promise<void> {
     'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid()',
   )
   await client.end().catch(() => {})
-}
-
-async function isAnswered(members: readonly Member[], id: string): Promise<boolean> {
-  const { url } = members.find((one) => one.url !== null) ?? {}
-  try {
-    const answer = await fetch(`${url}/api/conversations/${id}`, {
-      signal: AbortSignal.timeout(5000),
-    })
-    const { status, queued } = (await answer.json()) as { status: string; queued: number }
-    return status === 'idle' && queued === 0
-  } catch {
-    return false
-  }
 }
 
 type World = ReturnType<typeof openFleetWorld>
@@ -351,7 +358,7 @@ async function bucketIn(s3: {
 
 if (import.meta.main) {
   if (process.argv[2] === 'restarts') {
-    const [restarts = 100, conversations = 200] = process.argv.slice(3).map(Number)
+    const [restarts = 100, conversations = 1000] = process.argv.slice(3).map(Number)
     const calm = { seconds: 0, killEveryMs: 0, bodies: 'folder' } as const
     console.log(await torture({ ...calm, restarts, conversations }))
   } else {
