@@ -80,8 +80,8 @@ const OUR_WORDS = [
   'structuredContent resources resourceTemplates description mimeType text/plain progressToken',
   'integrity untrusted confidentiality public notifications/progress completion contents messages',
   '<untrusted object, about 10 characters of JSON>, which holds <untrusted text, <untrusted image,',
-  'tool_failed: What the server says of it is not shown: field_not_found: invalid_arguments:',
-  'The server answered with an error. What it says is not shown untrusted resource',
+  'tool_failed: The error text of the server is not shown: field_not_found: invalid_arguments:',
+  'The server answered with an error. Its text is not shown untrusted resource',
   'untrusted resource 1 untrusted resource 2 untrusted resource 3 serverInfo instructions roots/list',
   'notifications/resources/list_changed, which holds {"temperature":"number","conditions":"string","humidity":"number"}',
 ]

@@ -78,203 +78,234 @@ export function isSpeaker(sender: Message['sender'] | undefined): boolean {
 
 /** Creates the labels of an empty conversation. */
 export function createLabels(): Labels {
-  const messages = new Map<string, LabelTree>()
-  const assets = new Map<string, LabelTree>()
-  const results: (LabelTree | null)[] = []
-  const steps = new Map<string, Label>()
-  const calls = new Map<string, { name: string; answer: string }>()
-  const items = new Map<string, Map<number, LabelTree>>()
-  const given = new Map<string, Label>()
-  const bits = new Map<string, number>()
-  const waiting = new Map<string, LabelTree>()
-  const commands = new Map<string, readonly string[]>()
-  const data: DataLabels = createDataLabels()
-  let mode: TrustMode = 'off'
-  let context: Label = TRUSTED
+  return new LabelFold()
+}
+
+class LabelFold implements Labels {
+  readonly #messages = new Map<string, LabelTree>()
+  readonly #assets = new Map<string, LabelTree>()
+  readonly #results: (LabelTree | null)[] = []
+  readonly #steps = new Map<string, Label>()
+  readonly #calls = new Map<string, { name: string; answer: string }>()
+  readonly #items = new Map<string, Map<number, LabelTree>>()
+  readonly #given = new Map<string, Label>()
+  readonly #bits = new Map<string, number>()
+  readonly #waiting = new Map<string, LabelTree>()
+  readonly #data: DataLabels = createDataLabels()
+  #mode: TrustMode = 'off'
+  #context: Label = TRUSTED
   /** The label of the whole conversation, and of the part that a model in quarantine sees. */
-  let whole: Label = TRUSTED
-  let visible: Label = TRUSTED
+  #whole: Label = TRUSTED
+  #visible: Label = TRUSTED
   /** The label of the last step's results. */
-  let answered: Label = TRUSTED
-  let isRunning = false
+  #answered: Label = TRUSTED
+  #isRunning = false
 
-  function show(tree: LabelTree): void {
-    whole = join(whole, wholeOf(tree))
-    visible = join(visible, visibleOf(tree))
-  }
-
-  /** The label of what the model has seen, including its next step. */
-  function now(): Label {
-    return join(context, mode === 'quarantine' ? visible : whole)
-  }
-
-  function say(message: Message, tree: LabelTree): void {
-    messages.set(message.id, tree)
-    if (isData(message)) data.write(message, tree)
-    if (isDeletedResult(message)) results.push(null)
-    else if (resultCall(message) !== null) {
-      results.push(tree)
-      answered = join(answered, wholeOf(tree))
+  apply({ event }: Pick<LogRecord, 'event'>): void {
+    switch (event.type) {
+      case 'NEW_MESSAGE':
+        this.#arrive(event)
+        break
+      case 'MESSAGE_DELETED':
+        this.#data.remove(event.messageId)
+        break
+      case 'ASSET_CREATED':
+        this.#create(event.payload)
+        break
+      case 'RUN_STARTED':
+        this.#mode = event.trust ?? 'off'
+        this.#isRunning = true
+        this.#deliver(event.messageIds)
+        break
+      case 'RUN_CLAIMED':
+        this.#mode = event.trust ?? 'off'
+        break
+      case 'RUN_FINISHED':
+      case 'RUN_ERROR':
+        this.#isRunning = false
+        break
+      case 'STEP_STARTED':
+        this.#beginStep(event)
+        break
+      case 'TOOL_CALL_END': {
+        const { toolCallId, parentMessageId, call } = event
+        this.#calls.set(toolCallId, { name: call.name, answer: parentMessageId })
+        break
+      }
+      case 'TOOL_ITEM_FINISHED':
+        this.#addItem(event)
+        break
+      case 'DECLASSIFIED':
+        this.#bits.set(event.runId, this.declassified(event.runId) + event.bits)
     }
-    show(tree)
   }
 
-  function deliver(ids: readonly string[] | undefined): void {
-    for (const id of ids ?? []) {
-      const tree = waiting.get(id)
-      if (!tree) continue
-      waiting.delete(id)
-      show(tree)
+  expect(events: readonly ConversationEvent[]): void {
+    for (const event of events) {
+      if (event.type !== 'NEW_MESSAGE' || event.deliver || !isData(event.payload)) continue
+      this.#data.expect(event.payload, this.#treeOf(event))
     }
   }
 
-  /** A tool may retain what it was given and has read, and return it later. */
-  function keep(callId: string | null, label: WrittenLabel | undefined): void {
-    const call = callId === null ? undefined : calls.get(callId)
-    if (call === undefined || label === undefined) return
-    given.set(call.name, join(given.get(call.name) ?? TRUSTED, readLabel(label)))
+  rewind(): void {
+    this.#data.rewind()
   }
 
-  /** The default label of a message. */
-  function defaultOf(message: Message): LabelTree {
-    const { id, sender, message_type: type } = message
-    const shown = steps.get(id)
-    if (shown) return { label: shown }
-    if (resultCall(message) !== null || writerOf(message) !== null)
-      return { label: madeBy(UNTRUSTED, `message:${id}`) }
-    if (type === 'command-response' && isRunning) return { label: answered }
-    return { label: isSpeaker(sender) ? TRUSTED : madeBy(UNTRUSTED, `message:${id}`) }
+  message(id: string): LabelTree {
+    return this.#messages.get(id) ?? { label: UNTRUSTED }
   }
 
-  function treeOf(event: Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>): LabelTree {
-    return event.label === undefined ? defaultOf(event.payload) : readLabelTree(event.label)
+  result(number: number): LabelTree | null {
+    return this.#results[number - 1] ?? null
   }
 
-  function createdTree({ label, by, assetId, toolCallId }: AssetCreated): LabelTree {
-    if (label !== undefined) return readLabelTree(label)
-    if (by === 'agent') return { label: now() }
-    const source = toolCallId === undefined ? `asset:${assetId}` : `call:${callIdOf(toolCallId)}`
-    return { label: madeBy(UNTRUSTED, source) }
-  }
-
-  function variableTree(ref: VariableRef, instance?: string): LabelTree {
-    const { kind, path } = ref
-    if (kind === RESULT) {
-      const tree = results[Number(ref.instance) - 1]
-      return tree ? treeAt(tree, path) : { label: TRUSTED }
-    }
-    const own = data.at(formatLabel(kind, ref.instance), path)
-    if (ref.instance !== undefined || instance === undefined) return own
-    return joinTrees(data.at(formatLabel(kind, instance), path), own)
-  }
-
-  function assetTree({ id, fieldPath }: Pick<AssetRefParts, 'id' | 'fieldPath'>): LabelTree | null {
-    const tree = assets.get(id)
-    return tree ? treeAt(tree, fieldPath ?? []) : null
-  }
-
-  const variable = (ref: VariableRef, instance?: string): Label =>
-    wholeOf(variableTree(ref, instance))
-
-  function asset(ref: Pick<AssetRefParts, 'id' | 'fieldPath'>): Label {
-    const tree = assetTree(ref)
+  asset(ref: Pick<AssetRefParts, 'id' | 'fieldPath'>): Label {
+    const tree = this.assetTree(ref)
     return tree ? wholeOf(tree) : UNKNOWN
   }
 
-  function reference({ variables, assets: named }: FoundReference, own: OwnLabels = {}): Label {
-    const read = variables.map((ref) => variable(ref, own.instance))
-    return joinAll([...read, ...named.map(asset)])
+  assetTree({ id, fieldPath }: Pick<AssetRefParts, 'id' | 'fieldPath'>): LabelTree | null {
+    const tree = this.#assets.get(id)
+    return tree ? treeAt(tree, fieldPath ?? []) : null
   }
 
-  function contextOf(callId: string): Label {
-    const answer = calls.get(callId)?.answer
-    return (answer === undefined ? undefined : steps.get(answer)) ?? now()
+  variable(ref: VariableRef, instance?: string): Label {
+    return wholeOf(this.variableTree(ref, instance))
   }
 
-  const handlers: { [T in ConversationEvent['type']]?: (event: Event<T>) => void } = {
-    NEW_MESSAGE(event) {
-      const tree = treeOf(event)
-      if (event.deliver) {
-        messages.set(event.payload.id, tree)
-        waiting.set(event.payload.id, tree)
-        if (isData(event.payload)) data.wait(event.payload, tree)
-      } else say(event.payload, tree)
-      keep(resultCall(event.payload), event.given)
-    },
-    MESSAGE_DELETED: ({ messageId }) => data.remove(messageId),
-    ASSET_CREATED({ payload }) {
-      const tree = createdTree(payload)
-      const before = assets.get(payload.assetId)
-      assets.set(payload.assetId, before ? joinTrees(before, tree) : tree)
-      show(tree)
-    },
-    RUN_STARTED({ trust, messageIds }) {
-      mode = trust ?? 'off'
-      isRunning = true
-      data.deliver(messageIds)
-      deliver(messageIds)
-    },
-    RUN_CLAIMED({ trust }) {
-      mode = trust ?? 'off'
-    },
-    RUN_FINISHED() {
-      isRunning = false
-    },
-    RUN_ERROR() {
-      isRunning = false
-    },
-    STEP_STARTED({ messageId, messageIds, commandIds }) {
-      data.deliver(messageIds)
-      deliver(messageIds)
-      answered = TRUSTED
-      context = now()
-      // A command is its sender's own, whatever the model has seen.
-      const sent = commandIds?.map((id) => wholeOf(messages.get(id) ?? { label: UNTRUSTED }))
-      if (commandIds) commands.set(messageId, commandIds)
-      steps.set(messageId, sent ? joinAll(sent) : context)
-    },
-    TOOL_CALL_END({ toolCallId, parentMessageId, call }) {
-      calls.set(toolCallId, { name: call.name, answer: parentMessageId })
-    },
-    TOOL_ITEM_FINISHED({ toolCallId, item, label, given }) {
-      keep(toolCallId, given)
-      const known = items.get(toolCallId) ?? new Map<number, LabelTree>()
-      known.set(item, label === undefined ? { label: UNTRUSTED } : readLabelTree(label))
-      items.set(toolCallId, known)
-    },
-    DECLASSIFIED({ runId, bits: more }) {
-      bits.set(runId, (bits.get(runId) ?? 0) + more)
-    },
+  variableTree(ref: VariableRef, instance?: string): LabelTree {
+    const { kind, path } = ref
+    if (kind === RESULT) {
+      const tree = this.result(Number(ref.instance))
+      return tree ? treeAt(tree, path) : { label: TRUSTED }
+    }
+    const own = this.#data.at(formatLabel(kind, ref.instance), path)
+    if (ref.instance !== undefined || instance === undefined) return own
+    return joinTrees(this.#data.at(formatLabel(kind, instance), path), own)
   }
 
-  const self: Labels = {
-    apply({ event }) {
-      if (event.type === 'NEW_MESSAGE') data.arrived(event.payload.id)
-      const handler = handlers[event.type] as ((event: ConversationEvent) => void) | undefined
-      handler?.(event)
-    },
-    expect(events) {
-      for (const event of events) {
-        if (event.type !== 'NEW_MESSAGE' || event.deliver || !isData(event.payload)) continue
-        data.expect(event.payload, treeOf(event))
-      }
-    },
-    rewind: () => data.rewind(),
-    message: (id) => messages.get(id) ?? { label: UNTRUSTED },
-    result: (number) => results[number - 1] ?? null,
-    asset,
-    assetTree,
-    variable,
-    variableTree,
-    reference,
-    context: (messageId) => (messageId === undefined ? undefined : steps.get(messageId)) ?? now(),
-    contextOf,
-    everything: () => whole,
-    given: (tool) => given.get(tool) ?? TRUSTED,
-    items: (callId) => items.get(callId) ?? new Map(),
-    declassified: (runId) => bits.get(runId) ?? 0,
+  reference({ variables, assets }: FoundReference, { instance }: OwnLabels = {}): Label {
+    const read = variables.map((ref) => this.variable(ref, instance))
+    return joinAll([...read, ...assets.map((ref) => this.asset(ref))])
   }
-  return self
+
+  context(messageId?: string): Label {
+    return (messageId === undefined ? undefined : this.#steps.get(messageId)) ?? this.#now()
+  }
+
+  contextOf(callId: string): Label {
+    return this.context(this.#calls.get(callId)?.answer)
+  }
+
+  everything(): Label {
+    return this.#whole
+  }
+
+  given(tool: string): Label {
+    return this.#given.get(tool) ?? TRUSTED
+  }
+
+  items(callId: string): ReadonlyMap<number, LabelTree> {
+    return this.#items.get(callId) ?? new Map()
+  }
+
+  declassified(runId: string): number {
+    return this.#bits.get(runId) ?? 0
+  }
+
+  #arrive(event: Event<'NEW_MESSAGE'>): void {
+    const { payload: message, deliver, given } = event
+    this.#data.arrived(message.id)
+    const tree = this.#treeOf(event)
+    this.#messages.set(message.id, tree)
+    if (deliver) {
+      this.#waiting.set(message.id, tree)
+      if (isData(message)) this.#data.wait(message, tree)
+    } else this.#add(message, tree)
+    this.#keep(resultCall(message), given)
+  }
+
+  #add(message: Message, tree: LabelTree): void {
+    if (isData(message)) this.#data.write(message, tree)
+    if (isDeletedResult(message)) this.#results.push(null)
+    else if (resultCall(message) !== null) {
+      this.#results.push(tree)
+      this.#answered = join(this.#answered, wholeOf(tree))
+    }
+    this.#show(tree)
+  }
+
+  #create(asset: AssetCreated): void {
+    const tree = this.#createdTree(asset)
+    const before = this.#assets.get(asset.assetId)
+    this.#assets.set(asset.assetId, before ? joinTrees(before, tree) : tree)
+    this.#show(tree)
+  }
+
+  #deliver(messageIds: readonly string[] = []): void {
+    this.#data.deliver(messageIds)
+    for (const id of messageIds) {
+      const tree = this.#waiting.get(id)
+      if (!tree) continue
+      this.#waiting.delete(id)
+      this.#show(tree)
+    }
+  }
+
+  #beginStep({ messageId, messageIds, commandIds }: Event<'STEP_STARTED'>): void {
+    this.#deliver(messageIds)
+    this.#answered = TRUSTED
+    this.#context = this.#now()
+    // A command is its sender's own, whatever the model has seen.
+    const sent = commandIds?.map((id) => wholeOf(this.message(id)))
+    this.#steps.set(messageId, sent ? joinAll(sent) : this.#context)
+  }
+
+  #addItem({ toolCallId, item, label, given }: Event<'TOOL_ITEM_FINISHED'>): void {
+    this.#keep(toolCallId, given)
+    const known = this.#items.get(toolCallId) ?? new Map<number, LabelTree>()
+    known.set(item, label === undefined ? { label: UNTRUSTED } : readLabelTree(label))
+    this.#items.set(toolCallId, known)
+  }
+
+  /** A tool may retain what it was given and has read, and return it later. */
+  #keep(callId: string | null, label: WrittenLabel | undefined): void {
+    const call = callId === null ? undefined : this.#calls.get(callId)
+    if (call === undefined || label === undefined) return
+    this.#given.set(call.name, join(this.given(call.name), readLabel(label)))
+  }
+
+  #show(tree: LabelTree): void {
+    this.#whole = join(this.#whole, wholeOf(tree))
+    this.#visible = join(this.#visible, visibleOf(tree))
+  }
+
+  /** The label of what the model has seen, including its next step. */
+  #now(): Label {
+    return join(this.#context, this.#mode === 'quarantine' ? this.#visible : this.#whole)
+  }
+
+  #treeOf({ label, payload }: Event<'NEW_MESSAGE'>): LabelTree {
+    return label === undefined ? this.#defaultOf(payload) : readLabelTree(label)
+  }
+
+  /** The default label of a message. */
+  #defaultOf(message: Message): LabelTree {
+    const { id, sender, message_type: type } = message
+    const shown = this.#steps.get(id)
+    if (shown) return { label: shown }
+    const untrusted = { label: madeBy(UNTRUSTED, `message:${id}`) }
+    if (resultCall(message) !== null || writerOf(message) !== null) return untrusted
+    if (type === 'command-response' && this.#isRunning) return { label: this.#answered }
+    return isSpeaker(sender) ? { label: TRUSTED } : untrusted
+  }
+
+  #createdTree({ label, by, assetId, toolCallId }: AssetCreated): LabelTree {
+    if (label !== undefined) return readLabelTree(label)
+    if (by === 'agent') return { label: this.#now() }
+    const source = toolCallId === undefined ? `asset:${assetId}` : `call:${callIdOf(toolCallId)}`
+    return { label: madeBy(UNTRUSTED, source) }
+  }
 }
 
 type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>

@@ -1,4 +1,4 @@
-import type { ConversationEvent, LogRecord } from '../events/events.ts'
+import type { AssetCreated, ConversationEvent, LogRecord } from '../events/events.ts'
 import { isPlainObject } from '../json/json.ts'
 import { isData, kindOf, labelOf, methodOf } from '../messages/data-block.ts'
 import type { DataBlock, Message } from '../messages/message.ts'
@@ -66,36 +66,134 @@ interface Call {
 
 /** Creates an empty lineage. */
 export function createLineage(): LineageGraph {
-  const nodes = new Map<string, LineageNode>()
-  const edges: LineageEdge[] = []
-  const linked = new Set<string>()
-  const results: (string | null)[] = []
-  const writes = new Map<string, Write[]>()
-  const calls = new Map<string, Call>()
+  return new LineageFold()
+}
 
-  function link(from: string, to: string, ref?: string): void {
-    if (!nodes.has(from) || from === to) return
+class LineageFold implements LineageGraph {
+  readonly #nodes = new Map<string, LineageNode>()
+  readonly #edges: LineageEdge[] = []
+  readonly #linked = new Set<string>()
+  readonly #results: (string | null)[] = []
+  readonly #writes = new Map<string, Write[]>()
+  readonly #calls = new Map<string, Call>()
+
+  apply({ event }: Pick<LogRecord, 'event'>): void {
+    switch (event.type) {
+      case 'NEW_MESSAGE':
+        this.#addMessage(event.payload)
+        break
+      case 'ASSET_CREATED':
+        this.#addAsset(event.payload)
+        break
+      case 'TOOL_CALL_END':
+        this.#addCall(event)
+        break
+      case 'APPROVAL_REQUESTED':
+      case 'TOOL_STARTED':
+        this.#beginCall(event.toolCallId)
+        break
+    }
+  }
+
+  lineage(ref: string): Lineage | null {
+    const of = [...new Set(this.#startOf(ref))]
+    if (of.length === 0) return null
+    const edges = this.#edges
+    const found = new Set([...reached(of, edges, 'from'), ...reached(of, edges, 'to')])
+    return {
+      of,
+      nodes: [...found].flatMap((id) => this.#nodes.get(id) ?? []),
+      edges: edges.filter(({ from, to }) => found.has(from) && found.has(to)),
+    }
+  }
+
+  #addMessage(message: Message): void {
+    if (isDeletedResult(message)) {
+      this.#results.push(null)
+      return
+    }
+    const call = resultCall(message)
+    if (call !== null) {
+      this.#results.push(call)
+      const node = this.#nodes.get(`call:${call}`)
+      if (node) this.#nodes.set(node.id, { ref: resultName(this.#results.length), ...node })
+    } else if (isData(message)) this.#addWrite(message)
+    else this.#messageNode(message.id, message.sender?.participant_role)
+  }
+
+  #addAsset({ assetId, ref, by, tool, toolCallId, messageId }: AssetCreated): void {
+    const id = `asset:${assetId}`
+    if (!this.#nodes.has(id)) this.#nodes.set(id, { id, type: 'asset', ref, name: tool ?? by })
+    if (toolCallId !== undefined) this.#link(`call:${toolCallId.replace(/\/\d+$/, '')}`, id)
+    if (messageId !== undefined) this.#link(this.#messageNode(messageId), id)
+  }
+
+  #addCall({ toolCallId, parentMessageId, call }: Event<'TOOL_CALL_END'>): void {
+    const id = `call:${toolCallId}`
+    this.#nodes.set(id, { id, type: 'call', name: call.name })
+    this.#link(this.#messageNode(parentMessageId), id)
+    const args = isPlainObject(call.arguments) ? call.arguments : {}
+    this.#calls.set(toolCallId, { id: toolCallId, args, begun: false })
+  }
+
+  /** Links a call to what its arguments name, as it is when the call begins. */
+  #beginCall(toolCallId: string): void {
+    const call = this.#calls.get(toolCallId)
+    if (!call || call.begun) return
+    call.begun = true
+    const { _instance, _outputPath, _outputMethod, ...args } = call.args
+    const instance = typeof _instance === 'string' ? _instance : undefined
+    for (const { text, variables, assets } of referencesIn(args)) {
+      const from = variables.flatMap((one) => this.#writersOf(one, instance))
+      for (const node of [...from, ...assets.map(({ id }) => `asset:${id}`)])
+        this.#link(node, `call:${call.id}`, text)
+    }
+  }
+
+  #addWrite(message: Message): void {
+    const block = message.content as DataBlock | null
+    if (!isPlainObject(block)) return
+    const variable = { kind: kindOf(block), instance: block._instance }
+    const ref = formatVariable(variable, block._path ?? [])
+    const id = `data:${message.id}`
+    this.#nodes.set(id, { id, type: 'data', ref, name: message.sender?.participant_role })
+    if (typeof block._call === 'string') this.#link(`call:${block._call}`, id)
+    const known = this.#writes.get(labelOf(block)) ?? []
+    known.push({ node: id, block })
+    this.#writes.set(labelOf(block), known)
+  }
+
+  /** Returns the id of a message's node, which is created if it is missing. */
+  #messageNode(messageId: string, name?: string): string {
+    const id = `message:${messageId}`
+    const known = this.#nodes.get(id)
+    if (!known?.name) this.#nodes.set(id, { id, type: 'message', ...(name ? { name } : {}) })
+    return id
+  }
+
+  #link(from: string, to: string, ref?: string): void {
+    if (!this.#nodes.has(from) || from === to) return
     const key = JSON.stringify([from, to, ref])
-    if (linked.has(key)) return
-    linked.add(key)
-    edges.push({ from, to, ...(ref === undefined ? {} : { ref }) })
+    if (this.#linked.has(key)) return
+    this.#linked.add(key)
+    this.#edges.push({ from, to, ...(ref === undefined ? {} : { ref }) })
   }
 
   /** Returns the writes that made the current value of a variable. */
-  function writersOf({ kind, path, ...ref }: VariableRef, instance?: string): string[] {
+  #writersOf({ kind, path, ...ref }: VariableRef, instance?: string): string[] {
     if (kind === RESULT) {
-      const call = results[Number(ref.instance) - 1]
+      const call = this.#results[Number(ref.instance) - 1]
       return call ? [`call:${call}`] : []
     }
-    const own = writersAt(formatLabel(kind, ref.instance ?? instance), path)
+    const own = this.#writersAt(formatLabel(kind, ref.instance ?? instance), path)
     return own.length > 0 || ref.instance !== undefined
       ? own
-      : writersAt(formatLabel(kind, undefined), path)
+      : this.#writersAt(formatLabel(kind, undefined), path)
   }
 
-  function writersAt(identity: string, path: readonly FieldKey[]): string[] {
+  #writersAt(identity: string, path: readonly FieldKey[]): string[] {
     const found: string[] = []
-    for (const { node, block } of (writes.get(identity) ?? []).toReversed()) {
+    for (const { node, block } of (this.#writes.get(identity) ?? []).toReversed()) {
       const at = block._path ?? []
       const shared = Math.min(at.length, path.length)
       if (!at.slice(0, shared).every((key, i) => String(key) === String(path[i]))) continue
@@ -106,102 +204,13 @@ export function createLineage(): LineageGraph {
     return found
   }
 
-  function begin(call: Call): void {
-    if (call.begun) return
-    call.begun = true
-    const { _instance, _outputPath, _outputMethod, ...args } = call.args
-    const instance = typeof _instance === 'string' ? _instance : undefined
-    for (const { text, variables, assets } of referencesIn(args)) {
-      const from = variables.flatMap((one) => writersOf(one, instance))
-      for (const node of [...from, ...assets.map(({ id }) => `asset:${id}`)])
-        link(node, `call:${call.id}`, text)
-    }
-  }
-
-  function write(message: Message): void {
-    const block = message.content as DataBlock | null
-    if (!isPlainObject(block)) return
-    const ref = formatVariable(
-      { kind: kindOf(block), instance: block._instance },
-      block._path ?? [],
-    )
-    const id = `data:${message.id}`
-    nodes.set(id, { id, type: 'data', ref, name: message.sender?.participant_role })
-    if (typeof block._call === 'string') link(`call:${block._call}`, id)
-    const known = writes.get(labelOf(block)) ?? []
-    known.push({ node: id, block })
-    writes.set(labelOf(block), known)
-  }
-
-  function say(message: Message): void {
-    if (isDeletedResult(message)) {
-      results.push(null)
-      return
-    }
-    const call = resultCall(message)
-    if (call !== null) {
-      results.push(call)
-      const node = nodes.get(`call:${call}`)
-      if (node) nodes.set(node.id, { ref: resultName(results.length), ...node })
-    } else if (isData(message)) write(message)
-    else named(message.id, message.sender?.participant_role)
-  }
-
-  function named(messageId: string, name?: string): string {
-    const id = `message:${messageId}`
-    const known = nodes.get(id)
-    if (!known?.name) nodes.set(id, { id, type: 'message', ...(name ? { name } : {}) })
-    return id
-  }
-
-  const handlers: { [T in ConversationEvent['type']]?: (event: Event<T>) => void } = {
-    NEW_MESSAGE: ({ payload }) => say(payload),
-    ASSET_CREATED({ payload: { assetId, ref, by, tool, toolCallId, messageId } }) {
-      const id = `asset:${assetId}`
-      if (!nodes.has(id)) nodes.set(id, { id, type: 'asset', ref, name: tool ?? by })
-      if (toolCallId !== undefined) link(`call:${toolCallId.replace(/\/\d+$/, '')}`, id)
-      if (messageId !== undefined) link(named(messageId), id)
-    },
-    TOOL_CALL_END({ toolCallId, parentMessageId, call }) {
-      const id = `call:${toolCallId}`
-      nodes.set(id, { id, type: 'call', name: call.name })
-      link(named(parentMessageId), id)
-      const args = isPlainObject(call.arguments) ? call.arguments : {}
-      calls.set(toolCallId, { id: toolCallId, args, begun: false })
-    },
-    APPROVAL_REQUESTED: ({ toolCallId }) => beginCall(toolCallId),
-    TOOL_STARTED: ({ toolCallId }) => beginCall(toolCallId),
-  }
-
-  function beginCall(id: string): void {
-    const call = calls.get(id)
-    if (call) begin(call)
-  }
-
-  function startOf(ref: string): string[] {
-    if (nodes.has(ref)) return [ref]
+  #startOf(ref: string): string[] {
+    if (this.#nodes.has(ref)) return [ref]
     const expression = parseVariableRef(ref)
-    if (expression) return variablesIn(expression).flatMap((one) => writersOf(one))
+    if (expression) return variablesIn(expression).flatMap((one) => this.#writersOf(one))
     if (!isAssetRef(ref)) return []
     const { id } = parseAssetRef(ref) as AssetRefParts
-    return nodes.has(`asset:${id}`) ? [`asset:${id}`] : []
-  }
-
-  return {
-    apply({ event }) {
-      const handler = handlers[event.type] as ((event: ConversationEvent) => void) | undefined
-      handler?.(event)
-    },
-    lineage(ref) {
-      const of = [...new Set(startOf(ref))]
-      if (of.length === 0) return null
-      const found = new Set([...reached(of, edges, 'from'), ...reached(of, edges, 'to')])
-      return {
-        of,
-        nodes: [...found].flatMap((id) => nodes.get(id) ?? []),
-        edges: edges.filter(({ from, to }) => found.has(from) && found.has(to)),
-      }
-    },
+    return this.#nodes.has(`asset:${id}`) ? [`asset:${id}`] : []
   }
 }
 

@@ -15,11 +15,11 @@ import { renderEmbeddedRefs } from '../../../core/refs/render-embedded-refs.ts'
 import { formatVariable } from '../../../core/refs/variable-ref.ts'
 import { type AnswerPiece, createAnswerPieces } from '../../serving/answer-pieces.ts'
 
-/** What one run is to `useChat`: one message of the assistant, whatever steps it takes. */
+/** Converts the events of one run to the chunks of `useChat`. A run is one message of the assistant. */
 export interface UIChunks {
-  /** The chunks of an event, in the order of the conversation: of runs before it too, for the data that they wrote. */
+  /** Returns the chunks of the next event. Give it all events of the conversation: earlier data messages count. */
   take(event: ConversationEvent): UIMessageChunk[]
-  /** The run's id, which is the message's; empty before it begins. */
+  /** The id of the run, which is the id of the message; empty before the run begins. */
   readonly runId: string
   readonly isOver: boolean
 }
@@ -27,18 +27,18 @@ export interface UIChunks {
 /** Options of {@link createUIChunks}. */
 export interface UIChunkOptions {
   /**
-   * Where the app serves an asset to browsers. The references in the text of answers become links to it, or images.
-   * Default: its reference, which browsers cannot open, and text as the model wrote it.
+   * Returns the URL at which the app serves an asset. References in the text of answers become links or images.
+   * Default: the reference itself, which browsers cannot open, and unchanged text.
    */
   assetUrl?(ref: string): string
 }
 
-/** The assets of the conversation so far, for the chunks of several runs. */
+/** The assets of the conversation so far, shared by several runs. */
 interface KnownAssets {
   assets?: Map<string, AssetCreated>
 }
 
-/** Whether a run is the one that is meant. */
+/** Whether this is the run to convert. */
 export type IsRun = (started: RunStarted) => boolean
 
 type RunStarted = Extract<ConversationEvent, { type: 'RUN_STARTED' }>
@@ -49,41 +49,78 @@ const REASONS: Partial<Record<FinishReason, UIFinishReason>> = {
   content_filter: 'content-filter',
 }
 
-/** Makes the chunks of the run that is meant, as `useChat` takes them. */
+/** Makes the chunks of one run for `useChat`. */
 export function createUIChunks(
-  { tools }: Pick<Agent, 'tools'>,
+  agent: Pick<Agent, 'tools'>,
   isRun: IsRun,
   options: UIChunkOptions & KnownAssets,
 ): UIChunks {
-  const pieces = createAnswerPieces()
-  const outside = new Set(tools.filter(isAnsweredOutside).map(({ id }) => id))
-  /** The names of the calls that have no result yet. */
-  const calls = new Map<string, string>()
-  /** The calls that people were asked about. */
-  const asked = new Set<string>()
-  const boardChunks = createBoardChunks()
-  const { assetUrl = (ref) => ref } = options
-  const shown = createShownText(options)
-  let runId = ''
-  let isInStep = false
-  let isOver = false
+  return new RunChunks(agent, isRun, options)
+}
 
-  function endStep(): UIMessageChunk[] {
-    const end: UIMessageChunk[] = isInStep ? [{ type: 'finish-step' }] : []
-    isInStep = false
-    return end
+class RunChunks implements UIChunks {
+  readonly #isRun: IsRun
+  readonly #assetUrl: (ref: string) => string
+  readonly #pieces = createAnswerPieces()
+  /** The tools that the client answers. */
+  readonly #outside: ReadonlySet<string>
+  /** The names of the calls that have no result yet. */
+  readonly #calls = new Map<string, string>()
+  /** The calls that people were asked about. */
+  readonly #asked = new Set<string>()
+  readonly #boardChunks = createBoardChunks()
+  readonly #shown: ShownText
+  #runId = ''
+  #isInStep = false
+  #isOver = false
+
+  constructor(
+    { tools }: Pick<Agent, 'tools'>,
+    isRun: IsRun,
+    options: UIChunkOptions & KnownAssets,
+  ) {
+    this.#isRun = isRun
+    this.#outside = new Set(tools.filter(isAnsweredOutside).map(({ id }) => id))
+    this.#assetUrl = options.assetUrl ?? ((ref) => ref)
+    this.#shown = new ShownText(options)
   }
 
-  function tell(piece: AnswerPiece): UIMessageChunk[] {
+  get runId(): string {
+    return this.#runId
+  }
+
+  get isOver(): boolean {
+    return this.#isOver
+  }
+
+  take(event: ConversationEvent): UIMessageChunk[] {
+    if (event.type === 'ASSET_CREATED') this.#shown.note(event.payload)
+    if (event.type === 'RUN_STARTED' && this.#runId === '' && this.#isRun(event)) {
+      this.#runId = event.runId
+      return [{ type: 'start', messageId: this.#runId }]
+    }
+    const isOfRun = this.#runId !== '' && !this.#isOver
+    if (event.type !== 'NEW_MESSAGE') return isOfRun ? this.#answered(event) : []
+    if (event.deliver) return []
+    // Data messages from before the run count: they are on the board.
+    const data = isData(event.payload) ? this.#boardChunks(event.payload) : null
+    return isOfRun ? (data ?? this.#answered(event)) : []
+  }
+
+  #answered(event: ConversationEvent): UIMessageChunk[] {
+    return this.#pieces.take(event).flatMap((piece) => this.#ofPiece(piece))
+  }
+
+  #ofPiece(piece: AnswerPiece): UIMessageChunk[] {
     switch (piece.type) {
       case 'text-start':
       case 'text-end':
         return [{ type: piece.type, id: piece.id }]
       case 'text-delta':
-        return [{ type: piece.type, id: piece.id, delta: shown.text(piece) }]
+        return [{ type: piece.type, id: piece.id, delta: this.#shown.text(piece) }]
       case 'call-start': {
         const { id: toolCallId, name: toolName } = piece
-        calls.set(toolCallId, toolName)
+        this.#calls.set(toolCallId, toolName)
         return [{ type: 'tool-input-start', toolCallId, toolName }]
       }
       case 'call-delta': {
@@ -98,95 +135,89 @@ export function createUIChunks(
       case 'call-cut':
         return []
       case 'result':
-        return calls.delete(piece.id) ? [resultOf(piece)] : []
+        return this.#calls.delete(piece.id) ? [resultOf(piece)] : []
       case 'answer':
         return readMetadata(piece.message).attachments.map(({ assetRef, mimeType }) => {
-          return { type: 'file', url: assetUrl(assetRef), mediaType: mimeType }
+          return { type: 'file', url: this.#assetUrl(assetRef), mediaType: mimeType }
         })
       case 'event':
-        return other(piece.event)
+        return this.#ofEvent(piece.event)
     }
   }
 
-  function other(event: ConversationEvent): UIMessageChunk[] {
+  #ofEvent(event: ConversationEvent): UIMessageChunk[] {
     switch (event.type) {
       case 'STEP_STARTED': {
-        const before = endStep()
-        isInStep = true
+        const before = this.#endStep()
+        this.#isInStep = true
         return [...before, { type: 'start-step' }]
       }
       case 'ASSET_CREATED': {
         const { meta: _, ...asset } = event.payload
-        const data = { ...asset, url: assetUrl(asset.ref) }
+        const data = { ...asset, url: this.#assetUrl(asset.ref) }
         return [{ type: 'data-asset', id: asset.assetId, data }]
       }
       case 'APPROVAL_REQUESTED': {
         const { toolCallId, arguments: args, items } = event
-        if (outside.has(calls.get(toolCallId) ?? '')) return []
-        asked.add(toolCallId)
+        if (this.#outside.has(this.#calls.get(toolCallId) ?? '')) return []
+        this.#asked.add(toolCallId)
         const approvalDescriptor = { arguments: args, ...(items ? { items } : {}) }
         const ids = { approvalId: toolCallId, toolCallId }
         return [{ type: 'tool-approval-request', ...ids, approvalDescriptor }]
       }
       case 'APPROVAL_ANSWERED': {
         const { toolCallId: approvalId, approved, reason } = event
-        if (!asked.has(approvalId)) return []
+        if (!this.#asked.has(approvalId)) return []
         const why = reason === undefined ? {} : { reason }
         return [{ type: 'tool-approval-response', approvalId, approved, ...why }]
       }
       case 'TOOL_PROGRESS':
         return [{ type: 'data-progress', data: event.payload, transient: true }]
       case 'RUN_FINISHED':
-        isOver = true
-        return [...pieces.finish().flatMap(tell), ...endStep(), endOf(event.result)]
+        return [...this.#end(), ...this.#endStep(), endOf(event.result)]
       case 'RUN_ERROR':
-        isOver = true
-        return [...pieces.finish().flatMap(tell), { type: 'error', errorText: event.message }]
+        return [...this.#end(), { type: 'error', errorText: event.message }]
       default:
         return []
     }
   }
 
-  return {
-    take(event) {
-      if (event.type === 'ASSET_CREATED') shown.note(event.payload)
-      if (event.type === 'RUN_STARTED' && runId === '' && isRun(event)) {
-        runId = event.runId
-        return [{ type: 'start', messageId: runId }]
-      }
-      const isOfRun = runId !== '' && !isOver
-      if (event.type !== 'NEW_MESSAGE') return isOfRun ? pieces.take(event).flatMap(tell) : []
-      if (event.deliver) return []
-      // Of messages before the run, what they wrote among the data is kept.
-      const data = isData(event.payload) ? boardChunks(event.payload) : null
-      return isOfRun ? (data ?? pieces.take(event).flatMap(tell)) : []
-    },
-    get runId() {
-      return runId
-    },
-    get isOver() {
-      return isOver
-    },
+  #end(): UIMessageChunk[] {
+    this.#isOver = true
+    return this.#pieces.finish().flatMap((piece) => this.#ofPiece(piece))
+  }
+
+  #endStep(): UIMessageChunk[] {
+    const end: UIMessageChunk[] = this.#isInStep ? [{ type: 'finish-step' }] : []
+    this.#isInStep = false
+    return end
   }
 }
 
-/** The text of answers with links in place of its embedded references, where the app serves assets. */
-function createShownText({ assetUrl, assets = new Map() }: UIChunkOptions & KnownAssets) {
-  const texts = new Map<string, string>()
-  return {
-    note(asset: AssetCreated): void {
-      assets.set(asset.ref, asset)
-    },
-    /** A delta as it is shown: what came before it says whether it is code, or within a link. */
-    text({ id, delta }: Extract<AnswerPiece, { type: 'text-delta' }>): string {
-      if (!assetUrl) return delta
-      const before = texts.get(id) ?? ''
-      const text = before + delta
-      texts.set(id, text)
-      if (!delta.includes('<|')) return delta
-      const asset = (ref: string) => assets.get(ref)
-      return renderEmbeddedRefs(text, assetUrl, { asset, from: before.length })
-    },
+/** The text of answers. Where the app serves assets, embedded references become links. */
+class ShownText {
+  readonly #assetUrl: UIChunkOptions['assetUrl']
+  readonly #assets: Map<string, AssetCreated>
+  readonly #texts = new Map<string, string>()
+
+  constructor({ assetUrl, assets = new Map() }: UIChunkOptions & KnownAssets) {
+    this.#assetUrl = assetUrl
+    this.#assets = assets
+  }
+
+  note(asset: AssetCreated): void {
+    this.#assets.set(asset.ref, asset)
+  }
+
+  /** Returns a delta as it is shown. The text before it decides whether it is in code or in a link. */
+  text({ id, delta }: Extract<AnswerPiece, { type: 'text-delta' }>): string {
+    if (!this.#assetUrl) return delta
+    const before = this.#texts.get(id) ?? ''
+    const text = before + delta
+    this.#texts.set(id, text)
+    if (!delta.includes('<|')) return delta
+    const asset = (ref: string) => this.#assets.get(ref)
+    return renderEmbeddedRefs(text, this.#assetUrl, { asset, from: before.length })
   }
 }
 
@@ -210,14 +241,14 @@ function endOf({ reason, usage }: RunEnd): UIMessageChunk {
   return { type: 'finish', finishReason, messageMetadata: { usage, reason } }
 }
 
-/** The value that a data message wrote to, as it then is: a later part of its id takes its place. */
+/** Returns the value that a data message changed. A later chunk with the same id replaces it. */
 function createBoardChunks(): (message: Message) => UIMessageChunk[] {
   const board = createBoard([])
   return (message) => {
     try {
       board.append(message)
     } catch {
-      // What another program wrote may break its schema: it is not on the board.
+      // A message of another program may break its schema. Then it is not on the board.
       return []
     }
     const { kind = 'data', _instance: instance } = message.content as DataBlock
@@ -229,8 +260,8 @@ function createBoardChunks(): (message: Message) => UIMessageChunk[] {
 }
 
 /**
- * What the log has, with each answer where it began: there its calls stand before it, since they are kept while it is
- * still written.
+ * Returns the events with each answer right after the start of its step. In the log, the calls come first, because
+ * they are stored while the answer still streams.
  */
 export function answersFirst(records: readonly LogRecord[]): ConversationEvent[] {
   const answers = new Map<string, ConversationEvent>()

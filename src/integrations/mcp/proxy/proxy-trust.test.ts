@@ -142,7 +142,7 @@ describe('proxyMcp with trust: quarantine', () => {
     expect(await assets.resolve(refIn(read))).toBe('small')
     await expect(client.readResource({ uri: refIn(read) })).rejects.toThrow('not shown')
     const missing = client.readResource({ uri: 'test://none' })
-    await expect(missing).rejects.toThrow('What it says is not shown')
+    await expect(missing).rejects.toThrow('Its text is not shown')
     const prompt = await client.getPrompt({ name: 'ask', arguments: { n: '3' } })
     expect(prompt.messages).toMatchObject([{ role: 'user', content: { type: 'text' } }])
     expect(await assets.resolve(refIn(prompt))).toBe('word word word ')

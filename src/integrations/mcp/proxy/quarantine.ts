@@ -19,55 +19,128 @@ import { readPages } from './tool-catalog.ts'
 
 /** The guide that is added to a server's instructions. */
 const GUIDE =
-  'What the tools give is not shown: asset://… stands for it. Pass it, or a field of it as asset://…/content/KEY, as a parameter of any tool; within a text write <|asset://…|>.'
+  'Results of tools are not shown. You get a reference, asset://…, instead. Pass it, or one field of it as asset://…/content/KEY, as a parameter of any tool. Inside a text, write <|asset://…|>.'
 
-const NOT_SHOWN = new ByrefError('tool_failed', 'What the server says of it is not shown')
-const NOT_PASSED = { code: -32601, message: 'This is not passed on in quarantine' }
+const NOT_SHOWN = new ByrefError('tool_failed', 'The error text of the server is not shown')
+const NOT_PASSED = { code: -32601, message: 'This method is not available in quarantine' }
 
 /**
- * The view of a client in quarantine. It sees the server's first description of itself, and references in place of results.
- * Nothing that the server sends unasked passes.
+ * Creates the view of a client in quarantine. It sees the server's first description of itself, and references in place
+ * of results. Nothing that the server sends unasked is passed on.
  */
-export function quarantineView({ assets, labels, save }: ProxySession): ProxyView {
-  const resources = new NamedResources()
-  const progress = new ProgressCounter()
-  const first = new Map<string, Promise<Fields>>()
-  const tools = new ProxyTools({
-    assets,
-    labels,
-    isQuarantine: true,
-    added: readingTools().filter(({ id }) => id === queryTablesTool.id),
-    toServer: withoutAsking,
-    read,
-    failed: failureHere,
-    async shown(answer, { request, name, tool, label }) {
-      const result = resultOf(answer)
-      const isError = result.isError === true
-      const of = { label, tool: isError ? undefined : tool }
-      const { ref, text, _meta } = await redacted(result, `${name} result`, of)
-      if (isError) {
-        const words = `${NOT_SHOWN.code}: ${NOT_SHOWN.message}: ${text}`
-        return answerTo(request, { content: [textBlock(words)], isError, _meta })
-      }
-      const data = { structuredContent: { assetRef: ref, offloaded: true } }
-      const isData = tool?.outputSchema && ref !== undefined
-      return answerTo(request, { content: [textBlock(text)], ...(isData ? data : {}), _meta })
-    },
-  })
+export function quarantineView(session: ProxySession): ProxyView {
+  return new QuarantineView(session)
+}
 
-  async function redacted(
+class QuarantineView implements ProxyView {
+  readonly handlers: ProxyView['handlers']
+  readonly #session: ProxySession
+  readonly #resources = new NamedResources()
+  readonly #progress = new ProgressCounter()
+  /** The first result of each method that is answered only once. */
+  readonly #first = new Map<string, Promise<Fields>>()
+
+  constructor(session: ProxySession) {
+    this.#session = session
+    const methods = Object.entries(this.#methods(this.#tools()))
+    this.handlers = Object.fromEntries(
+      methods.map(([name, handler]) => [name, this.#progress.during(inOurWords(handler))]),
+    )
+  }
+
+  async otherwise(request: RpcMessage): Promise<RpcMessage> {
+    return failureOf(request, NOT_PASSED)
+  }
+
+  fromServer(message: RpcMessage, help: FromServer): RpcMessage | null {
+    const { id, method, params } = message
+    if (id !== undefined) inBackground('Answering a server', answerServer(message, help))
+    else if (method === 'notifications/progress') return this.#progress.next(params)
+    else if (method === 'notifications/resources/updated') return this.#resources.updated(params)
+    else if (method === 'notifications/resources/list_changed') return { jsonrpc: '2.0', method }
+    return null
+  }
+
+  #methods(tools: ProxyTools): Record<string, Handler> {
+    const resources = this.#resources
+    const described = this.#pinned((result) => describedServer(result, GUIDE))
+    return {
+      initialize(request, help) {
+        tools.hear(request)
+        return described(request, help)
+      },
+      'server/discover': described,
+      'tools/list': tools.list,
+      'tools/call': tools.call,
+      'prompts/list': this.#pinned(({ prompts = [] }) => ({ prompts })),
+      'prompts/get': async (request, help) => {
+        const { text, _meta } = await this.#redacted(await ask(request, help), 'prompt')
+        const messages = [{ role: 'user', content: textBlock(text) }]
+        return answerTo(request, { messages, _meta })
+      },
+      'resources/templates/list': this.#pinned(({ resourceTemplates = [] }) => {
+        return { resourceTemplates }
+      }),
+      async 'resources/list'(request, help) {
+        const { items } = await readPages(withoutAsking(request), help.ask, 'resources')
+        return answerTo(request, { resources: resources.list(items) })
+      },
+      'resources/read': async (request, help) => {
+        const { uri } = Object(request.params)
+        if (isAssetRef(uri)) throw new ShownError('The content of assets is not shown')
+        const result = await ask(resources.toServer(request), help)
+        const { text, _meta } = await this.#redacted(result, 'resource')
+        return answerTo(request, { contents: [{ uri, mimeType: 'text/plain', text }], _meta })
+      },
+      'resources/subscribe': confirm((request) => resources.subscribe(request)),
+      'resources/unsubscribe': confirm((request) => resources.toServer(request)),
+      ping: confirm((request) => request),
+    }
+  }
+
+  #tools(): ProxyTools {
+    const { assets, labels } = this.#session
+    return new ProxyTools({
+      assets,
+      labels,
+      isQuarantine: true,
+      added: readingTools().filter(({ id }) => id === queryTablesTool.id),
+      toServer: withoutAsking,
+      read: (tool, call) => this.#query(tool, call),
+      failed: failureHere,
+      shown: (answer, call) => this.#shown(answer, call),
+    })
+  }
+
+  /** Answers with a reference to the result of a call. */
+  async #shown(answer: RpcMessage, { request, name, tool, label }: ProxyCall): Promise<RpcMessage> {
+    const result = resultOf(answer)
+    const isError = result.isError === true
+    const of = { label, tool: isError ? undefined : tool }
+    const { ref, text, _meta } = await this.#redacted(result, `${name} result`, of)
+    if (isError) {
+      const words = `${NOT_SHOWN.code}: ${NOT_SHOWN.message}: ${text}`
+      return answerTo(request, { content: [textBlock(words)], isError, _meta })
+    }
+    const data = { structuredContent: { assetRef: ref, offloaded: true } }
+    const isData = tool?.outputSchema && ref !== undefined
+    return answerTo(request, { content: [textBlock(text)], ...(isData ? data : {}), _meta })
+  }
+
+  async #redacted(
     result: Fields,
     name: string,
     { label, tool }: { label: Label; tool?: Tool } = { label: TRUSTED },
   ) {
     const all = join(stricterByMeta(UNTRUSTED, result._meta), label)
-    const saveAll = save(all)
-    const made = await redactResult(result, { save: (body) => saveAll(body, name), tool })
+    const save = this.#session.save(all)
+    const made = await redactResult(result, { save: (body) => save(body, name), tool })
     return { ...made, _meta: metaOf(all) }
   }
 
-  /** `query_tables` returns a reference to its table. */
-  async function read(tool: AssetTool, { written, label, signal }: ProxyCall) {
+  /** Runs `query_tables`, and answers with a reference to the table that it made. */
+  async #query(tool: AssetTool, { written, label, signal }: ProxyCall): Promise<Fields> {
+    const { assets } = this.#session
     try {
       const { assetRef } = Object(await tool.execute(written, { assets, signal }))
       const { size } = await assets.info(String(assetRef))
@@ -78,76 +151,27 @@ export function quarantineView({ assets, labels, save }: ProxySession): ProxyVie
     }
   }
 
-  async function ask(request: RpcMessage, help: Help): Promise<Fields> {
-    return resultOf(await help.ask(withoutAsking(request)))
-  }
-
   /** Answers with the first result of a method. What the server says later changes nothing. */
-  function pinned(pick: (result: Fields) => Fields): Handler {
+  #pinned(pick: (result: Fields) => Fields): Handler {
     return async (request, help) => {
       const method = String(request.method)
-      const result = first.get(method) ?? ask(request, help).then(pick)
-      first.set(method, result)
-      result.catch(() => first.delete(method))
+      const result = this.#first.get(method) ?? ask(request, help).then(pick)
+      this.#first.set(method, result)
+      result.catch(() => this.#first.delete(method))
       return answerTo(request, await result)
     }
   }
+}
 
-  /** Answers that a request is done, and nothing else. */
-  const done = (toServer: (request: RpcMessage) => RpcMessage): Handler => {
-    return async (request, help) => {
-      await ask(toServer(request), help)
-      return answerTo(request, {})
-    }
-  }
+async function ask(request: RpcMessage, help: Help): Promise<Fields> {
+  return resultOf(await help.ask(withoutAsking(request)))
+}
 
-  const described = pinned((result) => describedServer(result, GUIDE))
-  const handlers: Record<string, Handler> = {
-    initialize(request, help) {
-      tools.hear(request)
-      return described(request, help)
-    },
-    'server/discover': described,
-    'tools/list': tools.list,
-    'tools/call': tools.call,
-    'prompts/list': pinned(({ prompts = [] }) => ({ prompts })),
-    'resources/templates/list': pinned(({ resourceTemplates = [] }) => ({ resourceTemplates })),
-    async 'resources/list'(request, help) {
-      const { items } = await readPages(withoutAsking(request), help.ask, 'resources')
-      return answerTo(request, { resources: resources.list(items) })
-    },
-    async 'resources/read'(request, help) {
-      const { uri } = Object(request.params)
-      if (isAssetRef(uri)) throw new ShownError('What an asset holds is not shown')
-      const result = await ask(resources.toServer(request), help)
-      const { text, _meta } = await redacted(result, 'resource')
-      return answerTo(request, { contents: [{ uri, mimeType: 'text/plain', text }], _meta })
-    },
-    async 'prompts/get'(request, help) {
-      const { text, _meta } = await redacted(await ask(request, help), 'prompt')
-      return answerTo(request, { messages: [{ role: 'user', content: textBlock(text) }], _meta })
-    },
-    'resources/subscribe': done((request) => resources.subscribe(request)),
-    'resources/unsubscribe': done((request) => resources.toServer(request)),
-    ping: done((request) => request),
-  }
-
-  return {
-    handlers: Object.fromEntries(
-      Object.entries(handlers).map(([method, handler]) => [
-        method,
-        progress.during(inOurWords(handler)),
-      ]),
-    ),
-    otherwise: async (request) => failureOf(request, NOT_PASSED),
-    fromServer(message, help) {
-      const { id, method, params } = message
-      if (id !== undefined) inBackground('Answering a server', answerServer(message, help))
-      else if (method === 'notifications/progress') return progress.next(params)
-      else if (method === 'notifications/resources/updated') return resources.updated(params)
-      else if (method === 'notifications/resources/list_changed') return { jsonrpc: '2.0', method }
-      return null
-    },
+/** Passes a request on, and answers only that it is done. */
+function confirm(toServer: (request: RpcMessage) => RpcMessage): Handler {
+  return async (request, help) => {
+    await ask(toServer(request), help)
+    return answerTo(request, {})
   }
 }
 
@@ -155,7 +179,7 @@ function textBlock(text: string): Fields {
   return { type: 'text', text }
 }
 
-/** An error whose message holds nothing of the server's. */
+/** An error whose message contains no text of the server. */
 class ShownError extends Error {
   readonly code: number
   constructor(message: string, code = -32602) {
@@ -164,7 +188,7 @@ class ShownError extends Error {
   }
 }
 
-/** A handler that fails in our own words. Of the server's errors only a code of the protocol passes. */
+/** Replaces the text of errors by our own. Of the server's errors, only a code of the protocol is passed on. */
 function inOurWords(handler: Handler): Handler {
   return (request, help) =>
     handler(request, help).catch((error) => {
@@ -173,7 +197,7 @@ function inOurWords(handler: Handler): Handler {
 }
 
 function serverError(error: unknown): ShownError {
-  const message = 'The server answered with an error. What it says is not shown'
+  const message = 'The server answered with an error. Its text is not shown'
   return new ShownError(message, knownCode(Object(error).code))
 }
 
@@ -181,18 +205,18 @@ function resultOf({ result, error }: RpcMessage): Fields {
   if (!isPlainObject(result)) throw serverError(error)
   const { resultType = 'complete' } = result
   if (resultType === 'complete') return result
-  throw new ShownError('The server asks for something before it answers, which is not passed on')
+  throw new ShownError('The server asked for more input before it answers. Such requests are not passed on in quarantine')
 }
 
-/** An error of a call that was not sent. Its message may tell what an asset contains. */
+/** Returns the error of a call that was not sent. The original message may reveal what an asset contains. */
 function failureHere(error: unknown): ByrefError {
   if (!(error instanceof ByrefError)) return NOT_SHOWN
   if (error.code === 'flow_refused') return error
-  const message = 'A reference names nothing that fits here. What there is is not shown'
+  const message = 'A reference does not exist or does not fit here. Details are not shown in quarantine'
   return new ByrefError(error.code, message)
 }
 
-/** Answers a request of the server. It learns the client's folders, and that somebody is there. */
+/** Answers a request of the server. The server learns the client's roots and that the client is alive, nothing more. */
 async function answerServer(request: RpcMessage, { askClient, answer }: FromServer): Promise<void> {
   const { id, method } = request
   if (method === 'ping') answer({ jsonrpc: '2.0', id, result: {} })
@@ -200,11 +224,11 @@ async function answerServer(request: RpcMessage, { askClient, answer }: FromServ
   else answer(failureOf(request, NOT_PASSED))
 }
 
-/** Counts progress anew: the server's numbers and words do not pass. */
+/** Replaces progress by a counter, because the server's numbers and texts are not passed on. */
 class ProgressCounter {
   readonly #counts = new Map<unknown, number>()
 
-  /** A handler during whose work progress is counted. */
+  /** Counts progress while the handler runs. */
   during(handler: Handler): Handler {
     return async (request, help) => {
       const { progressToken } = Object(request.params?._meta)
@@ -213,7 +237,7 @@ class ProgressCounter {
     }
   }
 
-  /** The notification for the client. Null for a request that is not under way. */
+  /** Returns the notification for the client. Null if the request is not running. */
   next(params: unknown): RpcMessage | null {
     const { progressToken } = Object(params)
     const before = this.#counts.get(progressToken)
