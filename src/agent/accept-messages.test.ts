@@ -54,15 +54,16 @@ describe('acceptMessages', () => {
     const ref = expect.stringMatching(/^asset:/)
     expect(accepted.content).toEqual([
       content[0],
-      { type: 'image_url', image_url: { url: ref } },
-      { type: 'image_url', image_url: { url: ref } },
+      { type: 'image_url', image_url: { url: ref, mimeType: 'image/png' } },
+      { type: 'image_url', image_url: { url: ref, mimeType: 'image/png' } },
       content[3],
       { type: 'file', file: { url: 'https://x.example/a.pdf', mimeType: 'application/pdf' } },
-      { type: 'input_audio', input_audio: { url: ref, format: 'wav' } },
-      { type: 'file', file: { url: ref, filename: 'a.txt' } },
+      { type: 'input_audio', input_audio: { url: ref, format: 'wav', mimeType: 'audio/wav' } },
+      { type: 'file', file: { url: ref, filename: 'a.txt', mimeType: 'text/plain' } },
       content[7],
     ])
     expect(accepted.created.map(({ by }) => by)).toEqual(Array(4).fill('user'))
+    expect(accepted.created.at(-1)?.name).toBe('a.txt')
     expect(JSON.stringify(accepted.events)).not.toContain('iVBOR')
   })
 

@@ -140,10 +140,10 @@ function storedPart(part: unknown): unknown {
   if (!isPlainObject(part)) return part
   const { type, [partType(part)]: holder, ...rest } = part
   if (!isPlainObject(holder) || !isPlainObject(holder.url)) return part
-  const { assetRef, kind } = holder.url
+  const { assetRef, kind, mimeType } = holder.url
   if (typeof assetRef !== 'string') return part
   const as = TYPES_BY_KIND[kind as keyof typeof TYPES_BY_KIND] ?? type
-  return { type: as, [as]: { ...holder, url: assetRef }, ...rest }
+  return { type: as, [as]: { ...holder, url: assetRef, mimeType }, ...rest }
 }
 
 type NamedAttachment = Partial<Attachment> & Pick<Attachment, 'assetRef'>

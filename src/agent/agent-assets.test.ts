@@ -513,7 +513,14 @@ describe('createAgent, with assets', () => {
     const [message] = run.messages
     expect(message?.content).toEqual([
       content[0],
-      { type: 'image_url', image_url: { url: expect.stringMatching(/^asset:/), detail: 'low' } },
+      {
+        type: 'image_url',
+        image_url: {
+          url: expect.stringMatching(/^asset:/),
+          detail: 'low',
+          mimeType: 'image/png',
+        },
+      },
     ])
     expect(message?.metadata).toMatchObject({ icon: { mimeType: 'image/png' }, x: 1 })
     expect(JSON.stringify(await agent.log.read(run.conversation))).not.toContain('iVBOR')

@@ -10,6 +10,7 @@ import type { Run } from '../engine/follow-run.ts'
 import type { Limits } from '../engine/limits.ts'
 import type { OutputOf, OutputSchema } from '../engine/output/output-schema.ts'
 import type { PromptOptions } from '../engine/prompt-settings.ts'
+import type { PrepareStep } from '../engine/run-settings.ts'
 import type { AdvanceOptions } from '../engine/sessions.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
 import type { LanguageModel } from '../models/language-model.ts'
@@ -22,6 +23,7 @@ import type { InNamespace } from './agent-parts.ts'
 import type { ApprovalAnswer } from './approve.ts'
 import type { ForkOptions } from './fork.ts'
 import type { EventHandlers, Processor } from './processors.ts'
+import type { ConversationContent } from './read-conversation.ts'
 import type { AddOptions, RunOptions, Said, SendOptions } from './start-run.ts'
 import type { SubAgentOptions } from './sub-agent.ts'
 
@@ -64,6 +66,12 @@ export interface AgentOptions extends PromptOptions {
    * `settings` take precedence.
    */
   settings?: ModelSettings
+  /**
+   * Returns the model, the tools or the model settings of one step, where they differ from the agent's. Called
+   * before each call of the model, and again if a step starts over after a crash. A change of the model or of the
+   * tools costs the provider's cache of the prompt. `capabilities` apply only to the agent's own model.
+   */
+  prepareStep?: PrepareStep
   /** Limits on the length, duration and cost of a run. */
   limits?: Limits
   /**
@@ -168,6 +176,8 @@ export interface Agent {
   ): Promise<void>
   /** Cancels the run of a conversation, in whichever process it runs. Resolves to false if there is none. */
   cancel(conversation: string, options?: InNamespace): Promise<boolean>
+  /** Reads the messages, assets and data of a conversation. Null if the conversation does not exist. */
+  conversation(conversation: string, options?: InNamespace): Promise<ConversationContent | null>
   /** Copies a conversation up to and including a message. Resolves to the id of the new conversation. */
   fork(conversation: string, options?: ForkOptions & InNamespace): Promise<string>
   /**

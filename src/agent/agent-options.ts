@@ -30,6 +30,7 @@ export const AGENT_OPTIONS: OptionTable<AgentOptions> = {
   log: is.having('a log, such as createMemoryLog()', 'append', 'scoped'),
   context: is.anything,
   settings: is.group(MODEL_SETTINGS),
+  prepareStep: is.callback(),
   limits: is.group(LIMITS),
   trust: is.either(TRUST_MODE, is.group(TRUST_OPTIONS)),
   retry: is.group(RETRY_OPTIONS),
@@ -55,7 +56,7 @@ export const AGENT_METHODS: MethodTables<Agent> = {
   add: { 2: ADD_OPTIONS },
   ...is.all({ 2: NAMESPACE }, 'deleteMessage', 'lineage', 'debug'),
   resume: { 1: NAMESPACE, throws: true },
-  cancel: { 1: NAMESPACE },
+  ...is.all({ 1: NAMESPACE }, 'cancel', 'conversation'),
   fork: { 1: { ...NAMESPACE, at: is.string, id: is.string } },
   advance: { 1: { ...NAMESPACE, onTaken: is.callback(), leave: is.signal, signal: is.signal } },
   approve: {

@@ -29,6 +29,7 @@ import type { AgentParts, InNamespace } from './agent-parts.ts'
 import { askAboutTool } from './ask-about.ts'
 import { forkConversation } from './fork.ts'
 import { tellHandlers } from './processors.ts'
+import { readConversation } from './read-conversation.ts'
 import { resumeRun } from './resume.ts'
 import { addMessages, sendMessages, startRun } from './start-run.ts'
 import { streamListeners } from './stream-listeners.ts'
@@ -146,6 +147,7 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     plugins,
     trust,
     retry,
+    prepareStep: options.prepareStep,
     ...(options.log?.queue ? { patienceMs: PATIENCE_MS } : {}),
     policy: composePolicies(policiesOf(options, { tools, trust, limits })),
   }
@@ -244,6 +246,7 @@ function agentIn(namespace: string | null, core: Core): Agent {
       const own = sessions(of(given))
       return cancelRun(own, await own.get(conversation))
     },
+    conversation: (conversation, given) => readConversation(logOf(of(given)), conversation),
     fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
     async lineage(conversation, ref, given) {
       const { lineageOf } = await import('../policies/trust/lineage.ts')

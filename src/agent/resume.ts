@@ -4,6 +4,7 @@ import { cancelRun } from '../engine/cancel.ts'
 import { followRun, type Run } from '../engine/follow-run.ts'
 import type { Session } from '../engine/session.ts'
 import type { Sessions } from '../engine/sessions.ts'
+import { partialOutput } from './partial-output.ts'
 import { textStream } from './text-stream.ts'
 
 /**
@@ -63,6 +64,9 @@ export function resumeRun(
     },
     get textStream() {
       return textStream(follower.events)
+    },
+    get partialOutputStream() {
+      return partialOutput(follower.events)
     },
     [Symbol.asyncIterator]: () => follower.events[Symbol.asyncIterator](),
   }

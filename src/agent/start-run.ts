@@ -25,6 +25,7 @@ import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../models/mod
 import { isCommand } from '../plugins/command-message.ts'
 import { type Accepted, acceptMessages } from './accept-messages.ts'
 import { type AgentParts, type InNamespace, NAMESPACE } from './agent-parts.ts'
+import { partialOutput } from './partial-output.ts'
 import { textStream } from './text-stream.ts'
 
 /** A person's text, a message in any form, or a list of these. */
@@ -179,6 +180,9 @@ export function startRun<Schema extends OutputSchema | undefined>(
     result: follower.result as Run<OutputOf<Schema>>['result'],
     get textStream() {
       return textStream(follower.events)
+    },
+    get partialOutputStream() {
+      return partialOutput(follower.events) as Run<OutputOf<Schema>>['partialOutputStream']
     },
     get messages() {
       return open?.state.messages ?? []

@@ -61,7 +61,7 @@ export interface SourceLabels {
  */
 export function sourceLabels(labels: Labels, assets: Pick<Assets, 'info'>): SourceLabels {
   return {
-    variable: labels.variableTree,
+    variable: (ref, instance) => labels.variableTree(ref, instance),
     asset: (ref) => labels.assetTree(ref) ?? recordLabels(ref, assets),
   }
 }

@@ -7,11 +7,11 @@ import {
 } from '../core/events/conversation-state.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
 import { ModelBusyError } from '../models/call-model.ts'
-import type { ModelCapabilities } from '../models/model-capabilities.ts'
 import { unlessAborted } from '../models/on-abort.ts'
 import { createCallRunner } from './calls/call-runner.ts'
 import { isRefusal } from './calls/record-call.ts'
 import { appendsDue, situationOf } from './follow-up.ts'
+import { checkPrice } from './limits.ts'
 import { callsOf, deadlineOf, type Next, next } from './next.ts'
 import { claimEntry, errorEntry, queuedStartEntry, type RunWriter } from './run-entries.ts'
 import { RunLostError, runFailure } from './run-lost-error.ts'
@@ -329,15 +329,6 @@ function stuck(conversation: string): ByrefError {
   return new ByrefError(
     'run_failed',
     `The run in "${conversation}" makes no progress. This is a defect in byref: please report it with the exported conversation.`,
-  )
-}
-
-/** Rejects a cost limit if the model's price is unknown, because the limit would have no effect. */
-function checkPrice({ price }: ModelCapabilities, { cost }: AgentSettings['limits']): void {
-  if (price || cost === Infinity) return
-  throw new ByrefError(
-    'config_invalid',
-    'limits.cost is set, but the model’s price is unknown. Set it with capabilities: { price: { input, output } }, in US dollars per million tokens.',
   )
 }
 

@@ -3,7 +3,7 @@ import { isRunEnd, type RunState } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import type { Message } from '../core/messages/message.ts'
-import type { OutputSchema } from './output/output-schema.ts'
+import type { DeepPartial, OutputSchema } from './output/output-schema.ts'
 import { type RunResult, runResult } from './run-result.ts'
 import type { Session } from './session.ts'
 
@@ -26,6 +26,11 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
   readonly result: Promise<RunResult<Output>>
   /** The model's text as it streams, for all steps. Iterate it at once: text that was missed comes in one piece. */
   readonly textStream: AsyncIterable<string>
+  /**
+   * The JSON of the answer while it streams, for a run with `output`: the value so far, which is not validated yet.
+   * `result` has the whole, valid value.
+   */
+  readonly partialOutputStream: AsyncIterable<DeepPartial<Output>>
   /** Returns the conversation's messages so far. */
   readonly messages: readonly Message[]
   /** Cancels the run, in whichever process it is. */

@@ -1,4 +1,6 @@
 import { is, type OptionTable } from '../core/check-options.ts'
+import { ByrefError } from '../core/errors.ts'
+import type { ModelCapabilities } from '../models/model-capabilities.ts'
 
 /** Limits of a run. Each is a number, or Infinity for no limit. */
 export interface Limits {
@@ -51,4 +53,17 @@ export function resolveLimits(limits: Limits = {}): ResolvedLimits {
     Object.entries(limits).filter(([, value]) => value !== undefined),
   )
   return { ...DEFAULTS, ...given }
+}
+
+/**
+ * Rejects a cost limit if the model's price is unknown, because the limit would have no effect.
+ *
+ * @throws ByrefError `config_invalid`
+ */
+export function checkPrice({ price }: ModelCapabilities, { cost }: ResolvedLimits): void {
+  if (price || cost === Infinity) return
+  throw new ByrefError(
+    'config_invalid',
+    'limits.cost is set, but the model’s price is unknown. Set it with capabilities: { price: { input, output } }, in US dollars per million tokens.',
+  )
 }

@@ -4,7 +4,7 @@ import type { LanguageModel } from '../models/language-model.ts'
 import type { ModelSettings } from '../models/model-settings.ts'
 import type { RetryOptions } from '../models/retry-options.ts'
 import type { Plugins } from '../plugins/command-message.ts'
-import type { ComposedPolicy } from '../policies/policy.ts'
+import type { ComposedPolicy, StepWork } from '../policies/policy.ts'
 import type { TrustSettings } from '../policies/trust/trust-options.ts'
 import type { ResolvedLimits } from './limits.ts'
 import type { PromptSettings } from './prompt-settings.ts'
@@ -38,6 +38,31 @@ export interface AgentSettings {
    * continues later. Absent: as long as `retry` says.
    */
   patienceMs?: number
+  /** Returns the settings of a step that differ from these. Absent if the app does not choose them. */
+  prepareStep?: PrepareStep
   /** All policies, composed into one: approval, trust, time limits, retries, and the app's own. */
   policy: ComposedPolicy
 }
+
+/** A step whose model has not been asked yet. */
+export interface StepToPrepare extends StepWork {
+  /** The number of the step in its run, from 0. */
+  stepNumber: number
+  /** The `context` of the run, or else of the agent. */
+  context: unknown
+}
+
+/** Settings for one step. What is absent stays as the agent has it. */
+export interface StepSettings {
+  /** The model to ask. */
+  model?: LanguageModel
+  /** The ids of the tools that the model may call in this step. */
+  activeTools?: readonly string[]
+  /** Model settings. They take precedence over those of the run and of the agent. */
+  settings?: ModelSettings
+}
+
+/** Returns the settings of a step. Called before each call of the model, and again if a step starts over. */
+export type PrepareStep = (
+  step: StepToPrepare,
+) => StepSettings | undefined | Promise<StepSettings | undefined>

@@ -3,6 +3,8 @@ import type { ModelStreamPart } from './language-model.ts'
 
 /** A complete answer, from a model that does not stream. */
 export interface ModelAnswer {
+  /** The model's reasoning before its text. */
+  reasoning?: string
   text?: string
   /** Files that the model generates, such as images, as bytes or base64. */
   files?: { mediaType: string; data: Uint8Array | string }[]
@@ -30,11 +32,16 @@ export function answerStream(
 }
 
 async function* pieces(
-  { text = '', files = [], calls = [], usage }: ModelAnswer,
+  { reasoning = '', text = '', files = [], calls = [], usage }: ModelAnswer,
   signal: AbortSignal | undefined,
   delayMs: number,
 ): AsyncGenerator<ModelStreamPart> {
   yield { type: 'stream-start', warnings: [] }
+  if (reasoning) {
+    yield { type: 'reasoning-start', id: 'reasoning' }
+    for (const delta of cut(reasoning)) yield { type: 'reasoning-delta', id: 'reasoning', delta }
+    yield { type: 'reasoning-end', id: 'reasoning' }
+  }
   if (text) {
     yield { type: 'text-start', id: 'text' }
     for (const delta of cut(text)) {

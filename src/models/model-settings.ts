@@ -1,5 +1,4 @@
 import { is, type OptionTable } from '../core/check-options.ts'
-import type { JsonObject } from '../core/json/json.ts'
 import type { ModelCallOptions } from './language-model.ts'
 
 /**
@@ -41,15 +40,10 @@ export function modelSettings(given: ModelSettings = {}): ModelSettings {
   return JSON.parse(JSON.stringify(given)) as ModelSettings
 }
 
-/**
- * Returns the options of a call. A run's settings take precedence over the agent's. `toolChoice` is included
- * only if there are tools.
- */
+/** Returns the options of a call. `toolChoice` is included only if there are tools. */
 export function callSettings(
-  own: ModelSettings,
-  ofRun: JsonObject | undefined,
+  { toolChoice, ...rest }: ModelSettings,
   { hasTools }: { hasTools: boolean },
 ): ModelSettings {
-  const { toolChoice, ...rest }: ModelSettings = { ...own, ...(ofRun as ModelSettings) }
   return hasTools && toolChoice ? { ...rest, toolChoice } : rest
 }

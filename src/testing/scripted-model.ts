@@ -55,8 +55,11 @@ async function generated(
 ): Promise<LanguageModelV4GenerateResult> {
   const content: LanguageModelV4Content[] = []
   let text = ''
+  let reasoning = ''
   for await (const part of stream) {
     if (part.type === 'text-delta') text += part.delta
+    else if (part.type === 'reasoning-delta') reasoning += part.delta
+    else if (part.type === 'reasoning-end') content.push({ type: 'reasoning', text: reasoning })
     else if (part.type === 'text-end') content.push({ type: 'text', text })
     else if (part.type === 'file' || part.type === 'tool-call') content.push(part)
     else if (part.type === 'finish') {

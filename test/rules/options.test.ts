@@ -90,6 +90,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'Agent.approve[3]': (options) => agent.approve('c', 'call', { approved: true }, options),
   'Agent.asTool[0]': (options) => agent.asTool(options),
   'Agent.cancel[1]': (options) => agent.cancel('c', options),
+  'Agent.conversation[1]': (options) => agent.conversation('c', options),
   'Boundary.describe[0]': (options) => boundary.describe(options),
   'Boundary.offload[0]': (options) => boundary.offload(options, { value: 1, events: [] }),
   'Boundary.resolve[0]': (options) => boundary.resolve(options, null),

@@ -40,13 +40,16 @@ export function askOnce({
 ) => Promise<{ text: string; usage: TokenUsage }> {
   return async (prompt) => {
     const nothing = (): void => {}
-    const listener = { text: nothing, textEnd: nothing, call: nothing }
     const reader = new ResponseReader((id) => id, {
-      ...listener,
+      text: nothing,
+      textEnd: nothing,
+      reasoning: nothing,
+      reasoningEnd: nothing,
       callStart: nothing,
       callDelta: nothing,
+      call: nothing,
     })
-    const own = callSettings(settings, undefined, { hasTools: false })
+    const own = callSettings(settings, { hasTools: false })
     await callModel({
       model,
       options: { ...own, prompt, ...jsonAnswer(schema, own) },

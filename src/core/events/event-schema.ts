@@ -37,7 +37,7 @@ type Fields<T> = {
 
 type Durable = Exclude<
   ConversationEvent['type'],
-  | `TEXT_MESSAGE_${string}`
+  | `${'TEXT' | 'REASONING'}_MESSAGE_${string}`
   | 'TOOL_CALL_START'
   | 'TOOL_CALL_ARGS'
   | 'TOOL_CALL_RESULT'

@@ -322,6 +322,10 @@ export type ConversationEvent =
   | { type: 'TEXT_MESSAGE_START'; messageId: string; role: 'assistant' }
   | { type: 'TEXT_MESSAGE_CONTENT'; messageId: string; delta: string }
   | { type: 'TEXT_MESSAGE_END'; messageId: string }
+  /** The model's reasoning, in one or more parts. `messageId` is the id of the answer, which then contains it. */
+  | { type: 'REASONING_MESSAGE_START'; messageId: string; role: 'reasoning' }
+  | { type: 'REASONING_MESSAGE_CONTENT'; messageId: string; delta: string }
+  | { type: 'REASONING_MESSAGE_END'; messageId: string }
   | { type: 'TOOL_CALL_START'; toolCallId: string; toolCallName: string; parentMessageId: string }
   | { type: 'TOOL_CALL_ARGS'; toolCallId: string; delta: string }
   | {
@@ -370,6 +374,9 @@ const DURABLE: Record<ConversationEvent['type'], boolean> = {
   TEXT_MESSAGE_START: false,
   TEXT_MESSAGE_CONTENT: false,
   TEXT_MESSAGE_END: false,
+  REASONING_MESSAGE_START: false,
+  REASONING_MESSAGE_CONTENT: false,
+  REASONING_MESSAGE_END: false,
   TOOL_CALL_START: false,
   TOOL_CALL_ARGS: false,
   TOOL_CALL_RESULT: false,

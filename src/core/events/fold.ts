@@ -273,6 +273,10 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     streaming[messageId] = (streaming[messageId] ?? '') + delta
   },
   TEXT_MESSAGE_END: ignore,
+  // The answer contains its reasoning.
+  REASONING_MESSAGE_START: ignore,
+  REASONING_MESSAGE_CONTENT: ignore,
+  REASONING_MESSAGE_END: ignore,
   TOOL_CALL_RESULT: ignore,
 }
 

@@ -123,7 +123,7 @@ function canonical(known: PartType, part: Fields, { key, fields }: Inner): unkno
   const type = typeOf(known, mimeType)
   const detail =
     type === 'image_url' ? (take(held, ['detail']) ?? take(outer, ['detail'])) : undefined
-  const url = toUrl(body, claim)
+  const url = withName(toUrl(body, claim), filename)
   const stored = {
     ...held,
     ...(url === undefined ? {} : { url }),
@@ -151,6 +151,13 @@ function take(fields: Record<string, unknown>, keys: readonly string[]): string 
 }
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:/i
+
+/** Adds the file's name to a body, so that its asset has it. */
+function withName(url: unknown, fileName: string | undefined): unknown {
+  if (fileName === undefined) return url
+  if (typeof url === 'string' && url.startsWith('data:')) return { dataUrl: url, fileName }
+  return isPlainObject(url) && 'dataBase64' in url ? { ...url, fileName } : url
+}
 
 /** Returns the body as a URL if it is one; otherwise in a form that becomes an asset. */
 function toUrl(body: unknown, mimeType: string | undefined): unknown {

@@ -35,7 +35,13 @@ describe('canonicalPart', () => {
     [
       'OpenAI: file',
       { type: 'file', file: { file_data: 'data:application/pdf;base64,AQID', filename: 'a.pdf' } },
-      { type: 'file', file: { url: 'data:application/pdf;base64,AQID', filename: 'a.pdf' } },
+      {
+        type: 'file',
+        file: {
+          url: { dataUrl: 'data:application/pdf;base64,AQID', fileName: 'a.pdf' },
+          filename: 'a.pdf',
+        },
+      },
     ],
     [
       'AI SDK: image as bytes',
@@ -63,7 +69,10 @@ describe('canonicalPart', () => {
       },
       {
         type: 'file',
-        file: { url: { mimeType: 'application/pdf', dataBase64: 'AQID' }, filename: 'a.pdf' },
+        file: {
+          url: { mimeType: 'application/pdf', dataBase64: 'AQID', fileName: 'a.pdf' },
+          filename: 'a.pdf',
+        },
         providerOptions: {},
       },
     ],
@@ -90,7 +99,10 @@ describe('canonicalPart', () => {
       },
       {
         type: 'file',
-        file: { url: { mimeType: 'application/pdf', dataBase64: 'AQID' }, filename: 'A' },
+        file: {
+          url: { mimeType: 'application/pdf', dataBase64: 'AQID', fileName: 'A' },
+          filename: 'A',
+        },
       },
     ],
     [
@@ -102,7 +114,7 @@ describe('canonicalPart', () => {
   ])('takes %s', (_name, given, stored) => {
     expect(canonicalPart(given)).toEqual(stored)
     const again = canonicalPart(stored)
-    if (!JSON.stringify(stored).includes('dataBase64')) expect(again).toEqual(stored)
+    if (!/dataBase64|dataUrl/.test(JSON.stringify(stored))) expect(again).toEqual(stored)
   })
 })
 

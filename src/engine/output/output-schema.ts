@@ -13,6 +13,13 @@ export type OutputSchema<Output = unknown> = ToolSchema<Output> | JsonSchema
 export type OutputOf<Schema> =
   Schema extends StandardSchemaV1<unknown, infer Output> ? Output : unknown
 
+/** A value that is still being written: fields and list items may be missing, and text may be cut off. */
+export type DeepPartial<T> = T extends readonly (infer Item)[]
+  ? DeepPartial<Item>[]
+  : T extends object
+    ? { [Key in keyof T]?: DeepPartial<T[Key]> }
+    : T
+
 /** A parsed answer: its value, or a description of the problem for the model. */
 export type ReadOutput<Output = JsonValue> =
   | { value: Output; problem?: undefined }

@@ -12,13 +12,14 @@ import { newId } from '../../core/new-id.ts'
 import { callModel } from '../../models/call-model.ts'
 import { jsonAnswer } from '../../models/json-answer.ts'
 import type { ModelCallOptions } from '../../models/language-model.ts'
-import { withCost } from '../../models/model-capabilities.ts'
-import { callSettings } from '../../models/model-settings.ts'
+import { type ModelCapabilities, withCost } from '../../models/model-capabilities.ts'
+import { callSettings, type ModelSettings } from '../../models/model-settings.ts'
 import { callError } from '../calls/call-error.ts'
 import { type AcceptedCall, type CallRunner, createCallRunner } from '../calls/call-runner.ts'
 import { RunLostError } from '../run-lost-error.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
 import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './assistant-message.ts'
+import { type PreparedStep, prepareStep } from './prepare-step.ts'
 import { type ModelCall, type ModelResponse, ResponseReader } from './read-response.ts'
 import { type SavedAnswer, saveModelFiles } from './save-model-files.ts'
 import { laterTools, type StepPrompts } from './step-prompts.ts'
@@ -31,14 +32,15 @@ import { laterTools, type StepPrompts } from './step-prompts.ts'
  * @param messageId The id of the step, whose start is in the log.
  */
 export async function askModel(
-  scope: RunScope,
+  run: RunScope,
   messageId: string,
   prompts: StepPrompts,
 ): Promise<void> {
+  const prepared = run.settings.prepareStep ? await prepareStep(run, messageId) : unchanged(run)
+  const { scope, tools, capabilities } = prepared
   const { settings, signal } = scope
-  const { model, tools, retry, limits } = settings
-  const prompt = await promptOf(scope, prompts)
-  const shown = toolsForModel(tools, laterTools(settings, scope.session.state))
+  const { model, retry, limits } = settings
+  const prompt = await promptOf(scope, prompts, capabilities)
   const answer = createAnswer(scope, messageId)
   try {
     const response = await around(scope, messageId, async () => {
@@ -47,8 +49,8 @@ export async function askModel(
           model,
           options: {
             prompt,
-            tools: shown.length > 0 ? [...shown] : undefined,
-            ...optionsOf(scope, shown.length > 0),
+            tools: tools.length > 0 ? [...tools] : undefined,
+            ...optionsOf(prepared),
           },
           signal,
           retry,
@@ -60,9 +62,10 @@ export async function askModel(
       answer.reader.end()
       await answer.accepted()
       const { response } = answer.reader
-      return { ...response, usage: withCost(response.usage, (await prompts.ready()).price) }
+      const { price } = capabilities ?? (await prompts.ready())
+      return { ...response, usage: withCost(response.usage, price) }
     })
-    await logAnswer(scope, messageId, response)
+    await logAnswer(prepared, messageId, response)
   } catch (error) {
     await answer.reader.flush()
     signal.throwIfAborted()
@@ -72,6 +75,13 @@ export async function askModel(
   }
   answer.calls()?.close()
   await answer.calls()?.settled()
+}
+
+/** The step as the agent's own settings have it. */
+function unchanged(scope: RunScope): PreparedStep {
+  const { settings, session } = scope
+  const tools = toolsForModel(settings.tools, laterTools(settings, session.state))
+  return { scope, settings: {}, tools }
 }
 
 /** Asks the model, inside the `aroundStep` of the agent's policies. */
@@ -90,9 +100,13 @@ function around(
  * Makes the prompt of the step. If files that it showed are gone, it is compacted first. Files that cannot be read
  * are logged.
  */
-async function promptOf(scope: RunScope, prompts: StepPrompts): Promise<LanguageModelV4Prompt> {
+async function promptOf(
+  scope: RunScope,
+  prompts: StepPrompts,
+  capabilities?: ModelCapabilities,
+): Promise<LanguageModelV4Prompt> {
   const derive = async () => {
-    const derived = await scope.during(() => prompts.next(scope.session))
+    const derived = await scope.during(() => prompts.next(scope.session, capabilities))
     if (derived.unread.size > 0) await scope.append({ events: unreadEvents(derived.unread) })
     return derived
   }
@@ -124,12 +138,15 @@ export async function compactPrompt(
 }
 
 /** Returns the options of the model call, without prompt and tools. */
-function optionsOf(
-  { session, settings }: RunScope,
-  hasTools: boolean,
-): Omit<ModelCallOptions, 'prompt'> {
+function optionsOf({
+  scope,
+  settings: ofStep,
+  tools,
+}: PreparedStep): Omit<ModelCallOptions, 'prompt'> {
+  const { session, settings } = scope
   const { settings: ofRun, output } = openRun(session.state)?.ask ?? {}
-  const own = callSettings(settings.modelSettings, ofRun, { hasTools })
+  const all = { ...settings.modelSettings, ...(ofRun as ModelSettings), ...ofStep }
+  const own = callSettings(all, { hasTools: tools.length > 0 })
   return output ? { ...own, ...jsonAnswer(output, own) } : own
 }
 
@@ -138,7 +155,13 @@ function createAnswer(scope: RunScope, messageId: string) {
   const { session } = scope
   let calls: CallRunner | null = null
   let accepting: Promise<void> | null = null
-  let speaking = false
+  let isSpeaking = false
+  let isReasoning = false
+
+  /** Streams an event. The answer does not wait for its handlers. */
+  function begin(event: ConversationEvent): void {
+    inBackground('Telling handlers of an answer', scope.stream(event))
+  }
 
   async function accept(call: ModelCall): Promise<void> {
     const extracted = await scope.during(() =>
@@ -150,14 +173,23 @@ function createAnswer(scope: RunScope, messageId: string) {
 
   const reader = new ResponseReader((id) => freshCallId(session.state.calls, id), {
     text(delta) {
-      if (!speaking) {
-        speaking = true
-        const told = scope.stream({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
-        inBackground('Telling handlers of an answer', told)
-      }
+      if (!isSpeaking) begin({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
+      isSpeaking = true
       return scope.stream({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta })
     },
-    textEnd: () => (speaking ? scope.stream({ type: 'TEXT_MESSAGE_END', messageId }) : undefined),
+    textEnd: () => {
+      return isSpeaking ? scope.stream({ type: 'TEXT_MESSAGE_END', messageId }) : undefined
+    },
+    reasoning(delta) {
+      if (!isReasoning) begin({ type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' })
+      isReasoning = true
+      return scope.stream({ type: 'REASONING_MESSAGE_CONTENT', messageId, delta })
+    },
+    reasoningEnd() {
+      const isEnd = isReasoning
+      isReasoning = false
+      return isEnd ? scope.stream({ type: 'REASONING_MESSAGE_END', messageId }) : undefined
+    },
     callStart: (toolCallId, toolCallName) =>
       scope.stream({
         type: 'TOOL_CALL_START',
@@ -190,7 +222,7 @@ function modelAssets({ assets, session: { labels } }: RunScope, messageId: strin
 }
 
 async function logAnswer(
-  scope: RunScope,
+  { scope, changed }: PreparedStep,
   messageId: string,
   response: ModelResponse,
 ): Promise<void> {
@@ -203,6 +235,7 @@ async function logAnswer(
           return saveModelFiles(response, { assets, signal, messageId })
         })
       : { events: [], attachments: [], text: response.text }
+  const said = changed ? { ...response.provider, changed } : response.provider
   await scope.append((state) => {
     const { step, stepName } = openStep(state, messageId)
     const calls = step ? loggedCalls(state, step) : []
@@ -215,7 +248,7 @@ async function logAnswer(
         { type: 'NEW_MESSAGE', payload },
         { type: 'STEP_FINISHED', stepName, runId, messageId, usage, finishReason },
       ],
-      debug: response.provider ? { [messageId]: response.provider } : undefined,
+      debug: said ? { [messageId]: said } : undefined,
     }
   })
 }

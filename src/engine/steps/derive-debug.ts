@@ -13,11 +13,13 @@ import type { Message } from '../../core/messages/message.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { redact } from '../../log/redact.ts'
+import { capabilitiesOf } from '../../models/capabilities.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { resolveTrust } from '../../policies/trust/trust-options.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { boardOf } from '../session-values.ts'
 import type { KeptSettings } from './kept-settings.ts'
+import type { ChangedSettings } from './prepare-step.ts'
 import { laterTools, StepPrompts } from './step-prompts.ts'
 
 const { createHash } = nodeBuiltin('node:crypto')
@@ -41,31 +43,36 @@ export async function deriveDebug(
   messageId: string,
 ): Promise<unknown> {
   if ((await log.deleted(conversation)).includes(messageId)) return null
-  const given = await log.debug(conversation, messageId)
+  const noted = await log.debug(conversation, messageId)
   const found = await findStep(log, conversation, messageId)
-  if (!found) return given
+  if (!found) return noted
+  const { changed, ...given }: { changed?: ChangedSettings } = Object(noted)
   const { before, answer, step, labels } = found
   const { settings: name, ask } = openRun(before) ?? {}
   const used = (name ? await log.debug(conversation, name) : null) as KeptSettings | null
-  const { model, instructions, tools: all, later } = used ?? { ...settings, tools: [] }
+  const { instructions, tools: all, later, ...rest } = used ?? { ...settings, tools: [] }
+  const { model = rest.model, activeTools } = changed ?? {}
   const hidden = laterTools({ later: new Set(later) }, before)
-  const tools = all.filter((tool) => !hidden?.has(tool.name))
+  const tools = all.filter(
+    ({ name }) => !hidden?.has(name) && (activeTools?.includes(name) ?? true),
+  )
   const trust = trustOf(openRun(before)?.trust, settings)
   const prompts = new StepPrompts({ ...settings, instructions, trust }, { assets, namespace })
   const board = boardOf(before.messages)
-  const { prompt } = await prompts.next({ state: before, board, labels })
+  const capabilities = changed?.model && (await capabilitiesOf({ ...model, supportedUrls: {} }))
+  const { prompt } = await prompts.next({ state: before, board, labels }, capabilities)
   const { provider, modelId } = model
   const { content: text } = answer
   const { calls, reasoning } = readMetadata(answer)
   const { usage, finishReason } = step
-  const own = { ...used?.settings, ...ask?.settings }
+  const own = { ...used?.settings, ...ask?.settings, ...changed?.settings }
   const asked = {
     ...(Object.keys(own).length > 0 ? { settings: redact(own) } : {}),
     ...(ask?.output ? { output: ask.output } : {}),
   }
   return {
     request: debugValue({ model: { provider, modelId }, ...asked, prompt, tools }),
-    response: { text, calls, reasoning, usage, finishReason, ...Object(given) },
+    response: { text, calls, reasoning, usage, finishReason, ...given },
   }
 }
 

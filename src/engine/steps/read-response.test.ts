@@ -16,6 +16,8 @@ async function read(parts: readonly (string | ModelStreamPart)[]): Promise<strin
       told.push(delta)
     },
     textEnd: note,
+    reasoning: note,
+    reasoningEnd: note,
     callStart: note,
     callDelta: note,
     call: note,

@@ -42,6 +42,9 @@ export interface ResponseListener {
   /** A part of the text. An embedded reference is never split between two deltas. */
   text(delta: string): void | Promise<void>
   textEnd(): void | Promise<void>
+  /** A part of the reasoning. */
+  reasoning(delta: string): void | Promise<void>
+  reasoningEnd(): void | Promise<void>
   callStart(id: string, name: string): void | Promise<void>
   callDelta(id: string, delta: string): void | Promise<void>
   call(call: ModelCall): void | Promise<void>
@@ -162,13 +165,18 @@ export class ResponseReader {
     if (end > 0) return this.#listener.text(text.slice(0, end))
   }
 
-  #takeReasoning(part: Extract<ModelStreamPart, { type: `reasoning-${string}` }>): void {
+  #takeReasoning(
+    part: Extract<ModelStreamPart, { type: `reasoning-${string}` }>,
+  ): void | Promise<void> {
     if (!('id' in part)) return
     const thought = this.#thoughts.get(part.id) ?? { text: '' }
     if (!this.#thoughts.has(part.id)) this.response.reasoning.push(thought)
     this.#thoughts.set(part.id, thought)
-    if (part.type === 'reasoning-delta') thought.text += part.delta
     if (part.providerMetadata) thought.provider_metadata = part.providerMetadata
+    if (part.type === 'reasoning-end') return this.#listener.reasoningEnd()
+    if (part.type !== 'reasoning-delta' || !part.delta) return
+    thought.text += part.delta
+    return this.#listener.reasoning(part.delta)
   }
 
   #takeCall(part: Extract<ModelStreamPart, { type: 'tool-call' }>): void | Promise<void> {

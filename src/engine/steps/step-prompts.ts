@@ -148,9 +148,10 @@ export class StepPrompts {
     return plan
   }
 
-  async next(conversation: PromptedConversation): Promise<StepPrompt> {
+  /** @param of The capabilities of the model, if it is not the agent's own. */
+  async next(conversation: PromptedConversation, of?: ModelCapabilities): Promise<StepPrompt> {
     const { state } = conversation
-    const known = await this.ready()
+    const known = of ?? (await this.ready())
     const runId = openRun(state)?.runId ?? ''
     if (this.#unread.runId !== runId) this.#unread = { runId, errors: new Map(), told: 0 }
     const missing = state.assets.length > 0 ? await this.#missingIn(state) : []

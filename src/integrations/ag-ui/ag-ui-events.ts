@@ -38,6 +38,20 @@ export function createAgUiEvents(known: KnownToClient): AgUiEvents {
         return [{ type: 'TEXT_MESSAGE_CONTENT', messageId: piece.messageId, delta: piece.delta }]
       case 'text-end':
         return [{ type: 'TEXT_MESSAGE_END', messageId: piece.messageId }]
+      case 'reasoning-start': {
+        const { id: messageId } = piece
+        const start = { type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' }
+        return [{ type: 'REASONING_START', messageId }, start]
+      }
+      case 'reasoning-delta':
+        return [{ type: 'REASONING_MESSAGE_CONTENT', messageId: piece.id, delta: piece.delta }]
+      case 'reasoning-end': {
+        const { id: messageId } = piece
+        return [
+          { type: 'REASONING_MESSAGE_END', messageId },
+          { type: 'REASONING_END', messageId },
+        ]
+      }
       case 'call-start': {
         const { id: toolCallId, name: toolCallName, messageId: parentMessageId } = piece
         return [{ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId }]

@@ -56,6 +56,9 @@ export class ResponseOutput {
         return this.#clientCallEvents(piece)
       case 'result':
         return this.#resultEvents(piece)
+      case 'reasoning-start':
+      case 'reasoning-delta':
+      case 'reasoning-end':
       case 'answer':
         return []
       case 'event':

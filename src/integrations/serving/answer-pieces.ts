@@ -10,6 +10,9 @@ export type AnswerPiece =
   | { type: 'text-delta'; id: string; messageId: string; delta: string }
   /** With all of the text; `isCut`: nothing more comes, and nobody knows what would have. */
   | { type: 'text-end'; id: string; messageId: string; text: string; isCut: boolean }
+  /** A part of the model's reasoning, while it streams. */
+  | { type: 'reasoning-start' | 'reasoning-end'; id: string }
+  | { type: 'reasoning-delta'; id: string; delta: string }
   | { type: 'call-start'; id: string; name: string; messageId: string }
   | { type: 'call-delta'; id: string; delta: string }
   /** `rest`: the arguments as JSON, where they did not stream; else empty. */
@@ -44,6 +47,38 @@ interface Told {
 export function createAnswerPieces(): AnswerPieces {
   const texts = new Map<string, Told>()
   const calls = new Set<string>()
+  /** The part of the reasoning that is streaming, and the number of parts so far. */
+  let reasoning: { id: string } | null = null
+  let parts = 0
+  /** The answers whose reasoning was streamed. */
+  const reasoned = new Set<string>()
+
+  function beginReasoning(messageId: string): AnswerPiece[] {
+    const before = endReasoning()
+    reasoned.add(messageId)
+    reasoning = { id: `${messageId}-reasoning-${++parts}` }
+    return [...before, { type: 'reasoning-start', id: reasoning.id }]
+  }
+
+  function continueReasoning(delta: string): AnswerPiece[] {
+    return reasoning ? [{ type: 'reasoning-delta', id: reasoning.id, delta }] : []
+  }
+
+  /** The reasoning of a whole answer, if it was not streamed. */
+  function reasoningOf(message: Message): AnswerPiece[] {
+    if (reasoned.has(message.id)) return endReasoning()
+    return readMetadata(message).reasoning.flatMap(({ text }) =>
+      text === ''
+        ? []
+        : [...beginReasoning(message.id), ...continueReasoning(text), ...endReasoning()],
+    )
+  }
+
+  function endReasoning(): AnswerPiece[] {
+    const end: AnswerPiece[] = reasoning ? [{ type: 'reasoning-end', id: reasoning.id }] : []
+    reasoning = null
+    return end
+  }
 
   function begin(messageId: string): AnswerPiece[] {
     const told = texts.get(messageId) ?? { text: '', parts: 0, writing: null }
@@ -85,7 +120,7 @@ export function createAnswerPieces(): AnswerPieces {
     if (result) return [{ type: 'result', id: result.callId, message, error: result.error }]
     if (sender.participant_role !== 'assistant' || type === 'data')
       return [{ type: 'event', event }]
-    return [...restOf(id, textOf(message)), { type: 'answer', message }]
+    return [...reasoningOf(message), ...restOf(id, textOf(message)), { type: 'answer', message }]
   }
 
   return {
@@ -98,6 +133,12 @@ export function createAnswerPieces(): AnswerPieces {
           return texts.has(event.messageId) ? write(event.messageId, event.delta) : []
         case 'TEXT_MESSAGE_END':
           return end(event.messageId)
+        case 'REASONING_MESSAGE_START':
+          return beginReasoning(event.messageId)
+        case 'REASONING_MESSAGE_CONTENT':
+          return continueReasoning(event.delta)
+        case 'REASONING_MESSAGE_END':
+          return endReasoning()
         case 'TOOL_CALL_START': {
           const { toolCallId: id, toolCallName: name, parentMessageId: messageId } = event
           if (calls.has(id)) return []
@@ -126,7 +167,7 @@ export function createAnswerPieces(): AnswerPieces {
     finish() {
       const cut = [...calls].map((id): AnswerPiece => ({ type: 'call-cut', id }))
       calls.clear()
-      return [...[...texts.keys()].flatMap((id) => end(id, true)), ...cut]
+      return [...endReasoning(), ...[...texts.keys()].flatMap((id) => end(id, true)), ...cut]
     },
   }
 }

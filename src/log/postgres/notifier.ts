@@ -154,9 +154,9 @@ function inPieces(events: readonly ConversationEvent[]): ConversationEvent[] {
 
 function joinDeltas(a: ConversationEvent, b: ConversationEvent): ConversationEvent | null {
   if (!('delta' in a && 'delta' in b) || a.delta.length + b.delta.length > DELTA_CHARS) return null
-  const isSameText =
-    (a.type === 'TEXT_MESSAGE_CONTENT' && a.type === b.type && a.messageId === b.messageId) ||
-    (a.type === 'TOOL_CALL_ARGS' && a.type === b.type && a.toolCallId === b.toolCallId)
+  const { delta: _a, ...rest } = a
+  const { delta: _b, ...other } = b
+  const isSameText = JSON.stringify(rest) === JSON.stringify(other)
   return isSameText ? { ...a, delta: a.delta + b.delta } : null
 }
 

@@ -6,6 +6,11 @@ interface OpenText {
   pieces: string[]
 }
 
+/** The key of an answer's reasoning. */
+function reasoningOf(messageId: string): string {
+  return `${messageId} reasoning`
+}
+
 /** What streams in a conversation and is not in the log yet: text, arguments and progress. */
 export class PartialEvents {
   readonly #open = new Map<string, OpenText>()
@@ -24,6 +29,13 @@ export class PartialEvents {
         this.#open.set(messageId, { start: event, delta, pieces: [] })
         break
       }
+      case 'REASONING_MESSAGE_START': {
+        const { messageId } = event
+        const delta = (text: string) =>
+          ({ type: 'REASONING_MESSAGE_CONTENT', messageId, delta: text }) as const
+        this.#open.set(reasoningOf(messageId), { start: event, delta, pieces: [] })
+        break
+      }
       case 'TOOL_CALL_START': {
         const { toolCallId } = event
         const delta = (text: string) =>
@@ -34,6 +46,12 @@ export class PartialEvents {
       case 'TEXT_MESSAGE_CONTENT':
         this.#open.get(event.messageId)?.pieces.push(event.delta)
         break
+      case 'REASONING_MESSAGE_CONTENT':
+        this.#open.get(reasoningOf(event.messageId))?.pieces.push(event.delta)
+        break
+      case 'REASONING_MESSAGE_END':
+        this.#open.delete(reasoningOf(event.messageId))
+        break
       case 'TOOL_CALL_ARGS':
         this.#open.get(event.toolCallId)?.pieces.push(event.delta)
         break
@@ -42,6 +60,7 @@ export class PartialEvents {
         break
       case 'NEW_MESSAGE':
         this.#open.delete(event.payload.id)
+        this.#open.delete(reasoningOf(event.payload.id))
         this.#progress.delete(event.payload.metadata.tool_result?.tool_call_id ?? '')
         break
       case 'TOOL_CALL_END':

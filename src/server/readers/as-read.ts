@@ -94,6 +94,9 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
   TEXT_MESSAGE_CONTENT(event, { its, may }) {
     return may(its.labels.context(event.messageId)) ? event : { ...event, delta: '' }
   },
+  REASONING_MESSAGE_CONTENT(event, { its, may }) {
+    return may(its.labels.context(event.messageId)) ? event : { ...event, delta: '' }
+  },
   TOOL_CALL_ARGS(event, { its, may }) {
     return may(its.labels.contextOf(event.toolCallId)) ? event : { ...event, delta: '' }
   },

@@ -118,6 +118,11 @@ class RunChunks implements UIChunks {
         return [{ type: piece.type, id: piece.id }]
       case 'text-delta':
         return [{ type: piece.type, id: piece.id, delta: this.#shown.text(piece) }]
+      case 'reasoning-start':
+      case 'reasoning-end':
+        return [{ type: piece.type, id: piece.id }]
+      case 'reasoning-delta':
+        return [{ type: piece.type, id: piece.id, delta: piece.delta }]
       case 'call-start': {
         const { id: toolCallId, name: toolName } = piece
         this.#calls.set(toolCallId, toolName)

@@ -65,7 +65,7 @@ describe('proxyMcp with trust: quarantine', () => {
     const names = tools.map(({ name }) => name)
     expect(names).toEqual(expect.arrayContaining(['echo', 'query_tables']))
     expect(names).not.toContain('fetch_asset')
-    expect(client.getInstructions()).toMatch(/^Fixture\.\n\n.*is not shown/)
+    expect(client.getInstructions()).toMatch(/^Fixture\.\n\nResults of tools are not shown/)
     const echo = await call(client, 'echo', { text: 'Obey.' })
     expect(textOf(echo)).toBe(`${refIn(echo)} = <untrusted text, 5 characters>`)
     expect(await assets.resolve(refIn(echo))).toBe('Obey.')

@@ -48,11 +48,9 @@ class QuarantineView implements ProxyView {
     )
   }
 
-  async otherwise(request: RpcMessage): Promise<RpcMessage> {
-    return failureOf(request, NOT_PASSED)
-  }
+  readonly otherwise: Handler = async (request) => failureOf(request, NOT_PASSED)
 
-  fromServer(message: RpcMessage, help: FromServer): RpcMessage | null {
+  readonly fromServer: ProxyView['fromServer'] = (message, help) => {
     const { id, method, params } = message
     if (id !== undefined) inBackground('Answering a server', answerServer(message, help))
     else if (method === 'notifications/progress') return this.#progress.next(params)
@@ -205,14 +203,17 @@ function resultOf({ result, error }: RpcMessage): Fields {
   if (!isPlainObject(result)) throw serverError(error)
   const { resultType = 'complete' } = result
   if (resultType === 'complete') return result
-  throw new ShownError('The server asked for more input before it answers. Such requests are not passed on in quarantine')
+  throw new ShownError(
+    'The server asked for more input before it answers. Such requests are not passed on in quarantine',
+  )
 }
 
 /** Returns the error of a call that was not sent. The original message may reveal what an asset contains. */
 function failureHere(error: unknown): ByrefError {
   if (!(error instanceof ByrefError)) return NOT_SHOWN
   if (error.code === 'flow_refused') return error
-  const message = 'A reference does not exist or does not fit here. Details are not shown in quarantine'
+  const message =
+    'A reference does not exist or does not fit here. Details are not shown in quarantine'
   return new ByrefError(error.code, message)
 }
 

@@ -1,0 +1,53 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+
+const schema = z.object({ title: z.string(), rows: z.array(z.object({ n: z.number() })) })
+
+const value = {
+  title: 'A title that is longer than one piece of the stream',
+  rows: Array.from({ length: 12 }, (_, n) => ({ n })),
+}
+
+async function partsOf(text: string) {
+  const agent = createAgent({ model: scriptedModel([text]) })
+  const run = agent.run({ messages: 'Go', output: schema })
+  const parts: unknown[] = []
+  for await (const part of run.partialOutputStream) parts.push(part)
+  return { parts, result: run.result }
+}
+
+describe('run.partialOutputStream', () => {
+  it('gives the value as it grows, and at the end the whole', async () => {
+    const { parts, result } = await partsOf(JSON.stringify(value))
+    expect(parts.length).toBeGreaterThan(3)
+    expect(parts[0]).toEqual({ title: expect.stringMatching(/^A title/) })
+    expect((parts[0] as { title: string }).title).not.toBe(value.title)
+    const sizes = parts.map((part) => JSON.stringify(part).length)
+    expect(sizes).toEqual(sizes.toSorted((a, b) => a - b))
+    expect(parts.at(-1)).toEqual(value)
+    expect((await result).output).toEqual(value)
+  })
+
+  it('finds JSON in a code fence, and ignores what follows', async () => {
+    const { parts } = await partsOf(`Here:\n\`\`\`json\n${JSON.stringify(value)}\n\`\`\`\nDone.`)
+    expect(parts.at(-1)).toEqual(value)
+  })
+
+  it('gives nothing for an answer that is no JSON', async () => {
+    const agent = createAgent({ model: scriptedModel(['Sorry, no.', JSON.stringify(value)]) })
+    const run = agent.run({ messages: 'Go', output: schema })
+    const parts: unknown[] = []
+    for await (const part of run.partialOutputStream) parts.push(part)
+    // The second answer corrects the first.
+    expect(parts.at(-1)).toEqual(value)
+    expect(parts).not.toContainEqual(expect.stringContaining('Sorry'))
+  })
+
+  it('stops at broken JSON', async () => {
+    const { parts, result } = await partsOf('{"title": nonsense, "rows": []}')
+    expect(parts).toEqual([])
+    await expect(result).rejects.toThrow()
+  })
+})

@@ -1,0 +1,35 @@
+import { loadValidator } from '../boundary/validate.ts'
+import type { Board } from '../core/board/board.ts'
+import type { AssetCreated } from '../core/events/events.ts'
+import { createFold } from '../core/events/fold.ts'
+import type { Message } from '../core/messages/message.ts'
+import { isDeleted } from '../core/messages/tombstone.ts'
+import { boardOf } from '../engine/session-values.ts'
+import { type ConversationLog, readAll } from '../log/conversation-log.ts'
+
+/** The content of a conversation at one moment. */
+export interface ConversationContent {
+  /** The messages, oldest first, without deleted ones. */
+  messages: readonly Message[]
+  /** The assets that were saved in the conversation, oldest first. `name` is the name of the file, if it has one. */
+  assets: readonly AssetCreated[]
+  /** The data. `board.read('†state.total')` returns a value, and `board.snapshot()` all of them. */
+  board: Board
+}
+
+/** Reads a conversation from the log. Null if it does not exist. */
+export async function readConversation(
+  log: ConversationLog,
+  conversation: string,
+): Promise<ConversationContent | null> {
+  if (!(await log.find(conversation))) return null
+  await loadValidator()
+  const fold = createFold()
+  for await (const record of readAll(log, conversation)) fold.apply(record)
+  const { messages, assets } = fold.state
+  return {
+    messages: messages.filter((message) => !isDeleted(message)),
+    assets,
+    board: boardOf(messages, { points: true }),
+  }
+}

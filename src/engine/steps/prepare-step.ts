@@ -1,0 +1,98 @@
+import { toolsForModel } from '../../boundary/describe-tool.ts'
+import type { Tool } from '../../boundary/tool.ts'
+import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { capabilitiesOf } from '../../models/capabilities.ts'
+import { type LanguageModel, MODEL } from '../../models/language-model.ts'
+import type { ModelCapabilities } from '../../models/model-capabilities.ts'
+import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../../models/model-settings.ts'
+import { checkPrice } from '../limits.ts'
+import { type RunScope, workOf } from '../run-scope.ts'
+import type { StepSettings } from '../run-settings.ts'
+import { laterTools } from './step-prompts.ts'
+
+const STEP_SETTINGS: OptionTable<StepSettings> = {
+  model: MODEL,
+  activeTools: is.listOf(is.string),
+  settings: is.group(MODEL_SETTINGS),
+}
+
+/** What a step changed, for its debug data. */
+export interface ChangedSettings {
+  model?: { provider: string; modelId: string }
+  activeTools?: readonly string[]
+  settings?: ModelSettings
+}
+
+/** A step that is ready to ask its model. */
+export interface PreparedStep {
+  /** The scope of the step: `settings` contains its model and its tools. */
+  scope: RunScope
+  /** The settings of this step alone. */
+  settings: ModelSettings
+  /** The tools as the model sees them. */
+  tools: ReturnType<typeof toolsForModel>
+  /** The capabilities of the model that `prepareStep` chose. Absent for the agent's own model. */
+  capabilities?: ModelCapabilities
+  /** Absent if nothing changed. */
+  changed?: ChangedSettings
+}
+
+/**
+ * Asks the app for the settings of a step.
+ *
+ * @throws ByrefError `config_invalid` for invalid settings, an unknown tool, or a model without a price if the run has
+ *   a cost limit; any error of `prepareStep`
+ */
+export async function prepareStep(scope: RunScope, messageId: string): Promise<PreparedStep> {
+  const { settings, session } = scope
+  const given = (await ofApp(scope, messageId)) ?? {}
+  const { model = settings.model, activeTools } = given
+  const tools = activeTools ? activeOf(settings.tools, activeTools) : settings.tools
+  const own = modelSettings(given.settings)
+  const capabilities = given.model && (await scope.during(() => knownCapabilities(model)))
+  if (capabilities) checkPrice(capabilities, settings.limits)
+  return {
+    scope: { ...scope, settings: { ...settings, model, tools } },
+    settings: own,
+    tools: toolsForModel(tools, laterTools(settings, session.state)),
+    capabilities,
+    changed: {
+      ...(given.model && { model: { provider: model.provider, modelId: model.modelId } }),
+      ...(activeTools && { activeTools }),
+      ...(given.settings && { settings: own }),
+    },
+  }
+}
+
+/** Prompts are built anew when the object changes, so each model has one. */
+const known = new WeakMap<LanguageModel, Promise<ModelCapabilities>>()
+
+function knownCapabilities(model: LanguageModel): Promise<ModelCapabilities> {
+  const capabilities = known.get(model) ?? capabilitiesOf(model)
+  known.set(model, capabilities)
+  return capabilities
+}
+
+async function ofApp(scope: RunScope, messageId: string): Promise<StepSettings | undefined> {
+  const { settings, context } = scope
+  const { model } = settings
+  const work = workOf(scope)
+  const stepNumber = work.run.steps.findIndex((step) => step.messageId === messageId)
+  const step = { ...work, messageId, model, stepNumber, context }
+  const given = await scope.during(() => settings.prepareStep?.(step))
+  if (given) checkOptions('prepareStep', given, STEP_SETTINGS)
+  return given
+}
+
+function activeOf(tools: ReadonlyMap<string, Tool>, ids: readonly string[]): Map<string, Tool> {
+  const unknown = ids.find((id) => !tools.has(id))
+  if (unknown !== undefined) {
+    const ids = [...tools.keys()].join(', ')
+    throw new ByrefError(
+      'config_invalid',
+      `Unknown tool "${unknown}" in activeTools of prepareStep. The agent has: ${ids}`,
+    )
+  }
+  return new Map([...tools].filter(([id]) => ids.includes(id)))
+}
