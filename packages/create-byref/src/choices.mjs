@@ -12,7 +12,6 @@
  * @property {string} model The model that it uses by default.
  * @property {string | null} key The variable that has to be set.
  * @property {readonly string[]} env Lines of .env and .env.example. `{{baseUrl}}` and `{{model}}` are replaced.
- * @property {string} readme What the README of the project says about it.
  */
 
 /** @satisfies {Record<string, Template>} */
@@ -34,15 +33,6 @@ export const PROVIDERS = {
     model: '',
     key: null,
     env: ['# The demo model needs no key.', '# OPENAI_API_KEY='],
-    readme: `A script in \`model.ts\` stands for a model, so no key is needed. It always calls the same tools.
-
-For a real model, \`npm install @ai-sdk/openai\`, set \`OPENAI_API_KEY\` in \`.env\`, and replace \`model.ts\` by:
-
-\`\`\`ts
-import { openai } from '@ai-sdk/openai'
-
-export const model = openai('gpt-5-mini')
-\`\`\``,
   },
   openai: {
     hint: 'needs OPENAI_API_KEY',
@@ -50,8 +40,6 @@ export const model = openai('gpt-5-mini')
     model: 'gpt-5-mini',
     key: 'OPENAI_API_KEY',
     env: ['OPENAI_API_KEY=', '# BYREF_MODEL={{model}}'],
-    readme:
-      'Set `OPENAI_API_KEY` in `.env`. In a fresh clone, copy `.env.example` to `.env` first. `model.ts` creates the model.',
   },
   anthropic: {
     hint: 'needs ANTHROPIC_API_KEY',
@@ -59,8 +47,6 @@ export const model = openai('gpt-5-mini')
     model: 'claude-sonnet-4-5',
     key: 'ANTHROPIC_API_KEY',
     env: ['ANTHROPIC_API_KEY=', '# BYREF_MODEL={{model}}'],
-    readme:
-      'Set `ANTHROPIC_API_KEY` in `.env`. In a fresh clone, copy `.env.example` to `.env` first. `model.ts` creates the model.',
   },
   google: {
     hint: 'needs GOOGLE_GENERATIVE_AI_API_KEY',
@@ -68,8 +54,6 @@ export const model = openai('gpt-5-mini')
     model: 'gemini-2.5-flash',
     key: 'GOOGLE_GENERATIVE_AI_API_KEY',
     env: ['GOOGLE_GENERATIVE_AI_API_KEY=', '# BYREF_MODEL={{model}}'],
-    readme:
-      'Set `GOOGLE_GENERATIVE_AI_API_KEY` in `.env`. In a fresh clone, copy `.env.example` to `.env` first. `model.ts` creates the model.',
   },
   'openai-compatible': {
     hint: 'Ollama, vLLM, llama.cpp and other servers, by their URL',
@@ -82,8 +66,6 @@ export const model = openai('gpt-5-mini')
       '# Only for servers that need a key.',
       '# OPENAI_API_KEY=',
     ],
-    readme: `Start the server of the model first. Its URL and the name of the model are in \`.env\`. In a fresh clone, copy
-\`.env.example\` to \`.env\`. \`model.ts\` creates the model, which must support tool calls.`,
   },
 }
 

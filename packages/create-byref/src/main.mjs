@@ -136,7 +136,7 @@ async function addToClient(client, { folder, name }, isInteractive) {
  * @param {Project & { packageManager: PackageManager }} project
  * @param {boolean} isInstalled
  */
-function nextCommands({ folder, template, provider, packageManager }, isInstalled) {
+function nextCommands({ folder, template, packageManager }, isInstalled) {
   const { run, next } = TEMPLATES[template]
   const path = relative('.', folder)
   const install = installCommand(packageManager)

@@ -78,9 +78,13 @@ function manifest(text, { provider, byref }) {
  * @param {Project} project
  */
 function fill(text, { name, provider, model, baseUrl }) {
-  const { readme, model: usual } = PROVIDERS[provider]
   /** @type {Record<string, string>} */
-  const values = { name, readme, model: model ?? usual, baseUrl: baseUrl ?? OLLAMA }
+  const values = {
+    name,
+    readme: read(`models/${provider}.md`).trim(),
+    model: model ?? PROVIDERS[provider].model,
+    baseUrl: baseUrl ?? OLLAMA,
+  }
   return text.replace(/('?)\{\{(\w+)\}\}/g, (whole, quote, key) => {
     const value = values[key]
     if (value === undefined) throw new Error(`A template has the unknown placeholder ${whole}`)

@@ -15,5 +15,5 @@ export const model = scriptedModel(({ prompt }) => {
     }
   }
   const size = JSON.stringify(prompt).length
-  return `Here it is. My prompt had ${size} characters: neither the 8,760 rows nor the chart were in it.`
+  return `Here it is. My prompt had ${size} characters: the first of 8,760 rows, and nothing of the chart.`
 })

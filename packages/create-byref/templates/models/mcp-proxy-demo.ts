@@ -14,7 +14,7 @@ export const model = scriptedModel(({ prompt }) => {
   const [, average] = /"average":([-\d.]+)/.exec(summary ?? '') ?? []
   const size = text(prompt).length
   return average
-    ? `It was ${average} °C on average. My prompt had ${size} characters, without the 8,760 numbers.`
+    ? `It was ${average} °C on average. My prompt had ${size} characters: the first of 8,760 numbers.`
     : `The tools failed: ${results.join('\n')}`
 })
 

@@ -19,6 +19,6 @@ export const model = scriptedModel(({ prompt }) => {
   const results = JSON.stringify(result?.content).replaceAll('\\', '')
   const [, count, total] = /"count":(\d+),"total":([\d.]+)/.exec(results) ?? []
   return count
-    ? `It rained ${total} mm in ${count} days. No row of the file was in my prompt.`
+    ? `It rained ${total} mm in ${count} days. My prompt showed the first rows, and not the others.`
     : `The tools failed: ${results}`
 })

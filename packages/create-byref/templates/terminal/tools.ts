@@ -4,7 +4,7 @@ import { defineTool } from 'byref'
 import type { TableRows } from 'byref/stores'
 import { z } from 'zod'
 
-/** The file goes to the store. The model gets its reference and the names of its columns. */
+/** The file goes to the store. The model gets a reference, the columns and the first rows. */
 export const openFile = defineTool({
   id: 'open_file',
   description: 'Opens a file of this folder. CSV and JSON become tables',
@@ -17,7 +17,7 @@ export const openFile = defineTool({
   },
 })
 
-/** The model passes the reference, and this tool reads the rows. They are never in a prompt. */
+/** The model passes the reference, and this tool reads all rows. */
 export const summarize = defineTool({
   id: 'summarize',
   description: 'Count, total and average of a column of numbers',
