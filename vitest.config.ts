@@ -23,7 +23,12 @@ export default defineConfig({
         ...source,
         test: {
           name: 'unit',
-          include: ['src/**/*.test.ts', 'demo/**/*.test.ts', 'test/rules/**/*.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'demo/**/*.test.ts',
+            'packages/*/src/**/*.test.ts',
+            'test/rules/**/*.test.ts',
+          ],
           exclude: ['**/*.{postgres,isolated}.test.ts'],
           // What a file imports the next one has: a process of its own for each would cost half a second.
           isolate: false,

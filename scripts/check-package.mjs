@@ -100,8 +100,8 @@ try {
     throw new Error('byref run saved no PNG')
   }
 
-  say('── the example for Next.js')
-  run(node, ['scripts/check-next.mjs', tarball, folder])
+  say('── create-byref and its templates')
+  run(node, ['scripts/check-create.mjs', tarball, folder])
 
   say('── the steps of the Dockerfile')
   await checkContainer({ tarball, folder })

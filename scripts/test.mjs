@@ -19,6 +19,11 @@ await Promise.all([
   check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '.']),
   check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
   check('types of the workbench', ['node_modules/typescript/bin/tsc', '-p', 'web']),
+  check('types of create-byref', [
+    'node_modules/typescript/bin/tsc',
+    '-p',
+    'packages/create-byref',
+  ]),
 ])
 step('tests', [
   node,

@@ -29,3 +29,12 @@ it('makes files, which become assets of an agent', async () => {
   const { assets } = await agent.assets.list()
   expect(assets).toMatchObject([{ mime: 'image/png' }])
 })
+
+it('answers every request with a function in place of a list of turns', async () => {
+  const model = scriptedModel(({ prompt }) => `${prompt.length} messages`)
+  const first = await generateText({ model, prompt: 'One' })
+  expect(first.text).toBe('1 messages')
+  const second = await generateText({ model, system: 'Count', prompt: 'Two' })
+  expect(second.text).toBe('2 messages')
+  expect(model.requests).toHaveLength(2)
+})

@@ -7,12 +7,11 @@ import type {
 import { answerStream, type ModelAnswer } from '../models/answer-stream.ts'
 import type { ModelStreamPart } from '../models/language-model.ts'
 
+/** Answers what a {@link scriptedModel} is asked. */
+type Answer = (options: LanguageModelV4CallOptions) => ModelAnswer | string
+
 /** One turn of a {@link scriptedModel}: text, an answer, an error to fail with, or a function of what it is asked. */
-export type ScriptedTurn =
-  | string
-  | ModelAnswer
-  | Error
-  | ((options: LanguageModelV4CallOptions) => ModelAnswer | string)
+export type ScriptedTurn = string | ModelAnswer | Error | Answer
 
 /** A model that says what it was told to say. */
 export interface ScriptedModel extends LanguageModelV4 {
@@ -21,14 +20,15 @@ export interface ScriptedModel extends LanguageModelV4 {
 }
 
 /**
- * A model for tests: it answers its turns in order, streaming text and arguments in small pieces as providers do, and
- * fails when it is asked once more. It needs no key and no network.
+ * A model for tests and demos: it answers its turns in order, streaming text and arguments in small pieces as providers
+ * do, and fails when it is asked once more. A function in place of the list answers every request. It needs no key and no
+ * network.
  */
-export function scriptedModel(turns: readonly ScriptedTurn[]): ScriptedModel {
+export function scriptedModel(turns: readonly ScriptedTurn[] | Answer): ScriptedModel {
   const requests: LanguageModelV4CallOptions[] = []
 
   async function doStream(options: LanguageModelV4CallOptions) {
-    const turn = turns[requests.length]
+    const turn = typeof turns === 'function' ? turns : turns[requests.length]
     requests.push(options)
     if (turn === undefined)
       throw new Error(`The script has ${turns.length} turns and was asked again`)

@@ -158,6 +158,28 @@ describe('who may import whom', () => {
   })
 })
 
+describe('create-byref', () => {
+  const imports = importsOf('packages/create-byref/{bin,src}/*.mjs')
+  const own = resolve(root, 'packages/create-byref')
+
+  it('imports nothing of byref, which is another package', () => {
+    const outside = imports.filter(
+      ({ file, specifier }) =>
+        specifier.startsWith('.') && !resolve(root, dirname(file), specifier).startsWith(own),
+    )
+    expect(outside).toEqual([])
+  })
+
+  it('depends on what it imports, and only on that', () => {
+    const manifest = JSON.parse(readFileSync(resolve(own, 'package.json'), 'utf8'))
+    const needed = imports
+      .map(({ specifier }) => specifier)
+      .filter((specifier) => !/^(\.|node:)/.test(specifier))
+      .map(packageOf)
+    expect(Object.keys(manifest.dependencies)).toEqual([...new Set(needed)].sort())
+  })
+})
+
 describe('the package', () => {
   const manifest = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'))
 

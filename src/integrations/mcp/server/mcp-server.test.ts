@@ -11,7 +11,7 @@ import { createAgent } from '../../../agent/agent.ts'
 import type { Agent } from '../../../agent/agent-contract.ts'
 import { defineTool } from '../../../boundary/tool.ts'
 import { createServer } from '../../../server/create-server.ts'
-import { scriptedModel } from '../../../testing/scripted-model.ts'
+import { type ScriptedTurn, scriptedModel } from '../../../testing/scripted-model.ts'
 import { createMcpServer, type McpEndpoint, type McpServerOptions } from './mcp-server.ts'
 
 /** What the camera waits for: a client may not tell of progress that comes together with the result. */
@@ -33,7 +33,7 @@ const erase = defineTool({
 
 const call = (name: string, args: object = {}) => ({ calls: [{ name, arguments: { ...args } }] })
 
-function photographer(...answers: Parameters<typeof scriptedModel>[0]): Agent {
+function photographer(...answers: ScriptedTurn[]): Agent {
   return createAgent({
     name: 'photographer',
     model: scriptedModel(answers),
@@ -262,10 +262,7 @@ describe('createMcpServer', () => {
     const isUntrusted = { ...isPublic, integrity: 'untrusted' }
 
     /** An agent that reads what is for Ada, and what anybody may have written. */
-    function trusting(
-      mode: 'track' | 'quarantine',
-      ...answers: Parameters<typeof scriptedModel>[0]
-    ) {
+    function trusting(mode: 'track' | 'quarantine', ...answers: ScriptedTurn[]) {
       const own = { readOnly: true, inputSchema: { type: 'object', properties: {} } } as const
       const diary = defineTool({
         ...{ ...own, id: 'diary', description: 'Reads' },

@@ -1,0 +1,72 @@
+import { describe, expect, it } from 'vitest'
+import { addServer, configFile } from './mcp-clients.mjs'
+
+const server = { command: 'node', args: ['server.ts'] }
+
+describe('addServer', () => {
+  it('leaves everything else as it is', () => {
+    const before = `{
+    // mine
+    "theme": "dark",
+    "mcpServers": {
+        "files": {
+            "command": "npx", // as it was
+        }
+    }
+}
+`
+    expect(addServer(before, 'rain', server)).toEqual({
+      outcome: 'added',
+      text: `{
+    // mine
+    "theme": "dark",
+    "mcpServers": {
+        "files": {
+            "command": "npx", // as it was
+        },
+        "rain": {
+            "command": "node",
+            "args": [
+                "server.ts"
+            ]
+        }
+    }
+}
+`,
+    })
+  })
+
+  it.each([[null], [''], ['{}'], ['{ "mcpServers": {} }']])('adds to %j', (before) => {
+    const result = addServer(before, 'rain', server)
+    expect(JSON.parse('text' in result ? result.text : '')).toEqual({
+      mcpServers: { rain: server },
+    })
+  })
+
+  it('never overwrites a server', () => {
+    const before = JSON.stringify({ mcpServers: { rain: { command: 'mine' } } })
+    expect(addServer(before, 'rain', server)).toEqual({ outcome: 'taken' })
+    const after = JSON.stringify({ mcpServers: { rain: server } })
+    expect(addServer(after, 'rain', server)).toEqual({ outcome: 'same' })
+  })
+
+  it.each(['{', '[]', 'null', '{ "mcpServers": [] }', '{ "mcpServers": 1 }'])(
+    'does not touch %s',
+    (before) => {
+      expect(addServer(before, 'rain', server)).toEqual({ outcome: 'unreadable' })
+    },
+  )
+})
+
+describe('configFile', () => {
+  it.each([
+    ['darwin', '/home/ada/Library/Application Support/Claude/claude_desktop_config.json'],
+    ['linux', '/home/ada/.config/Claude/claude_desktop_config.json'],
+  ] as const)('of Claude Desktop on %s', (platform, file) => {
+    expect(configFile('claude-desktop', { platform, env: {}, home: '/home/ada' })).toBe(file)
+  })
+
+  it('of Cursor', () => {
+    expect(configFile('cursor', { env: {}, home: '/home/ada' })).toBe('/home/ada/.cursor/mcp.json')
+  })
+})

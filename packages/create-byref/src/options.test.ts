@@ -1,0 +1,83 @@
+import { describe, expect, it } from 'vitest'
+import { answersOf } from './ask.mjs'
+import { PROVIDER_NAMES, TEMPLATE_NAMES } from './choices.mjs'
+import { checkTogether, HELP, parseOptions } from './options.mjs'
+
+describe('parseOptions', () => {
+  it('leaves open what is not given', () => {
+    expect(parseOptions([])).toMatchObject({
+      folder: null,
+      template: null,
+      provider: null,
+      yes: false,
+      install: true,
+      git: false,
+    })
+  })
+
+  it('reads a folder and flags', () => {
+    const args = ['my-app', '-t', 'terminal', '--provider=openai', '--no-install', '--git']
+    expect(parseOptions(args)).toMatchObject({
+      folder: 'my-app',
+      template: 'terminal',
+      provider: 'openai',
+      install: false,
+      git: true,
+    })
+  })
+
+  it.each([
+    [
+      ['--template', 'termnal'],
+      'Unknown template "termnal". Did you mean "terminal"? Valid: chat, ',
+    ],
+    [['--template', 'MCP'], 'Unknown template "MCP". Valid: chat, terminal, mcp-proxy'],
+    [['--provider', 'antropic'], 'Did you mean "anthropic"?'],
+    [['--client', 'claude'], 'Unknown client "claude".'],
+    [['--templat', 'chat'], 'Unknown flag --templat. Did you mean "--template"?'],
+    [['--template'], '--help lists the flags'],
+    [['a', 'b'], 'Unexpected argument "b"'],
+    [['--base-url', 'localhost'], '--base-url takes a URL such as'],
+    [['--model', 'a b'], '--model takes the name of a model'],
+    [['--provider', 'openai', '--base-url', 'http://a'], 'goes with --provider openai-compatible'],
+    [['--provider', 'demo', '--model', 'x'], '--model needs another provider'],
+    [['--template', 'chat', '--client', 'cursor'], '--client goes with --template mcp-proxy'],
+  ])('refuses %j', (args, message) => {
+    expect(() => parseOptions(args)).toThrow(message)
+  })
+
+  it('has all names in its help', () => {
+    for (const name of [...TEMPLATE_NAMES, ...PROVIDER_NAMES]) expect(HELP).toContain(name)
+  })
+})
+
+describe('answersOf', () => {
+  it('names what is missing', () => {
+    expect(() => answersOf(parseOptions(['--template', 'chat']), {})).toThrow(
+      'There is no terminal to ask in. Missing: a folder, such as byref-app, --provider demo|',
+    )
+  })
+
+  it('knows flags that npm has taken', () => {
+    const env = { npm_config_template: 'chat' }
+    expect(() => answersOf(parseOptions(['my-app']), env)).toThrow('write -- before the flags')
+  })
+
+  it('takes the defaults with --yes', () => {
+    expect(answersOf(parseOptions(['--yes']))).toMatchObject({
+      folder: 'byref-app',
+      template: 'chat',
+      provider: 'demo',
+    })
+  })
+
+  it('takes a server at a URL as provider', () => {
+    const answers = answersOf(parseOptions(['--yes', '--base-url', 'http://127.0.0.1:8000/v1']))
+    expect(answers.provider).toBe('openai-compatible')
+  })
+
+  it('checks the defaults with the flags', () => {
+    const answers = answersOf(parseOptions(['--yes', '--client', 'cursor']))
+    expect(() => checkTogether(answers)).toThrow('--client goes with --template mcp-proxy')
+  })
+})
