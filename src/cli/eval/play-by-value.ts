@@ -9,7 +9,6 @@ import { jsonSchemaOf, type Tool, type ToolContext } from '../../boundary/tool.t
 import { validateInput } from '../../boundary/validate.ts'
 import { errorMessage } from '../../core/errors.ts'
 import type { FinishReason } from '../../core/events/events.ts'
-import { type MessageInput, toMessage } from '../../core/messages/to-message.ts'
 import { newId } from '../../core/new-id.ts'
 import {
   type ModelCall,
@@ -30,6 +29,7 @@ import {
   type PlayOptions,
   Recorder,
 } from './play.ts'
+import { ValueLog } from './value-log.ts'
 
 type Output = LanguageModelV4ToolResultPart['output']
 
@@ -55,14 +55,14 @@ class ValuePlayer {
   readonly #data: Record<string, unknown>
   readonly #prompt: LanguageModelV4Prompt
   readonly #written: (WrittenCall & { id: string })[] = []
-  /** The conversation as the workbench shows it. */
-  readonly #messages: MessageInput[] = []
+  readonly #log: ValueLog
   #usage = NO_USAGE
   #roundTrips = 0
 
   constructor(instance: TaskInstance, options: PlayOptions) {
     this.#instance = instance
     this.#options = options
+    this.#log = new ValueLog(options.keep)
     this.#data = structuredClone(instance.data ?? {})
     this.#tools = this.#recorder.watch(instance.tools('value', this.#data))
     this.#prompt = [{ role: 'system', content: instance.instructions ?? INSTRUCTIONS }]
@@ -73,8 +73,9 @@ class ValuePlayer {
     for (const [index, said] of messagesOf(this.#instance, 'value').entries()) {
       const text = index === 0 ? inlined(said, this.#instance) : said
       this.#prompt.push({ role: 'user', content: [{ type: 'text', text }] })
-      this.#messages.push({ role: 'user', content: text })
+      this.#log.said(text, this.#options.model.modelId)
       const last = await this.#run()
+      this.#log.ended(last.reason)
       answer = last.text
       reason = last.reason
       if (reason !== 'done') break
@@ -90,13 +91,8 @@ class ValuePlayer {
   }
 
   /** Writes the conversation, with its prompts, to the log. */
-  async keep(): Promise<void> {
-    const { keep } = this.#options
-    if (!keep || this.#messages.length === 0) return
-    const events = this.#messages.map((message) => {
-      return { type: 'NEW_MESSAGE' as const, payload: toMessage(message) }
-    })
-    await keep.storage.log().append(keep.id, events)
+  keep(): Promise<void> {
+    return this.#log.close()
   }
 
   /** Asks the model until it answers without calls. */
@@ -140,21 +136,16 @@ class ValuePlayer {
     })
     reader.end()
     const { response } = reader
-    const { text, calls, usage, finishReason } = response
     const price = (await catalogueEntry(model))?.price ?? null
-    this.#usage = addUsage(this.#usage, withCost(usage, price))
+    const usage = withCost(response.usage, price)
+    this.#usage = addUsage(this.#usage, usage)
     this.#roundTrips++
     this.#prompt.push(...assistantMessage(response))
     const { provider, modelId } = model
-    const request = { model: { provider, modelId }, prompt, tools }
-    this.#messages.push({
-      role: 'assistant',
-      content: text,
-      metadata: {
-        ...(calls.length > 0 && { tool_calls: calls }),
-        debug: { request, response: { text, calls, usage, finishReason } },
-      },
-    })
+    this.#log.answered(
+      { request: { model: { provider, modelId }, prompt, tools }, response },
+      usage,
+    )
     return response
   }
 
@@ -165,15 +156,7 @@ class ValuePlayer {
     const value = output.type === 'execution-denied' ? output.reason : Object(output).value
     const error = failed ? String(value) : null
     this.#written.push({ id, name, arguments: args, error })
-    const mark = { tool_call_id: id, ...(failed && { error: { code: 'failed', message: error } }) }
-    this.#messages.push({
-      role: 'tool',
-      name,
-      message_type: 'note',
-      content_type: 'application/json',
-      content: failed ? null : value,
-      metadata: { tool_result: mark },
-    })
+    this.#log.returned(call, failed ? null : value, error)
     return output
   }
 

@@ -7,7 +7,7 @@ import {
 } from '../../core/events/conversation-state.ts'
 import { createFold } from '../../core/events/fold.ts'
 import { Branch, copyTree } from '../../core/json/copy-tree.ts'
-import type { JsonValue } from '../../core/json/json.ts'
+import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
 import { createLabels, type Labels } from '../../core/labels/labels.ts'
 import type { Message } from '../../core/messages/message.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
@@ -33,7 +33,8 @@ export interface DebugSource {
 /**
  * Returns the debug data of a message: the data that was appended with it, or, for the answer of a step, its
  * request and response. The prompt in the request is derived from the log as it was at that time, with digests in
- * place of bytes. Null if there is none, or if the message was deleted.
+ * place of bytes, unless the appended data has a request of its own. Null if there is none, or if the message was
+ * deleted.
  */
 export async function deriveDebug(
   { log, assets, namespace, settings }: DebugSource,
@@ -42,6 +43,7 @@ export async function deriveDebug(
 ): Promise<unknown> {
   if ((await log.deleted(conversation)).includes(messageId)) return null
   const given = await log.debug(conversation, messageId)
+  if (isPlainObject(given) && isPlainObject(given.request)) return given
   const found = await findStep(log, conversation, messageId)
   if (!found) return given
   const { before, answer, step, labels } = found
