@@ -3,6 +3,7 @@ import { access, writeFile } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { ByrefError } from '../core/errors.ts'
 import { catalogueEntry, type ModelPrice } from '../models/catalogue.ts'
+import type { LanguageModel } from '../models/language-model.ts'
 import { costOf } from '../models/model-capabilities.ts'
 import {
   capabilitiesFromEnvironment,
@@ -12,7 +13,7 @@ import {
 import { version } from '../version.ts'
 import { type EvalFacts, jsonReport, markdownReport, summarize } from './eval/eval-report.ts'
 import { type EvalTask, MODES, type Mode } from './eval/eval-task.ts'
-import { type EvaluateOptions, evaluate, type TaskRun } from './eval/evaluate.ts'
+import { type EvaluateOptions, evaluate, IDEAL, type TaskRun } from './eval/evaluate.ts'
 import { EVAL_TASKS } from './eval/tasks/eval-tasks.ts'
 import { describeModel } from './open-agent.ts'
 import { onFirst } from './stop-signal.ts'
@@ -82,14 +83,14 @@ export async function command(args: string[]): Promise<number> {
   const modes = modesOf(values.by)
   for (const file of [out, json]) if (file !== undefined) await checkWritable(file)
   const model = await modelOf(values.model)
-  const price = model === 'ideal' ? null : ((await catalogueEntry(model))?.price ?? null)
+  const price = model && ((await catalogueEntry(model))?.price ?? null)
   if (max.cost !== Infinity && !price) {
     throw new UsageError('--max-cost needs a model whose price is known. Use --max-tokens instead')
   }
   const controller = new AbortController()
   onFirst(['SIGINT', 'SIGTERM', 'SIGHUP'], () => controller.abort())
   const options: EvaluateOptions = {
-    model,
+    model: model ?? IDEAL,
     capabilities: capabilitiesFromEnvironment(process.env),
     tasks,
     modes,
@@ -104,14 +105,14 @@ export async function command(args: string[]): Promise<number> {
   const facts: EvalFacts = {
     byref: version,
     node: process.version,
-    model: model === 'ideal' ? 'ideal' : describeModel(model),
-    scripted: model === 'ideal',
+    model: model ? describeModel(model) : 'ideal',
+    scripted: model === null,
     date: new Date().toISOString(),
     seed,
     runs,
   }
   note(`model ${facts.model}`)
-  if (model !== 'ideal') await noteEstimate(options, price)
+  if (model) await noteEstimate(options, price)
   const storage = values.data === undefined ? null : await openStorage({ data: values.data })
   const evaluation = await evaluate({ ...options, storage }).finally(() => storage?.close())
   if (json !== undefined) await writeFile(json, jsonReport(facts, evaluation))
@@ -172,8 +173,9 @@ async function checkWritable(file: string): Promise<void> {
   })
 }
 
-async function modelOf(name: string | undefined): Promise<EvaluateOptions['model']> {
-  if (name === 'ideal') return name
+/** The model with this name; null for the scripts of the tasks. */
+async function modelOf(name: string | undefined): Promise<LanguageModel | null> {
+  if (name === 'ideal') return null
   const model = name ? await modelNamed(name, process.env) : await modelFromEnvironment(process.env)
   if (model) return model
   throw new ByrefError(
@@ -186,7 +188,7 @@ async function modelOf(name: string | undefined): Promise<EvaluateOptions['model
 async function noteEstimate(options: EvaluateOptions, price: ModelPrice | null): Promise<void> {
   const { tasks, modes, runs } = options
   const max = { tokens: Infinity, cost: Infinity }
-  const scripted = { ...options, model: 'ideal', runs: 1, max, onRun: undefined } as const
+  const scripted = { ...options, model: IDEAL, runs: 1, max, onRun: undefined }
   const { usage } = summarize((await evaluate(scripted)).runs)
   const [input, output] = [usage.inputTokens ?? 0, usage.outputTokens ?? 0].map((n) => n * runs)
   const total = { inputTokens: input ?? 0, outputTokens: output ?? 0 }

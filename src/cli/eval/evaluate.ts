@@ -3,7 +3,7 @@ import type { TokenUsage } from '../../core/events/events.ts'
 import type { CapabilityOverrides } from '../../models/capabilities.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
 import type { Storage } from '../storage.ts'
-import { choose, type EvalTask, type Group, type Mode } from './eval-task.ts'
+import { choose, type EvalTask, type Group, type Mode, type TaskInstance } from './eval-task.ts'
 import { idealModel } from './ideal-model.ts'
 import { addUsage, type LargeArguments, NO_USAGE, type PlayOptions } from './play.ts'
 import { playByReference } from './play-by-reference.ts'
@@ -12,8 +12,8 @@ import { Random } from './random.ts'
 
 /** What is evaluated, and how. */
 export interface EvaluateOptions {
-  /** The model, or `ideal` for the perfect answers of each task. */
-  model: LanguageModel | 'ideal'
+  /** The model, or a function that makes a model for each run. */
+  model: LanguageModel | ModelOfRun
   capabilities: CapabilityOverrides
   tasks: readonly EvalTask[]
   modes: readonly Mode[]
@@ -31,6 +31,12 @@ export interface EvaluateOptions {
   /** Of failed model calls. Default: 5 retries, the first after a second. */
   retry?: PlayOptions['retry']
 }
+
+/** Makes the model of one run. */
+export type ModelOfRun = (instance: TaskInstance, mode: Mode) => LanguageModel
+
+/** The perfect answers of each task. */
+export const IDEAL: ModelOfRun = (instance, mode) => idealModel(instance.ideal(choose(mode)))
 
 /** One run of a task in one mode. */
 export interface TaskRun {
@@ -120,7 +126,7 @@ async function runTask(
   const started = performance.now()
   try {
     const { outcome, reason, ...measured } = await PLAYERS[mode](instance, {
-      model: model === 'ideal' ? idealModel(instance.ideal(choose(mode))) : model,
+      model: typeof model === 'function' ? model(instance, mode) : model,
       capabilities,
       retry,
       maxSteps: MAX_STEPS,

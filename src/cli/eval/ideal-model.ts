@@ -1,7 +1,10 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import type { ModelAnswer } from '../../models/answer-stream.ts'
-import type { LanguageModel } from '../../models/language-model.ts'
-import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
+import {
+  type ScriptedModel,
+  type ScriptedTurn,
+  scriptedModel,
+} from '../../testing/scripted-model.ts'
 import type { IdealTurn } from './eval-task.ts'
 
 /** Characters of a prompt or an answer that make about one token. */
@@ -10,7 +13,7 @@ const CHARS_PER_TOKEN = 4
 const IMAGE_TOKENS = 800
 
 /** A model that gives these answers. Its usage is an estimate by the number of characters. */
-export function idealModel(turns: readonly IdealTurn[]): LanguageModel {
+export function idealModel(turns: readonly IdealTurn[]): ScriptedModel {
   const scripted = turns.map(
     (turn): ScriptedTurn =>
       (options) => {

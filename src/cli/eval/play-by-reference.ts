@@ -1,6 +1,7 @@
 import { createAgent } from '../../agent/agent.ts'
 import type { Agent } from '../../agent/agent-contract.ts'
 import type { ConversationEvent, FinishReason } from '../../core/events/events.ts'
+import { isPlainObject } from '../../core/json/json.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
 import { newId } from '../../core/new-id.ts'
@@ -91,7 +92,11 @@ async function firstMessages(
 /** The calls as the model wrote them, with their errors. */
 function callsIn(events: readonly ConversationEvent[]): (WrittenCall & { id: string })[] {
   const errors = new Map<string, string>()
+  const texts = new Map<string, string>()
   for (const event of events) {
+    if (event.type === 'TOOL_CALL_ARGS') {
+      texts.set(event.toolCallId, (texts.get(event.toolCallId) ?? '') + event.delta)
+    }
     if (event.type !== 'NEW_MESSAGE') continue
     const { result } = readMetadata(event.payload)
     if (result?.error) errors.set(result.callId, result.error.message)
@@ -99,8 +104,19 @@ function callsIn(events: readonly ConversationEvent[]): (WrittenCall & { id: str
   return events.flatMap((event) => {
     if (event.type !== 'TOOL_CALL_END') return []
     const { id, name, arguments: args } = event.call
-    return [{ id, name, arguments: args, error: errors.get(id) ?? null }]
+    const written = parsed(texts.get(id)) ?? args
+    return [{ id, name, arguments: written, error: errors.get(id) ?? null }]
   })
+}
+
+/** The streamed arguments: in the log, bytes in them are references. */
+function parsed(text: string | undefined): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(text ?? '')
+    return isPlainObject(value) ? value : null
+  } catch {
+    return null
+  }
 }
 
 function dataIn(events: readonly ConversationEvent[]): EvalData {
