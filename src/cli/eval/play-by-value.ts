@@ -120,7 +120,9 @@ class ValuePlayer {
     const tools = this.#tools.map(describe)
     const prompt = [...this.#prompt]
     const nothing = (): void => {}
-    const reader = new ResponseReader((id) => id || newId(), {
+    // Some servers use the same ids in every answer.
+    const isTaken = (id: string): boolean => this.#written.some((one) => one.id === id)
+    const reader = new ResponseReader((id) => (id && !isTaken(id) ? id : newId()), {
       text: nothing,
       textEnd: nothing,
       callStart: nothing,
