@@ -74,7 +74,7 @@ export function jsonReport(facts: EvalFacts, { runs, stopped }: Evaluation): str
 export function markdownReport(facts: EvalFacts, evaluation: Evaluation): string {
   const { runs, stopped } = evaluation
   const unmeasured = facts.scripted
-    ? '**No model was asked.** The scripts of the tasks played, and tokens are estimates: four characters are a token.\n'
+    ? '**No model was asked.** The scripts of the tasks played, and tokens are estimates: four characters are a token.'
     : ''
   const both = modesOf(runs).length > 1
   const failed = runs.filter(({ status }) => status === 'failed')

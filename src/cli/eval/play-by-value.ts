@@ -8,7 +8,7 @@ import type {
 import { jsonSchemaOf, type Tool, type ToolContext } from '../../boundary/tool.ts'
 import { validateInput } from '../../boundary/validate.ts'
 import { errorMessage } from '../../core/errors.ts'
-import type { FinishReason } from '../../core/events/events.ts'
+import type { CallError, FinishReason } from '../../core/events/events.ts'
 import { newId } from '../../core/new-id.ts'
 import {
   type ModelCall,
@@ -154,11 +154,9 @@ class ValuePlayer {
   async #execute(call: ModelCall): Promise<Output> {
     const { id, name, arguments: args } = call
     const output = await this.#outputOf(call)
-    const failed = output.type === 'error-text' || output.type === 'execution-denied'
-    const value = output.type === 'execution-denied' ? output.reason : Object(output).value
-    const error = failed ? String(value) : null
-    this.#written.push({ id, name, arguments: args, error })
-    this.#log.returned(call, failed ? null : value, error)
+    const error = errorIn(output)
+    this.#written.push({ id, name, arguments: args, error: error?.message ?? null })
+    this.#log.returned(call, error ? null : Object(output).value, error)
     return output
   }
 
@@ -179,6 +177,12 @@ class ValuePlayer {
       return { type: 'error-text', value: errorMessage(error) }
     }
   }
+}
+
+function errorIn(output: Output): CallError | null {
+  if (output.type === 'error-text') return { code: 'tool_failed', message: output.value }
+  if (output.type !== 'execution-denied') return null
+  return { code: 'approval_denied', message: output.reason ?? 'It was denied.' }
 }
 
 /** The user's message, with the data and the files in it. */

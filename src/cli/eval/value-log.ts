@@ -1,4 +1,9 @@
-import type { ConversationEvent, FinishReason, TokenUsage } from '../../core/events/events.ts'
+import type {
+  CallError,
+  ConversationEvent,
+  FinishReason,
+  TokenUsage,
+} from '../../core/events/events.ts'
 import { type MessageInput, toMessage } from '../../core/messages/to-message.ts'
 import { newId } from '../../core/new-id.ts'
 import type { ModelCall, ModelResponse } from '../../engine/steps/read-response.ts'
@@ -56,17 +61,16 @@ export class ValueLog {
   }
 
   /** The result of a call, or its error. */
-  returned({ id, name }: ModelCall, content: unknown, error: string | null): void {
+  returned({ id, name }: ModelCall, content: unknown, error: CallError | null): void {
     const runId = this.#run?.runId ?? ''
     this.#events.push({ type: 'TOOL_STARTED', toolCallId: id, runId, attempt: 1 })
-    const failure = error === null ? {} : { error: { code: 'tool_failed', message: error } }
     this.#message({
       role: 'tool',
       name,
       message_type: 'note',
       content_type: 'application/json',
       content,
-      metadata: { tool_result: { tool_call_id: id, ...failure } },
+      metadata: { tool_result: { tool_call_id: id, ...(error && { error }) } },
     })
   }
 
