@@ -7,6 +7,7 @@ const HELP = `byref ${version}: pass-by-reference for LLM agents
   byref serve    the workbench and its API on http://127.0.0.1:4114
   byref work     advance conversations for servers on many machines
   byref run      ask one question in the terminal
+  byref eval     measure a model by value and by reference
   byref assets   list, read, add and check stored assets
   byref log      check, repair and export stored conversations
   byref mcp      large results by reference, in front of any MCP server
@@ -25,6 +26,7 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   serve: () => import('./cli/serve-command.ts'),
   work: () => import('./cli/work-command.ts'),
   run: () => import('./cli/run-command.ts'),
+  eval: () => import('./cli/eval-command.ts'),
   assets: () => import('./cli/assets-command.ts'),
   log: () => import('./cli/log-command.ts'),
   mcp: () => import('./cli/mcp-command.ts'),

@@ -8,7 +8,11 @@ import {
   type ProviderServer,
   providerServer,
 } from './fixtures/provider-server.ts'
-import { capabilitiesFromEnvironment, modelFromEnvironment } from './model-from-environment.ts'
+import {
+  capabilitiesFromEnvironment,
+  modelFromEnvironment,
+  modelNamed,
+} from './model-from-environment.ts'
 
 const open: ProviderServer[] = []
 afterEach(async () => {
@@ -296,6 +300,39 @@ describe('modelFromEnvironment', () => {
   it('refuses a base URL without a model', async () => {
     const failed = modelFromEnvironment({ OPENAI_BASE_URL: 'http://127.0.0.1:1/v1' })
     await expect(failed).rejects.toMatchObject({ code: 'config_invalid' })
+  })
+})
+
+describe('modelNamed', () => {
+  const keys = {
+    OPENAI_API_KEY: 'k',
+    ANTHROPIC_API_KEY: 'k',
+    GOOGLE_GENERATIVE_AI_API_KEY: 'k',
+    BYREF_MODEL: 'another',
+  }
+
+  it.each([
+    ['openai/gpt-5-mini', {}, 'openai.responses', 'gpt-5-mini'],
+    ['anthropic/claude-x', {}, 'anthropic.messages', 'claude-x'],
+    ['google/gemini-x', {}, 'google.generative-ai', 'gemini-x'],
+    [
+      'google/x/y',
+      { OPENAI_BASE_URL: 'http://127.0.0.1:1' },
+      'openai-compatible.chat',
+      'google/x/y',
+    ],
+  ])('chooses %s among all keys', async (name, more, provider, modelId) => {
+    const model = await modelNamed(name, { ...keys, ...more })
+    expect([model.provider, model.modelId]).toEqual([provider, modelId])
+  })
+
+  it('says what to set', async () => {
+    await expect(modelNamed('google/gemini-x', { OPENAI_API_KEY: 'k' })).rejects.toThrow(
+      'The model google/gemini-x needs a key. Set GOOGLE_GENERATIVE_AI_API_KEY.',
+    )
+    for (const name of ['gpt-5-mini', 'openai/', 'mistral/large', '/x', '']) {
+      await expect(modelNamed(name, keys)).rejects.toThrow(/^Unknown model ".*OPENAI_BASE_URL/)
+    }
   })
 })
 

@@ -56,6 +56,42 @@ export async function modelFromEnvironment(env: Environment): Promise<LanguageMo
   return null
 }
 
+/** The providers that {@link modelNamed} knows, with the variable of their key and an example. */
+const PROVIDERS: Readonly<Record<string, { key: string; example: string }>> = {
+  openai: { key: 'OPENAI_API_KEY', example: 'openai/gpt-5-mini' },
+  anthropic: { key: 'ANTHROPIC_API_KEY', example: 'anthropic/claude-sonnet-4-5' },
+  google: { key: 'GOOGLE_GENERATIVE_AI_API_KEY', example: 'google/gemini-2.5-flash' },
+}
+
+/**
+ * Returns the model with this name, such as `openai/gpt-5-mini`, with the key in the environment. With
+ * `OPENAI_BASE_URL`, the name is that of the server's model.
+ *
+ * @throws ByrefError `config_invalid` for an unknown provider or a missing key, `dependency_missing` if the
+ *   provider's package is not installed
+ */
+export async function modelNamed(name: string, env: Environment): Promise<LanguageModel> {
+  const slash = name.indexOf('/')
+  const provider = PROVIDERS[name.slice(0, Math.max(slash, 0))]
+  const isServer = Boolean(env.OPENAI_BASE_URL)
+  if (!isServer && (!provider || slash + 1 === name.length)) {
+    const examples = Object.values(PROVIDERS).map(({ example }) => example)
+    throw new ByrefError(
+      'config_invalid',
+      `Unknown model "${name}". Write it as ${examples.join(', ')}, or set OPENAI_BASE_URL for a model of any other server.`,
+    )
+  }
+  if (!isServer && provider && !env[provider.key]) {
+    throw new ByrefError('config_invalid', `The model ${name} needs a key. Set ${provider.key}.`)
+  }
+  const keys = Object.values(PROVIDERS).map(({ key }) => key)
+  const others = keys.filter((key) => key !== (isServer ? 'OPENAI_API_KEY' : provider?.key))
+  const own = Object.entries(env).filter(([key]) => !others.includes(key))
+  const chosen = isServer ? name : name.slice(slash + 1)
+  const model = await modelFromEnvironment({ ...Object.fromEntries(own), BYREF_MODEL: chosen })
+  return model as LanguageModel // a key or a base URL is set
+}
+
 /**
  * Reads `BYREF_MODEL_TAKES`: comma-separated MIME types that the model accepts as parts, such as
  * `image/png,application/pdf` or `image/*`. Returns no overrides if it is not set.

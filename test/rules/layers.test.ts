@@ -40,6 +40,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     'assets',
     'log',
     'models',
+    'boundary',
     'engine',
     'agent',
     'server',
@@ -47,6 +48,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     'integrations',
     'wire',
     'demo',
+    'testing',
   ],
   demo: ['assets', 'models', 'boundary', 'agent'],
 }

@@ -7,7 +7,7 @@ import {
 } from '../../core/events/conversation-state.ts'
 import { createFold } from '../../core/events/fold.ts'
 import { Branch, copyTree } from '../../core/json/copy-tree.ts'
-import type { JsonValue } from '../../core/json/json.ts'
+import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
 import { createLabels, type Labels } from '../../core/labels/labels.ts'
 import type { Message } from '../../core/messages/message.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
@@ -35,7 +35,8 @@ export interface DebugSource {
 /**
  * Returns the debug data of a message: the data that was appended with it, or, for the answer of a step, its
  * request and response. The prompt in the request is derived from the log as it was at that time, with digests in
- * place of bytes. Null if there is none, or if the message was deleted.
+ * place of bytes, unless the appended data has a request of its own. Null if there is none, or if the message was
+ * deleted.
  */
 export async function deriveDebug(
   { log, assets, namespace, settings }: DebugSource,
@@ -44,6 +45,7 @@ export async function deriveDebug(
 ): Promise<unknown> {
   if ((await log.deleted(conversation)).includes(messageId)) return null
   const noted = await log.debug(conversation, messageId)
+  if (isPlainObject(noted) && isPlainObject(noted.request)) return noted
   const found = await findStep(log, conversation, messageId)
   if (!found) return noted
   const { changed, ...given }: { changed?: ChangedSettings } = Object(noted)

@@ -1,0 +1,211 @@
+import { constants } from 'node:fs'
+import { access, writeFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { ByrefError } from '../core/errors.ts'
+import { catalogueEntry, type ModelPrice } from '../models/catalogue.ts'
+import type { LanguageModel } from '../models/language-model.ts'
+import { costOf } from '../models/model-capabilities.ts'
+import {
+  capabilitiesFromEnvironment,
+  modelFromEnvironment,
+  modelNamed,
+} from '../models/model-from-environment.ts'
+import { version } from '../version.ts'
+import { type EvalFacts, jsonReport, markdownReport, summarize } from './eval/eval-report.ts'
+import { type EvalTask, MODES, type Mode } from './eval/eval-task.ts'
+import { type EvaluateOptions, evaluate, IDEAL, type TaskRun } from './eval/evaluate.ts'
+import { EVAL_TASKS } from './eval/tasks/eval-tasks.ts'
+import { describeModel } from './open-agent.ts'
+import { onFirst } from './stop-signal.ts'
+import { openStorage } from './storage.ts'
+import { note, parseOptions, shown, UsageError, wholeNumber } from './terminal.ts'
+
+/** What `byref eval --help` prints. */
+export const HELP = `byref eval: how well a model uses references, and what they save
+
+  byref eval --model openai/gpt-5-mini --out report.md
+  byref eval --model anthropic/claude-sonnet-4-5 --tasks 'pass,quarantine-*' --runs 5 --max-cost 2
+  OPENAI_BASE_URL=http://127.0.0.1:11434/v1 byref eval --model qwen3
+
+  --model          openai/…, anthropic/… or google/…, with the key of the provider in OPENAI_API_KEY, ANTHROPIC_API_KEY or
+                   GOOGLE_GENERATIVE_AI_API_KEY. With OPENAI_BASE_URL, the name of any model of that server. "ideal" plays the
+                   scripts of the tasks instead, without a key. Default: as for byref serve (byref serve --help)
+  --tasks          only these tasks: names or groups, separated by commas, * for any text
+  --list           list the tasks, and run none
+  --by             value, reference or both. Default both
+  --runs           how often each task is run, each time with other data. Default 1
+  --seed           text that determines the data. Default 1
+  --concurrency    runs at a time. Default 4
+  --max-tokens     start no run once so many input and output tokens were used
+  --max-cost       start no run once so many US dollars were spent; the price of the model must be known
+  --out FILE       write the report as Markdown to a file instead of stdout
+  --json FILE      write the report as JSON, with every run
+  --data FOLDER    keep the conversations in a folder. byref serve --data FOLDER shows them
+
+About thirty tasks, each by value (everything inline, the model writes every argument) and by reference. Code decides whether
+a task is done. Progress goes to stderr. Ctrl-C ends the evaluation and reports what there is. Provider errors are repeated,
+and never count as failures of the model. docs/evaluate.md explains the report.
+`
+
+/** Maximum of `--runs` and `--concurrency`. */
+const MAX_RUNS = 1000
+
+/** `byref eval`: plays the tasks and writes the report. */
+export async function command(args: string[]): Promise<number> {
+  const { values } = parseOptions('eval', args, {
+    most: 0,
+    options: {
+      model: { type: 'string' },
+      tasks: { type: 'string', default: '*' },
+      list: { type: 'boolean', default: false },
+      by: { type: 'string', default: 'both' },
+      runs: { type: 'string', default: '1' },
+      seed: { type: 'string', default: '1' },
+      concurrency: { type: 'string', default: '4' },
+      'max-tokens': { type: 'string' },
+      'max-cost': { type: 'string' },
+      out: { type: 'string' },
+      json: { type: 'string' },
+      data: { type: 'string' },
+    },
+  })
+  const tasks = tasksLike(values.tasks)
+  if (values.list) {
+    for (const { name, group, about } of tasks) {
+      process.stdout.write(`${group.padEnd(9)}${name.padEnd(22)}${about}\n`)
+    }
+    return 0
+  }
+  const { out, json, seed } = values
+  const runs = positive('--runs', values.runs)
+  const max = { tokens: limit('--max-tokens', values), cost: limit('--max-cost', values) }
+  const concurrency = positive('--concurrency', values.concurrency)
+  const modes = modesOf(values.by)
+  for (const file of [out, json]) if (file !== undefined) await checkWritable(file)
+  const model = await modelOf(values.model)
+  const price = model && ((await catalogueEntry(model))?.price ?? null)
+  if (max.cost !== Infinity && !price) {
+    throw new UsageError('--max-cost needs a model whose price is known. Use --max-tokens instead')
+  }
+  const controller = new AbortController()
+  onFirst(['SIGINT', 'SIGTERM', 'SIGHUP'], () => controller.abort())
+  const options: EvaluateOptions = {
+    model: model ?? IDEAL,
+    capabilities: capabilitiesFromEnvironment(process.env),
+    tasks,
+    modes,
+    runs,
+    seed,
+    concurrency,
+    max,
+    storage: null,
+    signal: controller.signal,
+    onRun: noteRun,
+  }
+  const facts: EvalFacts = {
+    byref: version,
+    node: process.version,
+    model: model ? describeModel(model) : 'ideal',
+    scripted: model === null,
+    date: new Date().toISOString(),
+    seed,
+    runs,
+  }
+  note(`model ${facts.model}`)
+  if (model) await noteEstimate(options, price)
+  const storage = values.data === undefined ? null : await openStorage({ data: values.data })
+  const evaluation = await evaluate({ ...options, storage }).finally(() => storage?.close())
+  if (json !== undefined) await writeFile(json, jsonReport(facts, evaluation))
+  const report = markdownReport(facts, evaluation)
+  if (out === undefined) process.stdout.write(report)
+  else await writeFile(out, report)
+  const written = [out, json].filter((file) => file !== undefined)
+  if (written.length > 0) note(`wrote ${written.join(' and ')}`)
+  if (values.data !== undefined) note(`byref serve --data ${values.data} shows the conversations`)
+  if (evaluation.stopped !== null) note(`not complete: ${shown(evaluation.stopped)}`)
+  return evaluation.runs.some(({ status }) => status === 'not run') ? 1 : 0
+}
+
+function tasksLike(patterns: string): EvalTask[] {
+  const likes = patterns.split(',').map((one) => {
+    const source = one
+      .trim()
+      .split('*')
+      .map((text) => text.replace(/[^\w-]/g, '\\$&'))
+    return { pattern: new RegExp(`^${source.join('.*')}$`), text: one.trim() }
+  })
+  for (const { pattern, text } of likes) {
+    if (!EVAL_TASKS.some(({ name, group }) => pattern.test(name) || pattern.test(group))) {
+      throw new UsageError(`There is no task or group "${text}": byref eval --list lists them`)
+    }
+  }
+  return EVAL_TASKS.filter(({ name, group }) =>
+    likes.some(({ pattern }) => pattern.test(name) || pattern.test(group)),
+  )
+}
+
+function modesOf(by: string): readonly Mode[] {
+  if (by === 'both') return MODES
+  if (by === 'value' || by === 'reference') return [by]
+  throw new UsageError(`--by of byref eval takes value, reference or both, not "${by}"`)
+}
+
+function positive(option: string, text: string): number {
+  const number = wholeNumber(`${option} of byref eval`, text, MAX_RUNS)
+  if (number > 0) return number
+  throw new UsageError(`${option} of byref eval must be 1 or more`)
+}
+
+function limit<Option extends '--max-tokens' | '--max-cost'>(
+  option: Option,
+  values: { 'max-tokens'?: string; 'max-cost'?: string },
+): number {
+  const text = values[option.slice(2) as 'max-tokens' | 'max-cost']
+  if (text === undefined) return Infinity
+  if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text)
+  throw new UsageError(`${option} of byref eval takes a number above 0, not "${text}"`)
+}
+
+/** Checks before the evaluation, because it may cost money. */
+async function checkWritable(file: string): Promise<void> {
+  await access(dirname(resolve(file)), constants.W_OK).catch(() => {
+    throw new UsageError(`Cannot write ${file}: its folder does not exist, or is not writable`)
+  })
+}
+
+/** The model with this name; null for the scripts of the tasks. */
+async function modelOf(name: string | undefined): Promise<LanguageModel | null> {
+  if (name === 'ideal') return null
+  const model = name ? await modelNamed(name, process.env) : await modelFromEnvironment(process.env)
+  if (model) return model
+  throw new ByrefError(
+    'config_invalid',
+    'byref eval needs a model. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or OPENAI_BASE_URL and BYREF_MODEL. "--model ideal" shows a report without a model',
+  )
+}
+
+/** Plays the scripts of the tasks, and says what they use. */
+async function noteEstimate(options: EvaluateOptions, price: ModelPrice | null): Promise<void> {
+  const { tasks, modes, runs } = options
+  const max = { tokens: Infinity, cost: Infinity }
+  const scripted = { ...options, model: IDEAL, runs: 1, max, onRun: undefined }
+  const { usage } = summarize((await evaluate(scripted)).runs)
+  const [input, output] = [usage.inputTokens ?? 0, usage.outputTokens ?? 0].map((n) => n * runs)
+  const total = { inputTokens: input ?? 0, outputTokens: output ?? 0 }
+  const cost = price && costOf(total, price)
+  note(
+    `${tasks.length * modes.length * runs} runs. Without errors and reasoning, they use about ${thousands(total.inputTokens)} input tokens and ${thousands(total.outputTokens)} output tokens${cost ? ` ($${cost.toFixed(2)} without a cache)` : ''}.`,
+  )
+}
+
+function thousands(tokens: number): string {
+  return (Math.round(tokens / 1000) * 1000).toLocaleString('en')
+}
+
+function noteRun(run: TaskRun, done: number, total: number): void {
+  const { task, mode, status, reason, usage, roundTrips, wallMs } = run
+  const tokens = ((usage.inputTokens ?? 0) + (usage.outputTokens ?? 0)).toLocaleString('en')
+  const measured = `${roundTrips} round trips, ${tokens} tokens, ${(wallMs / 1000).toFixed(1)} s`
+  const why = reason === null ? '' : ` (${shown(reason.replace(/\s+/g, ' '))})`
+  note(`[${done}/${total}] ${task}, by ${mode}: ${status}${why}, ${measured}`)
+}
