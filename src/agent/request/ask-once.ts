@@ -39,16 +39,7 @@ export function askOnce({
   prompt: LanguageModelV4Prompt,
 ) => Promise<{ text: string; usage: TokenUsage }> {
   return async (prompt) => {
-    const nothing = (): void => {}
-    const reader = new ResponseReader((id) => id, {
-      text: nothing,
-      textEnd: nothing,
-      reasoning: nothing,
-      reasoningEnd: nothing,
-      callStart: nothing,
-      callDelta: nothing,
-      call: nothing,
-    })
+    const reader = new ResponseReader((id) => id)
     const own = callSettings(settings, { hasTools: false })
     await callModel({
       model,

@@ -119,16 +119,9 @@ class ValuePlayer {
     const { model, retry, signal } = this.#options
     const tools = this.#tools.map(describe)
     const prompt = [...this.#prompt]
-    const nothing = (): void => {}
     // Some servers use the same ids in every answer.
     const isTaken = (id: string): boolean => this.#written.some((one) => one.id === id)
-    const reader = new ResponseReader((id) => (id && !isTaken(id) ? id : newId()), {
-      text: nothing,
-      textEnd: nothing,
-      callStart: nothing,
-      callDelta: nothing,
-      call: nothing,
-    })
+    const reader = new ResponseReader((id) => (id && !isTaken(id) ? id : newId()))
     await callModel({
       model,
       options: { prompt, ...(tools.length > 0 && { tools, toolChoice: { type: 'auto' } }) },

@@ -37,17 +37,17 @@ export interface ModelResponse {
   provider?: Record<string, unknown>
 }
 
-/** Callbacks of the reader while the answer streams. A returned promise pauses the reader. */
+/** Callbacks of the reader while the answer streams, all optional. A returned promise pauses the reader. */
 export interface ResponseListener {
   /** A part of the text. An embedded reference is never split between two deltas. */
-  text(delta: string): void | Promise<void>
-  textEnd(): void | Promise<void>
+  text?(delta: string): void | Promise<void>
+  textEnd?(): void | Promise<void>
   /** A part of the reasoning. */
-  reasoning(delta: string): void | Promise<void>
-  reasoningEnd(): void | Promise<void>
-  callStart(id: string, name: string): void | Promise<void>
-  callDelta(id: string, delta: string): void | Promise<void>
-  call(call: ModelCall): void | Promise<void>
+  reasoning?(delta: string): void | Promise<void>
+  reasoningEnd?(): void | Promise<void>
+  callStart?(id: string, name: string): void | Promise<void>
+  callDelta?(id: string, delta: string): void | Promise<void>
+  call?(call: ModelCall): void | Promise<void>
 }
 
 /** Parts before which held-back text must be emitted. */
@@ -83,7 +83,7 @@ export class ResponseReader {
    * @param callId Maps the provider's id of a call to a unique one, because some servers use the same ids in every
    *   answer.
    */
-  constructor(callId: (providerId: string) => string, listener: ResponseListener) {
+  constructor(callId: (providerId: string) => string, listener: ResponseListener = {}) {
     this.#callId = callId
     this.#listener = listener
   }
@@ -98,7 +98,7 @@ export class ResponseReader {
   flush(): void | Promise<void> {
     const text = this.#held
     this.#held = ''
-    if (text) return this.#listener.text(text)
+    if (text) return this.#listener.text?.(text)
   }
 
   /**
@@ -125,17 +125,17 @@ export class ResponseReader {
       case 'text-delta':
         return part.delta ? this.#takeText(part.delta) : undefined
       case 'text-end':
-        return this.#listener.textEnd()
+        return this.#listener.textEnd?.()
       case 'reasoning-start':
       case 'reasoning-delta':
       case 'reasoning-end':
         return this.#takeReasoning(part)
       case 'tool-input-start':
         if (part.providerExecuted) return
-        return this.#listener.callStart(this.#idOf(part.id), part.toolName)
+        return this.#listener.callStart?.(this.#idOf(part.id), part.toolName)
       case 'tool-input-delta':
         if (!this.#ids.has(part.id)) return
-        return this.#listener.callDelta(this.#idOf(part.id), part.delta)
+        return this.#listener.callDelta?.(this.#idOf(part.id), part.delta)
       case 'tool-call':
         return this.#takeCall(part)
       case 'file':
@@ -162,7 +162,7 @@ export class ResponseReader {
     const text = this.#held + delta
     const end = endOfWholeRefs(text)
     this.#held = text.slice(end)
-    if (end > 0) return this.#listener.text(text.slice(0, end))
+    if (end > 0) return this.#listener.text?.(text.slice(0, end))
   }
 
   #takeReasoning(
@@ -173,10 +173,10 @@ export class ResponseReader {
     if (!this.#thoughts.has(part.id)) this.response.reasoning.push(thought)
     this.#thoughts.set(part.id, thought)
     if (part.providerMetadata) thought.provider_metadata = part.providerMetadata
-    if (part.type === 'reasoning-end') return this.#listener.reasoningEnd()
+    if (part.type === 'reasoning-end') return this.#listener.reasoningEnd?.()
     if (part.type !== 'reasoning-delta' || !part.delta) return
     thought.text += part.delta
-    return this.#listener.reasoning(part.delta)
+    return this.#listener.reasoning?.(part.delta)
   }
 
   #takeCall(part: Extract<ModelStreamPart, { type: 'tool-call' }>): void | Promise<void> {
@@ -191,7 +191,7 @@ export class ResponseReader {
     this.response.calls.push(call)
     // Another call with this id is a new call.
     this.#ids.delete(part.toolCallId)
-    return this.#listener.call(call)
+    return this.#listener.call?.(call)
   }
 
   #idOf(providerId: string): string {
