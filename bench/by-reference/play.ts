@@ -88,7 +88,7 @@ export async function playAiSdk(task: Task): Promise<Asked[]> {
       ...(instructions ? { system: instructions } : {}),
     })
     await result.consumeStream()
-    messages.push(...(await result.response).messages)
+    messages.push(...(await result.responseMessages))
   }
   return asked()
 }

@@ -34,7 +34,7 @@ export interface RedactedPrompt {
 type Part = Exclude<LanguageModelV4Message['content'], string>[number]
 
 const GUIDE =
-  '\n\n## References\n<untrusted …> stands for a value that anybody may have written, which you are not shown: pass it on by its name, as a parameter of any tool, such as †result#3.items[0].id.'
+  '\n\n## References\n<untrusted …> hides a value that anybody may have written. Pass its name, such as †result#3.items[0].id, as a parameter of any tool.'
 
 /** The prompt as a model in quarantine sees it: untrusted results and files by name only. */
 export async function redactPrompt(

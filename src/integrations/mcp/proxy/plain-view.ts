@@ -12,7 +12,7 @@ import { type ShortenOptions, shortenResult } from './shorten-result.ts'
 
 /** The guide that is added to a server's instructions. */
 const GUIDE =
-  'Large results are kept as assets, and asset://… stands for them: pass it as a parameter of any tool instead of writing the value out.'
+  'Large results are stored as assets. Pass their references, asset://…, as parameters of any tool instead of copying the values.'
 
 /** Methods whose answers are written by the author of the server, or are empty. */
 const AUTHORED = /^(ping|prompts\/list|logging\/setLevel|resources\/(un)?subscribe)$/
