@@ -1,0 +1,143 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it } from 'vitest'
+
+// Finds text that is likely to be hard to read: long sentences, long lines, and words that the glossary replaces. It
+// cannot tell whether a short sentence is clear, whether a term was explained, or whether a comment is true. It splits
+// sentences at full stops, colons and semicolons, and does not look into code, tables and link targets.
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Maximum number of words of a sentence. */
+const MOST_WORDS = 30
+
+/** Maximum length of a line of Markdown. */
+const MOST_COLUMNS = 120
+
+const PAGES = globSync('{*.md,docs/**/*.md,bench/README.md,packages/*/*.md,packages/*/templates/*/*.md}', {
+  cwd: root,
+  exclude: ['**/node_modules/**'],
+})
+
+const SOURCES = globSync('{src,demo}/**/*.ts', {
+  cwd: root,
+  exclude: ['**/*.test.ts', '**/fixtures/**'],
+})
+
+/** Words that have a better one, from the glossary's list. */
+const AVOIDED = avoidedWords()
+
+function read(file: string): string {
+  return readFileSync(join(root, file), 'utf8')
+}
+
+function avoidedWords(): { pattern: RegExp; write: string }[] {
+  const table = read('docs/reference/glossary.md').split('## Words that we do not use')[1] ?? ''
+  return [...table.matchAll(/^\| ([^|]+) \| ([^|]+) \|$/gm)].slice(2).flatMap(([, not = '', write = '']) =>
+    not.split(',').map((word) => ({
+      pattern: new RegExp(`\\b${word.trim()}\\b`, 'i'),
+      write: write.trim(),
+    })),
+  )
+}
+
+/** The prose of a page: without code, tables, headings and link targets. */
+function proseOf(markdown: string): string {
+  return markdown
+    .replace(/^---\n[\s\S]*?\n---\n/, '')
+    .replace(/^ *(```|~~~)[\s\S]*?^ *\1.*$/gm, '\n')
+    .replace(/^\|.*$/gm, '\n')
+    .replace(/^#+ .*$/gm, '\n')
+    .replace(/<[^>\n]+>/g, ' ')
+    .replace(/!?\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replace(/`[^`\n]+`/g, 'code')
+    .replace(/^\s*(?:[-*+]|\d+\.)\s+/gm, '\n\n')
+}
+
+function sentencesOf(prose: string): string[] {
+  return prose
+    .split(/\n\s*\n/)
+    .flatMap((paragraph) =>
+      paragraph.replace(/\s+/g, ' ').split(/(?<=[.!?])\s+(?=[A-Z“"(`†]|code)|(?<=[:;])\s/),
+    )
+    .map((sentence) => sentence.trim())
+}
+
+function tooLong(prose: string): string[] {
+  const words = (sentence: string): number => sentence.split(/\s+/).filter((one) => /\w/.test(one)).length
+  return sentencesOf(prose).filter((sentence) => words(sentence) > MOST_WORDS)
+}
+
+function avoided(prose: string): string[] {
+  return sentencesOf(prose).flatMap((sentence) =>
+    AVOIDED.filter(({ pattern }) => pattern.test(sentence)).map(
+      ({ pattern, write }) => `${pattern.source.replaceAll('\\b', '')} (write: ${write}): ${sentence}`,
+    ),
+  )
+}
+
+/** The docstrings of a file, as prose. */
+function docstringsOf(code: string): string[] {
+  return [...code.matchAll(/\/\*\*([\s\S]*?)\*\//g)].map(([, text = '']) =>
+    proseOf(
+      text
+        .replace(/^\s*\*\s?/gm, '')
+        .replace(/\{@link (\S+?)\}/g, '$1')
+        .replace(/@\w+/g, '\n\n'),
+    ),
+  )
+}
+
+/** The messages of a file's errors. */
+function errorsOf(code: string): string[] {
+  const errors = code.matchAll(/new ByrefError\(\s*[^,]+,\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1/g)
+  return [...errors].map(([, , message = '']) => message.replace(/\$\{[^}]*\}/g, 'value'))
+}
+
+function longLines(markdown: string): string[] {
+  const isAddress = /^\s*(?:[-*] )?\S*https?:\/\/\S+\S*$/
+  return markdown
+    .replace(/^ *(```|~~~)[\s\S]*?^ *\1.*$/gm, '')
+    .split('\n')
+    .filter((line) => line.length > MOST_COLUMNS && !line.startsWith('|') && !isAddress.test(line))
+}
+
+describe('the check itself', () => {
+  it('finds a long sentence, but not in code or tables', () => {
+    const long = Array.from({ length: 31 }, (_, i) => `word${i}`).join(' ')
+    expect(tooLong(proseOf(`Short. ${long}.\n\nShort again.`))).toHaveLength(1)
+    expect(tooLong(proseOf(`\`\`\`\n${long}\n\`\`\`\n| ${long} |\n\`${long}\``))).toEqual([])
+    expect(tooLong(docstringsOf(`/**\n * ${long}.\n */`).join('\n'))).toHaveLength(1)
+    expect(errorsOf("throw new ByrefError('x', 'No such thing')")).toEqual(['No such thing'])
+  })
+
+  it('finds a long line and a word that the glossary replaces', () => {
+    expect(longLines(`${'x'.repeat(121)}\n| ${'x'.repeat(121)} |`)).toHaveLength(1)
+    expect(AVOIDED.length).toBeGreaterThan(10)
+    expect(avoided('The result is spilled.')).toHaveLength(1)
+  })
+})
+
+describe('every page', () => {
+  it.each(PAGES)('%s reads well', (file) => {
+    const text = read(file)
+    const prose = proseOf(text)
+    expect({ sentences: tooLong(prose), lines: longLines(text), words: avoided(prose) }).toEqual({
+      sentences: [],
+      lines: [],
+      words: [],
+    })
+  })
+})
+
+describe('every docstring and error', () => {
+  it('has short sentences in plain words', () => {
+    const found = SOURCES.flatMap((file) => {
+      const code = read(file)
+      const texts = [...docstringsOf(code), ...errorsOf(code)]
+      return texts.flatMap((text) => [...tooLong(text), ...avoided(text)]).map((one) => `${file}: ${one}`)
+    })
+    expect(found).toEqual([])
+  })
+})
