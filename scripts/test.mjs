@@ -19,6 +19,7 @@ await Promise.all([
   check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '.']),
   check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
   check('types of the workbench', ['node_modules/typescript/bin/tsc', '-p', 'web']),
+  check('types of the site', ['node_modules/typescript/bin/tsc', '-p', 'site']),
 ])
 step('tests', [
   node,

@@ -1,12 +1,13 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { type DefaultTheme, defineConfig } from 'vitepress'
+import { copyFiles, serveLlmsTxt } from './copied-files.ts'
 import { linkToPages } from './link-to-pages.ts'
-import { copyMarkdown, serveMarkdown } from './markdown-files.ts'
-import { pageOf, root } from './pages.ts'
+import { idOf, pageOf, root } from './pages.ts'
 import { readSidebar } from './read-sidebar.ts'
 
-const description = 'Pass-by-reference for LLM agents: every file, fact and tool result gets an address'
+const description =
+  'Pass-by-reference for LLM agents: every file, fact and tool result gets an address'
 const icon = readFileSync(join(root, 'web/public/favicon.svg'), 'utf8')
 
 const themeConfig: DefaultTheme.Config = {
@@ -27,17 +28,26 @@ export default defineConfig({
   head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(icon)}` }]],
   // The whole repository, so that pages may link to examples, sources and the measurements. Few folders have pages.
   srcDir: root,
-  srcExclude: ['!(docs|bench|site)/**', 'README.md', 'AGENTS.md', 'bench/*/**', 'site/*.md'],
+  srcExclude: [...foldersWithoutPages(), 'README.md', 'AGENTS.md', 'bench/*/**'],
   rewrites: pageOf,
   outDir: 'dist',
   cacheDir: '.cache',
   metaChunk: true,
   markdown: {
     html: false,
+    anchor: { slugify: idOf },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     config: (markdown) => linkToPages(markdown),
   },
-  vite: { publicDir: false, plugins: [serveMarkdown()] },
-  buildEnd: ({ outDir }) => copyMarkdown(outDir),
+  vite: { publicDir: false, plugins: [serveLlmsTxt()] },
+  buildEnd: ({ outDir }) => copyFiles(outDir),
   themeConfig,
 })
+
+function foldersWithoutPages(): string[] {
+  const entries = readdirSync(root, { withFileTypes: true })
+  const folders = entries.filter((entry) => entry.isDirectory()).map(({ name }) => name)
+  return folders
+    .filter((name) => !['docs', 'bench', 'site'].includes(name))
+    .map((name) => `${name}/**`)
+}

@@ -1,5 +1,5 @@
 import type { MarkdownRenderer } from 'vitepress'
-import { linkedFile, pageOf, sourcePageOf } from './pages.ts'
+import { isCopied, linkedFile, pageOf, sourcePageOf } from './pages.ts'
 
 /**
  * Makes links between files of the repository links between pages of the site. A link that leads to nothing stays
@@ -11,9 +11,12 @@ export function linkToPages(markdown: MarkdownRenderer): void {
     for (const token of tokens.flatMap(({ children }) => children ?? [])) {
       if (token.type !== 'link_open') continue
       const linked = linkedFile(from, token.attrGet('href') ?? '')
-      if (!linked || linked.file.endsWith('.txt')) continue
-      const { file, hash } = linked
-      token.attrSet('href', `/${file.endsWith('.md') ? pageOf(file) : sourcePageOf(file)}${hash}`)
+      if (linked) token.attrSet('href', `/${targetOf(linked.file)}${linked.hash}`)
     }
   })
+}
+
+function targetOf(file: string): string {
+  if (file.endsWith('.md')) return pageOf(file)
+  return isCopied(file) ? file.replace(/^docs\//, '') : sourcePageOf(file)
 }

@@ -21,10 +21,13 @@ export function readSidebar(): DefaultTheme.SidebarItem[] {
 
 function apiPages(): DefaultTheme.SidebarItem[] {
   const names = globSync('*.md', { cwd: API }).map((file) => basename(file, '.md'))
-  return names.sort().map((name) => ({
-    text: name === 'index' ? 'byref' : `byref/${name}`,
-    link: `/reference/api/${name}`,
-  }))
+  return names
+    .filter((name) => name !== 'README')
+    .sort((a, b) => (a === 'byref' ? -1 : b === 'byref' ? 1 : a < b ? -1 : 1))
+    .map((name) => ({
+      text: name === 'byref' ? name : `byref/${name}`,
+      link: `/reference/api/${name}`,
+    }))
 }
 
 const MORE: DefaultTheme.SidebarItem = {

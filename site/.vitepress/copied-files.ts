@@ -5,15 +5,15 @@ import { root } from './pages.ts'
 
 const docs = join(root, 'docs')
 
-/** Puts the Markdown of every page and llms.txt beside the pages, for readers that prefer text. */
-export function copyMarkdown(outDir: string): void {
-  for (const file of globSync(['**/*.md', 'llms.txt'], { cwd: docs })) {
+/** Puts pictures, and for readers that prefer text llms.txt and the Markdown of every page, beside the pages. */
+export function copyFiles(outDir: string): void {
+  for (const file of globSync(['**/*.md', 'images/*', 'llms.txt'], { cwd: docs })) {
     cpSync(join(docs, file), join(outDir, file))
   }
 }
 
 /** Serves llms.txt while the site is edited. */
-export function serveMarkdown(): Plugin {
+export function serveLlmsTxt(): Plugin {
   return {
     name: 'byref-llms-txt',
     configureServer({ middlewares }) {
