@@ -1,23 +1,24 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DefaultTheme, defineConfig } from 'vitepress'
+import { type DefaultTheme, defineConfig, type MarkdownEnv, type MarkdownRenderer } from 'vitepress'
 import { copyFiles, serveLlmsTxt } from './copied-files.ts'
+import { labelTables } from './label-tables.ts'
 import { linkToPages } from './link-to-pages.ts'
 import { idOf, pageOf, root } from './pages.ts'
-import { readSidebar } from './read-sidebar.ts'
+import { readSidebars } from './read-sidebars.ts'
 
 const description =
   'Pass-by-reference for LLM agents: every file, fact and tool result gets an address'
 const icon = readFileSync(join(root, 'web/public/favicon.svg'), 'utf8')
 
 const themeConfig: DefaultTheme.Config = {
-  search: { provider: 'local' },
+  search: { provider: 'local', options: { _render: searchedText } },
   nav: [
     { text: 'Get started', link: '/get-started' },
     { text: 'Guides', link: '/guides/references' },
     { text: 'Reference', link: '/reference/agent' },
   ],
-  sidebar: readSidebar(),
+  sidebar: readSidebars(),
   outline: { level: [2, 3], label: 'On this page' },
 }
 
@@ -37,7 +38,10 @@ export default defineConfig({
     html: false,
     anchor: { slugify: idOf },
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
-    config: (markdown) => linkToPages(markdown),
+    config(markdown) {
+      linkToPages(markdown)
+      labelTables(markdown)
+    },
   },
   vite: { publicDir: false, plugins: [serveLlmsTxt()] },
   buildEnd: ({ outDir }) => copyFiles(outDir),
@@ -50,4 +54,10 @@ function foldersWithoutPages(): string[] {
   return folders
     .filter((name) => !['docs', 'bench', 'site'].includes(name))
     .map((name) => `${name}/**`)
+}
+
+/** The text of a page that the search finds. Sources and generated pages would hide the pages that explain. */
+function searchedText(text: string, env: MarkdownEnv, md: MarkdownRenderer): string {
+  const html = md.render(text, env)
+  return /^(site|source|reference\/api)\//.test(env.relativePath) ? '' : html
 }
