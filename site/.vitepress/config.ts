@@ -34,6 +34,8 @@ export default defineConfig({
   outDir: 'dist',
   cacheDir: '.cache',
   metaChunk: true,
+  // Pages in sight would otherwise be loaded beforehand, which keeps phones busy.
+  router: { prefetchLinks: false },
   markdown: {
     html: false,
     anchor: { slugify: idOf },
