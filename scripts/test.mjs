@@ -24,6 +24,7 @@ await Promise.all([
     '-p',
     'packages/create-byref',
   ]),
+  check('types of the site', ['node_modules/typescript/bin/tsc', '-p', 'site']),
 ])
 step('tests', [
   node,

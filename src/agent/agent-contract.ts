@@ -75,7 +75,7 @@ export interface AgentOptions extends PromptOptions {
   /** Limits on the length, duration and cost of a run. */
   limits?: Limits
   /**
-   * How the agent treats untrusted data (docs/trust.md): `off` (default), `track`, `quarantine`, or an object
+   * How the agent treats untrusted data (docs/reference/trust.md): `off` (default), `track`, `quarantine`, or an object
    * with one of these and options.
    */
   trust?: TrustMode | TrustOptions
@@ -89,7 +89,7 @@ export interface AgentOptions extends PromptOptions {
   /** Processors see events and can add events. */
   processors?: readonly Processor[]
   callbacks?: EventHandlers
-  /** Policies wrap every call or every step: limits, audit logs, tracing. See docs/policies.md. */
+  /** Policies wrap every call or every step: limits, audit logs, tracing. See docs/reference/policies.md. */
   policies?: readonly Policy[]
 }
 

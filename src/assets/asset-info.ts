@@ -11,7 +11,7 @@ export interface AssetInfo extends Omit<AssetRecord, 'version' | 'attributes' | 
   structured: boolean
   /** Of a table how large it is, and the reference of the file as it came; null for other assets. */
   table: { rows: number; columns: number; source: string | null } | null
-  /** Of what it holds, where it was made with trust on (docs/trust.md). */
+  /** Of what it holds, where it was made with trust on (docs/reference/trust.md). */
   label?: WrittenLabel
 }
 

@@ -161,7 +161,7 @@ export interface AssetAttributes {
   tool?: string
   toolCallId?: string
   origin?: string
-  /** Present if the asset was made with trust on (docs/trust.md). */
+  /** Present if the asset was made with trust on (docs/reference/trust.md). */
   label?: WrittenLabel
   [key: string]: unknown
 }

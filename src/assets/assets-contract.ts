@@ -130,7 +130,7 @@ export interface Assets {
   /**
    * Saves a file and, where it is a table (CSV, TSV, JSON rows, NDJSON, Parquet, Arrow, XLSX), also a structured asset of
    * `columns`, `rows` and `source`, the reference of the file. Its body is Parquet, of which a row or a cell is a range
-   * (docs/tables.md). A broken table throws `TableError`; the file's asset stays.
+   * (docs/reference/tables.md). A broken table throws `TableError`; the file's asset stays.
    */
   importFile(body: BodyInput, options: ImportOptions): Promise<ImportedFile>
   /**
@@ -180,7 +180,7 @@ export interface Assets {
   resolve(ref: AssetRefInput, options?: NamespaceOption): Promise<unknown>
   /**
    * The text of an asset: of a PDF, DOCX or XLSX its words, page by page; otherwise the same as `get`. A document is read
-   * once, by an optional package (docs/assets.md).
+   * once, by an optional package (docs/reference/assets.md).
    *
    * @throws ByrefError `asset_unsupported` for what has no text, or cannot be read; `asset_too_large` for a document with
    * more text than `limits.valueBytes`; `dependency_missing` without the package
@@ -241,7 +241,7 @@ export interface AssetFailure extends AssetMaker {
 export interface AssetScope extends AssetMaker, NamespaceOption {
   /** Receives every new asset. It is awaited, so that the asset can be logged before its reference is used. */
   onEvent?: (event: AssetEvent) => unknown
-  /** The current label of what is saved (docs/trust.md). The record keeps it. */
+  /** The current label of what is saved (docs/reference/trust.md). The record keeps it. */
   label?: () => WrittenLabel
 }
 

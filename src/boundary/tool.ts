@@ -172,7 +172,7 @@ export interface Tool<Input = unknown, Result = unknown> {
   returns?: LabelTreeInput | LabelRule<Input>['label']
   /**
    * Which labels the tool accepts if trust is on. A parameter's schema can override it with `x-accepts`. Default:
-   * trusted and public values and closed values (docs/trust.md), and any values if the tool is `readOnly`.
+   * trusted and public values and closed values (docs/reference/trust.md), and any values if the tool is `readOnly`.
    */
   accepts?: Clearance
   /** The JSON Schema or Standard Schema of its results. In quarantine, models see only this of untrusted results. */

@@ -44,7 +44,7 @@ export const HELP = `byref eval: how well a model uses references, and what they
 
 About thirty tasks, each by value (everything inline, the model writes every argument) and by reference. Code decides whether
 a task is done. Progress goes to stderr. Ctrl-C ends the evaluation and reports what there is. Provider errors are repeated,
-and never count as failures of the model. docs/evaluate.md explains the report.
+and never count as failures of the model. docs/guides/evaluate.md explains the report.
 `
 
 /** Maximum of `--runs` and `--concurrency`. */

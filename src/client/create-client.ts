@@ -66,7 +66,7 @@ export interface Client {
   deleteConversation(id: string): Promise<void>
   /** Creates a conversation with the messages of this one, up to the message `at`. */
   forkConversation(id: string, options?: wire.ForkAsk): Promise<{ id: string }>
-  /** The whole conversation as lines of JSON (docs/conversation-log.md); with debug data for owners. */
+  /** The whole conversation as lines of JSON (docs/reference/conversation-log.md); with debug data for owners. */
   exportConversation(
     id: string,
     options?: { debug?: boolean; signal?: AbortSignal },

@@ -250,7 +250,7 @@ export interface ConversationLog {
   delete(conversation: string): Promise<boolean>
 
   /**
-   * The whole conversation as lines of JSON (docs/conversation-log.md), each ended by `\n`: a header, then its records
+   * The whole conversation as lines of JSON (docs/reference/conversation-log.md), each ended by `\n`: a header, then its records
    * and debug data.
    *
    * @throws ByrefError `conversation_not_found`

@@ -116,7 +116,7 @@ function time(value: Record<string, unknown>, key: string): number {
   )
 }
 
-/** The version of the export format, which docs/conversation-log.md describes. */
+/** The version of the export format, which docs/reference/conversation-log.md describes. */
 export const LINES_VERSION = 1
 
 /** The first line of an export. Times are milliseconds since 1970. */

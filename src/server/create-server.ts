@@ -89,7 +89,7 @@ const OPTIONS: OptionTable<ServerOptions> = {
   log: is.having<ServerLogger>('a logger, such as pino()', 'info', 'error'),
 }
 
-/** HTTP around agents: the API of docs/http-api.md and the workbench. */
+/** HTTP around agents: the API of docs/reference/http-api.md and the workbench. */
 export interface Server {
   /** Answers one request: for tests, and for any runtime with web requests. */
   fetch(request: Request): Response | Promise<Response>

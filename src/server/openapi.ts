@@ -32,7 +32,8 @@ export function openApiDocument(routes: readonly Route[]): Json {
     info: {
       title: 'byref',
       version,
-      description: 'Conversations, runs, data and assets of agents. See docs/http-api.md.',
+      description:
+        'Conversations, runs, data and assets of agents. See docs/reference/http-api.md.',
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }, { session: [] }, {}],

@@ -24,7 +24,7 @@ export const json = z.unknown()
 /** A JSON object with any keys. */
 export const jsonObject = z.record(z.string(), z.unknown())
 
-/** The body of an error response; docs/http-api.md lists the codes and their statuses. */
+/** The body of an error response; docs/reference/http-api.md lists the codes and their statuses. */
 export const errorAnswer = z
   .object({
     error: z.object({

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** A label. Absent fields mean trusted, public, and readable by everybody (docs/trust.md). */
+/** A label. Absent fields mean trusted, public, and readable by everybody (docs/reference/trust.md). */
 export const writtenLabel = z.object({
   integrity: z.enum(['trusted', 'untrusted']).optional(),
   confidentiality: z.enum(['public', 'private']).optional(),

@@ -94,7 +94,7 @@ const ask = {
   agent: z.string().max(100).optional(),
   /** What to do during a run: `queue` waits for a new run, `steer` for the next step of the run, `refuse` fails. */
   ifBusy: z.enum(['queue', 'steer', 'refuse']).default('refuse'),
-  /** Whether it is private and who may read it, for agents with trust on (docs/trust.md). */
+  /** Whether it is private and who may read it, for agents with trust on (docs/reference/trust.md). */
   label: label.optional(),
   /** JSON that the tools of the run get. */
   context: z.unknown().optional(),

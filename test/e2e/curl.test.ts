@@ -4,10 +4,10 @@ import { readFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { byref, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
-// What docs/http-api.md tells people to type, typed.
+// What docs/reference/http-api.md tells people to type, typed.
 
 const [first = '', second = ''] = [
-  ...readFileSync(new URL('../../docs/http-api.md', import.meta.url), 'utf8').matchAll(
+  ...readFileSync(new URL('../../docs/reference/http-api.md', import.meta.url), 'utf8').matchAll(
     /```sh\n([\s\S]*?)```/g,
   ),
 ].map(([, code = '']) => code)

@@ -49,9 +49,9 @@ async function connect(
 const textOf = (result: object) => JSON.stringify(result)
 const refIn = (result: object) => /asset:\/\/\w+/.exec(textOf(result))?.[0] ?? ''
 
-describe('docs/mcp.md', () => {
+describe('docs/integrations/mcp.md', () => {
   it('has a configuration that works as it stands, but for its folder', async () => {
-    const docs = readFileSync(join(root, 'docs/mcp.md'), 'utf8')
+    const docs = readFileSync(join(root, 'docs/integrations/mcp.md'), 'utf8')
     const [, json = ''] =
       /In Claude Desktop or Cursor[\s\S]*?```json\n([\s\S]*?)```/.exec(docs) ?? []
     const { command, args } = JSON.parse(json).mcpServers.files

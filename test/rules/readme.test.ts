@@ -87,7 +87,7 @@ describe('code blocks', () => {
   it('have sound types, each pasted into a file of its own', () => {
     const own = join(folder, 'blocks')
     mkdirSync(own)
-    for (const file of ['README.md', ...globSync('docs/*.md', { cwd: root })]) {
+    for (const file of ['README.md', ...globSync('docs/**/*.md', { cwd: root })]) {
       // The workbench is a private package, whose own project checks it.
       if (file.endsWith('workbench.md')) continue
       const text = readFileSync(join(root, file), 'utf8')

@@ -16,7 +16,7 @@ describe('one tool call, from the answer of the model to its next prompt', () =>
   })
   const ran = (JSON.parse(printed) as string[]).filter((file) => !AROUND.test(file))
 
-  it('passes through the modules that docs/architecture.md lists', () => {
+  it('passes through the modules that docs/concepts/how-it-works.md lists', () => {
     expect(ran).toEqual(
       expect.arrayContaining([
         'boundary/boundary.ts',

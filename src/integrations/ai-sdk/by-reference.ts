@@ -43,7 +43,7 @@ export interface ByReferenceOptions extends AgentAssetsOptions {
   /** Capabilities of the models that differ from the catalogue: the types of content that they take. */
   capabilities?: CapabilityOverrides
   /**
-   * How untrusted data is treated (docs/trust.md). `track` asks a person about calls that act on it; `quarantine` also hides
+   * How untrusted data is treated (docs/reference/trust.md). `track` asks a person about calls that act on it; `quarantine` also hides
    * it from models. Default `off`.
    */
   trust?: TrustMode | ByReferenceTrust

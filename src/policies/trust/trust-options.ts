@@ -20,7 +20,7 @@ export interface CheckedCall {
 /** The decision about a call. */
 export type FlowDecision = 'allow' | 'ask' | 'refuse'
 
-/** How an agent handles untrusted values (docs/trust.md). */
+/** How an agent handles untrusted values (docs/reference/trust.md). */
 export interface TrustOptions {
   mode: TrustMode
   /**

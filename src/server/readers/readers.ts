@@ -61,7 +61,7 @@ interface ReaderSources {
   tools: ReadonlyMap<string, Label>
 }
 
-/** What somebody may read of a server whose agents have trust on (docs/http-api.md). */
+/** What somebody may read of a server whose agents have trust on (docs/reference/http-api.md). */
 export class Reader {
   readonly #subject: string
   readonly #agents: readonly Agent[]

@@ -198,7 +198,7 @@ async function readableSummary({ log, summary }: FoundConversation, reader: Read
   return publicSummary((await reader?.summary(log, summary)) ?? summary)
 }
 
-/** The lines of an export (docs/conversation-log.md) without debug data. */
+/** The lines of an export (docs/reference/conversation-log.md) without debug data. */
 async function* withoutDebug(lines: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const line of lines) {
     if (line.startsWith('{"debug":')) continue
@@ -207,7 +207,7 @@ async function* withoutDebug(lines: AsyncIterable<string>): AsyncGenerator<strin
   }
 }
 
-/** The lines of an export (docs/conversation-log.md) as a reader may see them. */
+/** The lines of an export (docs/reference/conversation-log.md) as a reader may see them. */
 async function* readableLines(
   lines: AsyncIterable<string>,
   { its, may, record, shownTo }: ConversationReader,

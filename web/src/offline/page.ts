@@ -16,7 +16,7 @@ export interface SavedPage {
   version: 1
   id: string
   savedAt: string
-  /** The lines of its export (docs/conversation-log.md). */
+  /** The lines of its export (docs/reference/conversation-log.md). */
   lines: readonly string[]
   /** Whether debug data are among the lines. */
   debug: boolean

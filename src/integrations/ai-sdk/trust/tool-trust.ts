@@ -4,7 +4,7 @@ import type { TrustMode } from '../../../core/events/events.ts'
 import { LABEL_TREE, type LabelTreeInput } from '../../../core/labels/label-tree.ts'
 import { TRUST_MODE, TRUST_OPTIONS } from '../../../policies/trust/trust-options.ts'
 
-/** The trust options of a tool of the AI SDK. They mean the same as in `defineTool` (docs/trust.md). */
+/** The trust options of a tool of the AI SDK. They mean the same as in `defineTool` (docs/reference/trust.md). */
 export interface ToolTrust extends Pick<Tool, 'readOnly' | 'openWorld' | 'accepts'> {
   /** The label of its results. Default: untrusted, but trusted where `openWorld` is false. */
   returns?: LabelTreeInput

@@ -24,7 +24,7 @@ export interface McpServerOptions extends ServedAgents {
   descriptions?: Readonly<Record<string, string>>
   /** Whose assets and conversations a request sees; throws where it may see none (401). Default: the agents' own. */
   namespace?(request: Request): string | null | Promise<string | null>
-  /** By which name labels know who asks (docs/trust.md); what is for others to read is not given. Default: nobody that they name. */
+  /** By which name labels know who asks (docs/reference/trust.md); what is for others to read is not given. Default: nobody that they name. */
   reader?(request: Request): string | null | Promise<string | null>
   /**
    * Whether somebody vouches for what clients say, where agents have trust on. Default `untrusted`: it may be what a model

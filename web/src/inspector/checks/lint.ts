@@ -3,7 +3,7 @@ import { readHref } from '../../thread/href.ts'
 import { isRecord } from '../../ui/is-record.ts'
 import { auditOf } from './audit.ts'
 
-/** What the linter can find, and what to do about it. docs/workbench.md lists the codes. */
+/** What the linter can find, and what to do about it. docs/reference/checks.md lists the codes. */
 export const LINT_CODES = {
   metadata_not_object: 'Metadata must be a JSON object; nothing of it is read.',
   attribution_not_text: 'attribution must be text; it is not shown.',

@@ -1,0 +1,22 @@
+import type { MarkdownRenderer } from 'vitepress'
+import { isCopied, linkedFile, pageOf, sourcePageOf } from './pages.ts'
+
+/**
+ * Makes links between files of the repository links between pages of the site. A link that leads to nothing stays
+ * as it is, and fails the build.
+ */
+export function linkToPages(markdown: MarkdownRenderer): void {
+  markdown.core.ruler.after('inline', 'link-to-pages', ({ tokens, env }) => {
+    const from = env.realPath ?? env.path
+    for (const token of tokens.flatMap(({ children }) => children ?? [])) {
+      if (token.type !== 'link_open') continue
+      const linked = linkedFile(from, token.attrGet('href') ?? '')
+      if (linked) token.attrSet('href', `/${targetOf(linked.file)}${linked.hash}`)
+    }
+  })
+}
+
+function targetOf(file: string): string {
+  if (file.endsWith('.md')) return pageOf(file)
+  return isCopied(file) ? file.replace(/^docs\//, '') : sourcePageOf(file)
+}

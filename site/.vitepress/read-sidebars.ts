@@ -1,0 +1,52 @@
+import { globSync, readFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
+import type { DefaultTheme } from 'vitepress'
+import { root } from './pages.ts'
+
+const API = join(root, 'site/api')
+
+type Section = DefaultTheme.SidebarItem & { items: DefaultTheme.SidebarItem[] }
+
+/**
+ * The sidebars: the sections and pages of docs/llms.txt, in their order. A test keeps that file complete. Decisions and
+ * the types have sidebars of their own, because they are many.
+ */
+export function readSidebars(): DefaultTheme.SidebarMulti {
+  const sections: Section[] = []
+  for (const line of readFileSync(join(root, 'docs/llms.txt'), 'utf8').split('\n')) {
+    const title = /^## (.*)/.exec(line)?.[1]
+    if (title) sections.push({ text: title, items: [] })
+    const [, text, page] = /^- \[(.*?)\]\((.*?)\.md\)/.exec(line) ?? []
+    if (text && page) sections.at(-1)?.items.push({ text, link: `/${page.replace(/index$/, '')}` })
+  }
+  const decisions = sections.pop() as Section
+  sections.at(-1)?.items.push({ text: 'Types of every entry', link: '/reference/api/' })
+  const more = { ...MORE, items: [...decisions.items.slice(0, 1), ...MORE.items] }
+  return {
+    '/decisions/': [BACK, decisions],
+    '/reference/api/': [BACK, { text: 'Types', items: apiPages() }],
+    '/': [...sections, more],
+  }
+}
+
+function apiPages(): DefaultTheme.SidebarItem[] {
+  const names = globSync('*.md', { cwd: API }).map((file) => basename(file, '.md'))
+  return names
+    .filter((name) => name !== 'README')
+    .sort((a, b) => (a === 'byref' ? -1 : b === 'byref' ? 1 : a < b ? -1 : 1))
+    .map((name) => ({
+      text: name === 'byref' ? name : `byref/${name}`,
+      link: `/reference/api/${name}`,
+    }))
+}
+
+const BACK: DefaultTheme.SidebarItem = { text: '← All pages', link: '/' }
+
+const MORE: Section = {
+  text: 'More',
+  items: [
+    { text: 'Measurements', link: '/more/measurements' },
+    { text: 'Changes', link: '/more/changelog' },
+    { text: 'Contributing', link: '/more/contributing' },
+  ],
+}
