@@ -1,5 +1,5 @@
 // What the package holds of `src`: the declarations of each file, and JavaScript in few files, since most of what an import
-// costs is finding and opening files (docs/decisions/016-what-loads-when.md).
+// costs is finding and opening files (docs/decisions/016-load-packages-at-first-use.md).
 import { globSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { rolldown } from 'rolldown'
