@@ -222,7 +222,7 @@ async function countOf(records: AsyncIterable<unknown>): Promise<number> {
   return count
 }
 
-/** Every log of the command line has upkeep. */
+/** Returns the upkeep of a log. Every log of the command line has it. */
 function upkeepOf({ upkeep }: ConversationLog): LogUpkeep {
   if (upkeep) return upkeep
   throw new ByrefError('config_invalid', 'This log cannot be checked or repaired')
