@@ -129,7 +129,7 @@ export function assetIn(seen: string, index = 0): string {
   return `asset://${[...new Set(ids)][index]}`
 }
 
-/** Checks that a tool received exactly these inputs, in any order. Gives the reason if not. */
+/** Checks that a tool received exactly these inputs, in any order. Returns the reason if not. */
 export function receivedOnly(
   { received, written }: Outcome,
   tool: string,

@@ -42,7 +42,7 @@ export class RunSpans {
     return span
   }
 
-  /** Ends the span with its run. Gives the run as {@link afterSpan}. */
+  /** Ends the span with its run. Returns the run as {@link afterSpan}. */
   follow<Followed extends Run>(span: Span, run: Followed, runId?: string): Followed {
     const ended = untilEnd(span, run).then(() => {
       for (const id of [idOf(span), runId ?? run.id]) this.#spans.delete(id)
