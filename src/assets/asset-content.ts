@@ -12,12 +12,12 @@ import { isDeeper } from './is-deeper.ts'
 import type { LargeJson } from './json/large-json.ts'
 import { tableFacts } from './tables/table-facts.ts'
 
-/** Larger JSON is read piece by piece: so much is parsed in about ten milliseconds. */
+/** JSON above this size is read in pieces. Parsing this much takes about ten milliseconds. */
 const PARSED_AT_ONCE = 1024 * 1024
 
 /**
- * The content of an asset as a value: structured content put together again, parsed JSON, text, else bytes; of a table as
- * much as is asked for. What was parsed is kept in the cache.
+ * Returns the content of an asset as a value: decoded structured content, parsed JSON, text, or else bytes. Of a table,
+ * only the requested part is read. Parsed content is kept in the cache.
  *
  * @throws ByrefError `asset_too_large` beyond `valueBytes`, `too_deep` for JSON beyond `depth` levels
  */
@@ -45,7 +45,7 @@ export async function readContent(
     value: large ? await large.whole() : await parse(record, store, limits.depth),
   }
   const parsed = typeof value === 'object' && !(value instanceof Uint8Array)
-  // Parsed JSON takes about this many times its text.
+  // Parsed JSON takes about this many times the memory of its text.
   if (!cached && parsed && !store.readsOnce) cache.set(key, { value }, record.size * 4)
   return isMarked ? encodedContent(value, record, store) : plainContent(value)
 }
@@ -59,7 +59,7 @@ function plainContent(content: unknown): AssetContent {
   }
 }
 
-/** Content with marks: they are decoded where the path ends, or where it leads into bytes or a live object. */
+/** Returns content with marks. Marks are decoded where the path ends, or where it leads into bytes or a live object. */
 function encodedContent(
   content: unknown,
   record: AssetRecord,
@@ -124,12 +124,12 @@ async function readBody(
   return readBytes(opened.stream)
 }
 
-/** Text of UTF-8, or of UTF-16 with its mark. */
+/** Decodes text in UTF-8, or in UTF-16 with a byte order mark. */
 function textOf(bytes: Uint8Array): string {
   return new TextDecoder(markedEncoding(bytes)).decode(bytes)
 }
 
-/** What is no JSON, although it is called so, is text. */
+/** A file that is declared as JSON but cannot be parsed is text. */
 function parseJson(text: string, depth: number): unknown {
   let value: unknown
   try {

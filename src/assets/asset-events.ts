@@ -7,7 +7,7 @@ import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 
 /**
- * The payload of an asset's event. It has the `meta` of structured content, and of files with a name, type or
+ * Returns the payload of an asset's event. It has the `meta` of structured content, and of files with a name, type or
  * description.
  */
 export function createdPayload(
@@ -40,7 +40,7 @@ function isDescribed({ asset_name, asset_type, description }: AssetMeta): boolea
   return (asset_name ?? asset_type ?? description) !== undefined
 }
 
-/** How much is kept, in bytes. */
+/** How many bytes to keep. */
 export interface PayloadLimits {
   /** Maximum of one body. */
   eventBytes: number
@@ -49,9 +49,10 @@ export interface PayloadLimits {
 }
 
 /**
- * Keeps new bodies of at most `eventBytes` for their events, until nobody has the event any more: an agent reports the
- * assets of a result after it has logged all of them. Together they take at most `resultBytes`. Bodies whose events were
- * delivered are dropped first, the oldest before the others. Reading a body that is not kept throws `asset_unsupported`.
+ * Keeps new bodies of at most `eventBytes` for their events, as long as somebody holds the event. An agent reports the
+ * assets of a result only after it has logged all of them. Together they take at most `resultBytes`. If room is needed,
+ * bodies whose events were delivered are dropped before others, oldest first. Reading a dropped body throws
+ * `asset_unsupported`.
  */
 export class AssetPayloads {
   readonly #eventBytes: number
@@ -69,7 +70,7 @@ export class AssetPayloads {
       : 'read it with assets.open(ref), or raise limits.eventBytes'
   }
 
-  /** Begins to keep a body. */
+  /** Starts to keep a body. */
   keep(): KeptBody {
     const body = new KeptBody((change) => this.#resize(body, change))
     this.#bodies.add(body)
@@ -86,7 +87,7 @@ export class AssetPayloads {
     })
   }
 
-  /** A body has grown, or was dropped. */
+  /** Called when a body grew or was dropped. */
   #resize(body: KeptBody, change: number): void {
     this.#total += change
     if (body.isDropped) this.#bodies.delete(body)
@@ -113,7 +114,7 @@ export class KeptBody {
   readonly #onResize: (change: number) => void
   #chunks: Uint8Array[] | null = []
   size = 0
-  /** The event was delivered: the body is dropped when others need its room. */
+  /** Marks the event as delivered. The body is dropped when others need its room. */
   isSettled = false
 
   constructor(onResize: (change: number) => void) {
@@ -124,7 +125,7 @@ export class KeptBody {
     return this.#chunks === null
   }
 
-  /** Adds bytes: a copy, unless they are `owned` and nobody writes to them. */
+  /** Adds bytes. They are copied unless they are `owned`, which means that nobody writes to them. */
   add(chunk: Uint8Array, owned = false): void {
     if (!this.#chunks) return
     this.#chunks.push(owned ? chunk : copyBytes(chunk))
@@ -132,7 +133,7 @@ export class KeptBody {
     this.#onResize(chunk.byteLength)
   }
 
-  /** There will be no event, or nobody has it any more. */
+  /** Drops the body, because there will be no event or nobody holds it any more. */
   drop(): void {
     const { size } = this
     this.size = 0
@@ -140,7 +141,7 @@ export class KeptBody {
     this.#onResize(-size)
   }
 
-  /** The whole body; null if it is not kept. */
+  /** Returns the whole body, or null if it is not kept. */
   bytes(): Uint8Array | null {
     if (this.#chunks && this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks)]
     return this.#chunks && (this.#chunks[0] ?? new Uint8Array())

@@ -3,9 +3,9 @@ import type { AssetStore } from './asset-store.ts'
 import type { Assets } from './assets-contract.ts'
 
 /**
- * Assets as the `assetStore`, for tools and processors: `save`, `get`, `urlFor` and `info` by id or
- * reference, in the namespace and with the events of the view that it was made from. `info` of an unknown id is
- * undefined.
+ * Returns assets as the `assetStore` for tools and processors, with `save`, `get`, `urlFor` and `info` by id or
+ * reference. It works in the namespace and with the events of the assets that it was made from. `info` of an unknown id
+ * is undefined.
  */
 export function toAssetStore(assets: Assets): AssetStore {
   return {

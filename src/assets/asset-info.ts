@@ -2,20 +2,20 @@ import type { AssetOrigin } from '../core/events/events.ts'
 import type { WrittenLabel } from '../core/labels/label.ts'
 import type { AssetRecord } from './asset-store.ts'
 
-/** Everything that is known of an asset without reading its body. */
+/** The description of an asset. Reading it does not read the body. */
 export interface AssetInfo extends Omit<AssetRecord, 'version' | 'attributes' | 'parts'> {
   /** The full reference, `asset://…`. */
   ref: string
   description: string | null
   /** Whether it is structured content, with fields that references can name. */
   structured: boolean
-  /** Of a table how large it is, and the reference of the file as it came; null for other assets. */
+  /** The size of a table, and the reference of its original file. Null for other assets. */
   table: { rows: number; columns: number; source: string | null } | null
-  /** Of what it holds, where it was made with trust on (docs/reference/trust.md). */
+  /** The label of its content, if it was made with trust on (docs/reference/trust.md). */
   label?: WrittenLabel
 }
 
-/** Who makes an asset, for its event. */
+/** The maker of an asset, for its event. */
 export interface AssetMaker {
   /** Default: `system`. */
   by?: AssetOrigin

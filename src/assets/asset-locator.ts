@@ -12,7 +12,7 @@ import { assetNotFound } from './asset-record.ts'
 /** A bare id, an asset URL or a reference object. */
 export type AssetRefInput = string | AssetRef
 
-/** The namespace of a call. Absent or null, it is that of the scope. */
+/** The namespace of a call. Default: that of the scope. */
 export interface NamespaceOption {
   namespace?: string | null
 }
@@ -20,11 +20,11 @@ export interface NamespaceOption {
 /** `none`: there are no namespaces. `context`: every call needs one. `optional`: a call may have one. */
 export type NamespaceMode = 'none' | 'context' | 'optional'
 
-/** Where a reference leads. */
+/** The place that a reference names. */
 export interface AssetPlace {
   assetId: string
   namespace: string | null
-  /** Absent where the reference names the asset itself. */
+  /** Absent if the reference names the asset itself. */
   fieldPath?: (string | number)[]
 }
 
@@ -52,7 +52,7 @@ export class AssetLocator {
   }
 
   /**
-   * The namespace that a call works in.
+   * Returns the namespace that a call works in.
    *
    * @throws ByrefError `namespace_required` if there is none in mode `context`; `config_invalid` for one in mode `none`
    */
@@ -76,7 +76,7 @@ export class AssetLocator {
   }
 
   /**
-   * Where the reference leads. A reference that names another namespace leads nowhere.
+   * Returns the place that a reference names. A reference to another namespace is not found.
    *
    * @throws ByrefError `asset_not_found`; `invalid_reference` for malformed references
    */
@@ -94,7 +94,7 @@ export class AssetLocator {
     return { assetId: id, namespace, ...(fieldPath && { fieldPath }) }
   }
 
-  /** The reference that is given out for an asset, or for a field in it. */
+  /** Returns the reference of an asset, or of a field in it, for callers. */
   refOf(assetId: string, namespace: string | null, fieldPath?: (string | number)[]): string {
     const shown = this.#includeInRef && namespace !== null ? { namespace } : {}
     return formatAssetRef({ id: assetId, ...shown, fieldPath })

@@ -40,7 +40,7 @@ export type AssetReader = Pick<
 /** Maximum lifetime of signed URLs of S3: 7 days, in seconds. */
 const MAX_URL_S = 7 * 24 * 3600
 
-/** Reads in one scope. */
+/** Creates the reading methods of one scope. */
 export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetReader {
   const { store, locator } = core
 
@@ -135,7 +135,10 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
   }
 }
 
-/** The record, and the body as it is stored. No body for a field, and for content whose stored form only byref reads. */
+/**
+ * Returns the record and the stored body. The body is null for a field, and for content whose stored form only byref
+ * can read.
+ */
 async function openStored(
   core: AssetsCore,
   place: AssetPlace,
@@ -194,7 +197,7 @@ function textOf(bytes: Uint8Array, mime: string): string {
   }
 }
 
-/** Whether a path in a table stands for all of its rows. */
+/** Returns whether a path in a table names all of its rows. */
 function isRows(path: readonly FieldKey[] | undefined): boolean {
   return !path || path.join('/') === 'content' || path.join('/') === 'content/rows'
 }
@@ -216,11 +219,11 @@ function tooLong({ assetId, size }: AssetRecord): ByrefError {
   )
 }
 
-/** The path that a reference without a path stands for. */
+/** The default path of a reference. */
 const CONTENT: readonly FieldKey[] = ['content']
 
 /**
- * The record of the asset that a reference leads to.
+ * Returns the record of the asset that a reference names.
  *
  * @throws ByrefError `asset_not_found`
  */
@@ -231,8 +234,8 @@ async function recordAt({ store }: AssetsCore, place: AssetPlace): Promise<Asset
 }
 
 /**
- * The value at a path in an asset; without a path, the content. A path that leads nowhere reads only the bytes that it
- * leads through.
+ * Returns the value at a path in an asset; without a path, the content. Reads only the bytes along the path, also if
+ * the path does not exist.
  *
  * @throws ByrefError `field_not_found`, and what {@link readContent} throws
  */
@@ -255,12 +258,12 @@ async function valueAt(
   throw new FieldPathError(message, fieldPath, prefix)
 }
 
-/** Whether a reference names the whole body, and no field in it. */
+/** Returns whether a reference names the whole body, not a field in it. */
 function isWhole({ fieldPath }: AssetPlace): boolean {
   return !fieldPath || (fieldPath.length === 1 && fieldPath[0] === 'content')
 }
 
-/** The value at a path as a body. */
+/** Returns the value at a path as a body. */
 async function valueBody(
   core: AssetsCore,
   record: AssetRecord,
@@ -271,7 +274,7 @@ async function valueBody(
   return valueAsFile(await valueAt(core, record, fieldPath), { refOf })
 }
 
-/** The asset in its order of keys: the meta of a file, which has none of its own. */
+/** Returns the meta of a file, which stores none, with its keys in the usual order. */
 function assetOf(record: AssetRecord, content: string | null): AssetMeta {
   const { asset_type, description, content_type } = record.attributes
   return {

@@ -7,7 +7,7 @@ import { sha256 } from './bodies/digest.ts'
 import { kindOf, normalizeMimeType } from './bodies/mime-type.ts'
 
 /**
- * The record of a new asset, with an id of its own unless the caller gave one.
+ * Creates the record of a new asset. The id is new unless the caller chose one.
  *
  * @throws ByrefError `asset_invalid` for a malformed time
  */
@@ -32,20 +32,20 @@ export function newRecord(
   }
 }
 
-/** Whether the record's time is over. */
+/** Returns whether the record has expired. */
 export function isExpired(record: Pick<AssetRecord, 'expiresAt'>, now = Date.now()): boolean {
   return record.expiresAt !== null && Date.parse(record.expiresAt) <= now
 }
 
-/** Digests of every body that the record needs, each once. */
+/** Returns the digests of all bodies that the record needs, without repetition. */
 export function bodiesOf(record: AssetRecord): { digest: string; size: number }[] {
   const own = { digest: record.digest, size: record.size }
   return [own, ...record.parts.filter((part) => part.digest !== record.digest)]
 }
 
 /**
- * Refuses, before a body is read, an asset that no record can be made of: see {@link checkAbout}; also parts of another
- * digest than their name.
+ * Rejects an asset that cannot be recorded, before its body is read: see {@link checkAbout}. Also rejects parts whose
+ * digest does not match their name.
  *
  * @throws ByrefError `invalid_reference`, `asset_invalid`
  */
@@ -55,7 +55,8 @@ export function checkSave(mime: string, options: StoreSaveOptions): void {
 }
 
 /**
- * The half of {@link checkSave} for stores that hash the parts themselves: ids, namespaces, MIME types and times.
+ * Does the part of {@link checkSave} for stores that hash parts themselves: checks ids, namespaces, MIME types and
+ * times.
  *
  * @throws ByrefError `invalid_reference`, `asset_invalid`
  */
@@ -68,7 +69,7 @@ export function checkAbout(mime: string, options: StoreSaveOptions): void {
 }
 
 /**
- * Refuses a part of another digest than it is named by.
+ * Rejects a part whose digest does not match its name.
  *
  * @throws ByrefError `asset_invalid`
  */
@@ -80,20 +81,20 @@ export function checkDigest(named: string, actual: string): void {
   )
 }
 
-/** The error for an id that names nothing here. */
+/** Returns the error for an unknown id. */
 export function assetNotFound(assetId: string): ByrefError {
   return new ByrefError('asset_not_found', `There is no asset ${JSON.stringify(assetId)} here.`)
 }
 
-/** The error for an id that is taken. */
+/** Returns the error for an id that is already used. */
 export function assetExists(assetId: string): ByrefError {
   return new ByrefError(
     'asset_exists',
-    `There is an asset ${JSON.stringify(assetId)} already, and assets never change: choose another id.`,
+    `Asset ${JSON.stringify(assetId)} already exists, and assets never change: choose another id.`,
   )
 }
 
-/** The error of a store that is given live objects and cannot keep them. */
+/** Returns the error of a store that cannot keep live objects. */
 export function objectsUnsupported(backend: string): ByrefError {
   return new ByrefError(
     'asset_unsupported',
@@ -107,7 +108,7 @@ function distinctParts(options: StoreSaveOptions): { digest: string; size: numbe
   return [...parts].map(([digest, size]) => ({ digest, size }))
 }
 
-/** As times sort: in UTC, with milliseconds. */
+/** Returns a time in a form that sorts: UTC, with milliseconds. */
 function timeIn(options: StoreSaveOptions, name: 'createdAt' | 'expiresAt'): string | null {
   const text = options[name] ?? null
   if (text === null) return null
@@ -115,7 +116,7 @@ function timeIn(options: StoreSaveOptions, name: 'createdAt' | 'expiresAt'): str
   if (Number.isNaN(time)) {
     throw new ByrefError(
       'asset_invalid',
-      `${name} ${JSON.stringify(text)} is no time; write it as ISO 8601.`,
+      `${name} ${JSON.stringify(text)} is not a valid time; write it as ISO 8601.`,
     )
   }
   return new Date(time).toISOString()

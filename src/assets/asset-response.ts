@@ -4,15 +4,15 @@ import { parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { AssetInfo } from './asset-info.ts'
 import type { Assets } from './assets-contract.ts'
 
-/** What of an asset is asked for, and how it is shown. */
+/** The requested part of an asset, and how to send it. */
 export interface AskedContent {
-  /** A field, as behind an asset's URL, with or without its first slash. */
+  /** A field, as in an asset's URL, with or without the leading slash. */
   path?: string
-  /** As an attachment. */
+  /** Whether to send it as an attachment. */
   download: boolean
 }
 
-/** Content of other people is never a page of this origin: no scripts, no frames, no guessing of types. */
+/** Content from other people must never act as a page of this origin: no scripts, no frames, no sniffing of types. */
 export const ASSET_HEADERS = {
   'content-security-policy':
     "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:",
@@ -20,7 +20,7 @@ export const ASSET_HEADERS = {
   'x-content-type-options': 'nosniff',
 } as const
 
-/** A body of so many bytes is sent at once: a stream costs more than it spares. */
+/** Bodies up to this size are sent at once, because a stream would cost more. */
 const SMALL = 128 * 1024
 
 /** A request for bytes that an asset does not have. */
@@ -35,7 +35,7 @@ export class UnsatisfiableRangeError extends ByrefError {
 }
 
 /**
- * The answer to a GET or HEAD for the body of an asset, or for one of its fields: whole, a range, or 304.
+ * Answers a GET or HEAD request for the body of an asset, or for one of its fields: whole, a range, or 304.
  *
  * @throws ByrefError `asset_not_found`, `invalid_reference`; UnsatisfiableRangeError
  */
@@ -49,7 +49,7 @@ export async function assetResponse(
   const info = await assets.info(ref)
   const headers = headersOf(info, download)
   if (field !== null) return fieldResponse(assets, field, headers)
-  // What people download of a table is the file as it came.
+  // Downloading a table gives the original file.
   const source = download ? info.table?.source : null
   const answer = { request, assets, headers }
   if (source) return bodyResponse(await assets.info(source), answer)
@@ -73,7 +73,7 @@ function at(ref: string, path: string): string {
   )
 }
 
-/** A file's bytes, whole or the range asked for (RFC 9110, sections 13 and 14). */
+/** Returns a file's bytes: whole, or the requested range (RFC 9110, sections 13 and 14). */
 async function bodyResponse(info: AssetInfo, answer: Answer): Promise<Response> {
   const { request, assets, headers } = answer
   const { ref, size, mime, digest } = info
@@ -89,30 +89,30 @@ async function bodyResponse(info: AssetInfo, answer: Answer): Promise<Response> 
   headers.set('content-type', mime)
   if (!range && size <= SMALL && request.method !== 'HEAD') {
     const { bytes } = await assets.get(ref)
-    // What is too small is not compressed, which goes by this.
+    // The compression step uses this to skip small bodies.
     headers.set('content-length', String(size))
     return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
   }
   const { start, end } = range ?? { start: 0, end: size }
-  // Only who reads the body opens it: some stores give it once.
+  // HEAD must not open the body, because some stores give it only once.
   const opened = request.method === 'HEAD' ? null : await assets.open(ref, { start, end })
   headers.set('content-length', String(end - start))
   if (range) headers.set('content-range', `bytes ${start}-${end - 1}/${size}`)
   return new Response(opened?.stream ?? null, { status: range ? 206 : 200, headers })
 }
 
-/** Whether a list of tags has this one (RFC 9110, section 13.1.2): weak ones too, or `*`. */
+/** Returns whether a list of entity tags contains this one, also as a weak tag or as `*` (RFC 9110, section 13.1.2). */
 function names(header: string | null, digest: string): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? []
   return tags.includes('*') || tags.includes(`"${digest}"`)
 }
 
-/** Whether `If-Range` lets a range pass: absent, or this very tag, which must be strong (RFC 9110, section 13.1.5). */
+/** Returns whether `If-Range` allows a range: it is absent, or this exact strong tag (RFC 9110, section 13.1.5). */
 function isSame(header: string | null, digest: string): boolean {
   return header === null || header.trim() === `"${digest}"`
 }
 
-/** The content of a structured asset as it streams. */
+/** Streams the content of a structured asset. */
 async function jsonResponse(info: AssetInfo, answer: Answer): Promise<Response> {
   const { request, assets, headers } = answer
   const opened = request.method === 'HEAD' ? null : await assets.open(info.ref)
@@ -122,7 +122,7 @@ async function jsonResponse(info: AssetInfo, answer: Answer): Promise<Response> 
   return new Response(opened.stream, { headers })
 }
 
-/** A field of a structured asset: text as JSON, as all other values, bytes as they are. */
+/** Returns a field of a structured asset: bytes unchanged, everything else as JSON. */
 async function fieldResponse(assets: Assets, ref: string, headers: Headers): Promise<Response> {
   const value = await assets.resolve(ref)
   const isText = typeof value === 'string'
@@ -141,8 +141,8 @@ function headersOf(info: AssetInfo, download: boolean): Headers {
 }
 
 /**
- * One range of bytes, end exclusive; null for none, and for what may be ignored: several ranges, other units, what is no
- * range at all.
+ * Parses one range of bytes; `end` is exclusive. Returns null for a header that may be ignored: none, several ranges,
+ * other units, or malformed.
  */
 function parseRange(
   header: string | null,
@@ -157,9 +157,9 @@ function parseRange(
   return start >= size || start >= end ? 'unsatisfiable' : { start, end }
 }
 
-/** A `content-disposition` that has a browser save what is sent under this name. */
+/** Returns a `content-disposition` that makes a browser save the response under this name. */
 export function attachment(name: string): string {
-  // RFC 8187 allows fewer characters than a URL does.
+  // RFC 8187 allows fewer characters than URLs do.
   const encoded = encodeURIComponent(name.toWellFormed()).replace(
     /['()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16)}`,
@@ -167,7 +167,7 @@ export function attachment(name: string): string {
   return `attachment; filename*=UTF-8''${encoded}`
 }
 
-/** A title as the name of a file that every system takes, with the day of a time (ISO 8601) and an extension. */
+/** Makes a file name that every system accepts from a title, the day of a time (ISO 8601) and an extension. */
 export function fileName(title: string, time: string, extension: string): string {
   const safe = title
     .replace(/[\p{C}\p{Zl}\p{Zp}/\\:*?"<>|]+/gu, ' ')

@@ -18,9 +18,12 @@ export interface AssetStore {
     mime: string,
     options?: StoreSaveOptions,
   ): Promise<{ assetId: string; info?: object | null }>
-  /** The whole body. Rejects for an unknown id. */
+  /** Returns the whole body. Rejects for an unknown id. */
   get(assetId: string, options?: StoreOptions): Promise<{ bytes: Uint8Array; mime: string }>
-  /** Where the body can be fetched: a data URL if `inline`, else the store's own choice. Rejects for an unknown id. */
+  /**
+   * Returns where the body can be fetched: a data URL if `inline`, else the store's own choice. Rejects for an unknown
+   * id.
+   */
   urlFor(assetId: string, options?: StoreUrlOptions): Promise<string>
   /** What is known of the asset; null or undefined for an unknown id. */
   info?(assetId: string, options?: StoreOptions): Promise<object | null | undefined>
@@ -59,11 +62,11 @@ export interface FullAssetStore extends AssetStore {
     mime: string,
     options?: StoreSaveOptions,
   ): Promise<{ assetId: string; info: AssetRecord }>
-  /** The record, or null. Never reads a body. */
+  /** Returns the record, or null. Never reads a body. */
   info(assetId: string, options?: StoreOptions): Promise<AssetRecord | null>
-  /** The body, or a range of it, as a stream that opens the medium when it is read; null for an unknown id. */
+  /** Returns the body, or a range of it, as a stream that opens the medium when it is read; null for an unknown id. */
   open(assetId: string, options?: StoreOpenOptions): Promise<StoreOpened | null>
-  /** A live object that was passed to `save`, by its index; null if the asset or the object is unknown. */
+  /** Returns a live object that was passed to `save`, by its index; null if the asset or the object is unknown. */
   object(assetId: string, index: number, options?: StoreOptions): Promise<{ value: unknown } | null>
   /**
    * Records, newest first (`createdAt`, then id, descending). `cursor` is the `next` of the previous page. An invalid limit
@@ -72,7 +75,7 @@ export interface FullAssetStore extends AssetStore {
   list(options?: StoreListOptions): Promise<{ records: AssetRecord[]; next: string | null }>
   /** Removes the asset, and the bodies that nothing else needs; false if there was no such asset. */
   delete(assetId: string, options?: StoreOptions): Promise<boolean>
-  /** What a namespace holds: assets that have not expired, and the bytes of their distinct bodies. */
+  /** Returns what a namespace holds: assets that have not expired, and the bytes of their distinct bodies. */
   usage(options?: StoreOptions): Promise<StoreUsage>
   /** Names of the namespaces that hold an asset that has not expired; `null` is the one without a name. */
   namespaces(): Promise<(string | null)[]>
@@ -301,7 +304,7 @@ export const STORE_METHODS: MethodTables<FullAssetStore> = {
   verify: { 0: { ...NAMESPACE, signal: is.signal }, throws: true },
 }
 
-/** Whether the store keeps records itself. */
+/** Returns whether the store keeps records itself. */
 export function isFullStore(store: AssetStore): store is FullAssetStore {
   return 'full' in store && store.full === true
 }

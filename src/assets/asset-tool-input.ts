@@ -9,7 +9,7 @@ import type { FieldKey } from '../core/refs/field-path.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { Assets } from './assets-contract.ts'
 
-/** The reference of an asset that is there, or of the field in it that was asked for. */
+/** Returns the reference of an existing asset, or of the requested field in it. */
 export async function fullRef(assets: Assets, ref: AssetRefInput): Promise<string> {
   const { ref: whole } = await assets.info(ref)
   const fieldPath = parseAssetRef(ref)?.fieldPath
@@ -17,7 +17,7 @@ export async function fullRef(assets: Assets, ref: AssetRefInput): Promise<strin
 }
 
 /**
- * What the input names: `ref`, or `id`, and the field at `path` below it.
+ * Returns the reference that the input names: `ref` or `id`, and the field at `path` below it.
  *
  * @throws ByrefError `invalid_arguments`
  */
@@ -28,7 +28,10 @@ export function refOf({ ref, id, path }: Record<string, unknown>): AssetRefInput
   return fieldBelow(named, [], path)
 }
 
-/** The reference to a field below what a reference names: by its own path, or else by `whole`. */
+/**
+ * Returns the reference to a field below a reference. The field is appended to the reference's own path, or else to
+ * `whole`.
+ */
 export function fieldBelow(
   ref: AssetRefInput,
   whole: readonly FieldKey[],
@@ -39,7 +42,7 @@ export function fieldBelow(
 }
 
 /**
- * A text of an input.
+ * Checks that an input is text.
  *
  * @throws ByrefError `invalid_arguments` for anything but text
  */
@@ -49,7 +52,7 @@ export function textOf(value: unknown, name: string): string {
 }
 
 /**
- * A number of an input that counts from 1; undefined where there is none.
+ * Checks that an input is a whole number from 1. Returns undefined if it is absent.
  *
  * @throws ByrefError `invalid_arguments`
  */

@@ -21,7 +21,7 @@ import {
 } from './text-page.ts'
 import { valueAsFile } from './value-as-file.ts'
 
-/** A tool as agents take it: these need only the assets of the call. */
+/** A tool for agents that needs only the assets of the call. */
 export interface AssetTool {
   id: string
   description: string
@@ -29,23 +29,23 @@ export interface AssetTool {
   execute(input: Record<string, unknown>, context: AssetToolContext): Promise<unknown>
 }
 
-/** What a native tool is given. */
+/** The context of a native tool. */
 export interface AssetToolContext {
   assets: Assets
   signal?: AbortSignal
 }
 
-/** As much of a body goes into one answer as a data URL or base64; more is read by ranges. */
+/** Maximum size of a body in one answer as a data URL or base64, in bytes. More is read by ranges. */
 const MAX_BYTES = 8 * 1024 * 1024
-/** Characters of one page of text. */
+/** Characters in one page of text. */
 const PAGE = 16_000
-/** Hits of a page of a search: as many as are asked for, and at most. */
+/** Default and maximum number of hits on a page of a search. */
 const HITS = 20
 const MAX_HITS = 100
-/** Types whose text is paged as it is; JSON is written out first, a line for each value. */
+/** Types whose text is paged unchanged. JSON is formatted first, with a line for each value. */
 const PLAIN_TEXT = /^(text\/|application\/x-ndjson)/
 
-/** `save_asset`: keeps a text or bytes that the model has, or looks up an asset that is there. */
+/** `save_asset`: saves text or bytes from the model, or looks up an existing asset. */
 export const saveAssetTool: AssetTool = {
   id: 'save_asset',
   description:
@@ -79,7 +79,7 @@ export const saveAssetTool: AssetTool = {
   },
 }
 
-/** Text of a text type stays what it is called; of any other type it is the file that it makes. */
+/** Text with a text type keeps its type. Text with any other type becomes the file that it encodes. */
 async function saveText(
   text: string,
   type: string,
@@ -95,14 +95,14 @@ async function saveText(
   return assets.saveAsset(asset)
 }
 
-/** `fetch_asset`: the body of an asset or of a field in it, or a range of the body. */
+/** `fetch_asset`: reads the body of an asset or of a field in it, or a range of the body. */
 export const fetchAssetTool: AssetTool = {
   id: 'fetch_asset',
   description:
     'Reads an asset or a field of it: text, also of PDF, DOCX and XLSX, in pages; or data',
   inputSchema: {
     type: 'object',
-    // Sent with every prompt. `ref` names fields too, so that `id` and `path` are taken and not shown.
+    // Sent with every prompt, so it is short. `ref` also names fields, so `id` and `path` are accepted but not shown.
     properties: {
       ref: { type: 'string' },
       format: { type: 'string', description: 'text, dataUrl or base64' },
@@ -130,13 +130,13 @@ export const fetchAssetTool: AssetTool = {
   },
 }
 
-/** `search_asset`: where an asset contains a text or matches a regular expression. */
+/** `search_asset`: finds where an asset contains a text or matches a regular expression. */
 export const searchAssetTool: AssetTool = {
   id: 'search_asset',
   description: 'Finds text or a regex in the lines or fields of an asset',
   inputSchema: {
     type: 'object',
-    // As short as that of fetch_asset: `path` is taken and not shown.
+    // Short like that of fetch_asset: `path` is accepted but not shown.
     properties: {
       ref: { type: 'string' },
       query: { type: 'string' },
@@ -170,7 +170,7 @@ function summaryOf({ ref, mime, size, kind }: AssetInfo) {
   return { assetRef: ref, mimeType: mime, size, kind }
 }
 
-/** The default format: text for lines and for structured content, data for files. */
+/** Returns the default format: text for lines and structured content, data for files. */
 async function usualFormat(
   assets: Assets,
   ref: AssetRefInput,
@@ -202,7 +202,7 @@ async function readRange(
   return { bytes: await readBytes(opened.stream), mime: opened.mime }
 }
 
-/** A page of the asset's text; a text file is read as it streams, however long it is. */
+/** Reads a page of the asset's text. A text file is streamed, whatever its length. */
 async function readText(
   assets: Assets,
   ref: AssetRefInput,
@@ -238,7 +238,7 @@ async function readText(
   return readTextPage(chunks, range, PAGE)
 }
 
-/** Whether a reference stands for all rows of a table. */
+/** Returns whether a reference names all rows of a table. */
 async function isTable(assets: Assets, ref: AssetRefInput): Promise<boolean> {
   const path = parseAssetRef(ref)?.fieldPath?.join('/') ?? 'content'
   return /^content(\/rows)?$/.test(path) && (await assets.info(ref)).table !== null
@@ -268,8 +268,8 @@ async function textAt(
 }
 
 /**
- * At most `size` UTF-16 units of a table as text, of which line N is the row N - 1 as JSON. A page ends with a whole row,
- * unless one alone is longer. Only the rows of the page are read.
+ * Returns at most `size` UTF-16 units of a table as text. Line N is row N - 1 as JSON. A page ends with a whole row,
+ * unless one row alone is longer. Only the rows of the page are read.
  */
 async function readRowPage(
   rows: TableRows,

@@ -24,7 +24,7 @@ import { type NewBody, storeBody } from './store-body.ts'
 
 /** A structured asset in its stored form. */
 export interface EncodedAsset {
-  /** Absent, the store chooses. The `asset_id` of the meta is ignored. */
+  /** Default: chosen by the store. The `asset_id` of the meta is ignored. */
   assetId?: string
   name: string | null
   /** The type of the body. Default: JSON, as `encodeContent` makes it. */
@@ -35,7 +35,7 @@ export interface EncodedAsset {
   objects?: unknown[]
 }
 
-/** Saves in one scope and reports to `onEvent`. */
+/** Saves assets in one scope, and reports them to `onEvent`. */
 export class AssetWriter {
   readonly #core: AssetsCore
   readonly #scope: AssetScope
@@ -69,7 +69,7 @@ export class AssetWriter {
     return this.saveEncoded(encoded, options)
   }
 
-  /** Saves JSON, or a stream of it, whose id and meta are known. */
+  /** Saves JSON, or a stream of it, with a known id and meta. */
   async saveEncoded(asset: EncodedAsset, options: SaveAssetOptions): Promise<AssetInfo> {
     const { assetId, name, body, parts, objects } = asset
     const attributes = { ...asset.attributes, structured: true }
@@ -152,15 +152,15 @@ export class AssetWriter {
   }
 }
 
-/** Stands for the content of a text file in its meta, because events do not contain bodies. */
+/** Replaces the content of a text file in its meta, because events do not contain bodies. */
 const STRING = "<class 'str'>"
 
-/** What is known of a file before it is saved. */
+/** The description of a file before it is saved. */
 interface FileAbout {
-  /** Its type; absent if its bytes tell the type. */
+  /** Its type. Absent if the type comes from the bytes. */
   type?: string
   claim?: string | null
-  /** What a model sees of it. */
+  /** The meta that a model sees. */
   meta?: AssetMeta
 }
 
@@ -173,7 +173,7 @@ function checkContentType({ content_type }: StructuredAssetInput): void {
   )
 }
 
-/** Content that is a file by itself: bytes, a Blob, or text of a text type, which stays what it is called. */
+/** Returns content that is itself a file: bytes, a Blob, or text with a text type, which keeps its type. */
 function fileOf({ content, content_type }: StructuredAssetInput): {
   input: BodyInput
   type?: string
@@ -221,7 +221,7 @@ function timeOf(time: Date | string | null | undefined): string | null {
   if (time === null || time === undefined) return null
   const date = new Date(time)
   if (Number.isNaN(date.getTime())) {
-    throw new ByrefError('asset_invalid', `expiresAt ${JSON.stringify(time)} is no time.`)
+    throw new ByrefError('asset_invalid', `expiresAt ${JSON.stringify(time)} is not a valid time.`)
   }
   return date.toISOString()
 }

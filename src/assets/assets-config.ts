@@ -12,7 +12,7 @@ import {
 } from './stores/passthrough.ts'
 import { createS3AssetStore, S3_STORE_OPTIONS, type S3AssetStoreOptions } from './stores/s3.ts'
 
-/** How assets are stored, and their limits. */
+/** The storage of assets, and its limits. */
 export interface AssetsConfig {
   /** Default: `memory`. */
   backend?: 'memory' | 'fs' | 's3' | 'passthrough'
@@ -43,7 +43,7 @@ export interface AssetLimits {
   bodyBytes?: number
   /** Assets in one result (`too_many_assets`). Default: 10,000. */
   items?: number
-  /** Assets of less than 1 kB in one result: each costs more than it holds (`too_many_assets`). Default: 1,000. */
+  /** Assets of less than 1 kB in one result, which cost more than they contain (`too_many_assets`). Default: 1,000. */
   smallItems?: number
   /** Levels of one result, of structured content, or of JSON that becomes a value (`too_deep`). Default: 1,000. */
   depth?: number
@@ -126,9 +126,10 @@ export function resolveAssetsConfig(
 }
 
 /**
- * The store that the configuration names.
+ * Returns the store that the configuration names.
  *
- * @throws ByrefError `config_invalid` for options of a backend without `backend`: in memory, data would be lost at a restart
+ * @throws ByrefError `config_invalid` for options of a backend without `backend`: in memory, data would be lost at a
+ * restart
  */
 export function createConfiguredStore({ backend, ...of }: AssetsConfig): FullAssetStore {
   const given = (['fs', 's3', 'passthrough'] as const).find((name) => of[name] !== undefined)

@@ -92,7 +92,9 @@ export interface OpenOptions extends NamespaceOption {
   signal?: AbortSignal
 }
 
-/** An open body: bytes `start` (inclusive) to `end` (exclusive) of `size`. Nothing is read until the stream is read. */
+/**
+ * An open body: bytes `start` (inclusive) to `end` (exclusive) of `size`. The store is read only when the stream is.
+ */
 export interface OpenedAsset {
   info: AssetInfo
   mime: string
@@ -104,10 +106,10 @@ export interface OpenedAsset {
 }
 
 /**
- * Assets by reference. Every method takes a bare id, an asset URL or a reference object, and rejects with
- * `asset_not_found` for an asset that is unknown in the namespace of the call, and with `invalid_reference` for a malformed
- * reference. A reference with a field path stands for the value at that path: bytes as they are, text as UTF-8, other
- * values as JSON.
+ * Assets by reference. Every method takes a bare id, an asset URL or a reference object. It rejects with
+ * `asset_not_found` for an asset that is unknown in the call's namespace, and with `invalid_reference` for a malformed
+ * reference. A reference with a field path names the value at that path: bytes unchanged, text as UTF-8, other values
+ * as JSON.
  */
 export interface Assets {
   /**
@@ -134,31 +136,32 @@ export interface Assets {
    */
   importFile(body: BodyInput, options: ImportOptions): Promise<ImportedFile>
   /**
-   * The whole body, which the caller may change, and its type. Structured content gives JSON; a table gives Parquet.
+   * Returns the whole body, which the caller may change, and its type. Structured content gives JSON; a table gives
+   * Parquet.
    *
-   * @throws ByrefError `field_not_found` for a path that leads nowhere; `asset_unsupported` for a field that no file can
-   * hold, such as a list with bytes in it; `asset_too_large` where a field is asked for and the content is larger than
-   * `limits.valueBytes`, `too_deep` where it has more levels than `limits.depth`
+   * @throws ByrefError `field_not_found` for a path that does not exist; `asset_unsupported` for a field that a file
+   * cannot contain, such as a list with bytes in it; `asset_too_large` for a field of content larger than
+   * `limits.valueBytes`, `too_deep` for one of content with more levels than `limits.depth`
    */
   get(ref: AssetRefInput, options?: NamespaceOption): Promise<{ bytes: Uint8Array; mime: string }>
-  /** `get`, as base64 without line breaks. */
+  /** Like `get`, but as base64 without line breaks. */
   getBase64(
     ref: AssetRefInput,
     options?: NamespaceOption,
   ): Promise<{ base64: string; mime: string }>
-  /** `get`, as `data:<mime>;base64,…`. */
+  /** Like `get`, but as `data:<mime>;base64,…`. */
   getDataUrl(ref: AssetRefInput, options?: NamespaceOption): Promise<string>
   /**
-   * The body as a stream, or its bytes from `start` to `end`. Cancel a stream that you do not read.
+   * Returns the body as a stream, or its bytes from `start` to `end`. Cancel a stream that you do not read.
    *
    * @throws ByrefError as `get`; `range_not_satisfiable` for bytes that do not exist
    */
   open(ref: AssetRefInput, options?: OpenOptions): Promise<OpenedAsset>
-  /** What is known of the asset. A field path is ignored. Never reads a body. */
+  /** Returns the description of the asset. A field path is ignored. Never reads a body. */
   info(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetInfo>
   /**
-   * A URL of the body: the store's own URL, or a data URL if the store has none or with `inline`. `expiresIn` is the
-   * lifetime of signed URLs in whole seconds, at most 7 days; the default is the store's.
+   * Returns a URL of the body: the store's own URL, or a data URL if the store has none or with `inline`. `expiresIn`
+   * is the lifetime of signed URLs in whole seconds, at most 7 days; the default is the store's.
    *
    * @throws ByrefError `bad_request` for another `expiresIn`
    */
@@ -166,7 +169,10 @@ export interface Assets {
     ref: AssetRefInput,
     options?: NamespaceOption & { inline?: boolean; expiresIn?: number },
   ): Promise<string>
-  /** Newest first, at most 1,000 at once (default: 200). `next` is the `cursor` of the next page, null at the end. */
+  /**
+   * Lists assets, newest first, at most 1,000 at once (default: 200). `next` is the `cursor` of the next page, null at
+   * the end.
+   */
   list(
     options?: NamespaceOption & { limit?: number; cursor?: string | null },
   ): Promise<{ assets: AssetInfo[]; next: string | null }>
@@ -179,37 +185,40 @@ export interface Assets {
    */
   resolve(ref: AssetRefInput, options?: NamespaceOption): Promise<unknown>
   /**
-   * The text of an asset: of a PDF, DOCX or XLSX its words, page by page; otherwise the same as `get`. A document is read
-   * once, by an optional package (docs/reference/assets.md).
+   * Returns the text of an asset. Of a PDF, DOCX or XLSX file it is the text of all pages; otherwise the same as `get`.
+   * A document is parsed once, by an optional package (docs/reference/assets.md).
    *
-   * @throws ByrefError `asset_unsupported` for what has no text, or cannot be read; `asset_too_large` for a document with
-   * more text than `limits.valueBytes`; `dependency_missing` without the package
+   * @throws ByrefError `asset_unsupported` for an asset without text, or that cannot be read; `asset_too_large` for a
+   * document with more text than `limits.valueBytes`; `dependency_missing` without the package
    */
   text(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetText>
   /**
-   * The rows of a table, or of any list of objects that a reference leads to, read as they are iterated.
+   * Returns the rows of a table, or of any list of objects that a reference names. They are read as they are iterated.
    *
-   * @throws ByrefError `invalid_arguments` for what has no rows
+   * @throws ByrefError `invalid_arguments` for a value without rows
    */
   rows(ref: AssetRefInput, options?: NamespaceOption & { signal?: AbortSignal }): Promise<TableRows>
   /**
-   * Queries tables with SQL (by DuckDB, an optional package): one SELECT over tables that it names by their references in
-   * double quotes, or by the names of `tables`. The result is a table.
+   * Queries tables with SQL (by DuckDB, an optional package): one SELECT. It names tables by their references in double
+   * quotes, or by the names in `tables`. The result is a table.
    *
-   * @throws ByrefError `invalid_arguments` for SQL that is wrong or reaches for anything else; `result_too_large` above
+   * @throws ByrefError `invalid_arguments` for SQL that is wrong or reads anything else; `result_too_large` above
    * `rows` (default: 100,000), `tool_timeout` after `timeoutMs` (default: 30 s); `dependency_missing` without DuckDB
    */
   query(query: TableQuery, options?: QueryOptions): Promise<AssetInfo>
-  /** The asset's meta. Never reads a body. */
+  /** Returns the asset's meta. Never reads a body. */
   meta(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetMeta>
   /**
-   * Removes expired assets, leftovers of crashes, and the assets of the namespace that nothing refers to any more: mark and
-   * sweep, safe during writes.
+   * Removes expired assets, leftovers of crashes, and the assets of the namespace that are no longer referenced. It is
+   * mark and sweep, and safe during writes.
    */
   sweep(options?: NamespaceOption & SweepOptions): Promise<SweepResult>
   /** Reads every body of the namespace and compares it with its digest. Yields one result for each. */
   verify(options?: NamespaceOption & { signal?: AbortSignal }): AsyncIterable<StoreVerified>
-  /** What the namespace holds: assets, and the bytes of their distinct bodies, parts of structured content included. */
+  /**
+   * Returns the usage of the namespace: the number of assets, and the bytes of their distinct bodies, including parts
+   * of structured content.
+   */
   usage(options?: NamespaceOption): Promise<StoreUsage>
   /**
    * For your own store without records: takes the content of an `ASSET_CREATED` event, so that its asset is known again
@@ -220,7 +229,8 @@ export interface Assets {
   /** Reports a body that could not become an asset to `onEvent`. */
   reportError(error: AssetFailure): Promise<void>
   /**
-   * The same assets with other defaults: for one run, one tool or one call. Its `onEvent` is called before the outer one.
+   * Returns the same assets with other defaults: for one run, one tool or one call. Its `onEvent` is called before the
+   * outer one.
    *
    * @throws ByrefError `config_invalid` for a namespace in mode `none`
    */
@@ -237,7 +247,7 @@ export interface AssetFailure extends AssetMaker {
   mime?: string
 }
 
-/** Defaults for every call of a view. */
+/** Default options for every call of a view. */
 export interface AssetScope extends AssetMaker, NamespaceOption {
   /** Receives every new asset. It is awaited, so that the asset can be logged before its reference is used. */
   onEvent?: (event: AssetEvent) => unknown

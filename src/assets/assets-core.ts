@@ -6,18 +6,18 @@ import type { ResolvedAssetsConfig } from './assets-config.ts'
 import type { ContentCache } from './content-access.ts'
 import { tableFacts } from './tables/table-facts.ts'
 
-/** What all views of one `createAssets` share. */
+/** The state that all views of one `createAssets` share. */
 export interface AssetsCore {
   store: FullAssetStore
   config: ResolvedAssetsConfig
   locator: AssetLocator
   cache: ContentCache
   payloads: AssetPayloads
-  /** Absent where a namespace may hold anything. */
+  /** Absent if a namespace has no quota. */
   quota: StoreQuota | undefined
 }
 
-/** What callers see of a record. */
+/** Returns the public description of a record. */
 export function infoOf(record: AssetRecord, locator: AssetLocator): AssetInfo {
   const table = tableFacts(record)
   return {

@@ -4,25 +4,25 @@ import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { type ByteRange, readBytes, streamOf } from './bodies/body.ts'
 
-/** The content of an asset, read as far as it is asked for. */
+/** The content of an asset, of which only the requested part is read. */
 export interface AssetContent {
-  /** The value at a path below the content, as the caller's own. Reads only the bytes that it holds or leads through. */
+  /** Returns the value at a path below the content. The caller may change it. Reads only the bytes along the path. */
   at(path: readonly FieldKey[]): Promise<FoundField>
 }
 
-/** What content is read from, and its limits: bytes that may become a value, and levels. */
+/** The source of content, and its limits: bytes that may become a value, and levels. */
 export interface ContentAccess {
   store: FullAssetStore
   cache: ContentCache
   limits: { valueBytes: number; depth: number }
 }
 
-/** A field, or what has no such field: the step that leads nowhere, and the container that it starts from. */
+/** The field at a path. Or, if it does not exist, the failed step and the container that it starts from. */
 export type FoundField =
   | { isFound: true; value: unknown }
   | { isFound: false; container: unknown; depth: number }
 
-/** The field at a path in a value, to which `depth` steps led. */
+/** Returns the field at a path in a value that is `depth` steps below the root. */
 export function fieldAt(value: unknown, path: readonly FieldKey[], depth = 0): FoundField {
   let container = value
   for (const [i, step] of path.entries()) {
@@ -33,7 +33,7 @@ export function fieldAt(value: unknown, path: readonly FieldKey[], depth = 0): F
   return { isFound: true, value: container }
 }
 
-/** The error for JSON beyond `limits.depth`. */
+/** Returns the error for JSON beyond `limits.depth`. */
 export function tooDeep(limit: number): ByrefError {
   return new ByrefError(
     'too_deep',
@@ -41,14 +41,14 @@ export function tooDeep(limit: number): ByrefError {
   )
 }
 
-/** A body of which any part can be read, again and again. */
+/** A body of which any part can be read repeatedly. */
 export interface BodyRanges {
   size: number
   open(range: ByteRange): Promise<ReadableStream<Uint8Array>>
   read(start: number, end: number): Promise<Uint8Array>
 }
 
-/** The ranges of a record's body; a store that gives bodies once is asked once, for all of it. */
+/** Returns the ranges of a record's body. A store that gives bodies once is asked once, for the whole body. */
 export async function bodyRanges(
   { assetId, namespace, size }: AssetRecord,
   store: FullAssetStore,
@@ -69,15 +69,15 @@ export async function bodyRanges(
   }
 }
 
-/** Parsed content by key, bounded in bytes; what was used longest ago goes first. */
+/** A cache of parsed content, with a limit in bytes. The least recently used entry is dropped first. */
 export interface ContentCache {
   get(key: string): unknown
-  /** Keeps a value that weighs about `bytes`; one that is heavier than the whole cache is not kept. */
+  /** Keeps a value of about `bytes` bytes. A value above the limit of the cache is not kept. */
   set(key: string, value: unknown, bytes: number): void
   delete(key: string): void
 }
 
-/** A {@link ContentCache} of at most `limit` bytes. Values are shared: whoever hands them out copies them. */
+/** Creates a {@link ContentCache} of at most `limit` bytes. Values are shared, so callers must copy them. */
 export function createContentCache(limit: number): ContentCache {
   const entries = new Map<string, { value: unknown; bytes: number }>()
   let total = 0

@@ -2,10 +2,10 @@ import { ByrefError } from '../core/errors.ts'
 import { putKey } from '../core/json/json.ts'
 import { copyBytes } from './bodies/body.ts'
 
-/** The key of objects in encoded content that stand for what JSON cannot carry. */
+/** The key that marks an object in encoded content. The object replaces a value that JSON cannot represent. */
 export const MARK = '$byref'
 
-/** What such an object stands for. A `record` is a plain object that has the key itself. */
+/** A mark. A `record` is a plain object that has the key itself. */
 export type Mark =
   | ({ [MARK]: 'bytes' } & ContentLeaf)
   | { [MARK]: 'live'; index: number }
@@ -15,17 +15,17 @@ export type Mark =
   | { [MARK]: 'date'; value: string | null }
   | { [MARK]: 'url' | 'number' | 'bigint'; value: string }
 
-/** A leaf whose bytes lie in a body of its own. */
+/** A leaf whose bytes are in a separate body. */
 interface ContentLeaf {
   digest: string
   /** In bytes. */
   size: number
-  /** What the bytes were: `Uint8Array`, `Float32Array`, `ArrayBuffer`, `Blob` … */
+  /** The type of the value: `Uint8Array`, `Float32Array`, `ArrayBuffer`, `Blob` … */
   as: string
   mime?: string
 }
 
-/** Every kind of typed array, by its name. Node 22 has no `Float16Array`. */
+/** The constructors of typed arrays by name. Node 22 has no `Float16Array`. */
 export const TYPED_ARRAYS: Readonly<
   Record<string, new (buffer: ArrayBuffer) => ArrayBufferView<ArrayBuffer>>
 > = {
@@ -43,39 +43,38 @@ export const TYPED_ARRAYS: Readonly<
   ...(typeof Float16Array === 'function' && { Float16Array }),
 }
 
-/** The mark that a value is, or null. */
+/** Returns the mark that a value is, or null. */
 export function markOf(value: unknown): Mark | null {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return null
   return Object.hasOwn(value, MARK) ? (value as Mark) : null
 }
 
-/** Where marks get what is not in the JSON. */
+/** The source of values that are not in the JSON. */
 export interface ContentSource {
   bytes(leaf: ContentLeaf): Promise<Uint8Array>
   object(index: number): Promise<unknown>
 }
 
-/** A mark, and where it stands. */
+/** A mark and its position. */
 interface MarkPlace {
   holder: Record<string, unknown>
   key: string
   mark: Mark
 }
 
-/**
- * Puts content together again: every mark in `value` becomes what it stands for, at any depth. Changes `value`'s
- * containers.
- */
+/** Decodes content: replaces every mark in `value`, at any depth, by its value. Changes `value`'s containers. */
 export async function decodeContent(value: unknown, source: ContentSource): Promise<unknown> {
   const root = { value }
-  // From the innermost: a Map is made of entries that are decoded already.
+  // From the innermost outwards, because a Map is made of entries that are already decoded.
   for (const { holder, key, mark } of marksIn(root).reverse()) {
     putKey(holder, key, await decodeMark(mark, source))
   }
   return root.value
 }
 
-/** The container that a mark stands for, with its fields still encoded; null for what has to be decoded. */
+/**
+ * Returns the container that a mark represents, with its fields still encoded. Null if the mark itself must be decoded.
+ */
 export function containerOf(mark: Mark): object | null {
   switch (mark[MARK]) {
     case 'record':
@@ -89,7 +88,7 @@ export function containerOf(mark: Mark): object | null {
   }
 }
 
-/** Every mark below the root, those around others first. */
+/** Returns all marks below the root, outer ones first. */
 function marksIn(root: object): MarkPlace[] {
   const found: MarkPlace[] = []
   const open: object[] = [root]
@@ -141,5 +140,8 @@ function fromBytes(bytes: Uint8Array, { as, mime }: ContentLeaf): unknown {
 }
 
 function unknownForm(): ByrefError {
-  return new ByrefError('storage_failed', 'An asset has content of a form that is unknown here.')
+  return new ByrefError(
+    'storage_failed',
+    'The asset has content in an unknown format. It may come from a newer version of byref.',
+  )
 }

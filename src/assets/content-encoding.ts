@@ -9,18 +9,18 @@ import { MARK, type Mark, TYPED_ARRAYS } from './content-decoding.ts'
 
 const { randomBytes } = nodeBuiltin('node:crypto')
 
-/** Structured content as a store keeps it: JSON, the bytes at its leaves as bodies of their own, live objects apart. */
+/** Structured content in its stored form: JSON, the bytes at its leaves as separate bodies, and live objects apart. */
 export interface EncodedContent {
   json: string
-  /** Whether `json` has marks in it; without them it is the content itself. */
+  /** Whether `json` has marks in it. Without marks it is the content itself. */
   marked: boolean
   parts: StorePart[]
   objects: unknown[]
-  /** Where the live objects are, as JSON Pointers. */
+  /** The positions of live objects, as JSON Pointers. */
   objectPaths: string[]
 }
 
-/** An encoding under way. */
+/** The state of an encoding. */
 interface Encoding {
   depth: number
   nodes: number
@@ -30,18 +30,18 @@ interface Encoding {
   objects: unknown[]
   objectPaths: string[]
   blobs: Promise<Mark>[]
-  /** Begins the texts that hold the places of Blobs until they are read. */
+  /** The prefix of placeholder texts for Blobs that are still being read. */
   blobPlace: string
 }
 
 const MAX_NODES = 20_000_000
 
 /**
- * Takes content apart, as it is at the call: what the caller changes afterwards does not matter. What JSON cannot carry
- * is replaced by marks; plain JSON is left as it is.
+ * Encodes content as it is at the time of the call. Later changes by the caller have no effect. Values that JSON cannot
+ * represent are replaced by marks. Plain JSON stays unchanged.
  *
- * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond 20 million values, `asset_too_large` for
- * JSON that no text can hold
+ * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond 20 million values, `asset_too_large`
+ * for JSON that does not fit into a string
  */
 export async function encodeContent(
   content: unknown,
@@ -107,7 +107,7 @@ function encodeObject(encoding: Encoding, value: object, path: string, level: nu
   return encoded
 }
 
-/** The mark of an object that holds nothing but itself; null for all others. */
+/** Encodes an object without children. Returns null for all other objects. */
 function encodeLeaf(encoding: Encoding, value: object): Mark | string | null {
   if (ArrayBuffer.isView(value)) {
     const bytes = new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
@@ -139,7 +139,7 @@ function encodeContainer(encoding: Encoding, value: object, path: string, level:
   return liveMark(encoding, value, path)
 }
 
-/** The list itself where nothing in it becomes a mark. */
+/** Returns the list itself if nothing in it becomes a mark. */
 function encodeList(
   encoding: Encoding,
   items: readonly unknown[],
@@ -157,7 +157,7 @@ function encodeList(
   return copy ?? items
 }
 
-/** The object itself where nothing in it becomes a mark. */
+/** Returns the object itself if nothing in it becomes a mark. */
 function encodeRecord(
   encoding: Encoding,
   source: Record<string, unknown>,
@@ -177,7 +177,7 @@ function encodeRecord(
   return Object.hasOwn(result, MARK) ? { [MARK]: 'record', value: result } : result
 }
 
-/** Without a prototype, `__proto__` is a key like any other. */
+/** Without a prototype, `__proto__` is an ordinary key. */
 function picked(source: Record<string, unknown>, keys: string[]): Record<string, unknown> {
   const copy = Object.create(null) as Record<string, unknown>
   for (const key of keys) copy[key] = source[key]
@@ -197,12 +197,12 @@ function liveMark({ objects, objectPaths }: Encoding, value: unknown, path: stri
   return { [MARK]: 'live', index: objects.length - 1 }
 }
 
-/** A Blob's digest is known when it was read; a text holds the place of its mark until then. */
+/** Returns a placeholder for the mark of a Blob, whose digest is known only after reading it. */
 function holdPlace(encoding: Encoding, blob: Blob): string {
   const read = blob
     .arrayBuffer()
     .then((buffer) => bytesMark(encoding, new Uint8Array(buffer), 'Blob', blob.type || undefined))
-  // It is awaited when the walk is done, which may fail before.
+  // It is awaited after the walk, which may fail before.
   read.catch(() => {})
   return encoding.blobPlace + (encoding.blobs.push(read) - 1)
 }
@@ -215,7 +215,7 @@ async function withBlobs(json: string, { blobs, blobPlace }: Encoding): Promise<
   )
 }
 
-/** `DataView`, or the name of the kind of typed array: a Buffer is a `Uint8Array`. */
+/** Returns `DataView`, or the name of the typed array. A Buffer is a `Uint8Array`. */
 function viewName(view: ArrayBufferView): string {
   const name = Object.prototype.toString.call(view).slice(8, -1)
   return name === 'DataView' || Object.hasOwn(TYPED_ARRAYS, name) ? name : 'Uint8Array'
@@ -230,7 +230,7 @@ class CycleError extends Error {
   }
 }
 
-/** Content that contains itself is one live object as a whole. */
+/** Returns content that contains itself, as a single live object. */
 function cyclic(content: unknown, path: string): EncodedContent {
   const json = JSON.stringify({ [MARK]: 'live', index: 0 })
   return { json, marked: true, parts: [], objects: [content], objectPaths: [path] }
@@ -251,15 +251,15 @@ function tooManyNodes(): ByrefError {
   return new ByrefError('too_many_assets', `The content has more than ${MAX_NODES} values.`)
 }
 
-/** Random letters for names that must never meet. */
+/** Returns random letters for names that must not collide. */
 function nonce(): string {
   return randomBytes(10).toString('hex')
 }
 
 /**
- * JSON of a value that holds nothing else.
+ * Returns the JSON of a plain JSON value.
  *
- * @throws ByrefError `too_deep` or `asset_too_large` where Node's own limits are: the deepest call, the longest text
+ * @throws ByrefError `too_deep` or `asset_too_large` at the limits of Node: the maximum call depth and string length
  */
 export function jsonText(value: unknown): string {
   try {
@@ -270,7 +270,7 @@ export function jsonText(value: unknown): string {
   }
 }
 
-/** What it means that Node had no room for a call or a text. */
+/** Converts a RangeError of Node to an error that says which limit was reached. */
 export function beyondNode(error: RangeError): ByrefError {
   return /string length/i.test(error.message)
     ? new ByrefError('asset_too_large', 'The content is too large to be written as one JSON text.')

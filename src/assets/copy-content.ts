@@ -1,6 +1,6 @@
 import { isPlainObject, putKey } from '../core/json/json.ts'
 
-/** A container that is copied: what it was, and what it becomes. */
+/** A container that is being copied, and its copy. */
 type Copying =
   | [source: readonly unknown[], copy: unknown[]]
   | [source: ReadonlyMap<unknown, unknown>, copy: Map<unknown, unknown>]
@@ -8,8 +8,8 @@ type Copying =
   | [source: Record<string, unknown>, copy: Record<string, unknown>]
 
 /**
- * A copy of content that its receiver may change. Containers, bytes and dates are copied; live objects are the same
- * ones. Content is a tree of any depth, and is not asked for cycles.
+ * Copies content so that its receiver may change it. Containers, bytes and dates are copied; live objects are shared.
+ * Content may have any depth, and must not have cycles.
  */
 export function copyContent(value: unknown): unknown {
   const open: Copying[] = []

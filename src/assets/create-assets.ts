@@ -17,9 +17,9 @@ import { sweepAssets } from './sweep-assets.ts'
 import { createImporter } from './tables/import-file.ts'
 
 /**
- * Assets over a store: saving, reading, references, namespaces, limits and events.
+ * Creates assets on a store: saving, reading, references, namespaces, limits and events.
  *
- * @throws ByrefError `config_invalid` for an option that is none, and for a namespace in mode `none`
+ * @throws ByrefError `config_invalid` for an unknown option, and for a namespace in mode `none`
  */
 export function createAssets(options: CreateAssetsOptions = {}): Assets {
   checkOptions('createAssets', options, CREATE_ASSETS)
@@ -101,7 +101,7 @@ function quotaOf({ quotaAssets: assets, quotaBytes: bytes }: Required<AssetLimit
   return assets === Infinity && bytes === Infinity ? undefined : { assets, bytes }
 }
 
-/** The inner scope's settings override those of the outer. Both receive events, the inner scope first. */
+/** Combines two scopes. The inner scope's settings override those of the outer. Both receive events, the inner scope first. */
 function innerScope(outer: AssetScope, inner: AssetScope): AssetScope {
   const { onEvent, namespace, ...settings } = inner
   const both = async (event: AssetEvent) => {

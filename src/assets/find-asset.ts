@@ -2,7 +2,10 @@ import { ByrefError } from '../core/errors.ts'
 import type { AssetInfo } from './asset-info.ts'
 import type { Assets } from './assets-contract.ts'
 
-/** What is known of an asset; null where there is none. @throws what `assets.info` throws for any other reason */
+/**
+ * Returns the description of an asset, or null if it does not exist. @throws what `assets.info` throws for any other
+ * reason
+ */
 export async function findAsset(
   ref: string,
   assets: Pick<Assets, 'info'>,

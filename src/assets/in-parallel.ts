@@ -1,7 +1,7 @@
 /**
- * Runs `run` for every item in order, as many at once as have their `places` (one each, unless told) within `limit`; an
- * item that needs more runs alone. Rejects with the first failure, after those that had begun have ended; the rest is
- * not begun.
+ * Runs `run` for every item in order, as many at once as fit into `limit` by their `places` (default: one each). An
+ * item that needs more runs alone. Rejects with the first failure, after the running items have ended. The rest is not
+ * started.
  */
 export async function inParallel<T>(
   items: readonly T[],

@@ -1,7 +1,7 @@
 import { ByrefError } from '../core/errors.ts'
 
 /**
- * Waits for `work`, at most this long. What it does later comes to nothing.
+ * Waits for `work`, but not longer than `ms` milliseconds. A later outcome is ignored.
  *
  * @param doing For the message, such as `Reading asset://x`.
  * @throws ByrefError `storage_failed` after `ms` milliseconds; what `work` throws

@@ -1,4 +1,6 @@
-/** Whether JSON has containers below `levels` others. Level by level, so that no depth ends the process. */
+/**
+ * Returns whether JSON is nested more than `levels` deep. It works level by level, so depth cannot overflow the stack.
+ */
 export function isDeeper(value: unknown, levels: number): boolean {
   let level = [value].filter(isContainer)
   for (let depth = 0; level.length > 0; depth++) {

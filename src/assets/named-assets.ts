@@ -3,7 +3,7 @@ import { isPlainObject } from '../core/json/json.ts'
 import { isAssetId } from '../core/refs/asset-id.ts'
 import { parseAssetRef } from '../core/refs/asset-ref.ts'
 
-/** An id as byref makes them, wherever it stands in a text. */
+/** An id that byref made, anywhere in a text. */
 const ID = /(?<![0-9a-z])[0-9a-hjkmnp-tv-z]{27}(?![0-9a-z])/g
 /** Reference objects and `[Attached …]` markers in text, also where JSON has escaped their quotes. */
 const ID_FIELD = /asset_id\\*"?\s*[:=]\s*\\*"([^"\\]{1,200})/g
@@ -12,7 +12,7 @@ const CLOSERS = /[.,;:!?)\]}*_~]+$/
 
 /** Options of {@link namedAssets}. */
 export interface NamedAssetsOptions {
-  /** Whether whatever looks like an id that byref made is one, also inside text. Default: true. */
+  /** Whether text that looks like an id of byref counts as one, also inside longer text. Default: true. */
   bareIds?: boolean
   /** Ids of the application's own choice that texts may consist of. Default: none. */
   ownIds?: ReadonlySet<string>
@@ -22,8 +22,9 @@ export const OWN_IDS = is.having<ReadonlySet<string>>('a Set of ids', 'has')
 const OPTIONS: OptionTable<NamedAssetsOptions> = { bareIds: is.boolean, ownIds: OWN_IDS }
 
 /**
- * Ids of the assets that a value names: messages, calls, results, anything from a log. Generous, as a mark for a sweep
- * must be: references in any form, at any depth, also inside text, and bare ids. Each id once; never throws.
+ * Returns the ids of the assets that a value names: messages, calls, results, anything from a log. It finds references
+ * in any form, at any depth, also inside text, and bare ids. It prefers too many ids to too few, because sweeps depend
+ * on it. Each id occurs once; never throws.
  */
 export function namedAssets(value: unknown, options?: NamedAssetsOptions): Set<string> {
   const { bareIds = true, ownIds } = checkOptions('namedAssets', options, OPTIONS)
@@ -69,6 +70,6 @@ function addUrl(url: string, ids: Set<string>): void {
   const parts = parseAssetRef(url)
   if (!parts) return
   ids.add(parts.id)
-  // A path that reads as namespace and id may be an id and a field that does not exist.
+  // A path that looks like namespace and id may also be an id and a missing field.
   if (parts.namespace !== undefined) ids.add(parts.namespace)
 }

@@ -6,15 +6,15 @@ import { cancelBody, meterStream, peek } from './bodies/body.ts'
 import { SNIFF_BYTES } from './bodies/sniff.ts'
 import { quotaExceeded } from './records/record-index.ts'
 
-/** A body on its way into a store. */
+/** A body to store. */
 export interface NewBody {
   /** Nobody else writes to bytes. */
   body: AssetBody
-  /** Its minimum size in bytes; 0 if only reading it tells. */
+  /** Its minimum size in bytes. 0 if the size is known only after reading. */
   size: number
-  /** Its MIME type, by its first bytes. */
+  /** Returns its MIME type, by its first bytes. */
   typeOf(head: Uint8Array, complete: boolean): string | Promise<string>
-  /** Where it is kept for its event; null if nobody listens. */
+  /** The copy for its event. Null if nobody listens. */
   kept: KeptBody | null
 }
 
@@ -33,7 +33,7 @@ export async function storeBody(
   const { bodyBytes } = config.limits
   let inParts = 0
   let flown = 0
-  /** Bytes that the namespace has room for, as last asked. The store decides in the end. */
+  /** The room in the namespace at the last check, in bytes. The store decides in the end. */
   let left = -1
   let cancel = (reason: unknown): void => cancelBody(body, reason)
 

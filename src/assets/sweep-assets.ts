@@ -8,15 +8,15 @@ import { namedAssets } from './named-assets.ts'
 /** Options of a mark and sweep. */
 export interface SweepOptions {
   /**
-   * What must stay: every asset that messages, pins or anything else name, in any form (what names nothing is passed
-   * over); or a function that says it of one asset, asked once for the marks and again right before an asset would go.
-   * Absent, only expired assets and leftovers go.
+   * What must stay: everything whose text names assets (messages, pins), in any form, or a function that decides for
+   * one asset. The function is called while marking, and again right before an asset is removed. Default: only expired
+   * assets and leftovers are removed.
    */
   referenced?:
     | Iterable<AssetRefInput>
     | AsyncIterable<AssetRefInput>
     | ((assetId: string) => boolean | Promise<boolean>)
-  /** Assets younger than this stay, named or not: they may be about to be. Default: 24 hours. */
+  /** Younger assets stay, because they may be referenced soon. In milliseconds. Default: 24 hours. */
   graceMs?: number
   /** Removes nothing and reports what would be removed. `expired` is then 0. */
   dryRun?: boolean
@@ -27,7 +27,7 @@ export interface SweepOptions {
 
 /** What a sweep removed or, with `dryRun`, would remove. */
 export interface SweepResult {
-  /** Ids of the assets that nothing named. */
+  /** Ids of the assets that were not referenced. */
   deleted: string[]
   /** Number of expired assets. */
   expired: number
@@ -43,9 +43,9 @@ const DAY = 24 * 60 * 60 * 1000
 const PAGE = 1000
 
 /**
- * Removes the assets of one namespace that nothing names any more: neither `referenced`, nor the content of an asset that
- * stays (structured content, and files that are text). Safe while others write: what is younger than the grace period
- * stays, with everything that it refers to, also where it is saved while this goes on. Of several hosts one sweeps.
+ * Removes the assets of one namespace that are no longer referenced, neither by `referenced` nor by the content of an
+ * asset that stays (structured content, and text files). It is safe during writes: assets younger than the grace period
+ * stay, with everything that they refer to, even if they are saved during the sweep. Only one host sweeps at a time.
  */
 export async function sweepAssets(
   store: FullAssetStore,
@@ -86,7 +86,7 @@ async function sweepHere(
   for (const [i, id] of candidates.entries()) {
     signal?.throwIfAborted()
     onProgress?.(i + 1, candidates.length)
-    // Before each removal, or a new reference would come too late.
+    // Checked before each removal, because a new reference may have been added.
     for await (const record of recordsOf(store, namespace)) {
       if (Date.parse(record.createdAt) < now) break
       if (!seen.has(record.assetId)) await live.addReferencesOf(record)
@@ -146,7 +146,7 @@ async function* recordsOf(
 
 /** MIME types of files whose text may contain references. */
 const TEXT = /^(text\/|application\/(json|xml|x-ndjson|javascript)|[^;]+\+(json|xml)(;|$))/
-/** No reference is longer: the end of a chunk may be the beginning of one. */
+/** The maximum length of a reference. The end of a chunk may be the beginning of one. */
 const LONGEST = 4 * 1024
 
 /** Ids of assets that stay, with everything that their assets refer to, directly or not. */
@@ -187,7 +187,7 @@ class LiveSet {
     await this.add(await this.#referencesOf(record))
   }
 
-  /** The record lists the references of structured content. A text file is read, chunk by chunk. */
+  /** Returns the references in an asset. A record lists those of structured content. A text file is read, chunk by chunk. */
   async #referencesOf(record: AssetRecord): Promise<Iterable<string>> {
     const { references, structured } = record.attributes
     if (structured || references) return references ?? []

@@ -1,11 +1,11 @@
 import { ByrefError } from '../core/errors.ts'
 import type { AssetText } from './documents/document-text.ts'
 
-/** Which part of a text; lines and columns count from 1. */
+/** A range of a text. Lines and columns count from 1. */
 export interface TextRange {
   /** Default: 1. */
   startLine?: number
-  /** Where in its first line it starts, in UTF-16 units. Default: 1. */
+  /** The column in the first line, in UTF-16 units. Default: 1. */
   startColumn?: number
   /** The last line, inclusive. Default: the last of the text. */
   endLine?: number
@@ -18,15 +18,15 @@ export interface TextPage {
   endLine: number
   /** Lines of the whole text. */
   lines: number
-  /** Where the next page starts; absent where the range ends with this one. */
+  /** The line where the next page starts. Absent if the range ends with this page. */
   nextStartLine?: number
-  /** Only where the next page starts within a line. */
+  /** The column where the next page starts, if it starts within a line. */
   nextStartColumn?: number
 }
 
 /**
- * At most `size` UTF-16 units of the range. A page ends with a whole line, unless one line alone is longer. Holds no more
- * than a page, however long the text.
+ * Reads at most `size` UTF-16 units of the range. A page ends with a whole line, unless one line alone is longer. Holds
+ * one page in memory, whatever the length of the text.
  */
 export async function readTextPage(
   chunks: AsyncIterable<string> | Iterable<string>,
@@ -35,7 +35,7 @@ export async function readTextPage(
 ): Promise<TextPage> {
   let line = 1
   let skip = startColumn - 1
-  // One unit more than a page tells that there is more.
+  // One more unit than a page shows whether there is more.
   let found = ''
   for await (const chunk of chunks) {
     for (const piece of piecesOf(chunk)) {
@@ -64,7 +64,7 @@ export async function readTextPage(
   return { text, ...range, endLine: startLine, ...next }
 }
 
-/** The lines of a chunk with their ends; the last one may go on in the next chunk. */
+/** Yields the lines of a chunk with their line ends. The last one may continue in the next chunk. */
 function* piecesOf(chunk: string): Generator<string> {
   for (let at = 0; at < chunk.length; ) {
     const newline = chunk.indexOf('\n', at)
@@ -74,7 +74,7 @@ function* piecesOf(chunk: string): Generator<string> {
   }
 }
 
-/** The text without the first half of a surrogate pair at its end. */
+/** Returns the text without half of a surrogate pair at its end. */
 function withoutHalf(text: string): string {
   return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text
 }
@@ -83,20 +83,20 @@ function withoutHalf(text: string): string {
 export interface DocumentPage extends TextPage {
   /** The page, from 1, on which it starts. */
   page: number
-  /** Pages of the whole document; of a workbook its sheets. */
+  /** Number of pages in the document; of a workbook, its sheets. */
   pages: number
-  /** The first page of which nothing is here; absent on the last, and where the part ends within a page. */
+  /** The first page that is not included at all. Absent on the last page, and if the part ends within a page. */
   nextPage?: number
 }
 
-/** The page, from 1, that a line belongs to. */
+/** Returns the page, from 1, of a line. */
 export function pageAt(pages: readonly number[], line: number): number {
   return Math.max(1, pages.findLastIndex((start) => start <= line) + 1)
 }
 
 /**
- * At most `size` UTF-16 units of a document: the lines that are asked for, else whole pages from `page` on, as many as fit,
- * or the beginning of one that is longer.
+ * Reads at most `size` UTF-16 units of a document. It returns the requested lines, or else as many whole pages from
+ * `page` on as fit, or the beginning of a longer page.
  *
  * @throws ByrefError `invalid_arguments` for a page beyond the last
  */
@@ -119,7 +119,7 @@ export async function readDocumentPage(
   const { nextStartLine, nextStartColumn: _, ...whole } = part
   if (nextStartLine === undefined) return { ...part, ...about }
   const next = pageAt(pages, nextStartLine)
-  // A page that does not fit any more is left to the next part, unless it is the only one.
+  // A page that does not fit is left for the next part, unless it is the only one.
   if (next === first || range.startLine !== undefined) return { ...part, ...about }
   const end = (pages[next - 1] ?? 0) - 1
   const lines = part.text.split('\n').slice(0, end - part.startLine + 1)

@@ -8,21 +8,23 @@ import { jsonText } from './content-encoding.ts'
 
 /** Options of {@link valueAsFile}. */
 export interface ValueAsFileOptions {
-  /** The reference of a field below the value, which stands for what JSON cannot carry. Default: that is refused. */
+  /**
+   * Returns the reference of a field below the value, as a replacement for what JSON cannot represent. Default: such
+   * values are rejected.
+   */
   refOf?: (path: readonly FieldKey[]) => string
 }
 
 /**
- * A value as a file has it. Bytes and Blobs are as they are, with the type that their bytes say; text is UTF-8
+ * Converts a value to a file. Bytes and Blobs stay unchanged, with the type that their bytes show. Text is UTF-8
  * (`text/plain; charset=utf-8`), and so are bigint, NaN, the infinities, Date (ISO 8601) and URL.
- *
- * All else is `application/json`. There a Map is an object (with keys that are no text, a list of pairs), a Set and a
- * typed array of numbers are lists, what has a `toJSON` is what it says, and the scalars above are text; undefined is
- * left out of objects and null in lists. What JSON cannot carry further down (bytes, functions, live objects) is the
- * reference of its field.
+ * Everything else is `application/json`. In it, a Map is an object, or a list of pairs if it has keys that are not
+ * text. A Set and a typed array of numbers are lists, an object with `toJSON` is its result, and the scalars above are
+ * text. Undefined is left out of objects and null in lists. What JSON cannot represent further down (bytes, functions,
+ * live objects) becomes the reference of its field.
  *
  * @throws ByrefError `asset_unsupported` for a live object by itself, for one that has no reference, and for a cycle;
- * `too_deep` and `asset_too_large` beyond what the process can write as JSON
+ * `too_deep` and `asset_too_large` at the limits of the process
  */
 export async function valueAsFile(
   value: unknown,
@@ -50,7 +52,7 @@ function bytesOf(value: unknown): Uint8Array | null {
   return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
 }
 
-/** The text of a value that JSON has no word for; null for any other value. */
+/** Returns the text of a value that JSON has no form for. Null for any other value. */
 function scalarText(value: unknown): string | null {
   if (typeof value === 'bigint' || value instanceof URL) return String(value)
   if (typeof value === 'number') return Number.isFinite(value) ? null : String(value)
@@ -81,7 +83,7 @@ function pathOf(open: readonly Branch[]): FieldKey[] {
   return open.map(({ key }) => key)
 }
 
-/** The value as a container of JSON; null for a scalar. */
+/** Returns the value as a container of JSON. Null for a scalar. */
 function branchOf(value: unknown): Branch | null {
   if (ArrayBuffer.isView(value)) return isByteView(value) ? null : numbersBranch(value)
   if (Array.isArray(value)) return new Branch(value, true, value.entries())
@@ -103,6 +105,6 @@ function unsupported(what: string, path: readonly FieldKey[]): ByrefError {
     'asset_unsupported',
     path.length === 0
       ? `A live ${what} has no bytes; use resolve().`
-      : `JSON cannot carry the ${what} at ${path.join('/')}; ask for that field by itself.`,
+      : `JSON cannot represent the ${what} at ${path.join('/')}; read that field by itself.`,
   )
 }

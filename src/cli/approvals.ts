@@ -89,7 +89,7 @@ function describe(name: string, { arguments: args, items }: Requested): string {
   return `${name}, ${items.length} times:${lines.join('')}`
 }
 
-/** Asks on stderr and reads from stdin. Gives an empty line where stdin ends. */
+/** Asks on stderr and reads from stdin. Returns an empty line where stdin ends. */
 export const askAtTerminal: Ask = async (question, signal) => {
   // The stream ends only once, maybe during an earlier question.
   if (process.stdin.readableEnded) return ''

@@ -308,7 +308,7 @@ function describe({ assetId, size, mime, name, createdAt }: AssetInfo): string {
   return [assetId, createdAt, bytes, mime, nameOf(name ?? '')].join('\t')
 }
 
-/** An untrusted name, on one line. */
+/** Returns an untrusted name, on one line. */
 function nameOf(name: string): string {
   return shown(name).replace(/[\r\n\t]+/g, ' ')
 }

@@ -7,7 +7,7 @@ import { ByrefError, errorMessage } from '../core/errors.ts'
 export const DEFAULT_DATA = 'data'
 
 /**
- * The path of the data folder.
+ * Returns the path of the data folder.
  *
  * @param make Creates the folder where it is missing; otherwise it must exist.
  * @throws ByrefError `config_invalid`
@@ -34,8 +34,8 @@ export function openFolder(data: string, { make = true } = {}): string {
 }
 
 /**
- * The secret that signs tokens: `BYREF_SECRET`, else that of the data folder. The first use creates it, and only its owner
- * may read it.
+ * Returns the secret that signs tokens: `BYREF_SECRET`, else that of the data folder. The first use creates it, and
+ * only its owner may read it.
  */
 export function signingSecret(folder: string): string {
   const given = process.env.BYREF_SECRET

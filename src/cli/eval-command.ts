@@ -173,7 +173,7 @@ async function checkWritable(file: string): Promise<void> {
   })
 }
 
-/** The model with this name; null for the scripts of the tasks. */
+/** Returns the model with this name; null for the scripts of the tasks. */
 async function modelOf(name: string | undefined): Promise<LanguageModel | null> {
   if (name === 'ideal') return null
   const model = name ? await modelNamed(name, process.env) : await modelFromEnvironment(process.env)

@@ -37,7 +37,7 @@ export async function importFromDisk(
   }
 }
 
-/** The size of a file in bytes. @throws ByrefError `bad_request` for a file that cannot be read */
+/** Returns the size of a file in bytes. @throws ByrefError `bad_request` for a file that cannot be read */
 export async function fileSize(file: string): Promise<number> {
   const found = await stat(file).catch((cause: unknown) => {
     throw new ByrefError('bad_request', `Cannot read ${file}: ${errorMessage(cause)}`, { cause })

@@ -161,7 +161,7 @@ interface Checked {
   damage: Damage | null
 }
 
-/** Verifies the named conversations, or all. Gives how many there were. */
+/** Verifies the named conversations, or all. Returns how many there were. */
 async function check(
   { log, args, namespace }: Task,
   found: (one: Checked) => Promise<void>,
@@ -191,7 +191,7 @@ async function check(
   return all.length
 }
 
-/** Copies the records that a repair removes to a file, and syncs it. Gives its path. */
+/** Copies the records that a repair removes to a file, and syncs it. Returns its path. */
 async function keepCopy(
   { copies }: Task,
   upkeep: LogUpkeep,
@@ -222,7 +222,7 @@ async function countOf(records: AsyncIterable<unknown>): Promise<number> {
   return count
 }
 
-/** Every log of the command line has upkeep. */
+/** Returns the upkeep of a log. Every log of the command line has it. */
 function upkeepOf({ upkeep }: ConversationLog): LogUpkeep {
   if (upkeep) return upkeep
   throw new ByrefError('config_invalid', 'This log cannot be checked or repaired')

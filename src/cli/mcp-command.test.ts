@@ -20,7 +20,7 @@ describe('byref mcp', () => {
     [['proxy', '--trust', 'some', '--', 'x'], '--trust takes off, track or quarantine'],
     [
       ['proxy', '--trust', 'quarantine', '--show-images', '--', 'x'],
-      '--show-images shows what --trust quarantine hides',
+      '--show-images cannot be used with --trust quarantine, which hides images',
     ],
     [['proxy', '--quick', '--', 'x'], "Unknown option '--quick'"],
     [['serve', '--port', '1'], "Unknown option '--port'"],

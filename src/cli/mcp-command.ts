@@ -90,7 +90,7 @@ async function proxy(args: string[]): Promise<number> {
     trust: trustOf(values.trust),
   }
   if (limits.showImages && limits.trust === 'quarantine') {
-    throw new UsageError('--show-images shows what --trust quarantine hides')
+    throw new UsageError('--show-images cannot be used with --trust quarantine, which hides images')
   }
   const headers = Object.fromEntries(values.header.map(headerOf))
   const kept = data !== undefined && namespace !== undefined ? { data, namespace } : null

@@ -36,7 +36,7 @@ export async function openAgent(options: StorageOptions): Promise<OpenAgent> {
   }
 }
 
-/** The name of a model, for people. */
+/** Returns the name of a model, for people. */
 export function describeModel({ provider, modelId }: LanguageModel): string {
   return provider === 'byref.demo'
     ? 'demo model (small rules, no AI): set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY for a real one'

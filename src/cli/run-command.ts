@@ -100,7 +100,7 @@ async function attach(agent: Agent, file: string): Promise<{ assetRef: string }>
   return { assetRef: ref }
 }
 
-/** Streams text to stdout and everything else to stderr. Gives the images that were made. */
+/** Streams text to stdout and everything else to stderr. Returns the images that were made. */
 async function print(run: Run, onEvent: Approvals['onEvent']): Promise<AssetCreated[]> {
   const pictures: AssetCreated[] = []
   let atLineStart = true

@@ -115,7 +115,7 @@ interface AuthFlags {
   audience?: string
 }
 
-/** The `auth` option of the server; undefined where no token is needed. */
+/** Returns the `auth` option of the server; undefined where no token is needed. */
 function authOf(
   { auth, jwks: url, issuer, audience }: AuthFlags,
   folder: string,
@@ -128,7 +128,7 @@ function authOf(
   return { secret, jwks: { url, issuer, audience } }
 }
 
-/** How many conversations are due. */
+/** Returns how many conversations are due. */
 async function countDue(log: ConversationLog): Promise<number> {
   let count = 0
   for await (const _ of listAll(log, { due: true, allNamespaces: true })) count++

@@ -118,7 +118,7 @@ async function checkBucket(store: FullAssetStore): Promise<void> {
 }
 
 async function loadPostgres() {
-  // Loaded now, so that a missing package is reported before the server answers.
+  // Load it now, so that a missing package is reported before the server starts to answer.
   await optionalPeer('pg', 'PostgreSQL')
   await optionalPeer('pg-boss', 'A queue in PostgreSQL')
   const [log, records, hosts] = await Promise.all([

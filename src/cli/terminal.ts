@@ -28,7 +28,7 @@ export function parseOptions<T extends ParseArgsOptionsConfig>(
   throw new UsageError(`Unexpected argument "${extra}" (byref ${command} --help)`)
 }
 
-/** The subcommand with this name. Without a name it prints the help and gives null. @throws UsageError */
+/** Returns the subcommand with this name. Without a name it prints the help and gives null. @throws UsageError */
 export function chooseTask<Task>(
   command: string,
   help: string,
@@ -46,7 +46,10 @@ export function chooseTask<Task>(
   )
 }
 
-/** The value of an option that is a whole number; `option` is such as `--limit of byref assets`. @throws UsageError */
+/**
+ * Returns the value of an option that is a whole number; `option` is such as `--limit of byref assets`. @throws
+ * UsageError
+ */
 export function wholeNumber(option: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
   if (/^\d+$/.test(text) && Number(text) <= most) return Number(text)
   const range = most === Number.MAX_SAFE_INTEGER ? '' : ` from 0 to ${most}`

@@ -14,12 +14,12 @@ export interface AssetUrlOptions {
   download?: boolean
 }
 
-/** The path of an asset's metadata. */
+/** Returns the path of an asset's metadata. */
 export function assetPath(ref: string): string {
   return `/api/assets/${encodeURIComponent(parse(ref).id)}`
 }
 
-/** The path of an asset's body, or of a field in it. */
+/** Returns the path of an asset's body, or of a field in it. */
 export function contentPath(ref: string, { path, download = false }: AssetUrlOptions = {}): string {
   const { id, fieldPath } = parse(ref)
   const field = path ?? fieldPath ?? []
@@ -31,7 +31,7 @@ export function contentPath(ref: string, { path, download = false }: AssetUrlOpt
   return `/api/assets/${encodeURIComponent(id)}/content${query.size > 0 ? `?${query}` : ''}`
 }
 
-/** The parts of a reference, or of a bare id. */
+/** Returns the parts of a reference, or of a bare id. */
 function parse(ref: string): AssetRefParts {
   return parseAssetRef(ref) ?? { id: extractAssetId(ref) }
 }

@@ -13,11 +13,11 @@ import { type UploadOptions, upload } from './upload.ts'
 
 /** Options of {@link createClient}. */
 export interface ClientOptions {
-  /** Such as `http://127.0.0.1:4114`. Default: the origin of the page. */
+  /** The URL of the server, such as `http://127.0.0.1:4114`. Default: the origin of the page. */
   baseUrl?: string
   /** Sent as `authorization: Bearer …`. */
   token?: string
-  /** Default: the platform's. */
+  /** Default: the platform's `fetch`. */
   fetch?: typeof fetch
 }
 
@@ -28,7 +28,7 @@ export interface SendOptions {
    * `conversation_busy` is thrown.
    */
   ifBusy?: 'queue' | 'steer'
-  /** Which agent answers. */
+  /** The name of the agent that answers. */
   agent?: string
 }
 
@@ -56,9 +56,9 @@ export interface RowsOptions {
  */
 export interface Client {
   info(): Promise<wire.ServerInfo>
-  /** Last changed first, by pages. */
+  /** Returns a page of conversations, last changed first. */
   conversations(options?: wire.ConversationsQuery): Promise<wire.ConversationsPage>
-  /** The summary of a conversation; null for an unknown one. */
+  /** Returns the summary of a conversation; null for an unknown one. */
   conversationSummary(id: string): Promise<wire.ConversationSummary | null>
   createConversation(options?: wire.NewConversation): Promise<{ id: string }>
   /** Sets the title; null restores the conversation's own title. */
@@ -66,14 +66,14 @@ export interface Client {
   deleteConversation(id: string): Promise<void>
   /** Creates a conversation with the messages of this one, up to the message `at`. */
   forkConversation(id: string, options?: wire.ForkAsk): Promise<{ id: string }>
-  /** The whole conversation as lines of JSON (docs/reference/conversation-log.md); with debug data for owners. */
+  /** Returns the whole conversation as lines of JSON (docs/reference/conversation-log.md); with debug data for owners. */
   exportConversation(
     id: string,
     options?: { debug?: boolean; signal?: AbortSignal },
   ): Promise<Response>
   /** Creates a conversation from an export. */
   importConversation(lines: Blob | string, options?: { id?: string }): Promise<{ id: string }>
-  /** A page of messages; without a cursor, the last ones. */
+  /** Returns a page of messages; without a cursor, the last ones. */
   messages(conversation: string, options?: wire.MessagesQuery): Promise<wire.MessagesPage>
   /** Sends a person's message again in a fork, unchanged or with other content. */
   retry(
@@ -86,7 +86,7 @@ export interface Client {
    * `message_not_found`.
    */
   deleteMessage(conversation: string, message: string): Promise<void>
-  /** The data of a conversation, now or after a message. */
+  /** Returns the data of a conversation, now or after a message. */
   data(conversation: string, options?: { at?: string }): Promise<wire.BoardEntryInfo[]>
   /** Writes data as a person does. */
   editData(conversation: string, edit: wire.DataEdit): Promise<{ messageId: string }>
@@ -106,26 +106,29 @@ export interface Client {
   resume(conversation: string): Promise<boolean>
   /** Cancels the run; false where there was none. */
   cancel(conversation: string): Promise<boolean>
-  /** Request and response of the step that wrote the message; null where there is none. */
+  /** Returns the request and the response of the step that wrote the message; null where there is none. */
   debug(conversation: string, message: string, options?: { signal?: AbortSignal }): Promise<unknown>
-  /** The prompt of an answer, compared with the answer before, or with `against`; null for a message without a prompt. */
+  /**
+   * Returns the prompt of an answer, compared with the answer before, or with `against`; null for a message without a
+   * prompt.
+   */
   prompt(
     conversation: string,
     message: string,
     options?: { against?: string },
   ): Promise<wire.PromptInfo | null>
   /**
-   * Where a value came from and where it was used: `†…` as it is now, `asset://…`, `call:<id>` or `message:<id>`. Null for an
-   * unknown value.
+   * Returns where a value came from and where it was used: `†…` as it is now, `asset://…`, `call:<id>` or
+   * `message:<id>`. Null for an unknown value.
    */
   lineage(conversation: string, ref: string): Promise<wire.LineageInfo | null>
-  /** The labels of everything untrusted or private; of messages only those after a position. */
+  /** Returns the labels of everything untrusted or private; of messages only those after a position. */
   labels(conversation: string, options?: { after?: number }): Promise<wire.LabelsInfo>
   upload(file: Blob, options?: UploadOptions): Promise<wire.UploadResult>
-  /** Assets by pages, newest first. */
+  /** Returns a page of assets, newest first. */
   assets(options?: { limit?: number; cursor?: string }): Promise<wire.AssetsPage>
   deleteAsset(ref: string): Promise<void>
-  /** A page of a table's rows. */
+  /** Returns a page of a table's rows. */
   rows(ref: string, options?: RowsOptions): Promise<wire.RowsPage>
   /** Queries tables with SQL; the result is a table. Throws `dependency_missing` where the server has no SQL. */
   query(query: {
@@ -133,7 +136,7 @@ export interface Client {
     tables?: Record<string, string>
     name?: string
   }): Promise<wire.AssetInfo>
-  /** A URL of an asset that needs no token until it expires. */
+  /** Returns a URL of an asset that needs no token until it expires. */
   signAsset(
     ref: string,
     options?: { expiresIn?: number; path?: string; download?: boolean },
@@ -141,11 +144,13 @@ export interface Client {
   /** Keeps the token as a cookie of the browser, for images and streams. */
   openSession(token: string): Promise<void>
   closeSession(): Promise<void>
-  /** An asset by reference or id; null for an unknown one. Throws `invalid_reference`. */
+  /** Returns an asset by reference or id; null for an unknown one. Throws `invalid_reference`. */
   asset(ref: string): Promise<wire.AssetDetails | null>
-  /** The URL of an asset's body, or of the field that the reference or `path` names. Throws `invalid_reference`. */
+  /**
+   * Returns the URL of an asset's body, or of the field that the reference or `path` names. Throws `invalid_reference`.
+   */
   assetUrl(ref: string, options?: AssetUrlOptions): string
-  /** The body, or the JSON of a field, as a response. */
+  /** Returns the body, or the JSON of a field, as a response. */
   assetContent(ref: string, options?: AssetUrlOptions & { signal?: AbortSignal }): Promise<Response>
   /** Loads the conversation and follows it until `close()`. */
   conversation(
@@ -316,14 +321,14 @@ function clientOf(transport: Transport): Client {
   return client
 }
 
-/** The path of a conversation, or of something in it. */
+/** Returns the path of a conversation, or of something in it. */
 function at(conversation: string, ...parts: string[]): string {
   const [kind, id] = parts
   const path = `/api/conversations/${encodeURIComponent(conversation)}`
   return kind === undefined || id === undefined ? path : `${path}/${kind}/${encodeURIComponent(id)}`
 }
 
-/** The query of a request, without undefined and null values. */
+/** Returns the query of a request, without undefined and null values. */
 function queryOf(values: object = {}): string {
   const entries = Object.entries(values).flatMap(([key, value]) =>
     value === undefined || value === null ? [] : [[key, String(value)] as [string, string]],

@@ -21,7 +21,7 @@ export interface LiveConversation {
   readonly error: ApiError | null
   /** Whether the state contains everything before it was opened. Until then it is the state of the beginning. */
   readonly loaded: boolean
-  /** The state of the last notification: the same object until the next one. */
+  /** Returns the state of the last notification: the same object until the next one. */
   getState(): ConversationState
   /** Calls the listener after changes, once for many events. Returns the function that ends it. */
   subscribe(listener: () => void): () => void
@@ -190,8 +190,7 @@ class FollowedConversation implements LiveConversation {
   async #followStream(signal: AbortSignal, onOpen: () => void): Promise<void> {
     const { openStream, notifyEvery = 30, idleTimeout = 45_000 } = this.#options
     const connection = new AbortController()
-    const dead = () =>
-      connection.abort(new ApiError(0, 'unreachable', 'The connection went silent.'))
+    const dead = () => connection.abort(new ApiError(0, 'unreachable', 'The connection timed out.'))
     let watchdog = setTimeout(dead, idleTimeout)
     const alive = () => {
       clearTimeout(watchdog)
@@ -222,7 +221,7 @@ class FollowedConversation implements LiveConversation {
   }
 }
 
-/** The record in an event of the stream; null for events of later versions, and for text that is not JSON. */
+/** Returns the record in an event of the stream; null for events of later versions, and for text that is not JSON. */
 function readRecord(data: string): Foldable | null {
   try {
     const record = JSON.parse(data) as Partial<LogRecord> | null

@@ -1,4 +1,7 @@
-/** The pause before the next attempt, after so many consecutive failures: doubles up to 20 times the first, with jitter. */
+/**
+ * Returns the pause before the next attempt, after so many consecutive failures: doubles up to 20 times the first, with
+ * jitter.
+ */
 export function pauseAfter(failures: number, first: number): number {
   return first * Math.min(20, 2 ** failures) * (0.75 + Math.random() / 2)
 }

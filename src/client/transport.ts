@@ -65,7 +65,7 @@ export async function request(
   throw refusal(response.status, await response.text().catch(() => ''))
 }
 
-/** As {@link request}, and parses the answer as JSON. */
+/** Sends a request like {@link request}, and parses the answer as JSON. */
 export async function requestJson<T>(
   transport: Transport,
   path: string,
@@ -86,7 +86,7 @@ export function parseAnswer<T>(status: number, text: string): T {
   }
 }
 
-/** The error for an error response, from its body. */
+/** Returns the error for an error response, from its body. */
 export function refusal(status: number, body: string): ApiError {
   const { code, message } = readError(body)
   return new ApiError(
@@ -96,7 +96,7 @@ export function refusal(status: number, body: string): ApiError {
   )
 }
 
-/** The error for a request without an answer. */
+/** Returns the error for a request without an answer. */
 export function unreachable(cause?: unknown): ApiError {
   const detail = cause === undefined ? '' : ` (${errorMessage(cause)})`
   const message = `The server cannot be reached${detail}. Check that it is running.`

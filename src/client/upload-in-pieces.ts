@@ -148,7 +148,7 @@ function takeBack(transport: Transport, { path }: Begun): void {
   request(transport, path, { method: 'DELETE', headers: TUS }).catch(() => {})
 }
 
-/** Whether to try again: after a passing failure, or where the server has another offset or no upload. */
+/** Returns whether to try again: after a passing failure, or where the server has another offset or no upload. */
 function mayRetry(error: unknown, upload: Begun | null): boolean {
   if (!(error instanceof ApiError)) return false
   const isOutOfStep = error.status === 409 || error.status === 423

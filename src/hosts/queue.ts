@@ -53,7 +53,7 @@ export interface HostQueue extends ConversationQueue {
   take(options: TakeOptions): Promise<TakenJob[]>
   /** Removes jobs, because a runner has the conversation or nothing is due in it. */
   done(jobs: readonly TakenJob[]): Promise<void>
-  /** Whether the queue has not been emptied since `markWhole`. */
+  /** Returns whether the queue has not been emptied since `markWhole`. */
   isWhole(): Promise<boolean>
   markWhole(): Promise<void>
   /** Calls `listener` when any process enqueues something. Returns the function that removes the listener. */

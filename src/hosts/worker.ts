@@ -181,7 +181,7 @@ class QueueWorker implements Worker {
     }
   }
 
-  /** The namespaces that have at least `most` conversations, and how many more any other namespace may have. */
+  /** Returns the namespaces that have at least `most` conversations, and how many more any other namespace may have. */
   #crowd(most: number): { crowded: string[]; room: number } {
     const counts = new Map<string, number>()
     for (const namespace of this.#active.values()) {

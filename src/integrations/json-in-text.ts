@@ -1,4 +1,4 @@
-/** What a text is as JSON; a text that is none as it is. */
+/** Returns the JSON value of a text, or the text itself if it is not JSON. */
 export function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text)
@@ -7,7 +7,7 @@ export function jsonOrText(text: string): unknown {
   }
 }
 
-/** The object or list that a text is as JSON; undefined for any other text. */
+/** Returns the object or list that a text encodes as JSON. Undefined for any other text. */
 export function dataInText(text: string): object | undefined {
   const found = /^\s*[[{]/.test(text) ? jsonOrText(text) : text
   return typeof found === 'string' ? undefined : (found as object)

@@ -19,7 +19,10 @@ export interface CheckedInput {
   labels: GivenLabels
 }
 
-/** The labels in a session without a log: of what the model was shown, and of each asset that the session knows. */
+/**
+ * The labels in a session without a log: the label of everything the model was shown, and of each asset that the
+ * session knows.
+ */
 export class SessionLabels {
   readonly #mode: TrustMode
   readonly #assets = new Map<string, Label>()
@@ -29,7 +32,7 @@ export class SessionLabels {
     this.#mode = mode
   }
 
-  /** Of everything that the model was shown so far. */
+  /** The label of everything that the model was shown so far. */
   get context(): Label {
     return this.#context
   }
@@ -49,13 +52,13 @@ export class SessionLabels {
     this.#assets.set(id, join(this.#assets.get(id) ?? TRUSTED, label))
   }
 
-  /** The label of an asset. An asset that the session does not know is untrusted and private. */
+  /** Returns the label of an asset. An asset that the session does not know is untrusted and private. */
   asset({ id }: Pick<AssetRefParts, 'id'>): Label {
     return this.#assets.get(id) ?? UNKNOWN
   }
 
   /**
-   * The values that references in arguments lead to, also references inside those values.
+   * Returns the values that references in arguments lead to, also references inside those values.
    *
    * @param find Finds the value of a variable, with its labels. Default: there are no variables.
    */
@@ -77,7 +80,7 @@ export class SessionLabels {
   }
 }
 
-/** The label of everything that a call is given: what its model had been shown, and what it reads. */
+/** Returns the label of everything that a call is given: what its model had been shown, and what it reads. */
 export function labelOfCall({ context, reads }: GivenLabels): Label {
   return joinAll([context, ...reads.map(({ labels }) => wholeOf(labels))])
 }
@@ -92,7 +95,7 @@ export function violationWords(tool: Tool, { written, args, labels }: CheckedInp
   return violations.length > 0 ? violationTexts(violations, known).join('; ') : null
 }
 
-/** The message of a call that was refused. */
+/** Returns the message of a call that was refused. */
 export function refusalText({ id }: Tool, words: string): string {
   return `The call of "${id}" was not made: ${words}`
 }

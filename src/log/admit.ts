@@ -14,7 +14,7 @@ export interface StoredLease {
   until: number
 }
 
-/** What an append is checked against. */
+/** The state that an append is checked against. */
 export interface Standing {
   position: number
   lease: StoredLease | null
@@ -54,7 +54,7 @@ export function admit(
   }
 }
 
-/** The lease after an append or a renewal. */
+/** Returns the lease after an append or a renewal. */
 export function leaseAfter(
   before: StoredLease | null,
   lease: Lease | undefined,

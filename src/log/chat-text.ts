@@ -1,6 +1,8 @@
 import type { ConversationEvent } from '../core/events/events.ts'
 
-/** The text of a chat message: its content, or its text parts on lines; null for any other event. Never throws. */
+/**
+ * Returns the text of a chat message: its content, or its text parts on lines; null for any other event. Never throws.
+ */
 export function chatText(event: ConversationEvent): string | null {
   if (event.type !== 'NEW_MESSAGE' || event.payload?.message_type !== 'chat') return null
   const { content, content_type } = event.payload

@@ -73,13 +73,13 @@ export function checkLease({ owner, ms }: { owner: unknown; ms: unknown }): void
   )
 }
 
-/** The size of a page of records. @throws ByrefError `bad_request` for anything but a whole number from 1 */
+/** Returns the size of a page of records. @throws ByrefError `bad_request` for anything but a whole number from 1 */
 export function checkLimit(limit: unknown): number {
   if (Number.isSafeInteger(limit) && (limit as number) > 0) return limit as number
   throw new ByrefError('bad_request', `limit must be a whole number from 1, not ${limit}`)
 }
 
-/** The size of a page of conversations, at most 1,000. @throws ByrefError `bad_request` */
+/** Returns the size of a page of conversations, at most 1,000. @throws ByrefError `bad_request` */
 export function checkPage(limit: unknown): number {
   return Math.min(checkLimit(limit), MAX_PAGE)
 }
@@ -90,7 +90,7 @@ export interface ListPlace {
   key: number
 }
 
-/** The cursor of the page after a place. */
+/** Returns the cursor of the page after a place. */
 export function formatCursor({ updated, key }: ListPlace): string {
   return `${updated}.${key}`
 }

@@ -28,8 +28,8 @@ export interface ConversationSummary {
   /** The name of the agent that ran last, or that a message waits for; null without one, and for an agent without a name. */
   agent: string | null
   /**
-   * Who runs it, and for how many more milliseconds, by the clock of the log; not positive for an expired lease. Null without a
-   * lease.
+   * The owner of its lease, and the remaining milliseconds by the clock of the log. They are 0 or less for an expired
+   * lease. Null without a lease.
    */
   lease: { owner: string; expiresIn: number } | null
   /** The damage that the conversation was set aside for, or null. */
@@ -54,11 +54,11 @@ export interface LogUpkeep {
    * content stays unchanged.
    */
   setAside(conversation: string, damage: Damage | null): Promise<void>
-  /** The stored records after a position. */
+  /** Returns the stored records after a position. */
   stored(conversation: string, options: Required<ReadOptions>): Promise<StoredRecord[]>
   /**
    * Removes all records after a position, and damaged debug data. The conversation is created again from the remaining records,
-   * without a lease, and is no longer set aside. Gives how many records it removed.
+   * without a lease, and is no longer set aside. Returns how many records it removed.
    *
    * @throws DamagedError where a remaining record is damaged; then nothing changes
    */
@@ -85,7 +85,7 @@ export interface AppendOptions {
 
 /** A claim to run a conversation. */
 export interface Lease {
-  /** The id of whoever runs it, unique over all processes. */
+  /** The id of the runner, unique over all processes. */
   owner: string
   ms: number
 }
@@ -162,15 +162,14 @@ export interface ConversationQueue {
 }
 
 /**
- * Stores conversations. Each is a sequence of durable events with dense positions, 1, 2, 3 …, which is everything that a run
- * needs to continue and that a reader needs to see what happened. The log also decides: of two writers who know the same
- * position, one appends, and the other gets the records that it missed. The order of records of different conversations is
- * not defined.
- *
- * A log has one namespace and contains only its conversations; the same id in another namespace is another conversation.
- * Every method rejects after `close`, and with `log_failed` where the storage fails (`storage_full` for a full disk). A
- * rejected write may have been stored all the same; the next append finds out with `after`. No method blocks the process
- * while another process writes.
+ * Stores conversations. Each is a sequence of durable events with dense positions, 1, 2, 3 … The events contain
+ * everything that a run needs to continue, and that a reader needs to see what happened. The log also decides
+ * conflicts: of two writers who know the same position, one appends, and the other gets the records that it missed. The
+ * order of records of different conversations is not defined.
+ * A log has one namespace and contains only its conversations; the same id in another namespace is another
+ * conversation. Every method rejects after `close`, and with `log_failed` if the storage fails (`storage_full` for a
+ * full disk). A rejected write may have been stored all the same; the next append finds out with `after`. No method
+ * blocks the process while another process writes.
  */
 export interface ConversationLog {
   /** The namespace of this log; null for none. */
@@ -181,7 +180,7 @@ export interface ConversationLog {
    */
   readonly queue?: ConversationQueue
 
-  /** The same log in another namespace, on the same storage. Closing one closes both. */
+  /** Returns the same log in another namespace, on the same storage. Closing one closes both. */
   scoped(namespace: string | null): ConversationLog
 
   /**
@@ -192,7 +191,7 @@ export interface ConversationLog {
    */
   create(id?: string): Promise<string>
 
-  /** The summary of a conversation; null for an unknown one. */
+  /** Returns the summary of a conversation; null for an unknown one. */
   find(id: string): Promise<ConversationSummary | null>
 
   /**
@@ -224,15 +223,15 @@ export interface ConversationLog {
   renew(conversation: string, lease: Lease): Promise<boolean>
 
   /**
-   * The records after `after` in order; empty at the end and for an unknown conversation.
+   * Returns the records after `after` in order; empty at the end and for an unknown conversation.
    *
    * @throws DamagedError for a damaged or missing record
    */
   read(conversation: string, options?: ReadOptions): Promise<LogRecord[]>
 
   /**
-   * The ids of the messages that `MESSAGE_DELETED` has deleted, in any order. Their debug data are removed, and title, count and
-   * search ignore them. Their records stay as history.
+   * Returns the ids of the messages that `MESSAGE_DELETED` has deleted, in any order. Their debug data are removed, and
+   * title, count and search ignore them. Their records stay as history.
    */
   deleted(conversation: string): Promise<readonly string[]>
 
@@ -250,8 +249,8 @@ export interface ConversationLog {
   delete(conversation: string): Promise<boolean>
 
   /**
-   * The whole conversation as lines of JSON (docs/reference/conversation-log.md), each ended by `\n`: a header, then its records
-   * and debug data.
+   * Returns the whole conversation as lines of JSON (docs/reference/conversation-log.md), each ended by `\n`: a header, then its
+   * records and debug data.
    *
    * @throws ByrefError `conversation_not_found`
    */
@@ -322,7 +321,7 @@ export class LeaseHeldError extends ByrefError {
   }
 }
 
-/** All records of a conversation after a position, page by page. */
+/** Returns all records of a conversation after a position, page by page. */
 export async function* readAll(
   log: Pick<ConversationLog, 'read'>,
   conversation: string,
@@ -338,7 +337,7 @@ export async function* readAll(
   }
 }
 
-/** All conversations that match the options, page by page. */
+/** Returns all conversations that match the options, page by page. */
 export async function* listAll(
   log: Pick<ConversationLog, 'list'>,
   options: Omit<ListOptions, 'cursor'> = {},
@@ -351,17 +350,17 @@ export async function* listAll(
   } while (cursor !== null)
 }
 
-/** For calls after `close`. */
+/** Returns the error for calls after `close`. */
 export function closedError(): ByrefError {
   return new ByrefError('log_failed', 'The conversation log is closed: open it again')
 }
 
-/** For an unknown conversation. */
+/** Returns the error for an unknown conversation. */
 export function notFoundError(conversation: string): ByrefError {
   return new ByrefError('conversation_not_found', `There is no conversation "${conversation}"`)
 }
 
-/** For an import under an existing id. */
+/** Returns the error for an import under an existing id. */
 export function existsError(conversation: string): ByrefError {
   return new ByrefError(
     'conversation_exists',

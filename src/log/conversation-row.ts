@@ -29,13 +29,13 @@ export interface ConversationRow extends Place {
   damage: string | null
 }
 
-/** The columns title, messages, open_run, queued, approvals, failed and agent, in this order. */
+/** Returns the columns title, messages, open_run, queued, approvals, failed and agent, in this order. */
 export function stateColumns(state: ConversationState): (string | number | null)[] {
   const { title, messages, openRun, queued, approvals, failed, agent } = state
   return [title, messages, openRun, listText(queued), listText(approvals), failed ? 1 : 0, agent]
 }
 
-/** What {@link stateColumns} stored. */
+/** Decodes the columns of {@link stateColumns}. */
 export function stateOf(row: ConversationRow): ConversationState {
   return {
     title: row.title,
@@ -48,12 +48,12 @@ export function stateOf(row: ConversationRow): ConversationState {
   }
 }
 
-/** The owner of the lease, and until when. */
+/** Returns the owner of the lease, and until when. */
 export function leaseOf(row: ConversationRow): StoredLease | null {
   return row.lease_owner === null ? null : { owner: row.lease_owner, until: row.lease_until ?? 0 }
 }
 
-/** The summary that a row holds, at a time in milliseconds since 1970. */
+/** Returns the summary that a row holds, at a time in milliseconds since 1970. */
 export function summaryOfRow(row: ConversationRow, now: number): ConversationSummary {
   const { id, name, created, updated, position } = row
   const namespace = row.namespace || null
@@ -62,7 +62,7 @@ export function summaryOfRow(row: ConversationRow, now: number): ConversationSum
   return summaryOf({ ...stored, state: stateOf(row), lease: leaseOf(row) }, now)
 }
 
-/** A page of at most `limit` rows. One more row was read, to see whether another page follows. */
+/** Returns a page of at most `limit` rows. One more row was read, to see whether another page follows. */
 export function pageOf<Row extends { updated: number; key: number }>(
   rows: readonly Row[],
   limit: number,
@@ -76,7 +76,7 @@ export function pageOf<Row extends { updated: number; key: number }>(
   }
 }
 
-/** A key for maps. */
+/** Returns a key for maps. */
 export function placeKey({ namespace, id }: Place): string {
   return `${namespace}\0${id}`
 }

@@ -16,11 +16,11 @@ export interface LogEntry {
 }
 
 /**
- * What every log stores for an append: copies of the events, equal to `JSON.parse(JSON.stringify(event))` but much faster, and
- * the redacted debug data, including those in the metadata of messages.
+ * Returns what every log stores for an append: copies of the events, equal to `JSON.parse(JSON.stringify(event))` but
+ * much faster, and the redacted debug data, including those in the metadata of messages.
  *
- * @throws ByrefError `bad_request` for an event that lacks a field or has one of a wrong type; TypeError for one that is not
- *   durable, and for values that are not JSON: bigints, cycles, more than 1,000 levels
+ * @throws ByrefError `bad_request` for an event that lacks a field or has one of a wrong type; TypeError for one that
+ * is not   durable, and for values that are not JSON: bigints, cycles, more than 1,000 levels
  */
 export function logEntry(
   events: readonly ConversationEvent[],

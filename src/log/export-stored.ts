@@ -21,8 +21,8 @@ export interface DebugRow {
 }
 
 /**
- * The lines of a conversation, read in pages, up to the position in its row. For a repair, `soundEnd` is the last sound
- * position: the lines end there, and damaged debug data are left out.
+ * Returns the lines of a conversation, read in pages, up to the position in its row. For a repair, `soundEnd` is the
+ * last sound position: the lines end there, and damaged debug data are left out.
  *
  * @throws DamagedError
  */

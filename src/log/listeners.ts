@@ -35,7 +35,7 @@ export class Listeners {
     }
   }
 
-  /** Whether any listener needs the records of a conversation. */
+  /** Returns whether any listener needs the records of a conversation. */
   wants(conversation: string, namespace: string | null): boolean {
     for (const { audience } of this.#all) {
       const isHeard = hears(audience, namespace)

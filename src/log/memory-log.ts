@@ -41,7 +41,7 @@ import {
   withoutMessages,
 } from './summary.ts'
 
-/** What the logs of all namespaces share. */
+/** The state that the logs of all namespaces share. */
 interface Storage {
   conversations: Map<string | null, Map<string, MemoryConversation>>
   subscribers: Listeners
@@ -156,7 +156,7 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
   return checkMethods('log', log, LOG_METHODS)
 }
 
-/** The conversation that lines make, in a namespace. @throws ByrefError `bad_request` */
+/** Returns the conversation that lines describe, in a namespace. @throws ByrefError `bad_request` */
 async function collectLines(
   lines: AsyncIterable<string> | Iterable<string>,
   namespace: string | null,
@@ -187,7 +187,7 @@ function add(conversation: MemoryConversation, line: ImportedLine): void {
   conversation.state = stateAfter(conversation.state, [event])
 }
 
-/** The lines of a conversation as it is when the first is asked for. */
+/** Returns the lines of a conversation as it is when the first is asked for. */
 async function* exportLines(conversation: MemoryConversation): AsyncGenerator<string> {
   const { id, name: title, created, updated } = conversation
   const records = conversation.records.slice()
@@ -238,7 +238,7 @@ function contains({ name, state, records, deleted }: MemoryConversation, words: 
   })
 }
 
-/** Appends to the conversation that `find` gives, or else to the one that `make` makes, all or nothing. */
+/** Appends to the conversation from `find`, or else to a new one from `make`. All events are stored or none. */
 function memoryAppend(
   { id, find, make }: Target,
   events: readonly ConversationEvent[],
@@ -281,7 +281,7 @@ function store(
   return records
 }
 
-/** Takes away what a list would say of messages, and their debug data. Their records stay. */
+/** Removes what lists show of messages, and their debug data. Their records stay. */
 function deleteMessages(conversation: MemoryConversation, ids: readonly string[]): void {
   if (ids.length === 0) return
   const { records, deleted, debug } = conversation
@@ -318,7 +318,7 @@ interface MemoryConversation extends StoredSummary {
 
 let made = 0
 
-/** A conversation without events. */
+/** Returns a conversation without events. */
 function newConversation(id: string, namespace: string | null, now: number): MemoryConversation {
   return {
     key: ++made,

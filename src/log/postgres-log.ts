@@ -50,7 +50,7 @@ import type { Lines } from './stage-lines.ts'
 
 /** Options of {@link createPostgresLog}. */
 export type PostgresLogOptions = PostgresOptions & {
-  /** Gets each conversation that is due and that nobody runs, in the transaction of the append that made it due. */
+  /** Receives each conversation that is due and has no runner, in the transaction of the append that made it due. */
   queue?: ConversationQueue
 }
 
@@ -147,7 +147,7 @@ class Storage {
     })
   }
 
-  /** Makes a change that no record tells, in the conversation's turn, and publishes it. */
+  /** Makes a change that no record contains, in the conversation's turn, and publishes it. */
   noted(
     place: Place,
     change: () => Promise<Noted | null>,
@@ -220,7 +220,7 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
       storage.use(async () => {
         const row = await findIn(id)
         if (!row) return null
-        // Whoever looks at a conversation often appends to it next.
+        // A process that reads a conversation often appends to it next.
         const { key, position } = row
         storage.remember(placeOf(id), { key, position, state: stateOf(row) })
         return summaryOfRow(row, row.now)

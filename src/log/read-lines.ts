@@ -72,7 +72,7 @@ function parseHeader(value: Record<string, unknown>): ImportedLine {
   return { type: 'header', header }
 }
 
-/** The record, and the debug data in the metadata of its message. */
+/** Returns the record, and the debug data in the metadata of its message. */
 function parseRecord(value: Record<string, unknown>, position: number): ImportedLine[] {
   if (value.v !== 1) throw new Error('a record must have "v": 1')
   if (value.position !== position) {
@@ -128,7 +128,7 @@ export interface ExportHeader {
   updated: number
 }
 
-/** The first line. */
+/** Returns the first line. */
 export function headerLine({ id, title, created, updated }: ExportHeader): string {
   return JSON.stringify({
     byref: 'conversation',
@@ -140,12 +140,12 @@ export function headerLine({ id, title, created, updated }: ExportHeader): strin
   })
 }
 
-/** The line of a record: a LogRecord as JSON. `event` is JSON. */
+/** Returns the line of a record: a LogRecord as JSON. `event` is JSON. */
 export function recordLine(position: number, at: number, event: string): string {
   return `{"v":1,"position":${position},"timestamp":"${new Date(at).toISOString()}","event":${event}}`
 }
 
-/** The line of the debug data of a message. `value` is JSON. */
+/** Returns the line of the debug data of a message. `value` is JSON. */
 export function debugLine(message: string, value: string): string {
   return `{"debug":${JSON.stringify(message)},"value":${value}}`
 }

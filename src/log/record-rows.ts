@@ -15,17 +15,17 @@ export interface RecordRow {
   sum: number
 }
 
-/** The checksum of an event at its position. The stored sum also has the time added. */
+/** Returns the checksum of an event at its position. The stored sum also has the time added. */
 export function eventSum(position: number, event: string): number {
   return crc32(event, position)
 }
 
-/** What is wrong with a row, without parsing its event; null for a right checksum. */
+/** Returns what is wrong with a row, without parsing its event; null for a right checksum. */
 export function rowProblem({ position, at, event, sum }: RecordRow): string | null {
   return eventSum(position, event) + at === sum ? null : 'its checksum is wrong'
 }
 
-/** The record that a row of a conversation holds. @throws DamagedError */
+/** Returns the record that a row of a conversation holds. @throws DamagedError */
 export function recordOf(row: RecordRow, conversation: string): LogRecord {
   const { position } = row
   const broken = (reason: string, cause?: unknown) =>
@@ -43,7 +43,7 @@ export function recordOf(row: RecordRow, conversation: string): LogRecord {
   return { v: 1, position, timestamp: isoText(row.at), event: event as ConversationEvent }
 }
 
-/** The record that a row holds; null for a damaged one. Reading the conversation reports the damage. */
+/** Returns the record that a row holds; null for a damaged one. Reading the conversation reports the damage. */
 export function soundRecord(row: RecordRow, conversation: string): LogRecord | null {
   try {
     return recordOf(row, conversation)
@@ -61,7 +61,10 @@ function isoText(at: number): string {
   return last.text
 }
 
-/** The records of rows after a position; `end` is the conversation's last position. @throws DamagedError for a missing one */
+/**
+ * Returns the records of rows after a position; `end` is the conversation's last position. @throws DamagedError for a
+ * missing one
+ */
 export function recordsOf(
   rows: readonly RecordRow[],
   conversation: string,
@@ -80,7 +83,9 @@ export function recordsOf(
   return records
 }
 
-/** The event of a row, for lists and searches; null for a damaged one, so that it does not break a whole list. */
+/**
+ * Returns the event of a row, for lists and searches; null for a damaged one, so that it does not break a whole list.
+ */
 export function eventIn(json: unknown): ConversationEvent | null {
   try {
     const event: unknown = JSON.parse(String(json))
@@ -97,13 +102,13 @@ export function seal(text: string): string {
   return crc32(text).toString(16).padStart(SEAL_LENGTH, '0') + text
 }
 
-/** The text that {@link seal} got; null for damaged text. */
+/** Returns the text that {@link seal} got; null for damaged text. */
 export function unseal(sealed: string): string | null {
   const text = sealed.slice(SEAL_LENGTH)
   return seal(text) === sealed ? text : null
 }
 
-/** The line of an export that a row holds. @throws DamagedError */
+/** Returns the line of an export that a row holds. @throws DamagedError */
 export function exportedLine(row: RecordRow, conversation: string, expected: number): string {
   const { position, at, event } = row
   const problem = position === expected ? rowProblem(row) : 'the record is missing'

@@ -4,11 +4,11 @@ import { isPlainObject, putKey } from '../core/json/json.ts'
 export const REDACTED = '[redacted]'
 
 /**
- * JSON with the same structure, without secrets: values under names such as `api_key`, `password`, `authorization` or `cookie`,
- * also in pairs such as `{ name: 'Authorization', value }`, and in text whatever looks like a key, a token, a private key or a
- * URL with a password. It takes linear time, and returns the same value where there is no secret.
- *
- * It recognises only common forms: do not pass what must never be read.
+ * Returns JSON with the same structure, without secrets. It redacts values under names such as `api_key`, `password`,
+ * `authorization` or `cookie`, also in pairs such as `{ name: 'Authorization', value }`. In text it redacts everything
+ * that looks like a key, a token, a private key or a URL with a password. It takes linear time, and returns the same
+ * value if there is no secret.
+ * It recognizes only common forms. Do not log values that nobody may ever read.
  */
 export function redact(value: unknown): unknown {
   return redactJson(value, 'plain')
@@ -26,7 +26,7 @@ export function redactText(text: string): string {
   return safe
 }
 
-/** Texts without secrets: keys and descriptions of tools occur again and again. */
+/** A cache of texts without secrets, because keys and descriptions of tools are often repeated. */
 const clean = new Set<string>()
 /** Maximum number of these texts, and of the characters of each. */
 const MAX_CLEAN = 1000

@@ -12,7 +12,7 @@ import {
 
 const PAGE = 500
 
-/** The stored records that a repair removes. */
+/** Returns the stored records that a repair removes. */
 export async function* removedRecords(
   upkeep: LogUpkeep,
   conversation: string,
@@ -29,7 +29,7 @@ export async function* removedRecords(
 
 /**
  * Removes everything after the last sound record of a conversation. An open run then ends with an error, and so do queued
- * messages, because nobody knows what had been done. Gives how many records were removed.
+ * messages, because nobody knows what had been done. Returns how many records were removed.
  */
 export async function repairConversation(
   log: ConversationLog,

@@ -30,7 +30,7 @@ function isEmpty(value: unknown): boolean {
   return value === null || value === undefined || value === ''
 }
 
-/** The metadata with the same order of keys. */
+/** Returns the metadata with the same order of keys. */
 function withoutDebug(
   metadata: Record<string, unknown>,
   hasDebug: boolean,

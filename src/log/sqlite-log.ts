@@ -250,7 +250,7 @@ function renewLease(sql: Statements, place: Place, lease: Lease): boolean {
   return true
 }
 
-/** Gives a conversation a title, or its own for null, in a transaction; false for an unknown conversation. */
+/** Renames a conversation in a transaction; a null title restores its own. Returns false for an unknown conversation. */
 function giveName(sql: Statements, place: Place, name: string | null): boolean {
   const row = findRow(sql, place)
   if (!row) return false

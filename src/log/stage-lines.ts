@@ -21,7 +21,7 @@ export interface Staging {
   key: number
   /** Stores some lines; the last call may have none. */
   store(piece: readonly ImportedLine[]): Promise<void>
-  /** Removes deleted messages that are stored. Gives how many there were, and the title of the remaining messages. */
+  /** Removes deleted messages that are stored. Returns how many there were, and the title of the remaining messages. */
   forget(ids: readonly string[]): Promise<{ gone: number; title: string | null }>
 }
 

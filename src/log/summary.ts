@@ -4,7 +4,7 @@ import { resultCall } from '../core/messages/results.ts'
 import { chatText } from './chat-text.ts'
 import type { ConversationStatus, ConversationSummary } from './conversation-log.ts'
 
-/** What a log stores about a conversation's events, so that lists need not read them. */
+/** The data about a conversation's events that a log stores, so that lists need not read the events. */
 export interface ConversationState {
   /** The title from the first chat message with text that was not deleted; null without one. */
   title: string | null
@@ -21,7 +21,7 @@ export interface ConversationState {
   agent: string | null
 }
 
-/** Before the first event. */
+/** The state before the first event. */
 export const NEW_CONVERSATION: ConversationState = {
   title: null,
   messages: 0,
@@ -32,7 +32,7 @@ export const NEW_CONVERSATION: ConversationState = {
   agent: null,
 }
 
-/** What every log stores about a conversation beside its events. */
+/** The data about a conversation, in addition to its events, that every log stores. */
 export interface StoredSummary {
   id: string
   namespace: string | null
@@ -47,8 +47,8 @@ export interface StoredSummary {
 }
 
 /**
- * The state after more events. {@link withoutMessages} then subtracts deleted messages. Never throws, whatever an imported event
- * contains.
+ * Returns the state after more events. {@link withoutMessages} then subtracts deleted messages. Never throws, whatever
+ * an imported event contains.
  */
 export function stateAfter(
   before: ConversationState,
@@ -59,7 +59,7 @@ export function stateAfter(
   return state
 }
 
-/** The state after `gone` messages were deleted; `title` is that of the remaining ones. */
+/** Returns the state after `gone` messages were deleted; `title` is that of the remaining ones. */
 export function withoutMessages(
   state: ConversationState,
   { gone, title }: { gone: number; title: string | null },
@@ -67,7 +67,7 @@ export function withoutMessages(
   return { ...state, messages: state.messages - gone, title }
 }
 
-/** The ids of the messages that events delete. Never throws. */
+/** Returns the ids of the messages that events delete. Never throws. */
 export function deletedBy(events: readonly ConversationEvent[]): string[] {
   return events.flatMap((event) => {
     const id: unknown = event.type === 'MESSAGE_DELETED' ? event.messageId : null
@@ -75,13 +75,13 @@ export function deletedBy(events: readonly ConversationEvent[]): string[] {
   })
 }
 
-/** The id of the message of an event; null for any other event. Never throws. */
+/** Returns the id of the message of an event; null for any other event. Never throws. */
 export function messageIn(event: ConversationEvent): string | null {
   const id: unknown = event.type === 'NEW_MESSAGE' ? event.payload?.id : null
   return typeof id === 'string' ? id : null
 }
 
-/** The summary as readers see it at a time, in milliseconds since 1970. */
+/** Returns the summary as readers see it at a time, in milliseconds since 1970. */
 export function summaryOf(stored: StoredSummary, now: number): ConversationSummary {
   const { id, namespace, name, position, state, lease, damage } = stored
   return {
@@ -101,13 +101,16 @@ export function summaryOf(stored: StoredSummary, now: number): ConversationSumma
   }
 }
 
-/** A list of ids as databases store it; empty for damaged text, so that one row does not break a list of conversations. */
+/**
+ * Returns a list of ids as databases store it; empty for damaged text, so that one row does not break a list of
+ * conversations.
+ */
 export function readIds(stored: string | null): string[] {
   const ids: unknown = stored === null ? [] : readJson(stored)
   return Array.isArray(ids) && ids.every((id) => typeof id === 'string') ? ids : []
 }
 
-/** The damage of a conversation as databases store it; null for none. */
+/** Returns the damage of a conversation as databases store it; null for none. */
 export function readDamage(stored: string | null): Damage | null {
   if (stored === null) return null
   const { position, reason } = Object(readJson(stored))
@@ -123,7 +126,7 @@ function readJson(text: string): unknown {
   }
 }
 
-/** Whether a run is open or messages wait for one. */
+/** Returns whether a run is open or messages wait for one. */
 export function isDue({ openRun, queued }: ConversationState): boolean {
   return openRun !== null || queued.length > 0
 }
@@ -183,7 +186,7 @@ function agentIn({ agent }: { agent?: unknown }): string | null {
   return typeof agent === 'string' ? agent : null
 }
 
-/** The first line of a chat message, at most 80 characters; null without text. */
+/** Returns the first line of a chat message, at most 80 characters; null without text. */
 export function titleOf(event: ConversationEvent): string | null {
   const text = chatText(event)?.trim()
   if (!text) return null

@@ -5,7 +5,7 @@ import { type ConversationLog, type ConversationSummary, readAll } from './conve
 import { type ConversationState, NEW_CONVERSATION, stateAfter } from './summary.ts'
 
 /**
- * Reads everything in a conversation, also during appends. Gives the first damage; null for a sound or an unknown
+ * Reads everything in a conversation, also during appends. Returns the first damage; null for a sound or an unknown
  * conversation.
  */
 export async function verifyConversation(log: ConversationLog, id: string): Promise<Damage | null> {
@@ -26,7 +26,7 @@ export async function verifyConversation(log: ConversationLog, id: string): Prom
   const summary = await log.find(id)
   const { position } = fold.state
   if (!summary || summary.position !== position || matches(summary, state)) return null
-  return { position: position + 1, reason: 'its summary does not say what its records say' }
+  return { position: position + 1, reason: 'its summary does not match its records' }
 }
 
 function matches(summary: ConversationSummary, state: ConversationState): boolean {

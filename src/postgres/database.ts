@@ -92,7 +92,7 @@ export class Database {
     }
   }
 
-  /** A dedicated connection, not from the pool, until `end`. */
+  /** Returns a dedicated connection, not from the pool, until `end`. */
   async connect(): Promise<{ query: Query; end(): Promise<void> }> {
     const client = dedicatedConnection(this.#pool.pool)
     try {

@@ -12,7 +12,9 @@ export interface ListenOptions {
 
 const RETRY_MS = { first: 100, most: 2_000 }
 
-/** A connection with the options of the pool, but outside of it: it lasts long and takes no place in the pool. */
+/**
+ * Returns a connection with the options of the pool, but outside of it: it lasts long and takes no place in the pool.
+ */
 export function dedicatedConnection(pool: Pool): Client {
   // The pool's options hide the password. A connection that listens may wait for any time.
   const { password } = pool.options

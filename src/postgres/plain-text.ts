@@ -22,13 +22,13 @@ export function fromPlain(plain: string): string {
   }
 }
 
-/** A unique key for any text: the text itself where it is short and plain, otherwise a hash. */
+/** Returns a unique key for any text: the text itself where it is short and plain, otherwise a hash. */
 export function keyOf(text: string): string {
   if (text.length <= MAX_KEY && isPlain(text)) return text
   return `\\${createHash('sha256').update(JSON.stringify(text)).digest('base64url')}`
 }
 
-/** Whether a key of {@link keyOf} is the text itself. */
+/** Returns whether a key of {@link keyOf} is the text itself. */
 export function isOwnKey(key: string): boolean {
   return !key.startsWith('\\')
 }

@@ -52,7 +52,7 @@ const WORDS: [RegExp, string][] = [
   [/password/, 'the server refused the user or the password: check the connection string'],
 ]
 
-/** The error that the owner throws for any error of PostgreSQL or of the connection. */
+/** Returns the error that the owner throws for any error of PostgreSQL or of the connection. */
 export function databaseError(error: unknown, { what, failed }: DatabaseOwner): ByrefError {
   if (error instanceof ByrefError) return error
   const code = codeOf(error)
@@ -68,19 +68,19 @@ export function databaseError(error: unknown, { what, failed }: DatabaseOwner): 
   return new ByrefError(failed, `The ${what} on PostgreSQL failed: ${advice}`, { cause: error })
 }
 
-/** Whether a connection cannot be used after this error, because its state is unknown. */
+/** Returns whether a connection cannot be used after this error, because its state is unknown. */
 export function endsConnection(error: unknown): boolean {
   const isOfServer = error instanceof Error && 'severity' in error
   return !isOfServer || error.severity === 'FATAL' || error.severity === 'PANIC'
 }
 
-/** Whether a part of a table cannot be read: XX001 is a damaged page, XX002 a damaged index. */
+/** Returns whether a part of a table cannot be read: XX001 is a damaged page, XX002 a damaged index. */
 export function isCorrupt(error: unknown): boolean {
   const code = codeOf(error instanceof ByrefError ? error.cause : error)
   return code === 'XX001' || code === 'XX002'
 }
 
-/** The SQLSTATE, or Node's error code; '' for none. */
+/** Returns the SQLSTATE, or Node's error code; '' for none. */
 export function codeOf(error: unknown): string {
   const errors = error instanceof AggregateError ? [error, ...error.errors] : [error]
   for (const one of errors) {

@@ -37,7 +37,7 @@ const LIMITS = {
   connectionTimeoutMillis: 30_000,
 }
 
-/** The schema of the options. @throws ByrefError `config_invalid` */
+/** Returns the schema of the options. @throws ByrefError `config_invalid` */
 export function schemaOf({ schema = 'byref' }: { schema?: string }): string {
   if (/^[a-z_][a-z0-9_]{0,47}$/.test(schema) && !schema.startsWith('pg_')) return schema
   throw new ByrefError(
@@ -46,7 +46,7 @@ export function schemaOf({ schema = 'byref' }: { schema?: string }): string {
   )
 }
 
-/** The pool of the options, and whether we must close it. @throws ByrefError `config_invalid` */
+/** Returns the pool of the options, and whether we must close it. @throws ByrefError `config_invalid` */
 export function poolOf(options: PostgresOptions): { pool: Pool; isOwn: boolean } {
   if ('pool' in options) return { pool: withErrorListener(options.pool), isOwn: false }
   const { connectionString, maxConnections = 10 } = options

@@ -17,7 +17,7 @@ export interface Caller {
 
 const RANK: Record<Role, number> = { reader: 0, member: 1, owner: 2 }
 
-/** Whether the caller's role includes the permissions of another role. */
+/** Returns whether the caller's role includes the permissions of another role. */
 export function hasRole(caller: Caller, needed: Role): boolean {
   return RANK[caller.role] >= RANK[needed]
 }

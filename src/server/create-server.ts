@@ -214,7 +214,7 @@ class AgentServer implements Server {
     if (uploads) this.#mountUploads(uploads, pipeline)
     app.all('/api/*', (c) =>
       pipeline(c, '/api/*', () => {
-        throw new ByrefError('not_found', `There is no ${c.req.path}`)
+        throw new ByrefError('not_found', `Unknown path: ${c.req.path}`)
       }),
     )
     app.use(asMiddleware(pipeline, '*'))
@@ -272,7 +272,7 @@ class AgentServer implements Server {
     try {
       await this.#first.log.list({ limit: 1 })
     } catch (cause) {
-      throw new ByrefError('log_failed', 'The conversation log does not answer', { cause })
+      throw new ByrefError('log_failed', 'The conversation log is not available', { cause })
     }
   }
 
@@ -288,7 +288,7 @@ class AgentServer implements Server {
     return caller
   }
 
-  /** The caller of a signed URL, who may read one asset. */
+  /** Returns the caller of a signed URL, who may read one asset. */
   async #signedCaller(c: Context): Promise<Caller> {
     const { signature = '', path = null } = c.req.query()
     const { key } = this.#auth
@@ -331,8 +331,8 @@ function crossOrigin(origins: readonly string[]): MiddlewareHandler {
 const STREAM = /^\/api\/(events|conversations\/[^/]+\/stream)$/
 
 /**
- * The answer of a server that is stopping, or null for what it still answers. Browsers give up a stream that is refused, so
- * a stream ends at once instead. Browsers then connect again, to the server that runs by then.
+ * Returns the answer of a server that is stopping, or null for what it still answers. Browsers give up a stream that is
+ * refused, so a stream ends at once instead. Browsers then connect again, to the server that runs by then.
  */
 function drainingAnswer(c: Context): Response | null {
   if (c.req.path === '/healthz') return null

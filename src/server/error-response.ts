@@ -8,8 +8,8 @@ import { publicInfo } from './public-info.ts'
 import { RequestError } from './request-body.ts'
 
 /**
- * What a client is told about a failure: code, message and issues of byref's errors. Messages of stores, of the disk and of
- * other errors may contain paths or hosts of this machine, so they are not sent.
+ * Returns what a client is told about a failure: code, message and issues of byref's errors. Messages of stores, of the
+ * disk and of other errors may contain paths or hosts of this machine, so they are not sent.
  */
 export function failureOf(error: unknown): z.infer<typeof errorAnswer> {
   if (!(error instanceof ByrefError)) {
@@ -22,14 +22,14 @@ export function failureOf(error: unknown): z.infer<typeof errorAnswer> {
   return { error: { code, message: publicMessage(error), issues, asset } }
 }
 
-/** Whether the server caused the failure, so that it must be logged. */
+/** Returns whether the server caused the failure, so that it must be logged. */
 export function isServerFault(error: unknown): boolean {
   const code = codeOf(error)
   const isStopping = code === 'shutting_down' || code === 'interrupted'
   return !isStopping && (code === null || HTTP_STATUS[code] >= 500)
 }
 
-/** The response to a failed request, with the headers that Hono's context already has. */
+/** Returns the response to a failed request, with the headers that Hono's context already has. */
 export function errorResponse(error: unknown, c: Context): Response {
   const code = codeOf(error)
   const status = code === null ? 500 : HTTP_STATUS[code]

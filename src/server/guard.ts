@@ -1,7 +1,7 @@
 import type { Context } from 'hono'
 import { ByrefError } from '../core/errors.ts'
 
-/** localhost and IP addresses. A page that uses DNS rebinding has a name of its own. */
+/** Localhost and IP addresses. A page that uses DNS rebinding has a host name of its own. */
 const LOOPBACK_OR_ADDRESS = /^(localhost|\d+(\.\d+){3}|\[[\da-f:.]+\])(:\d+)?$/i
 
 /** Options of {@link createGuard}. */

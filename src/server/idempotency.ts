@@ -14,7 +14,8 @@ export class IdempotencyKeys {
   readonly #bodies = new Map<string, string>()
 
   /**
-   * The id of what a request creates, where the request names none: the same for each attempt. Undefined without a key.
+   * Returns the id of what a request creates, where the request names none: the same for each attempt. Undefined
+   * without a key.
    *
    * @throws ByrefError `bad_request` for a key that came with another body before
    */

@@ -6,7 +6,7 @@ import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import { failureOf } from './error-response.ts'
 
-/** Where to listen. */
+/** Options of `Server.listen`. */
 export interface ListenOptions {
   /** Default: 4114. 0 takes any free port. */
   port?: number
@@ -127,7 +127,7 @@ function endStalled(request: IncomingMessage, response: ServerResponse, ms: numb
   })
 }
 
-/** An HTTP response, written to the socket because the handler still owns the response object. */
+/** Returns an HTTP response, written to the socket because the handler still owns the response object. */
 function timeoutResponse(ms: number): string {
   const message = `No byte of the request body arrived for ${ms} ms`
   const body = JSON.stringify(failureOf(new ByrefError('request_timeout', message)))

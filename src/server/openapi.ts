@@ -7,7 +7,7 @@ import type { Answer, Route } from './route.ts'
 
 type Json = Record<string, unknown>
 
-/** The codes that a route may answer with. */
+/** Returns the codes that a route may answer with. */
 function codesOf({ path, role, body, errors = [] }: Route): ByrefErrorCode[] {
   const codes: ByrefErrorCode[] = ['forbidden', 'bad_request', 'shutting_down', ...errors]
   if (path.startsWith('/api/conversations/:id')) codes.push('conversation_not_found')
@@ -123,7 +123,7 @@ function failures(route: Route, schemaOf: SchemaOf): Json {
   return Object.fromEntries(entries)
 }
 
-/** A schema as JSON Schema 2020-12, as OpenAPI 3.1 uses it. Schemas with an id become components. */
+/** Returns a schema as JSON Schema 2020-12, as OpenAPI 3.1 uses it. Schemas with an id become components. */
 function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
   const { $schema, $defs, ...made } = z.toJSONSchema(schema, {
     io,

@@ -31,7 +31,7 @@ export interface JsonAnswer {
 /** What a handler answers: a response with all its headers, or JSON. */
 export type AnyAnswer = Response | JsonAnswer
 
-/** A value as a JSON answer. Headers set on Hono's context are not added to it. */
+/** Returns a value as a JSON answer. Headers set on Hono's context are not added to it. */
 export function jsonAnswer(
   value: unknown,
   status = 200,
@@ -124,7 +124,7 @@ function responseOf(
   return compressed(c, answer)
 }
 
-/** The pipeline as middleware, around handlers that Hono calls. */
+/** Returns the pipeline as middleware, around handlers that Hono calls. */
 export function asMiddleware(pipeline: Pipeline, route: string): MiddlewareHandler {
   return (c, next) =>
     pipeline(c, route, async () => {
@@ -133,7 +133,7 @@ export function asMiddleware(pipeline: Pipeline, route: string): MiddlewareHandl
     })
 }
 
-/** The id that a proxy gave the request, if it is safe to log; otherwise a new id. */
+/** Returns the id that a proxy gave the request, if it is safe to log; otherwise a new id. */
 function requestId(given: string | undefined): string {
   return given !== undefined && /^[\w.:/+=-]{1,200}$/.test(given) ? given : randomUUID()
 }

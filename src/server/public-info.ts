@@ -4,12 +4,12 @@ import type { ConversationSummary } from '../log/conversation-log.ts'
 import type { assetInfo } from '../wire/assets.ts'
 import type { conversationSummary } from '../wire/conversations.ts'
 
-/** An asset as the API shows it: without its namespace, which is the caller's. */
+/** Returns an asset as the API shows it: without its namespace, which is the caller's. */
 export function publicInfo({ namespace, ...info }: AssetInfo): z.infer<typeof assetInfo> {
   return info
 }
 
-/** A conversation as the API shows it: without who runs it. */
+/** Returns a conversation as the API shows it: without who runs it. */
 export function publicSummary(summary: ConversationSummary): z.infer<typeof conversationSummary> {
   const { namespace, openRun, lease, ...shown } = summary
   return shown

@@ -82,7 +82,7 @@ export function parse<T>(schema: z.ZodType<T>, value: unknown, part: 'query' | '
   throw new RequestError(part, issues)
 }
 
-/** How deep the brackets of a JSON text are nested, without parsing it. Brackets in strings do not count. */
+/** Returns how deep the brackets of a JSON text are nested, without parsing it. Brackets in strings do not count. */
 function depthOf(text: string): number {
   let depth = 0
   let most = 0

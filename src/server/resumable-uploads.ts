@@ -56,7 +56,7 @@ export class ResumableUploads {
     return withErrorBody(await tus.handleWeb(request))
   }
 
-  /** The route that makes an asset of a complete upload. */
+  /** Returns the route that makes an asset of a complete upload. */
   route(): Route {
     return route(
       'POST /api/uploads/:uploadId/asset',
@@ -101,7 +101,7 @@ export class ResumableUploads {
     return this.#opened
   }
 
-  /** An upload of a namespace, or null. */
+  /** Returns an upload of a namespace, or null. */
   async #find(id: string, namespace: string | null): Promise<Upload | null> {
     if (!/^\w+$/.test(id)) return null
     const { store } = this.#open()

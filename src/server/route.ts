@@ -15,9 +15,9 @@ export type Answer = z.ZodType | { types: readonly string[] } | null
 
 /** What the API document, the checks of requests and the tests know about a route. */
 export interface RouteSpec<Query = unknown, Body = unknown> {
-  /** Who may use it; null for everybody, without a token. */
+  /** The role that callers need. Null: everybody may use the route without a token. */
   role: Role | null
-  /** What it does, in a few words. */
+  /** What the route does, in a few words. */
   summary: string
   query?: z.ZodType<Query>
   /** A JSON body. Where it is optional, the schema accepts `{}`. */
@@ -44,7 +44,7 @@ export interface FoundConversation {
   summary: ConversationSummary
   /** The log that it is in. */
   log: ConversationLog
-  /** What the caller may read of it; null where no agent has trust on, and the caller may read everything. */
+  /** Returns what the caller may read of it; null where no agent has trust on, and the caller may read everything. */
   reading(): Promise<ConversationReader | null>
   /**
    * Who answers in it: the agent with this name, else the one that answered last or that a message waits for, else the
@@ -61,16 +61,16 @@ export interface Call<Query, Body> {
   caller: Caller
   /** What the caller may read; null where no agent has trust on, and the caller may read their whole namespace. */
   reader: Reader | null
-  /** Whom the caller's messages are from. */
+  /** The sender of the caller's messages. */
   speaker: Speaker
   query: Query
   body: Body
-  /** The first agent, in the caller's namespace. All agents share one log and one asset store. */
+  /** Returns the first agent, in the caller's namespace. All agents share one log and one asset store. */
   agent(): Agent
-  /** The conversation that `:id` in the path names. @throws ByrefError `conversation_not_found` */
+  /** Returns the conversation that `:id` in the path names. @throws ByrefError `conversation_not_found` */
   conversation(): Promise<FoundConversation>
   param(name: string): string
-  /** The id of what this request creates, by its idempotency key: see {@link IdempotencyKeys.idOf}. */
+  /** Returns the id of what this request creates, by its idempotency key: see {@link IdempotencyKeys.idOf}. */
   attemptId(): string | undefined
   json: typeof jsonAnswer
 }
@@ -94,7 +94,8 @@ export interface RouteHost {
   reader(caller: Caller): Reader | null
   speaker(caller: Caller): Speaker
   /**
-   * The agent that the request names, else the one that answered before, else the first, in the caller's namespace.
+   * Returns the agent that the request names, else the one that answered before, else the first, in the caller's
+   * namespace.
    *
    * @throws ByrefError `agent_not_found`
    */

@@ -5,7 +5,7 @@ import { isSqliteError } from './sqlite-errors.ts'
 const { existsSync, statSync } = nodeBuiltin('node:fs')
 const { pathToFileURL } = nodeBuiltin('node:url')
 
-/** SQLite's codes where it cannot create its files beside the database: cannot open, full, no shared memory. */
+/** SQLite's codes if it cannot create its files next to the database: cannot open, full, no shared memory. */
 const NO_FILES_BESIDE = new Set([14, 13, 4874, 5898])
 
 /** An open file, and its prepared statements. */
@@ -53,7 +53,7 @@ function prepare<S>(db: DatabaseSync, { migrate, prepare }: FileKind<S>): OpenFi
   }
 }
 
-/** Whether the write-ahead log is empty, so that everything is in the file. */
+/** Returns whether the write-ahead log is empty, so that everything is in the file. */
 function isClosed(path: string): boolean {
   const log = statSync(`${path}-wal`, { throwIfNoEntry: false })
   return (log?.size ?? 0) === 0 && existsSync(path)
@@ -73,7 +73,7 @@ export function closeFile({ db }: OpenFile<unknown>): void {
   try {
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)')
   } catch {
-    // Busy or full: the write-ahead log is safe, and the next user of the file reads it.
+    // The file is busy or the disk is full. The write-ahead log is safe, and the next user of the file reads it.
   }
   db.close()
 }

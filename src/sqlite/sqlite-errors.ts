@@ -23,19 +23,19 @@ export interface FileOwner {
   failed: ByrefErrorCode
 }
 
-/** Whether another process uses the file now, so that a later attempt may succeed. */
+/** Returns whether another process uses the file now, so that a later attempt may succeed. */
 export function isBusy(error: unknown): boolean {
   if (!isSqliteError(error)) return false
   const code = error.errcode & 0xff
   return code === BUSY || code === LOCKED
 }
 
-/** Whether the disk is full. */
+/** Returns whether the disk is full. */
 export function isFull(error: unknown): boolean {
   return isSqliteError(error) && (error.errcode === FULL || error.errcode === SHARED_MEMORY_FULL)
 }
 
-/** Whether a part of the file is damaged. */
+/** Returns whether a part of the file is damaged. */
 export function isCorrupt(error: unknown): error is SqliteError {
   return isSqliteError(error) && (error.errcode & 0xff) === CORRUPT
 }
@@ -59,7 +59,7 @@ export function fileError(error: unknown, owner: FileOwner): unknown {
   )
 }
 
-/** For a call that waited too long. */
+/** Returns the error for a call that waited too long. */
 export function busyError(cause: unknown, { path, what, failed }: FileOwner): ByrefError {
   return new ByrefError(
     failed,
@@ -68,7 +68,7 @@ export function busyError(cause: unknown, { path, what, failed }: FileOwner): By
   )
 }
 
-/** Whether SQLite threw it. */
+/** Returns whether SQLite threw it. */
 export function isSqliteError(error: unknown): error is SqliteError {
   return error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR'
 }

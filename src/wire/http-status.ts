@@ -70,7 +70,7 @@ const INNER: ReadonlySet<ByrefErrorCode> = new Set([
   'config_invalid',
 ])
 
-/** An error's message for clients, without messages of stores and disks. */
+/** Returns an error's message for clients, without messages of stores and disks. */
 export function publicMessage({ code, message }: ByrefError): string {
   return INNER.has(code) ? 'The server failed: see its log for the cause' : message
 }

@@ -2,8 +2,8 @@ import type { AssetBody } from '../asset-store.ts'
 import { meterStream } from './body.ts'
 
 /**
- * The same stream, which fails with the signal's reason as soon as the signal is aborted, also while its source is silent.
- * The source is then cancelled. Without a signal, the stream itself.
+ * Returns a stream that fails with the signal's reason as soon as the signal is aborted, even if its source is silent.
+ * The source is then cancelled. Without a signal, returns the stream itself.
  */
 export function abortable(
   stream: ReadableStream<Uint8Array>,

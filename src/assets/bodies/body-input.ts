@@ -5,7 +5,7 @@ import { asBytes, copyBytes, plain } from './body.ts'
 
 const { Readable } = nodeBuiltin('node:stream')
 
-/** The part of Node's `Readable` that byref's types need, so that they work without Node's types. */
+/** The part of Node's `Readable` that byref's types need. They work without Node's types. */
 export interface NodeStream extends AsyncIterable<unknown> {
   readonly readable: boolean
   destroy(error?: Error): unknown
@@ -21,10 +21,10 @@ export type BodyInput =
   | ReadableStream<Uint8Array>
   | NodeStream
 
-/** A body as it was given, and what it says of itself. */
+/** A body as it was given, with its declared type. */
 export interface TakenBody {
   body: AssetBody
-  /** In bytes; 0 if only reading tells. */
+  /** In bytes. 0 if the size is known only after reading. */
   size: number
   /** As it was given; it may be malformed. */
   mime: string | null
@@ -32,7 +32,8 @@ export interface TakenBody {
 }
 
 /**
- * A body that nobody else changes: bytes are copied unless they are `owned`; everything else becomes its stream.
+ * Takes a body that nobody else will change. Bytes are copied unless they are `owned`; everything else becomes a
+ * stream.
  *
  * @throws ByrefError `asset_invalid` for anything else, and for a stream that was read before or is being read
  */
@@ -62,7 +63,7 @@ export function takeBody(input: BodyInput, owned = false): TakenBody {
   return { ...unknown, body, size: bytes.byteLength }
 }
 
-/** Whether a value is a readable stream of Node. */
+/** Returns whether a value is a readable stream of Node. */
 export function isNodeStream(value: unknown): value is NodeStream {
   return value instanceof Readable
 }

@@ -26,7 +26,7 @@ export interface BodyStore {
   open(key: string, range: BodyRange): Promise<ReadableStream<Uint8Array> | null>
   /** Removes a body; no error if there is no such body. */
   delete(key: string): Promise<void>
-  /** The bodies whose keys start with `prefix`, which is empty or ends at a `/`, in any order. */
+  /** Returns the bodies whose keys start with `prefix`, which is empty or ends at a `/`, in any order. */
   list(prefix: string): AsyncIterable<ListedBody>
   /** A URL that is valid for `expiresIn` seconds or longer. Absent, bodies travel as data URLs. */
   urlFor?(key: string, options: { mime: string; expiresIn: number }): Promise<string>

@@ -3,20 +3,20 @@ import type { AssetBody } from '../asset-store.ts'
 
 const CHUNK = 256 * 1024
 
-/** Whether a view holds bytes (a Buffer, a `Uint8ClampedArray`, a `DataView`) and not numbers. */
+/** Returns whether a view contains bytes (a Buffer, a `Uint8ClampedArray`, a `DataView`), not numbers. */
 export function isByteView(view: ArrayBufferView): boolean {
   const isArray = view instanceof Uint8Array || view instanceof Uint8ClampedArray
   return isArray || view instanceof DataView
 }
 
-/** A copy that shares no memory, unlike `slice` of a Buffer. */
+/** Returns a copy that shares no memory, unlike `slice` of a Buffer. */
 export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes)
 }
 
 /**
- * A stream of the chunks that `next` returns, up to null. Nothing is read ahead. `cancel` is called when the reader
- * cancels the stream.
+ * Returns a stream of the chunks that `next` returns, up to null. Nothing is read ahead. `cancel` is called when the
+ * reader cancels the stream.
  */
 export function pullStream<T extends Uint8Array>(
   next: () => T | null | Promise<T | null>,
@@ -37,7 +37,7 @@ export function pullStream<T extends Uint8Array>(
   )
 }
 
-/** A stream over bytes. Chunks are copies, so that no reader can change the source. */
+/** Returns a stream over bytes. Chunks are copies, so that no reader can change the source. */
 export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuffer>> {
   let at = 0
   return pullStream(() => {
@@ -47,7 +47,10 @@ export function streamOf(bytes: Uint8Array): ReadableStream<Uint8Array<ArrayBuff
   })
 }
 
-/** A stream of what `chunks` yields. The generator starts with the first read and returns when the stream is cancelled. */
+/**
+ * Returns a stream of what `chunks` yields. The generator starts with the first read and returns when the stream is
+ * cancelled.
+ */
 export function streamFrom(
   chunks: () => AsyncGenerator<Uint8Array<ArrayBuffer>>,
 ): ReadableStream<Uint8Array<ArrayBuffer>> {
@@ -62,7 +65,7 @@ export function streamFrom(
   )
 }
 
-/** All bytes of a body, in memory. The result may be the input. */
+/** Returns all bytes of a body, in memory. The result may be the input. */
 export async function readBytes(body: AssetBody): Promise<Uint8Array> {
   if (body instanceof Uint8Array) return body
   const chunks: Uint8Array[] = []
@@ -71,14 +74,14 @@ export async function readBytes(body: AssetBody): Promise<Uint8Array> {
   return only && chunks.length === 1 ? only : plain(Buffer.concat(chunks))
 }
 
-/** The same memory as a plain `Uint8Array`, because users compare and clone what they get. */
+/** Returns the same memory as a plain `Uint8Array`, because users compare and clone it. */
 export function plain(bytes: Uint8Array): Uint8Array {
   return bytes.constructor === Uint8Array
     ? bytes
     : new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** The chunks of a body, in order. */
+/** Returns the chunks of a body, in order. */
 export async function* chunksOf(body: AssetBody): AsyncGenerator<Uint8Array> {
   if (body instanceof Uint8Array) {
     if (body.byteLength > 0) yield body
@@ -127,7 +130,7 @@ export async function peek(body: AssetBody, length: number, signal?: AbortSignal
   return { head, complete: done && size <= length, body: streamAfter(chunks, reader) }
 }
 
-/** The chunks that were read, then what the reader still has. */
+/** Yields the chunks that were already read, then the rest of the reader. */
 function streamAfter(
   chunks: Uint8Array[],
   reader: ReadableStreamDefaultReader<Uint8Array>,
@@ -138,7 +141,7 @@ function streamAfter(
   )
 }
 
-/** The next chunk of a reader; null at the end. */
+/** Returns the next chunk of a reader; null at the end. */
 async function nextOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<Uint8Array | null> {
   const { value, done } = await reader.read()
   return done ? null : asBytes(value)
@@ -155,16 +158,16 @@ export interface MeteredStream {
 export interface MeterOptions {
   /** Called with each chunk before the reader gets it. What it throws ends the stream and its source. */
   onChunk?(chunk: Uint8Array): Promise<void> | void
-  /** Called with what the source failed with. */
+  /** Called with the error of the source. */
   onError?(error: unknown): void
   /** Ends the stream and its source, also while the source is silent. */
   signal?: AbortSignal
 }
 
 /**
- * The same stream, watched.
+ * Wraps a stream so that it can be observed.
  *
- * @throws ByrefError `asset_invalid` for a stream that has a reader already
+ * @throws ByrefError `asset_invalid` for a stream that already has a reader
  */
 export function meterStream(
   source: ReadableStream<Uint8Array>,
@@ -207,7 +210,7 @@ export function meterStream(
   return { stream: pullStream(next, cancel), cancel }
 }
 
-/** Ends a stream that nobody has begun to read. */
+/** Cancels a stream that nobody has started to read. */
 export function cancelBody(body: unknown, reason: unknown): void {
   if (body instanceof ReadableStream && !body.locked) body.cancel(reason).catch(() => {})
 }
@@ -236,7 +239,7 @@ export function asBytes(value: unknown): Uint8Array {
   const hint = typeof value === 'string' ? ': encode text with Buffer.from(text)' : ''
   throw new ByrefError(
     'asset_invalid',
-    `A body is bytes, a Blob, a Response or a stream of bytes, no ${nameOf(value)}${hint}.`,
+    `A body must be bytes, a Blob, a Response or a stream of bytes, not ${nameOf(value)}${hint}.`,
   )
 }
 
@@ -251,8 +254,8 @@ export interface ByteRange {
 }
 
 /**
- * The requested range within `size` bytes. A negative `start` counts from the end; `end` is exclusive and at most `size`.
- * The range of an empty body is empty.
+ * Returns the requested range within `size` bytes. A negative `start` counts from the end; `end` is exclusive and at
+ * most `size`. The range of an empty body is empty.
  *
  * @throws ByrefError `range_not_satisfiable` if the range contains no byte
  */

@@ -4,22 +4,22 @@ import { parseMimeType } from './mime-type.ts'
 
 const { constants } = nodeBuiltin('node:buffer')
 
-/** A data URL, taken apart; `data` is still encoded. */
+/** A parsed data URL. `data` is still encoded. */
 export interface DataUrl {
-  /** The type with its parameters; null where the URL has none, which means text. */
+  /** The type with its parameters. Null if the URL has none, which means plain text. */
   mime: string | null
   base64: boolean
   data: string
 }
 
-/** Longer headers are no data URLs; keeps hostile text linear. */
+/** Longer headers are not accepted. This keeps parsing of hostile text linear. */
 const MAX_HEADER = 300
 
-/** What a string can hold, with room for what stands before the base64 of a data URL. */
+/** The maximum length of a string, minus room for the header of a data URL. */
 const MAX_LENGTH = constants.MAX_STRING_LENGTH - 1000
 
 /**
- * A data URL over bytes.
+ * Encodes bytes as a data URL.
  *
  * @throws ByrefError `asset_too_large` as {@link base64Of}
  */
@@ -28,26 +28,29 @@ export function dataUrlOf(bytes: Uint8Array, mime: string): string {
 }
 
 /**
- * Base64 of bytes, without line breaks.
+ * Encodes bytes as base64 without line breaks.
  *
- * @throws ByrefError `asset_too_large` where a string cannot hold it: beyond about 400 MB
+ * @throws ByrefError `asset_too_large` if the result does not fit into a string: above about 400 MB
  */
 export function base64Of(bytes: Uint8Array): string {
   if (!fitsText(bytes.byteLength)) throw tooLarge(bytes.byteLength)
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
 }
 
-/** Whether a string can hold so many bytes as base64, and as a data URL. */
+/** Returns whether a string can contain this many bytes as base64 and as a data URL. */
 export function fitsText(byteLength: number): boolean {
   return Math.ceil(byteLength / 3) * 4 <= MAX_LENGTH
 }
 
-/** Whether the text can hold a data URL at all: cheap, for the many that do not. */
+/** Returns whether text could contain a data URL. It is a cheap test for the many texts that do not. */
 export function mayHoldDataUrl(text: string): boolean {
   return text.length > 5 && text.includes(':') && /data:/i.test(text)
 }
 
-/** The data URL that a text is where it can be nothing else: everything behind its header is data, spaces too. */
+/**
+ * Returns the data URL that a text consists of, if it cannot be anything else. All text after the header is data,
+ * including spaces.
+ */
 export function readDataUrl(text: string): DataUrl | null {
   const url = text.trim()
   const header = dataUrlHeader(url, 0)
@@ -55,9 +58,8 @@ export function readDataUrl(text: string): DataUrl | null {
 }
 
 /**
- * The data URL that the whole text is (RFC 2397), or null. A `data:` that is followed by anything but a media type, a
- * comma or `;base64` is no data URL, nor is text that goes on after one: only base64 in lines and markup may hold white
- * space.
+ * Returns the data URL that the whole text is (RFC 2397), or null. After `data:` only a media type, a comma or
+ * `;base64` may follow, and no text may follow the data. Only base64 in lines and markup may contain white space.
  */
 export function parseDataUrl(text: string): DataUrl | null {
   const url = readDataUrl(text)
@@ -65,8 +67,8 @@ export function parseDataUrl(text: string): DataUrl | null {
 }
 
 /**
- * The bytes of a data URL's data; null when it does not decode. Lines may have any length: the first begins with the
- * header.
+ * Decodes the data of a data URL. Returns null if it is invalid. Lines may have any length, because the first one
+ * starts with the header.
  */
 export function decodeDataUrl({ base64, data }: DataUrl): Uint8Array<ArrayBuffer> | null {
   if (!base64) return percentDecode(data)
@@ -75,8 +77,8 @@ export function decodeDataUrl({ base64, data }: DataUrl): Uint8Array<ArrayBuffer
 }
 
 /**
- * The bytes of base64, plain or URL-safe, with or without padding; null for anything else. White space may stand around
- * it, and may break it into lines of one length, as in mail and PEM.
+ * Decodes base64, plain or URL-safe, with or without padding. Returns null for anything else. White space may surround
+ * it, or break it into lines of one length, as in mail and PEM.
  */
 export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
   const bytes = decodeStrictly(text)
@@ -85,7 +87,7 @@ export function decodeBase64(text: string): Uint8Array<ArrayBuffer> | null {
   return line === null ? null : decodeStrictly(line)
 }
 
-/** Node's decoder skips what is no base64, so that a shorter result shows it. */
+/** Node's decoder skips invalid characters, so a shorter result reveals them. */
 function decodeStrictly(text: string): Uint8Array<ArrayBuffer> | null {
   const padding = text.endsWith('==') ? 2 : text.endsWith('=') ? 1 : 0
   const length = text.length - padding
@@ -95,7 +97,7 @@ function decodeStrictly(text: string): Uint8Array<ArrayBuffer> | null {
   return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes)
 }
 
-/** What stands before the data of a data URL, and where the data begins; null where no data URL starts. */
+/** Returns the header of a data URL, and where its data begins. Null if no data URL starts here. */
 export function dataUrlHeader(
   text: string,
   start: number,
@@ -114,12 +116,12 @@ export function dataUrlHeader(
   return parseMimeType(full) ? { mime: full, base64, end } : null
 }
 
-/** Whether white space in base64 only breaks it into lines. */
+/** Returns whether white space in base64 only breaks it into lines. */
 function isInLines(data: string): boolean {
   return !/\s/.test(data) || linesOf(data).every((line) => !/\s/.test(line))
 }
 
-/** Whether text can be what a URL holds: without spaces, or markup that nobody escaped. */
+/** Returns whether text can be the data of a URL: without spaces, or unescaped markup. */
 function isUrlText(data: string): boolean {
   return !/\s/.test(data) || (data.startsWith('<') && data.endsWith('>'))
 }
@@ -146,10 +148,10 @@ function tooLarge(size: number): ByrefError {
   )
 }
 
-/** Nobody breaks base64 into shorter lines. */
+/** Shorter lines of base64 do not occur in practice. */
 export const MIN_LINE = 20
 
-/** Base64 that was broken into lines of one length, as one line; null where the lines are no such lines. */
+/** Joins base64 that was broken into lines of one length. Returns null if the lines differ. */
 function joinLines(text: string): string | null {
   const lines = linesOf(text)
   const width = lines[0]?.length ?? 0
@@ -158,7 +160,7 @@ function joinLines(text: string): string | null {
   return isRegular && (last === 0 || width >= MIN_LINE) ? lines.join('') : null
 }
 
-/** The lines without what indents them, and without empty ones around them. */
+/** Returns the lines without indentation, and without empty lines around them. */
 function linesOf(text: string): string[] {
   return text
     .trim()
@@ -166,12 +168,12 @@ function linesOf(text: string): string[] {
     .map((line) => line.trim())
 }
 
-/** In characters. The smallest GIF takes 36. */
+/** In characters. The smallest GIF has 36. */
 const MIN_LENGTH = 32
 
 /**
- * How files begin in base64, by the signatures of their formats. Each is at least three bytes long: other text that
- * begins so by chance, and is base64 to its end, is rarer than one in ten million.
+ * How files begin in base64, by the signatures of their formats. Each signature has at least three bytes. The chance
+ * that other base64 text begins like this is below one in ten million.
  */
 const STARTS = [
   // PNG, JPEG, GIF, TIFF, Photoshop
@@ -187,12 +189,15 @@ const STARTS = [
 ]
 const START = new RegExp(`^(?:${STARTS.join('|')})`)
 
-/** Whether text is the base64 of a file, plain or URL-safe: it begins with the signature of a known format, and decodes. */
+/**
+ * Returns whether text is the base64 of a file, plain or URL-safe: it begins with the signature of a known format, and
+ * can be decoded.
+ */
 export function isBase64File(text: string): boolean {
   return startsAsFile(text) && decodeBase64(text) !== null
 }
 
-/** Whether text begins as the base64 of a file does: cheap, for the many texts that do not. */
+/** Returns whether text begins like the base64 of a file. It is a cheap test for the many texts that do not. */
 export function startsAsFile(text: string): boolean {
   if (text.length < MIN_LENGTH) return false
   return START.test(text.slice(0, 32).trimStart().replaceAll('-', '+').replaceAll('_', '/'))

@@ -2,7 +2,7 @@ import { nodeBuiltin } from '../../node-builtin.ts'
 
 const { createHash, hash } = nodeBuiltin('node:crypto')
 
-/** SHA-256 of bytes or of UTF-8 text, in lower-case hex. */
+/** Returns the SHA-256 of bytes or of UTF-8 text, in lower-case hex. */
 export function sha256(data: Uint8Array | string): string {
   return hash('sha256', data, 'hex')
 }

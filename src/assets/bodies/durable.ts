@@ -7,7 +7,7 @@ import { chunksOf } from './body.ts'
 const { access, open, unlink } = nodeBuiltin('node:fs/promises')
 const { pipeline } = nodeBuiltin('node:stream/promises')
 
-/** The `code` of an error of the operating system, such as `ENOENT`; null for anything else. */
+/** Returns the `code` of an operating system error, such as `ENOENT`. Null for anything else. */
 export function osCode(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error)) return null
   return typeof error.code === 'string' ? error.code : null
@@ -53,7 +53,7 @@ export async function writeDurable(
       return
     }
     await pipeline(copiesOf(body), file.createWriteStream({ flush: true }), { signal })
-    // While a stream was silent for days, a sweep may have removed the file.
+    // While the stream was silent for days, a sweep may have removed the file.
     await access(path).catch((cause: unknown) => {
       const message = 'The upload took so long that a sweep removed its body; save it again.'
       throw new ByrefError('storage_failed', message, { cause })
@@ -67,7 +67,7 @@ export async function writeDurable(
   }
 }
 
-/** Copies, because a source may reuse its memory while a chunk waits to be written. */
+/** Copies the chunks, because a source may reuse its memory while a chunk waits to be written. */
 async function* copiesOf(body: AssetBody): AsyncGenerator<Buffer> {
   for await (const chunk of chunksOf(body)) yield Buffer.from(chunk)
 }
@@ -83,7 +83,7 @@ export async function removeFile(path: string): Promise<boolean> {
   }
 }
 
-/** Whether an error says that there is no such file or folder. */
+/** Returns whether an error means that a file or folder does not exist. */
 export function isMissing(error: unknown): boolean {
   return osCode(error) === 'ENOENT' || osCode(error) === 'ENOTDIR'
 }

@@ -1,29 +1,32 @@
 import { type DataUrl, dataUrlHeader, MIN_LINE } from './data-url.ts'
 
-/** Where a data URL stands in a text. */
+/** The position of a data URL in a text. */
 export interface DataUrlMatch extends DataUrl {
   start: number
   end: number
 }
 
 const BASE64 = /(?:[A-Za-z0-9+/_-]+|%[0-9A-Fa-f]{2})*={0,2}/y
-/** What may follow base64 in a sentence or in markup; anything else belongs to it, and breaks it. */
+/**
+ * Characters that may follow base64 in a sentence or in markup. Anything else counts as part of the base64, and makes
+ * it invalid.
+ */
 const AFTER_BASE64 = /$|[\s,.;:!?<>|[\]{}&"'`()\\]/y
 const TOKEN = /[^\s"'`()\\]*/y
 const TOKENS = /[^\s"'`()\\]*(?:\s+[^\s"'`()\\]+)*\s*/y
 /** Spaces within a line, between two words. */
 const GAP = /\S[^\S\r\n]+\S/
-/** A line that mail would break base64 into, and whether it is all of its line. */
+/** A line of base64 as mail would break it, and whether it fills its line. */
 const LINE = /[ \t]*\r?\n[ \t]*([A-Za-z0-9+/]{4,}={0,2})(?:(?=([ \t]*(?:[\r\n]|$)|["'`)]))|(?=\s))/y
 const WORD = /^(?:[A-Z]?[a-z]+|[A-Z]+|\d+)$/
-/** What a URL may hold (RFC 3986) where nothing says where it ends. */
+/** Characters of a URL (RFC 3986), for URLs without quotes around them. */
 const URL_TEXT = /[A-Za-z0-9\-._~!$&*+,;=:@/?%]*/y
 const MARKDOWN_TITLE = /^(\S+)\s+(?:"[^"]*"|'[^']*')\s*$/
 
 /**
- * The data URLs in a longer text, each with a media type, in order. One in quotes, or in parentheses, ends with them; in
- * the open, one ends with what no URL holds. Base64 may go on over lines. What is broken is found as a whole, so that
- * nothing of it stays in the text. Linear in the text.
+ * Finds the data URLs with a media type in a longer text, in order. In quotes or parentheses, a URL ends with them.
+ * Otherwise it ends with the first character that URLs cannot contain. Base64 may continue over lines. A broken URL is
+ * found as a whole, so that no part of it stays in the text. The time is linear.
  */
 export function findDataUrls(text: string): DataUrlMatch[] {
   const found: DataUrlMatch[] = []
@@ -43,12 +46,15 @@ export function findDataUrls(text: string): DataUrlMatch[] {
   return found
 }
 
-/** Tells where the quotes or parentheses that begin right before `start` end; null where there are none. */
+/**
+ * Creates a function that finds the end of the quotes or parentheses that open right before `start`. It returns null if
+ * there are none.
+ */
 function createClosings(text: string): (start: number, from: number) => number | null {
   const seen = new Map<string, number>()
   let parentheses: ReadonlyMap<number, number> | null = null
 
-  /** The next of these in the text. Asked for growing positions, it looks at each character once. */
+  /** Finds the next closing character. Called with growing positions, it looks at each character once. */
   function next(closer: string, from: number): number {
     let at = seen.get(closer) ?? -1
     while (at < from || (closer.length === 1 && text[at - 1] === '\\')) {
@@ -71,7 +77,7 @@ function createClosings(text: string): (start: number, from: number) => number |
 
   return (start, from) => {
     const closing = closingOf(start, from)
-    // Nothing goes on over an empty line: such a quote is an apostrophe.
+    // A quote does not continue after an empty line: then it is an apostrophe.
     return closing < Math.min(next('\n\n', from), next('\r\n\r\n', from)) ? closing : null
   }
 }
@@ -98,7 +104,7 @@ function endOfBase64(text: string, from: number, closing: number | null): number
   return endOfLines(text, end, end - from)
 }
 
-/** The end of base64 that goes on in the lines below. */
+/** Returns the end of base64 that continues on the next lines. */
 function endOfLines(text: string, from: number, length: number): number {
   let end = from
   for (let before = length; before >= MIN_LINE && text[end - 1] !== '='; ) {
@@ -111,7 +117,7 @@ function endOfLines(text: string, from: number, length: number): number {
   return end
 }
 
-/** Whether a line is base64 and no word of a sentence. */
+/** Returns whether a line is base64 and not a word of a sentence. */
 function goesOn(line: string, isWhole: boolean): boolean {
   if (line.length >= MIN_LINE) return isWhole || !WORD.test(line)
   return line.endsWith('=') || (isWhole && !WORD.test(line))

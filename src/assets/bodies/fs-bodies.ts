@@ -18,16 +18,19 @@ const { dirname, join, relative, resolve, sep } = nodeBuiltin('node:path')
 
 /** Options of {@link fsBodies}. */
 export interface FsBodiesOptions {
-  /** Where the folder is published, such as `https://cdn.example.com/assets`: `urlFor` then gives URLs below it. */
+  /**
+   * The URL at which the folder is published, such as `https://cdn.example.com/assets`. `urlFor` then gives URLs below
+   * it.
+   */
   baseUrl?: string
 }
 
 const READ_SIZE = 256 * 1024
 
 /**
- * Bodies as files below a folder, each under its key. When `put` resolves, a body and its name are on the disk. Concurrent
- * puts share the syncs of their folder. Nothing is created before the first `put`, so a folder on a full or read-only disk
- * can be read. Any number of processes may share the folder.
+ * Stores bodies as files below a folder, each under its key. When `put` resolves, a body and its name are on the disk.
+ * Concurrent puts share the syncs of their folder. Nothing is created before the first `put`, so a folder on a full or
+ * read-only disk can be read. Any number of processes may share the folder.
  */
 export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodyStore {
   checkOptions('fsBodies', options, { baseUrl: is.string })
@@ -36,7 +39,7 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
   const folders = new FolderMaker()
   const pathOf = (key: string) => join(root, key)
 
-  /** Tries twice: somebody may have removed the folder since it was made. */
+  /** Tries twice, because another process may have removed the folder since it was made. */
   async function create(path: string): Promise<FileHandle> {
     await folders.ensure(dirname(path))
     try {
@@ -49,13 +52,13 @@ export function fsBodies(folder: string, options: FsBodiesOptions = {}): BodySto
     return createFile(path)
   }
 
-  /** Syncs each folder once for all that wait for it. */
+  /** Syncs each folder once for all puts that wait for it. */
   const folderSyncs = new Batches<string>((paths) => {
     const syncs = new Map([...new Set(paths)].map((path) => [path, syncFolder(path)]))
     return Promise.allSettled(paths.map((path) => syncs.get(path)))
   })
 
-  /** Writes files that come at once, and then syncs their folders. */
+  /** Writes files that arrive together, and then syncs their folders. */
   const puts = new Batches<{ path: string; body: Uint8Array }>(async (files) => {
     const writing = files.map(async ({ path, body }) => {
       await writeDurable(await create(path), path, body)
@@ -147,7 +150,7 @@ async function syncFolder(path: string): Promise<void> {
   try {
     folder = await open(path, 'r')
   } catch (error) {
-    // Windows cannot open a folder and needs no sync of it. A folder that we may not read is not ours.
+    // Windows cannot open a folder, and does not need to sync it. A folder that we may not read is not ours.
     if (/^(EISDIR|EPERM|EACCES)$/.test(osCode(error) ?? '')) return
     throw error
   }
@@ -177,7 +180,7 @@ class FolderMaker {
     return making
   }
 
-  /** Somebody removed folders: `ensure` looks at each of them again. */
+  /** Called when folders were removed: `ensure` checks each of them again. */
   forget(): void {
     this.#made.clear()
   }

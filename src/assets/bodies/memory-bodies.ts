@@ -1,7 +1,7 @@
 import { readBytes, streamOf } from './body.ts'
 import type { BodyStore } from './body-store.ts'
 
-/** Bodies in this process, gone when it ends. */
+/** Stores bodies in the memory of this process. */
 export function memoryBodies(): BodyStore {
   const bodies = new Map<string, { bytes: Uint8Array; putAt: number }>()
   return {

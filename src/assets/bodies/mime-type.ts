@@ -1,7 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { AssetKind } from '../asset-store.ts'
 
-/** A parsed MIME type: `type/subtype` in lower case, and its parameters as they were written. */
+/** A parsed MIME type: `type/subtype` in lower case, and its unchanged parameters. */
 export interface MimeType {
   essence: string
   parameters: string
@@ -12,10 +12,10 @@ const QUOTED = '"(?:[^"\\\\\\u0000-\\u001f\\u007f]|\\\\[^\\u0000-\\u001f\\u007f]
 const PARAMETER = `\\s*;\\s*(?:${TOKEN}=(?:${QUOTED}|${TOKEN}))?`
 const MIME_TYPE = new RegExp(`^(${TOKEN}/${TOKEN})((?:${PARAMETER})*)$`)
 
-/** Longer than any type in use; keeps hostile types short. */
+/** Longer than any type in use. Rejects hostile input early. */
 const MAX_LENGTH = 255
 
-/** Other names of the same thing, by the name that byref uses instead. */
+/** Aliases of types, with the name that byref uses instead. */
 export const ALIASES: Record<string, string> = {
   'audio/mp3': 'audio/mpeg',
   'audio/x-mp3': 'audio/mpeg',
@@ -43,7 +43,7 @@ export const ALIASES: Record<string, string> = {
   'application/ndjson': 'application/x-ndjson',
 }
 
-/** The type without its parameters, or null when it is no MIME type. Never throws. */
+/** Returns the type without its parameters, or null if it is not a MIME type. Never throws. */
 export function parseMimeType(value: string): MimeType | null {
   if (value.length > MAX_LENGTH || /[\r\n]/.test(value)) return null
   const [, essence, rest = ''] = MIME_TYPE.exec(value.trim()) ?? []
@@ -53,39 +53,39 @@ export function parseMimeType(value: string): MimeType | null {
 }
 
 /**
- * The type as byref keeps it: lower case, one name for one thing, parameters behind `; `.
+ * Returns the type in byref's form: lower case, without aliases, parameters after `; `.
  *
- * @throws ByrefError `asset_invalid` when it is no MIME type, with CR or LF in it for example
+ * @throws ByrefError `asset_invalid` if it is not a MIME type, for example because of CR or LF in it
  */
 export function normalizeMimeType(value: string): string {
   const parsed = parseMimeType(value)
   if (!parsed) {
     const shown = JSON.stringify(value.slice(0, 80))
-    throw new ByrefError('asset_invalid', `${shown} is no MIME type; write it as type/subtype.`)
+    throw new ByrefError('asset_invalid', `${shown} is not a MIME type; write it as type/subtype.`)
   }
   const essence = ALIASES[parsed.essence] ?? parsed.essence
   return parsed.parameters === '' ? essence : `${essence}; ${parsed.parameters}`
 }
 
-/** `type/subtype` of a type that {@link normalizeMimeType} gave. */
+/** Returns the `type/subtype` of a type from {@link normalizeMimeType}. */
 export function essenceOf(type: string): string {
   const semicolon = type.indexOf(';')
   return (semicolon < 0 ? type : type.slice(0, semicolon)).trim().toLowerCase()
 }
 
-/** What the type is to a person: `application/pdf` is a file, `image/svg+xml` an image. */
+/** Returns how a person sees the type: `application/pdf` is a file, `image/svg+xml` an image. */
 export function kindOf(type: string): AssetKind {
   const top = type.slice(0, type.indexOf('/')).toLowerCase()
   return top === 'image' || top === 'audio' || top === 'video' ? top : 'file'
 }
 
-/** Whether bodies of this type are one JSON value. */
+/** Returns whether bodies of this type are one JSON value. */
 export function isJsonType(type: string): boolean {
   const essence = essenceOf(type)
   return essence === 'application/json' || essence.endsWith('+json')
 }
 
-/** Whether the value of a body of this type is text rather than bytes. */
+/** Returns whether the value of a body of this type is text rather than bytes. */
 export function readsAsText(mime: string): boolean {
   const essence = essenceOf(mime)
   const isXml = essence.endsWith('+xml') && !essence.startsWith('image/')
@@ -93,10 +93,10 @@ export function readsAsText(mime: string): boolean {
   return isText || isXml || essence === 'application/xml'
 }
 
-/** Source code whose extension is registered for something that nobody means by it. */
+/** Source code whose extension is registered for an unrelated type. */
 const SOURCE_CODE = /\.([cm]?tsx?|rs)$/i
 
-/** The usual file extension, without a dot; `bin` where there is none. */
+/** Returns the usual file extension, without a dot, or `bin` if there is none. */
 export async function extensionOf(type: string): Promise<string> {
   const essence = essenceOf(type)
   if (essence === 'audio/mp4') return 'm4a'
@@ -105,11 +105,11 @@ export async function extensionOf(type: string): Promise<string> {
   return (await knownTypes()).getExtension(essence) ?? 'bin'
 }
 
-/** The type that a file's name suggests, or null. */
+/** Returns the type that a file name suggests, or null. */
 export async function mimeTypeOfName(name: string): Promise<string | null> {
   if (/\.(ndjson|jsonl)$/i.test(name)) return 'application/x-ndjson'
   if (SOURCE_CODE.test(name)) return 'text/plain'
-  // Without a dot the whole name would count as extension.
+  // Without a dot, the whole name would count as the extension.
   if (!name.includes('.')) return null
   const type = (await knownTypes()).getType(name)
   return type === null ? null : (ALIASES[type] ?? type)
@@ -117,7 +117,7 @@ export async function mimeTypeOfName(name: string): Promise<string | null> {
 
 let loaded: Promise<typeof import('mime')> | undefined
 
-/** The tables of types, once. */
+/** Loads the tables of types once. */
 async function knownTypes() {
   loaded ??= import('mime')
   return (await loaded).default

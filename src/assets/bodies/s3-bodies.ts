@@ -15,13 +15,16 @@ import {
 
 const { setTimeout: pause } = nodeBuiltin('node:timers/promises')
 
-/** Options of {@link s3Bodies}: a bucket; without a `connector`, also the options of {@link createS3Connector}. */
+/** Options of {@link s3Bodies}: a bucket. Without a `connector`, also the options of {@link createS3Connector}. */
 export interface S3BodiesOptions extends S3ConnectorOptions {
   bucket: string
   connector?: S3Connector
-  /** What every key starts with, such as `assets/`. */
+  /** The prefix of every key, such as `assets/`. */
   keyPrefix?: string
-  /** Where the bucket is public, such as `https://cdn.example.com`: URLs are below it, instead of signed ones. */
+  /**
+   * The URL of a public bucket, such as `https://cdn.example.com`. `urlFor` then gives URLs below it, instead of signed
+   * ones.
+   */
   publicBaseUrl?: string
 }
 
@@ -33,8 +36,8 @@ export const S3_OPTIONS: OptionTable<S3BodiesOptions> = {
 }
 
 /**
- * Bodies in a bucket of any S3-compatible server, below `bodies/`. They stream both ways; a download that is cut goes on
- * where it stopped.
+ * Stores bodies in a bucket of any S3-compatible server, below `bodies/`. Bodies stream both ways. An interrupted
+ * download continues where it stopped.
  */
 export function s3Bodies(options: S3BodiesOptions): BodyStore {
   checkOptions('s3Bodies', options, S3_OPTIONS)
@@ -64,7 +67,7 @@ export function s3Bodies(options: S3BodiesOptions): BodyStore {
       const goOn = async (offset: number, ended: AbortSignal) => {
         const found = await openAt(offset, ended)
         if (found) return found
-        throw new ByrefError('asset_not_found', 'The body went from the bucket.')
+        throw new ByrefError('asset_not_found', 'The body was removed from the bucket.')
       }
       return streamResumed(first, goOn, { start, end, timeoutMs })
     },
@@ -99,9 +102,9 @@ const ATTEMPTS = 5
 type OpenAt = (offset: number, signal: AbortSignal) => Promise<ReadableStream<Uint8Array>>
 
 /**
- * The bytes from `start` to `end`, of which `first` has begun. When the line is cut, or nothing comes for `timeoutMs`,
- * `open` goes on where it stopped, after a pause that grows; after five attempts that brought nothing it fails with
- * `storage_failed`. Cancelling it ends all of that at once.
+ * Streams the bytes from `start` to `end`, beginning with the stream `first`. If the connection is lost, or nothing
+ * arrives for `timeoutMs`, `open` continues where it stopped, after a growing pause. After five attempts without
+ * progress it fails with `storage_failed`. Cancelling the stream ends all of this at once.
  */
 function streamResumed(
   first: ReadableStream<Uint8Array>,
@@ -139,7 +142,8 @@ async function* readResumed(
       for await (const chunk of withoutPauses(stream, timeoutMs, signal)) {
         if (chunk.byteLength === 0) continue
         offset += chunk.byteLength
-        if (offset > end) throw new ByrefError('storage_failed', 'More bytes came than asked for.')
+        if (offset > end)
+          throw new ByrefError('storage_failed', 'The server sent more bytes than requested.')
         failures = 0
         yield new Uint8Array(chunk)
       }
@@ -153,7 +157,7 @@ async function* readResumed(
   }
 }
 
-/** The chunks of a stream; fails when none comes for `timeoutMs`. */
+/** Yields the chunks of a stream. Fails if none arrives for `timeoutMs`. */
 async function* withoutPauses(
   stream: ReadableStream<Uint8Array>,
   timeoutMs: number,
@@ -170,12 +174,12 @@ async function* withoutPauses(
       yield next.value
     }
   } finally {
-    // Not awaited: a stream that stalls may never say that it has ended.
+    // Not awaited: a stalled stream may never report that it has ended.
     reader.cancel().catch(() => {})
   }
 }
 
-/** Whatever a connector threw, as an error of byref. */
+/** Converts any error of a connector to a ByrefError. */
 function asStorageError(error: unknown): ByrefError {
   if (error instanceof ByrefError) return error
   return new ByrefError('storage_failed', `The S3 request failed: ${errorMessage(error)}`, {
@@ -183,7 +187,7 @@ function asStorageError(error: unknown): ByrefError {
   })
 }
 
-/** The connector with errors of byref. */
+/** Wraps a connector so that it throws ByrefErrors. */
 function checkedConnector(connector: S3Connector): S3Connector {
   const safe =
     <A, R>(run: (argument: A) => Promise<R>) =>

@@ -5,7 +5,7 @@ import { markedEncoding } from './text-encoding.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')
 
-/** What is known of a body beside its first bytes. */
+/** Information about a body in addition to its first bytes. */
 export interface SniffHints {
   /** The type that the caller claims; rejected if it is not a MIME type. */
   claim?: string | null
@@ -15,7 +15,7 @@ export interface SniffHints {
   complete?: boolean
 }
 
-/** Number of first bytes that decide: enough for a DOCX whose parts come late, and little enough for every upload. */
+/** Number of bytes that are examined: enough for a DOCX with late parts, and few enough for every upload. */
 export const SNIFF_BYTES = 64 * 1024
 
 const UNKNOWN = 'application/octet-stream'
@@ -38,10 +38,10 @@ const FINER: Record<string, RegExp> = {
 }
 
 /**
- * The type of a body: the type that its bytes show, or a claim that is more specific; else the claim; else the type of the
- * name's extension; else `application/octet-stream`.
+ * Returns the type of a body. The order is: a claim that is more specific than the detected type, the detected type,
+ * the claim, the type of the name's extension, and `application/octet-stream`.
  *
- * @throws ByrefError `asset_invalid` when the claim is no MIME type
+ * @throws ByrefError `asset_invalid` if the claim is not a MIME type
  */
 export async function sniff(head: Uint8Array, hints: SniffHints = {}): Promise<string> {
   const claim = hints.claim ? normalizeMimeType(hints.claim) : null
@@ -50,7 +50,7 @@ export async function sniff(head: Uint8Array, hints: SniffHints = {}): Promise<s
   const candidates = [claim, named].filter((type) => type !== null)
   if (detected !== null) {
     const finer = candidates.find((type) => FINER[detected]?.test(essenceOf(type)))
-    // What an image is called beside its type says nothing of its bytes.
+    // An image's declared type says nothing about its bytes.
     if (finer === undefined && detected.startsWith('image/')) return detected
     return finer ?? candidates.find((type) => essenceOf(type) === detected) ?? detected
   }
@@ -58,13 +58,16 @@ export async function sniff(head: Uint8Array, hints: SniffHints = {}): Promise<s
   return claim
 }
 
-/** The text of a body's head, when it is text: UTF-8, or UTF-16 with its mark, without control characters; else null. */
+/**
+ * Returns the text of a body's head, if it is UTF-8, or UTF-16 with a byte order mark, without control characters.
+ * Otherwise null.
+ */
 export function headText(
   head: Uint8Array,
   complete: boolean,
 ): { text: string; encoding: string } | null {
   const encoding = markedEncoding(head)
-  // Bytes that are no text are told sooner than a decoder fails.
+  // This check is faster than a failing decoder.
   if (complete && encoding === 'utf-8' && !isUtf8(head)) return null
   try {
     const text = new TextDecoder(encoding, { fatal: true }).decode(head, { stream: !complete })
@@ -85,13 +88,13 @@ async function detect(head: Uint8Array, complete: boolean): Promise<string | nul
 }
 
 async function detectBytes(head: Uint8Array): Promise<string | null> {
-  // Loaded with the first body: who imports byref may never save one.
+  // Loaded with the first body, because many programs import byref and never save one.
   const { fileTypeFromBuffer } = await import('file-type')
   const found = await fileTypeFromBuffer(head).catch(() => undefined)
   return found ? normalizeMimeType(essenceOf(found.mime)) : null
 }
 
-/** What well-formed text can be. A file that starts with `BM` is then no picture. */
+/** Returns the type that well-formed text can have. A text file that starts with `BM` is not a bitmap. */
 async function detectText(text: string, encoding: string, head: Uint8Array, complete: boolean) {
   if (/^[[{]/.test(text) && !text.startsWith('{\\rtf')) {
     if (encoding !== 'utf-8') return null
@@ -117,8 +120,8 @@ async function detectMarkup(text: string): Promise<string | null> {
 }
 
 /**
- * Whether the claim says less than the file's name: "bytes", "text", the type that some systems use for every table, or a
- * type that was derived from the extension of source code.
+ * Returns whether the claim says less than the file's name: "bytes", "text", the type that some systems use for every
+ * table, or a type derived from the extension of source code.
  */
 function isVague(claim: string, named: string): boolean {
   const essence = essenceOf(claim)
@@ -130,7 +133,7 @@ function isVague(claim: string, named: string): boolean {
   return essence === 'application/vnd.ms-excel' && named !== essence && named.startsWith('text/')
 }
 
-/** Whether text can be the beginning of one JSON value or, when it is complete, is one. */
+/** Returns whether text can be the beginning of one JSON value or, if it is complete, is one. */
 function isJsonStart(text: string, complete: boolean): boolean {
   if (complete) return isJson(text)
   try {
@@ -141,7 +144,7 @@ function isJsonStart(text: string, complete: boolean): boolean {
   }
 }
 
-/** Whether text can be the beginning of newline-delimited JSON of at least two lines. */
+/** Returns whether text can be the beginning of newline-delimited JSON with at least two lines. */
 function isNdjsonStart(text: string, complete: boolean): boolean {
   const lines = text.split('\n')
   const last = lines.pop() ?? ''

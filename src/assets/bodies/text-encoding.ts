@@ -1,14 +1,17 @@
-/** The encodings that byref reads text in; the last where bytes are no UTF-8 and have no mark (WHATWG Encoding). */
+/**
+ * The encodings that byref reads. The last one is for bytes that are not UTF-8 and have no byte order mark (WHATWG
+ * Encoding).
+ */
 export type TextEncodingName = 'utf-8' | 'utf-16le' | 'utf-16be' | 'windows-1252'
 
-/** What the first bytes say by their mark: UTF-16, else UTF-8, which needs none. */
+/** Returns the encoding by the byte order mark: UTF-16, or else UTF-8, which needs none. */
 export function markedEncoding(head: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
   return 'utf-8'
 }
 
-/** How a text is encoded, by all of its bytes, which are read to their end where they have no mark. */
+/** Detects the encoding of a text. Without a byte order mark, all bytes are read. */
 export async function textEncodingOf(bytes: AsyncIterable<Uint8Array>): Promise<TextEncodingName> {
   const decoder = new TextDecoder('utf-8', { fatal: true })
   let head: Uint8Array = new Uint8Array()
@@ -29,7 +32,7 @@ export async function textEncodingOf(bytes: AsyncIterable<Uint8Array>): Promise<
   }
 }
 
-/** The text of bytes, chunk by chunk, without its mark. The bytes' source is left when the text is. */
+/** Decodes bytes chunk by chunk, without the byte order mark. Leaving the text also leaves the source. */
 export async function* decodedText(
   bytes: AsyncIterable<Uint8Array>,
   encoding: TextEncodingName,

@@ -1,6 +1,6 @@
 import { essenceOf } from '../bodies/mime-type.ts'
 
-/** The forms of documents whose text byref reads. */
+/** The formats of documents whose text byref reads. */
 export type DocumentForm = 'pdf' | 'docx' | 'xlsx'
 
 const OFFICE = 'application/vnd.openxmlformats-officedocument'
@@ -11,7 +11,7 @@ const FORMS: Readonly<Record<string, DocumentForm>> = {
   [`${OFFICE}.spreadsheetml.sheet`]: 'xlsx',
 }
 
-/** The form of document that bodies of this type have; null for any other type. */
+/** Returns the document format of this type, or null for any other type. */
 export function documentForm(mime: string): DocumentForm | null {
   return FORMS[essenceOf(mime)] ?? null
 }

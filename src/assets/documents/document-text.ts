@@ -11,31 +11,33 @@ const { join } = nodeBuiltin('node:path')
 /** The text of an asset. */
 export interface AssetText {
   text: string
-  /** The line, from 1, at which each page of a document starts, of a workbook each sheet. Others have one page. */
+  /**
+   * The line, from 1, at which each page of a document or each sheet of a workbook starts. Other assets have one page.
+   */
   pages: readonly number[]
 }
 
-/** A document whose text is asked for. */
+/** A document whose text is requested. */
 export interface DocumentSource {
   form: DocumentForm
   /** For error messages. */
   name: string
-  /** Equal for equal documents: the cache keeps the text by it. Null where it keeps none. */
+  /** Equal for equal documents. The cache keeps the text under this key; null for no caching. */
   key: string | null
   open(): Promise<ReadableStream<Uint8Array>>
 }
 
-/** A document that takes longer is given up. */
+/** Maximum time to read a document. */
 const TIMEOUT_MS = 60_000
 
-/** Documents that are being read: who asks for a second page of one waits for the same text. */
+/** Documents that are being read. Concurrent requests for pages of one document share its text. */
 const reading = new WeakMap<object, Map<string, Promise<AssetText>>>()
 
 /**
- * The text of a document, which is read once, in a process of its own, and then kept in the cache.
+ * Returns the text of a document. It is read once, in a separate process, and then cached.
  *
- * @throws ByrefError `asset_unsupported` for a file that cannot be read, or that has no text; `asset_too_large` beyond
- *   `valueBytes` or the memory of a process; `dependency_missing` without the library
+ * @throws ByrefError `asset_unsupported` for a file that cannot be read, or without text; `asset_too_large` beyond
+ * `valueBytes` or the memory of a process; `dependency_missing` without the library
  */
 export async function documentText(
   document: DocumentSource,
@@ -70,7 +72,7 @@ async function readDocument(
   ).catch((error: unknown) => {
     throw refusal(error, name)
   })
-  // A document that has no pages is an error.
+  // A document without pages throws, so there is a result.
   const { body } = pages as WrittenTable
   try {
     if (body.size > limit) throw tooLarge(name, `has ${body.size} bytes of text`)
@@ -97,7 +99,8 @@ function withLines(pages: readonly string[]): AssetText {
 }
 
 function refusal(error: unknown, name: string): unknown {
-  if (error instanceof OutOfMemoryError) return tooLarge(name, 'needs more memory than it may take')
+  if (error instanceof OutOfMemoryError)
+    return tooLarge(name, 'needs more memory than the limit for one document')
   const isLate = error instanceof DOMException && error.name === 'TimeoutError'
   return isLate ? tooLarge(name, `takes longer than ${TIMEOUT_MS / 1000} s to read`) : error
 }

@@ -1,4 +1,4 @@
-// Runs in a table process: a document is parsed where its memory is limited and nobody waits for it.
+// Runs in a table process: parsing a document there limits its memory and does not block the event loop.
 
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
@@ -11,17 +11,17 @@ import type { DocumentForm } from './document-form.ts'
 
 const { readFile } = nodeBuiltin('node:fs/promises')
 
-/** A document, as a file. */
+/** A document in a file. */
 export interface DocumentFile {
   form: DocumentForm
   name: string
   path: string
 }
 
-/** The library's warnings about a file are not for the log. */
+/** The library's warnings about a file do not belong in the log. */
 const QUIET = { verbosity: 0 }
 
-/** Writes the pages of a document, each as a line of JSON. */
+/** Writes each page of a document as a line of JSON. */
 export async function writePages(file: DocumentFile): Promise<WrittenTable> {
   const body = createSpool()
   let rows = 0
@@ -38,10 +38,10 @@ export async function writePages(file: DocumentFile): Promise<WrittenTable> {
 }
 
 /**
- * The text of a document, page by page: of a workbook sheet by sheet, of a DOCX all of it as Markdown.
+ * Yields the text of a document, page by page. A workbook is read sheet by sheet, a DOCX file at once as Markdown.
  *
- * @throws ByrefError `dependency_missing` without the library; `asset_unsupported` for a file that cannot be read, or that
- *   has no text
+ * @throws ByrefError `dependency_missing` without the library; `asset_unsupported` for a file that cannot be read, or
+ * without text
  */
 export async function* documentPages({ form, name, path }: DocumentFile): AsyncGenerator<string> {
   let isEmpty = true
@@ -51,7 +51,7 @@ export async function* documentPages({ form, name, path }: DocumentFile): AsyncG
       yield page
     }
   } catch (error) {
-    // A workbook without its library, or damaged.
+    // The workbook is damaged, or its library is missing.
     if (error instanceof TableError) throw unreadable(error.message, error)
     if (error instanceof ByrefError) throw error
     throw unreadable(
@@ -88,7 +88,7 @@ async function* pdfPages({ path }: { path: string }) {
 
 async function* docxPages({ path }: { path: string }) {
   const { convertToHtml, images } = await optionalPeer('mammoth', 'Reading DOCX files')
-  // A picture is not text, and its bytes would be.
+  // Without this, the bytes of pictures would be in the text.
   const convertImage = images.imgElement(async () => ({ src: '' }))
   const { value } = await convertToHtml({ path }, { convertImage })
   yield htmlText(value)
@@ -109,20 +109,20 @@ const ENTITIES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The text of simple, well-formed HTML, such as mammoth makes of a DOCX, as Markdown: headings, lists, and tables of a line
+ * Converts simple, well-formed HTML, as mammoth makes from DOCX, to Markdown: headings, lists, and tables with a line
  * for each row. Styles and pictures are left out.
  */
 function htmlText(html: string): string {
   const lines: string[] = []
   let line = ''
-  /** The cells of the row that is open, and how many tables are. */
+  /** The cells of the open row, and the number of open tables. */
   let cells: string[] = []
   let depth = 0
   const lists: { isOrdered: boolean; items: number }[] = []
 
   function endLine(): void {
     if (depth > 0) {
-      // A cell is one line, whatever is in it.
+      // A cell is one line, whatever it contains.
       if (line !== '' && !line.endsWith(' ')) line += ' '
       return
     }
@@ -153,7 +153,7 @@ function htmlText(html: string): string {
       lists.pop()
       if (lists.length === 0 && depth === 0) lines.push('')
     } else if (tag === 'table' && --depth === 0) lines.push('')
-    // A table within a cell is part of its text.
+    // A table inside a cell is part of the cell's text.
     else if (depth === 1 && /^t[dh]$/.test(tag)) {
       cells.push(line.trim().replaceAll('|', '\\|').replace(/\s+/g, ' '))
       line = ''

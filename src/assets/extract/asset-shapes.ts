@@ -5,64 +5,64 @@ import { binaryBody, type FoundBody } from './found-body.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')
 
-/** An object that stands for a body. */
+/** An object that represents a body. */
 export interface AssetShape {
   body: FoundBody
-  /** The type that the object claims. */
+  /** The type that the object declares. */
   mime: string | null
   name: string | null
-  /** Keys that the reference replaces, without the key of the claim. All other keys stay. */
+  /** Keys that the reference replaces, without the key of the declared type. All other keys stay. */
   keys: string[]
-  /** The key of the claim. */
+  /** The key of the declared type. */
   typeKey: string | null
 }
 
 export type Fields = Readonly<Record<string, unknown>>
 
-/** Keys under which shapes have their bytes. */
+/** Keys under which shapes contain their bytes. */
 const DATA_KEYS: ReadonlySet<string> = new Set(
   `dataBase64 dataUrl data blob b64_json base64 bytes image
   result file_data base64Data uint8ArrayData bytesBase64Encoded imageBytes videoBytes`.split(/\s+/),
 )
-/** Keys that may hold base64 if there is a type beside them. */
+/** Keys that may contain base64 if the object also has a type. */
 const BASE64_KEYS = ['data', 'base64', 'b64', 'image', 'audio', 'video', 'file', 'blob', 'bytes']
-/** Keys of the same kind that more often hold plain text. */
+/** Similar keys that more often contain plain text. */
 const CONTENT_KEYS = ['content', 'contents', 'body', 'payload', 'buffer', 'binary', 'raw']
 const CLAIMED_KEYS = [...BASE64_KEYS, ...CONTENT_KEYS]
 const MAYBE_KEYS: ReadonlySet<string> = new Set(CLAIMED_KEYS)
-/** In characters. Shorter base64 stays in place, unless its key leaves no doubt. */
+/** In characters. Shorter base64 stays in place, unless its key is unambiguous. */
 const MIN_CLAIMED = 24
 
-/** Whether an object with this field may stand for a body: a cheap test. */
+/** Returns whether an object with this field may represent a body. It is a cheap test. */
 export function mayHoldBody(key: unknown, value: unknown): boolean {
   if (DATA_KEYS.has(key as string)) return true
   return MAYBE_KEYS.has(key as string) && typeof value === 'string' && value.length >= MIN_CLAIMED
 }
 
 const COPY_KEYS = 'dataUrl dataBase64 base64 b64_json base64Data bytesBase64Encoded'.split(' ')
-/** Keys whose names tell that they hold a body. */
+/** Keys whose names show that they contain a body. */
 const TELLING_KEYS = ['b64_json', 'bytesBase64Encoded', 'imageBytes', 'videoBytes']
 /** `mimeType`, `media_type`, `Content-Type`, `fileType`, `mime` … */
 const TYPE_KEY = /^(?:(?:mime|media|content|file)[-_ ]?type|mime)$/i
-/** Keys that may hold a MIME type, or something else. */
+/** Keys that may contain a MIME type or something else. */
 const MAYBE_TYPE_KEYS = ['type', 'format']
 const MIME_TYPE = /^(?:image|audio|video|application|font|model|text)\/[\w.+-]+(?:;|$)/i
 /** Types whose bodies are text. */
 const TEXT_TYPE = /^text\/|[/+](?:json|xml|yaml|javascript|csv)\b/i
-/** Keys that name no kind of file, only its encoding. */
+/** Keys that name only an encoding, not a kind of file. */
 const UNTYPED_KEYS = ['base64', 'dataBase64', 'base64Data']
 const NAME_KEYS = ['fileName', 'filename', 'file_name', 'name']
-/** Bounded, since base64 looks like a scheme for as long as it has neither `/` nor `=`. */
+/** Bounded, because base64 looks like a scheme until its first `/` or `=`. */
 const SCHEME = /^[A-Za-z][A-Za-z0-9+.-]{0,63}:/
 /** `type`s of objects that have base64 under `data`: MCP, AI SDK, Anthropic. */
 const DATA_TYPES = new Set(['image', 'audio', 'file', 'media', 'image-data', 'file-data', 'base64'])
 
-/** Whether an object's `assetRef` is a reference: a body beside it is then a copy. */
+/** Returns whether an object's `assetRef` is a reference. A body in the same object is then a copy. */
 export function carriesRef(assetRef: unknown): boolean {
   return typeof assetRef === 'string' && isAssetRef(assetRef)
 }
 
-/** Keys under which an object repeats its body as text. */
+/** Returns the keys under which an object repeats its body as text. */
 export function copiedKeys(fields: Fields): string[] {
   return COPY_KEYS.filter((key) => {
     const value = fields[key]
@@ -72,17 +72,16 @@ export function copiedKeys(fields: Fields): string[] {
 }
 
 /**
- * The body that an object stands for, or null. `parentKey` is the key that the object was found under.
- *
+ * Returns the body that an object stands for, or null. `parentKey` is the key that the object was found under.
  * - byref: `{ mimeType, dataBase64 }`, `{ dataUrl }`
  * - MCP: `{ type: 'image' | 'audio', data, mimeType }`, `{ uri, mimeType, blob }`; without `mimeType`, a `blob` that is
- *   base64 beyond doubt
- * - OpenAI: `{ b64_json }`, `input_audio: { data, format }`, `{ type: 'image_generation_call', result }`,
- *   `{ type: 'input_file', file_data }`, `file: { file_data }`, `audio: { data, transcript }` of a message
+ * base64 beyond doubt
+ * - OpenAI: `{ b64_json }`, `input_audio: { data, format }`, `{ type: 'image_generation_call', result }`,   `{ type:
+ * 'input_file', file_data }`, `file: { file_data }`, `audio: { data, transcript }` of a message
  * - Anthropic: `{ type: 'base64', media_type, data }`
  * - Google: `inlineData: { mimeType, data }`, `{ bytesBase64Encoded }`, `{ imageBytes }`, `{ videoBytes }`
  * - AI SDK: `{ type: 'file', mediaType, data }`, `{ type: 'image', image }`, without `mediaType` where its bytes are an
- *   image; `{ mediaType, base64 }`; generated files, `{ mediaType, base64Data, uint8ArrayData }`
+ * image; `{ mediaType, base64 }`; generated files, `{ mediaType, base64Data, uint8ArrayData }`
  * - Node: the JSON of a Buffer
  * - others: base64 under any of the usual keys beside a MIME type, or `{ base64, filename }`
  */
@@ -133,7 +132,7 @@ function findBody(fields: Fields, claim: string | null, parentKey: unknown): Fou
     : (findData(fields, parentKey) ?? findClaimed(fields, claim))
 }
 
-/** Base64 beside a type, if nothing else tells that it is base64. */
+/** Finds base64 in an object with a type, if nothing else shows that it is base64. */
 function findClaimed(fields: Fields, claim: string): Found | null {
   const isText = TEXT_TYPE.test(claim)
   const key = CLAIMED_KEYS.find((one) => {
@@ -146,7 +145,7 @@ function findClaimed(fields: Fields, claim: string): Found | null {
   return key === undefined ? null : under(fields, key)
 }
 
-/** A file without a type: by its bytes, or by a name beside it. */
+/** Finds a file without a type, by its bytes or by a name in the same object. */
 function findUntyped(fields: Fields): Found | null {
   const key = UNTYPED_KEYS.find((one) => typeof fields[one] === 'string')
   if (key === undefined) return null
@@ -174,7 +173,7 @@ function findTyped(fields: Fields): Found | null {
   return found ?? findGenerated(fields)
 }
 
-/** A file of the AI SDK, which has its body as base64, as bytes, or as both. */
+/** Finds a generated file of the AI SDK, which has its body as base64, as bytes, or as both. */
 function findGenerated(fields: Fields): Found | null {
   const found = under(fields, 'base64Data') ?? binaryUnder(fields, 'uint8ArrayData')
   return found && { ...found, keys: ['base64Data', 'uint8ArrayData'] }
@@ -205,7 +204,7 @@ function findOpenAi(fields: Fields, parentKey: unknown): Found | null {
   return body && { ...body, mime: `audio/${format}` }
 }
 
-/** The body under a key: base64 text, a data URL, or bytes. Text that is an ordinary URL is no body. */
+/** Returns the body under a key: base64 text, a data URL, or bytes. An ordinary URL is not a body. */
 function under(fields: Fields, key: string): Found | null {
   const value = fields[key]
   if (typeof value !== 'string') return binaryUnder(fields, key)
@@ -238,13 +237,13 @@ function isFile(value: unknown): boolean {
   return typeof value === 'string' && isBase64File(value)
 }
 
-/** Whether text can only be base64, by its form: not a name, and not a hash. */
+/** Returns whether text has a form that only base64 has: it is not a name, and not a hash. */
 function isSurelyBase64(text: unknown): boolean {
   if (typeof text !== 'string' || text.length < 64) return false
   return text.length % 4 === 0 && !/^[0-9a-f]*$/i.test(text) && decodeBase64(text) !== null
 }
 
-/** Whether text is the base64 of readable text. Words that look like base64 decode to something else. */
+/** Returns whether text is the base64 of readable text. Words that look like base64 decode to something else. */
 function isEncodedText(text: string): boolean {
   const bytes = decodeBase64(text)
   return bytes !== null && isUtf8(bytes) && !CONTROL.test(Buffer.from(bytes).toString())

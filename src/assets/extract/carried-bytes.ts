@@ -12,9 +12,9 @@ import {
 } from './value-tree.ts'
 
 /**
- * The value without the bytes that stand beside references to them, at any depth: in an object that carries an
- * `assetRef`, base64 and data URLs as whole values, and bytes. Text that has a data URL in it stays, and so does what
- * `fetch_asset` read as `text`. What is not changed is shared, the whole value too; the value itself is never changed.
+ * Removes the bytes in objects that already have an `assetRef`, at any depth: base64 and data URLs as whole values, and
+ * bytes. Text that contains a data URL stays, and so does `text` from `fetch_asset`. Unchanged parts are shared; the
+ * value itself is never changed.
  */
 export function withoutCarriedBytes(value: unknown): unknown {
   const nodes = new Map<object, TreeNode<never>>()
@@ -44,7 +44,7 @@ export function withoutCarriedBytes(value: unknown): unknown {
   return rebuild([...nodes.values()], (leaf) => leaf)
 }
 
-/** What stays of an object that carries a reference; null where it carries none, or nothing beside it. */
+/** Returns the rest of an object that has a reference. Null if it has none, or nothing else. */
 function withoutCopies(contents: Contents, parentKey: unknown): Contents | null {
   if (!carriesRef(fieldNamed(contents, 'assetRef'))) return null
   const keys = contents.keys ?? []
@@ -57,7 +57,7 @@ function withoutCopies(contents: Contents, parentKey: unknown): Contents | null 
   return contentsOf(Object.fromEntries(kept))
 }
 
-/** Keys of the bytes that would be a body, were there no reference. */
+/** Returns the keys of the bytes that would be a body if there were no reference. */
 function shapedKeys(fields: Fields, parentKey: unknown): string[] {
   const shape = shapeOf(fields, parentKey)
   const isBroken = shape?.body.type === 'base64' && decodeBase64(shape.body.text) === null

@@ -86,8 +86,8 @@ describe('extractAssets, where something is wrong', () => {
     ])
     expect(value).toMatchObject([
       { assetError: { code: 'asset_invalid' } },
-      { assetError: { message: 'The body is empty, which is no image.' } },
-      { assetError: { message: 'The body is empty, which is no image.' } },
+      { assetError: { message: 'The body is empty, so it is not a valid image file.' } },
+      { assetError: { message: 'The body is empty, so it is not a valid image file.' } },
       { assetRef: ref, mimeType: 'text/plain' },
       png,
     ])

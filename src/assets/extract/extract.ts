@@ -51,7 +51,7 @@ const OPTIONS: OptionTable<ExtractOptions> = {
 
 /** The result of {@link extractAssets}. */
 export interface Extracted {
-  /** The value with references in place of bodies; the same object if it holds no body. */
+  /** The value with references in place of bodies. The same object if it contains no body. */
   value: unknown
   created: AssetCreated[]
   errors: AssetFailed[]
@@ -83,10 +83,10 @@ export async function extractAssets(value: unknown, options: ExtractOptions): Pr
   return { value: rebuild(nodes, resultOf), created, errors }
 }
 
-/** A body to save, and what was found beside it. */
+/** A body to save, and what was found next to it. */
 interface BodyToSave {
   load(): LoadedBody | LoadedContent
-  /** Bytes that are counted already. */
+  /** Bytes that are already counted. */
   size: number
   mime: string | null
   name: string | null
@@ -99,14 +99,14 @@ type Saved =
   | { info: AssetInfo; error?: undefined }
   | { info?: undefined; error: { code: string; message: string } }
 
-/** 256 bodies of this size: what is decoded and not yet saved stays below 64 MiB, or is one body. */
+/** 256 bodies of this size: decoded bodies that wait to be saved take less than 64 MiB, unless one alone is larger. */
 const BYTES_PER_PLACE = 256 * 1024
-/** Bodies that are begun before the event loop has its turn. */
+/** Bodies that are started before yielding to the event loop. */
 const AT_ONCE = 100
 
 /**
- * Saves findings, many at once, and reports them in order. What a handler of events throws, an abort, and a result that
- * is too large end all saves.
+ * Saves findings, many at once, and reports them in order. An error of an event handler, an abort, and a result that is
+ * too large end all saves.
  */
 class FindingSaver {
   /** What each finding becomes in the value. */
@@ -186,7 +186,7 @@ class FindingSaver {
   }
 
   async #saveBody({ load, size, mime, name, origin, turn }: BodyToSave): Promise<Saved> {
-    // Saves into memory would not let other work run.
+    // Saving to memory would otherwise block the event loop.
     if (++this.#bodies % AT_ONCE === 0) await setImmediate()
     const { assets, by, tool, toolCallId, namespace } = this.#options
     const signal = this.#signal
@@ -219,7 +219,7 @@ class FindingSaver {
     }
   }
 
-  /** A body whose stream counts the bytes that flow beyond the `size` that is counted already. */
+  /** Wraps a body so that its stream counts the bytes beyond `size`, which is already counted. */
   #counted(body: BodyInput, size: number): BodyInput {
     if (!(body instanceof ReadableStream)) return body
     let flown = 0
@@ -246,13 +246,13 @@ function streamOf(finding: Finding): object | null {
   return finding.type === 'value' ? streamIn(finding.body) : null
 }
 
-/** Bytes of a finding, as far as they are known. */
+/** Returns the bytes of a finding, as far as they are known. */
 function bytesOf(finding: Finding): number {
   if (finding.type === 'value') return sizeOf(finding.body)
   return finding.urls.reduce((sum, url) => sum + url.data.length * 0.75, 0)
 }
 
-/** Whether a claim, which may be anything, is a MIME type. */
+/** Returns whether a declared type, which may be anything, is a MIME type. */
 function isMimeType(claim: string | null | undefined): claim is string {
   return typeof claim === 'string' && parseMimeType(claim) !== null
 }
@@ -262,7 +262,7 @@ function checkContent({ input }: LoadedBody, claim: string | undefined): void {
   const isEmpty = input instanceof Uint8Array && input.byteLength === 0
   const kind = claim === undefined ? 'file' : kindOf(claim)
   if (!isEmpty || kind === 'file') return
-  throw new ByrefError('asset_invalid', `The body is empty, which is no ${kind}.`)
+  throw new ByrefError('asset_invalid', `The body is empty, so it is not a valid ${kind} file.`)
 }
 
 function failureOf(error: unknown): { code: string; message: string } {

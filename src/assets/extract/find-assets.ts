@@ -27,16 +27,16 @@ import {
 export interface FoundValue {
   type: 'value'
   body: FoundBody
-  /** The type that was claimed beside it. */
+  /** The type that was declared for it. */
   mime: string | null
   name: string | null
-  /** What stays beside the reference. */
+  /** The fields that stay next to the reference. */
   rest: Fields
   /** JSON Pointer (RFC 6901). */
   origin: string
 }
 
-/** A text with data URLs in it, which become embedded references. */
+/** A text that contains data URLs, which become embedded references. */
 export interface FoundText {
   type: 'text'
   text: string
@@ -44,40 +44,40 @@ export interface FoundText {
   origin: string
 }
 
-/** Something with a body that is to be saved. */
+/** A part of the value with a body to save. */
 export type Finding = FoundValue | FoundText
 
-/** What an item becomes. */
+/** The replacement of an item. */
 export type Leaf = Finding | FoundNumbers
 
-/** A value as it was walked. */
+/** A value after the walk. */
 export interface FoundAssets {
   /** The first is a list around the value. */
   nodes: TreeNode<Leaf>[]
-  /** In the order of the walk. */
+  /** In walk order. */
   findings: Finding[]
 }
 
 type Node = TreeNode<Leaf>
 
-/** What a value may hold. */
+/** The limits of a value. */
 interface FindLimits {
   depth: number
   items: number
   smallItems: number
 }
 
-/** Bytes below which a body is small: what is kept of an asset beside its body takes more. */
+/** Bodies below this size are small: the record of an asset takes more bytes. */
 const SMALL_BYTES = 1_024
 
 /**
- * Finds everything in a value that becomes an asset, and typed arrays, which become lists. Iterative, so that neither
- * depth nor cycles end it; changes nothing, and reads each field once, unless one beside it throws. What has a `toJSON`
- * is what that gives, as in the log; what throws when it is read is a body that cannot be saved. Keys are left alone,
- * also where they are base64. When it throws, the streams that it found are ended.
+ * Finds everything in a value that becomes an asset, and typed arrays, which become lists. It is iterative, so neither
+ * depth nor cycles can break it. It changes nothing, and reads each field once unless another field of the object
+ * throws. An object with `toJSON` counts as its result, as in the log. A field that throws is a body that cannot be
+ * saved. Keys are never examined. If it throws, the streams that it found are ended.
  *
- * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond `items` and `smallItems`, `result_too_large` for a list that
- * JSON could not hold
+ * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond `items` and `smallItems`,
+ * `result_too_large` for a list that JSON cannot represent
  */
 export function findAssets(value: unknown, limits: FindLimits): FoundAssets {
   const nodes = new Map<object, Node>()
@@ -158,7 +158,7 @@ export function findAssets(value: unknown, limits: FindLimits): FoundAssets {
   try {
     const around = [value]
     enter(around, contentsOf(around), null, 0)
-    // A Map yields what is added while it is walked: this ends when everything was seen.
+    // A Map also iterates entries that are added during the walk, so this ends when all nodes were seen.
     for (const node of nodes.values()) visitItems(node)
   } catch (error) {
     endStreams(findings, error)
@@ -167,7 +167,7 @@ export function findAssets(value: unknown, limits: FindLimits): FoundAssets {
   return { nodes: [...nodes.values()], findings }
 }
 
-/** Ends the streams among findings that nobody has begun to read. */
+/** Ends the streams among findings that nobody has started to read. */
 export function endStreams(findings: readonly Finding[], reason: unknown): void {
   for (const finding of findings) if (finding.type === 'value') cancelFound(finding.body, reason)
 }
@@ -185,7 +185,7 @@ function findInText(text: string, parent: Node, position: number): Finding | nul
   if (parseDataUrl(text) || (url && isNoSentence(url))) return whole
   const urls = findDataUrls(text)
   if (urls.length > 0) return { type: 'text', text, urls, origin }
-  // Base64 that is broken from its first letter on.
+  // Base64 that is invalid from its first character.
   return url?.base64 ? whole : null
 }
 
@@ -194,17 +194,17 @@ function setLeaf(node: Node, position: number, leaf: Leaf): void {
   node.leaves.set(position, leaf)
 }
 
-/** Whether a body beside a reference is what the reference stands for. */
+/** Returns whether a body next to a reference is a copy of the referenced asset. */
 function isCopy({ type }: FoundBody): boolean {
   return type !== 'unreadable' && type !== 'numbers'
 }
 
-/** Whether a data URL with spaces is one by its type: text about `data:text/html, …` is a sentence. */
+/** Returns whether the type shows that text with spaces is a data URL. Text about `data:text/html, …` is a sentence. */
 function isNoSentence({ base64, mime, data }: DataUrl): boolean {
   return !base64 && mime !== null && !/^text\//i.test(mime) && /^\S.*$/.test(data)
 }
 
-/** Whether something in it may become something else. */
+/** Returns whether something inside a value may be replaced. */
 function isToWalk(value: unknown): boolean {
   return typeof value === 'string' ? mayBecomeAsset(value) : isObject(value)
 }
@@ -224,36 +224,36 @@ function lengthOf({ start, end }: DataUrlMatch): number {
   return end - start
 }
 
-/** Numbers of a typed array that become a list; more of them are bytes. */
+/** Maximum length of a typed array that becomes a list. Longer ones are bytes. */
 const MAX_LISTED = 4096
 
-/** A typed array of numbers: a list of them says the same, and JSON can carry it. */
+/** A typed array of numbers. A list has the same information, and JSON can represent it. */
 interface FoundNumbers {
   type: 'numbers'
   list: readonly (number | bigint)[]
 }
 
-/** What an object is to the walk. */
+/** How the walk treats an object. */
 type Seen =
   | SeenContents
   | FoundNumbers
   | { type: 'body'; body: FoundBody }
   | { type: 'text'; text: string }
 
-/** A container, or an object that stands for a body. */
+/** A container, or an object that represents a body. */
 interface SeenContents {
   type: 'contents'
   contents: Contents
   shape: ShapeFound | null
 }
 
-/** A shape, with what stays beside its body. */
+/** A shape, and the fields next to its body. */
 type ShapeFound = AssetShape & { rest: Fields }
 
-/** Keys of a reference, or of the error in its place: ours win. */
+/** Keys of a reference, or of the error in its place. They override the object's own keys. */
 const RESULT_KEYS: ReadonlySet<string> = new Set(['assetRef', 'mimeType', 'kind', 'assetError'])
 
-/** What a field gave that throws when it is read. */
+/** A field that throws when it is read. */
 class Unreadable {
   readonly error: unknown
 
@@ -263,8 +263,8 @@ class Unreadable {
 }
 
 /**
- * What an object is that stands under `key`; null for what stays as it is. Reads it, by its `toJSON` where it has one, and
- * never throws: what does is a body that cannot be saved.
+ * Classifies an object under `key`. Returns null if it stays unchanged. Uses `toJSON` if it has one. Never throws
+ * otherwise: an object that cannot be read is a body that cannot be saved.
  *
  * @throws ListTooLongError
  */
@@ -289,7 +289,7 @@ function see(item: object, key: unknown): Seen | null {
   return isObject(json) ? (seeBinary(json) ?? seeContents(json, key)) : null
 }
 
-/** Null where `toJSON` throws: whoever makes JSON of the value hears of it. */
+/** Returns null if `toJSON` throws. The same error occurs when JSON is made of the value. */
 function jsonOf(item: object, key: unknown): unknown {
   try {
     return (item as { toJSON(key: string): unknown }).toJSON(String(key))
@@ -312,7 +312,7 @@ function seeContents(item: object, key: unknown): SeenContents {
   return { type: 'contents', contents, shape: shapeIn(item, contents, key) }
 }
 
-/** Where a field throws, an {@link Unreadable} stands for it. */
+/** Reads the contents of an object. A field that throws is replaced by an {@link Unreadable}. */
 function readContents(item: object): Contents {
   try {
     return contentsOf(item)
@@ -322,14 +322,17 @@ function readContents(item: object): Contents {
   }
 }
 
-/** Plain data, in most cases: what needs no look at its class. */
+/** Returns whether an object is plain data. This test avoids checking its class in most cases. */
 function isContainer(item: object): boolean {
   const prototype = Object.getPrototypeOf(item)
   if (prototype === Object.prototype || prototype === Array.prototype) return true
   return prototype === null || item instanceof Map || item instanceof Set
 }
 
-/** The shape that an object is, with what stays beside its body; null for plain data, and beside a reference. */
+/**
+ * Returns the shape of an object with the fields next to its body. Null for plain data, and for an object with a
+ * reference.
+ */
 function shapeIn(item: object, { keys, items }: Contents, parentKey: unknown): ShapeFound | null {
   if (item instanceof Map || !keys?.some((key, i) => mayHoldBody(key, items[i]))) return null
   const fields = Object.fromEntries(keys.map((key, i) => [key, items[i]])) as Fields
@@ -348,7 +351,7 @@ function seeNumbers(view: ArrayBufferView): Seen {
     : { type: 'numbers', list: Array.from(numbers) }
 }
 
-/** Whether a value has fields or items. */
+/** Returns whether a value has fields or items. */
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }

@@ -9,12 +9,12 @@ export type FoundBody =
   | { type: 'base64'; text: string }
   | { type: 'data-url'; text: string }
   | { type: 'binary'; input: BodyInput }
-  /** Too many numbers for a list: they become structured content, where each has a reference. */
+  /** Too many numbers for a list. They become structured content, in which each number has a reference. */
   | { type: 'numbers'; view: ArrayBufferView }
-  /** What a getter or a Proxy threw in place of a value. */
+  /** A value whose getter or Proxy threw. */
   | { type: 'unreadable'; error: unknown }
 
-/** A body that can be saved, and what it says of itself. */
+/** A body that can be saved, and its declared type. */
 export interface LoadedBody {
   input: BodyInput
   mime: string | null
@@ -65,8 +65,8 @@ export function loadBody(
 }
 
 /**
- * A body that is a value by itself: bytes (also a Buffer, a `Uint8ClampedArray` or a `DataView`), a Blob, a Response, a web
- * stream or a Node stream. Null for anything else, also for typed arrays of numbers.
+ * Returns a body that is a value by itself: bytes (also a Buffer, a `Uint8ClampedArray` or a `DataView`), a Blob, a
+ * Response, a web stream or a Node stream. Null for anything else, also for typed arrays of numbers.
  */
 export function binaryBody(value: object): FoundBody | null {
   if (ArrayBuffer.isView(value)) {
@@ -80,7 +80,10 @@ export function binaryBody(value: object): FoundBody | null {
   return isInput || isNodeStream(value) ? { type: 'binary', input: value } : null
 }
 
-/** Bytes of the body, by its encoding, its Blob or its `content-length`; 0 if only reading it tells. */
+/**
+ * Returns the bytes of the body, from its encoding, its Blob or its `content-length`. 0 if the size is known only after
+ * reading.
+ */
 export function sizeOf(body: FoundBody): number {
   if (body.type === 'base64' || body.type === 'data-url') return body.text.length * 0.75
   if (body.type === 'numbers') return body.view.byteLength
@@ -91,7 +94,7 @@ export function sizeOf(body: FoundBody): number {
   return input instanceof Uint8Array ? input.byteLength : 0
 }
 
-/** The stream of a body, which can be read only once; null if the body is no stream. */
+/** Returns the stream of a body, which can be read only once. Null if the body is not a stream. */
 export function streamIn(body: FoundBody): object | null {
   if (body.type !== 'binary') return null
   const { input } = body
@@ -107,5 +110,5 @@ export function cancelFound(body: FoundBody, reason: unknown): void {
 }
 
 function undecodable(what: string): ByrefError {
-  return new ByrefError('asset_invalid', `The body does not decode: ${what} is broken.`)
+  return new ByrefError('asset_invalid', `The body cannot be decoded: ${what} is malformed.`)
 }

@@ -1,12 +1,12 @@
 import { mayHoldDataUrl, startsAsFile } from '../bodies/data-url.ts'
 import { mayHoldBody } from './asset-shapes.ts'
 
-/** Whether text could be a body, or have a data URL in it: cheap, for the many texts that are neither. */
+/** Returns whether text could be a body, or contain a data URL. It is a cheap test for the many texts that do not. */
 export function mayBecomeAsset(text: string): boolean {
   return mayHoldDataUrl(text) || startsAsFile(text)
 }
 
-/** Whether JSON could hold a body: as text, or in an object with one of the keys that bodies stand under. */
+/** Returns whether JSON could contain a body: as text, or in an object with a key of bodies. */
 export function mayHoldAssets(value: unknown): boolean {
   if (typeof value === 'string') return mayBecomeAsset(value)
   if (typeof value !== 'object' || value === null) return false
@@ -14,12 +14,12 @@ export function mayHoldAssets(value: unknown): boolean {
   return Object.entries(value).some(([key, item]) => mayHoldBody(key, item) || mayHoldAssets(item))
 }
 
-/** Values in one result that are looked at one by one; a larger one takes the ordinary way. */
+/** Maximum number of values that are examined one by one. A larger result is walked as usual. */
 const MAX_VALUES = 500
 
 /**
- * Whether a value is JSON as it stands, small, and without anything that could be a body or stand beside a reference: most
- * results of tools are, and need no walk.
+ * Returns whether a value is small, plain JSON without bodies and references. Most results of tools are, and need no
+ * walk.
  */
 export function isPlainJson(value: unknown): boolean {
   let left = MAX_VALUES
@@ -43,7 +43,7 @@ export function isPlainJson(value: unknown): boolean {
   try {
     return isPlain(value)
   } catch {
-    // A proxy may refuse to be looked at.
+    // A Proxy may throw.
     return false
   }
 }

@@ -2,7 +2,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { putKey } from '../../core/json/json.ts'
 import { pointerStep } from '../../core/refs/field-key.ts'
 
-/** The contents of a container, of which each item was read once. */
+/** The contents of a container. Each item was read once. */
 export interface Contents {
   /** The container, or what its `toJSON` returned. */
   of: object
@@ -11,16 +11,16 @@ export interface Contents {
   items: readonly unknown[]
 }
 
-/** A container in a value that is walked. `Leaf` is what some of its items become. */
+/** A container in a value that is walked. `Leaf` is the replacement of an item. */
 export interface TreeNode<Leaf> extends Contents {
   value: object
-  /** What the container itself becomes. Its contents then stay beside that. */
+  /** The replacement of the container itself. Its contents stay next to it. */
   own: Leaf | null
   /** By the position of the item. */
   leaves: Map<number, Leaf> | null
-  /** Whether its contents are not those of the value. */
+  /** Whether its contents differ from those in the value. */
   isCut: boolean
-  /** The parent from which the walk came first; null for the list around the value. */
+  /** The first parent that the walk came from. Null for the list around the value. */
   parent: TreeNode<Leaf> | null
   position: number
   /** Other parents. */
@@ -28,7 +28,7 @@ export interface TreeNode<Leaf> extends Contents {
   level: number
 }
 
-/** A node of the tree; the root is a list around the value. */
+/** Creates a node of the tree. The root is a list around the value. */
 export function createNode<Leaf>(
   value: object,
   contents: Contents,
@@ -50,10 +50,10 @@ export function createNode<Leaf>(
   }
 }
 
-/** The limit of structured content too. */
+/** The same limit as for structured content. */
 const MAX_LIST = 20_000_000
 
-/** A list that is too long, most often a sparse one with a few items at large indices. */
+/** The error for a list that is too long, usually a sparse one with a few items at large indices. */
 export class ListTooLongError extends ByrefError {
   constructor(length: number) {
     super('result_too_large', `The result has a list of ${length} items; save it as bytes or rows.`)
@@ -61,7 +61,7 @@ export class ListTooLongError extends ByrefError {
 }
 
 /**
- * Reads a container, once. A getter runs here and nowhere else.
+ * Reads a container once. Getters run only here.
  *
  * @throws ListTooLongError
  */
@@ -79,7 +79,7 @@ export function contentsOf(value: object): Contents {
   return { of: value, keys, items: keys.map((key) => fields[key]) }
 }
 
-/** Reads an object or a list of which some field throws: `onError` says what stands for that field. */
+/** Reads an object or a list in which some field throws. `onError` gives the replacement of that field. */
 export function readableContents(value: object, onError: (error: unknown) => unknown): Contents {
   const fields = value as Record<string, unknown>
   const keys = Object.keys(value)
@@ -93,17 +93,17 @@ export function readableContents(value: object, onError: (error: unknown) => unk
   return { of: value, keys: Array.isArray(value) ? null : keys, items }
 }
 
-/** The key of an item, or its position. */
+/** Returns the key of an item, or its position. */
 export function keyAt({ keys }: Contents, position: number): unknown {
   return keys ? keys[position] : position
 }
 
-/** The item of an object under a key; undefined where there is none. */
+/** Returns the item of an object under a key, or undefined. */
 export function fieldNamed({ keys, items }: Contents, key: string): unknown {
   return keys ? items[keys.indexOf(key)] : undefined
 }
 
-/** The JSON Pointer (RFC 6901) to an item, by the first path of the walk. */
+/** Returns the JSON Pointer (RFC 6901) to an item, by the first path of the walk. */
 export function originOf<Leaf>(node: TreeNode<Leaf>, position: number): string {
   let pointer = ''
   let at = position
@@ -115,9 +115,8 @@ export function originOf<Leaf>(node: TreeNode<Leaf>, position: number): string {
 }
 
 /**
- * The value of a tree with something else in place of its leaves. Only containers on the way to one are copied, from what
- * they held when they were walked, and class instances among them to plain objects; a cycle through them leads back to
- * the copies.
+ * Rebuilds the value with replacements for the leaves. Only containers on the way to a leaf are copied, as they were
+ * during the walk. Class instances among them become plain objects. A cycle leads back to the copies.
  */
 export function rebuild<Leaf>(
   nodes: readonly TreeNode<Leaf>[],

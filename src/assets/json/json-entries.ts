@@ -6,7 +6,7 @@ import { JsonWalker, NotJsonError, unescaped } from './json-walker.ts'
 
 const { setImmediate } = nodeBuiltin('node:timers/promises')
 
-/** An entry of the outermost container: its key, and the byte offsets of the entry, of its value and behind it. */
+/** An entry of the outermost container: its key, and the byte offsets of the entry, of its value and of its end. */
 export interface ScannedEntry {
   /** Null in a list. */
   key: string | null
@@ -74,7 +74,7 @@ export interface JsonEntries {
   step: number
   /** Entries 0, `step`, 2 × `step` … `hash` is the hash of the key. */
   kept: { start: number; valueStart: number; end: number; hash: number }[]
-  /** Behind the last entry. */
+  /** The offset after the last entry. */
   end: number
   /** Levels of containers below. */
   depth: number
@@ -84,7 +84,7 @@ export interface JsonEntries {
 const MAX_KEPT = { list: 65_536, object: 262_144 }
 /** Approximate memory of a kept entry, in bytes. */
 export const KEPT_BYTES = 64
-/** Bytes that are scanned between two looks at the clock. */
+/** Bytes that are scanned between two checks of the clock. */
 const SLICE = 64 * 1024
 /** Milliseconds of work before other tasks of the event loop run. */
 const TURN_MS = 8
@@ -125,7 +125,7 @@ export async function scanEntries(source: BodyRanges, range: ByteRange): Promise
   return { kind: root, count, step, kept, end, depth }
 }
 
-/** Where the value of an entry is; null if there is no such entry. Of a repeated key the last entry counts. */
+/** Returns where the value of an entry is; null if there is no such entry. Of a repeated key the last entry counts. */
 export async function findEntry(
   source: BodyRanges,
   { entries, range, key }: { entries: JsonEntries; range: ByteRange; key: FieldKey },
@@ -149,7 +149,7 @@ export async function findEntry(
   return null
 }
 
-/** The key that is written from `start` on; its value begins at `valueStart`. */
+/** Returns the key that is written from `start` on; its value begins at `valueStart`. */
 export async function keyIn(
   source: BodyRanges,
   start: number,
@@ -174,7 +174,7 @@ export async function outlineOf(
   return Object.fromEntries(keys)
 }
 
-/** The `nth` item of a part of a list. */
+/** Returns the `nth` item of a part of a list. */
 async function nthOf(source: BodyRanges, part: ByteRange, nth: number): Promise<ByteRange | null> {
   let at = 0
   let found: ByteRange | null = null

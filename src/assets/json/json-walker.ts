@@ -3,7 +3,7 @@ export class NotJsonError extends Error {}
 
 /** A scalar value, or the text of a key. `start` and `end` count from the beginning of the JSON. */
 export interface JsonToken {
-  /** What is written: of a string what stands between its quotes, escapes included. */
+  /** The raw text. For a string, the text between its quotes, with escapes. */
   raw: string
   isText: boolean
   start: number
@@ -33,9 +33,8 @@ const WORD_END = /[,\]}\s]/g
 const MAX_WORD = 64 * 1024
 
 /**
- * Reads JSON (RFC 8259) chunk by chunk and reports its structure. Accepts what `JSON.parse` accepts. It holds one string at
- * a time, one flag for each open container, and never recurses.
- *
+ * Reads JSON (RFC 8259) chunk by chunk and reports its structure. Accepts the same texts as `JSON.parse`. It holds one
+ * string at a time and one flag for each open container, and never recurses.
  * Chunks are strings. For offsets in bytes, write bytes decoded as Latin-1: one character is then one byte.
  */
 export class JsonWalker {
@@ -189,7 +188,7 @@ export class JsonWalker {
   }
 }
 
-/** The string that {@link JsonToken.raw} of a text stands for. */
+/** Returns the string that the {@link JsonToken.raw} of a text represents. */
 export function unescaped(raw: string): string {
   return raw.includes('\\') ? (JSON.parse(`"${raw}"`) as string) : raw
 }

@@ -84,7 +84,7 @@ export class LargeJson implements AssetContent {
     return this.#value(this.#root)
   }
 
-  /** Where the entries of a value are; null if the body is not JSON. Concurrent callers share one scan. */
+  /** Returns where the entries of a value are; null if the body is not JSON. Concurrent callers share one scan. */
   entriesIn(range: ByteRange): Promise<JsonEntries | null> {
     const { namespace, assetId, digest } = this.#record
     const { cache, store } = this.#access

@@ -16,11 +16,11 @@ interface Space {
   entries: Map<string, RecordEntry>
   /** By digest. */
   bodies: Map<string, PlacedBody & { users: number }>
-  /** Of everything, also of what is over. */
+  /** The usage of all records, including expired ones. */
   held: StoreUsage
 }
 
-/** Records in this process, live objects too; gone when it ends. */
+/** Creates an index in the memory of this process. It also keeps live objects. */
 export function memoryRecords(): RecordIndex {
   const id = newId()
   const spaces = new Map<string | null, Space>()
@@ -126,12 +126,12 @@ function copyOf({ record, bodies, objects }: RecordEntry): RecordEntry {
   return { record: jsonCopy(record), bodies: jsonCopy(bodies), objects }
 }
 
-/** Records are JSON, as in every index; this costs half of what a structured clone does. */
+/** Records are JSON, as in every index. This costs half as much as a structured clone. */
 function jsonCopy<T>(value: T): T {
   return JSON.parse(JSON.stringify(value))
 }
 
-/** What is over needs no room, but counts until it is looked at. */
+/** Expired records need no room, but they count until this check. */
 function checkQuota(space: Space, { bodies }: NewEntry, quota: StoreQuota): void {
   const { assets, bytes } = space.held
   const fresh = bodies.filter(({ digest }) => !space.bodies.has(digest))
@@ -139,7 +139,7 @@ function checkQuota(space: Space, { bodies }: NewEntry, quota: StoreQuota): void
   if (!isWithin(most, quota)) checkRoom(usageIn(space, Date.now(), bodies), quota)
 }
 
-/** What the live records hold, and what `more` bodies would. */
+/** Returns the usage of records that have not expired, plus `more` bodies. */
 function usageIn({ entries }: Space, now: number, more: NewEntry['bodies'] = []): StoreUsage {
   const live = [...entries.values()].filter(({ record }) => !isExpired(record, now))
   return usageOf(

@@ -10,9 +10,9 @@ import { type SqlWork, type Statement, sqlRecords } from './sql-records.ts'
 export type PostgresRecordsOptions = PostgresOptions
 
 /**
- * Records in a PostgreSQL database, for any number of processes on any number of machines. What resolves is committed and
- * as durable as the server makes it. Concurrent additions to one namespace wait for each other, so that quotas are exact.
- * The tables are created when the index is opened, also by several processes at once.
+ * Creates an index in a PostgreSQL database, for any number of processes on any number of machines. A resolved change
+ * is committed, and as durable as the server makes it. Concurrent additions to one namespace wait for each other, so
+ * quotas are exact. Opening the index creates its tables, also in several processes at once.
  *
  * @throws ByrefError `config_invalid`
  */
@@ -45,7 +45,7 @@ export function postgresRecords(options: PostgresRecordsOptions): RecordIndex {
   })
 }
 
-/** Runs work; several texts of one statement become one round trip. */
+/** Runs work. Several texts of one statement take one round trip. */
 async function run<T>(query: Query, work: SqlWork<T>): Promise<T> {
   let next = work.next()
   while (!next.done) {
@@ -79,9 +79,9 @@ async function exclusively<T>(
 }
 
 /**
- * The tables of the index. A namespace '' is none. Names are compared byte by byte, as they are in every index. A record's
- * `bodies` are JSON: digest, size and key of each, its own first. `spaces` says what a namespace holds, and is what
- * those wait for who add to it or take from it at the same time.
+ * Returns the tables of the index. The namespace '' means none. Names are compared byte by byte, as in every index. A
+ * record's `bodies` are JSON: the digest, size and key of each, its own first. `spaces` has the usage of each
+ * namespace. Its row is the lock for concurrent additions and removals.
  */
 function recordTables(): Tables {
   return {

@@ -19,7 +19,7 @@ export interface RecordIndex {
   readonly keepsObjects: boolean
   /** Opens or creates the index. Returns the id of the index, by which bodies know the index that they belong to. */
   open(): Promise<string>
-  /** The bodies of those digests that are there already. */
+  /** Returns the bodies of those digests that are there already. */
   bodies(namespace: string | null, digests: readonly string[]): Promise<PlacedBody[]>
   /**
    * Adds a record with its bodies. If the namespace has a body of a digest already, that one is kept and the new one is
@@ -29,7 +29,7 @@ export interface RecordIndex {
    * removes those bodies that are not {@link held}.
    */
   add(entry: NewEntry, quota?: StoreQuota): Promise<{ unused: string[]; missing: string[] }>
-  /** A record and its bodies; null if there is no such record. */
+  /** Returns a record and its bodies; null if there is no such record. */
   get(namespace: string | null, assetId: string): Promise<RecordEntry | null>
   /**
    * Entries that have not expired at `now`, newest first, after the place `after`. `next` is the place of the last
@@ -48,13 +48,13 @@ export interface RecordIndex {
     assetId: string,
     when: { now: number; expired?: boolean },
   ): Promise<PlacedBody[] | null>
-  /** What a namespace holds: records that have not expired at `now`, and the bytes of their distinct bodies. */
+  /** Returns what a namespace holds: records that have not expired at `now`, and the bytes of their distinct bodies. */
   usage(namespace: string | null, now: number): Promise<StoreUsage>
   /** Namespaces that hold a record that has not expired at `now`. */
   namespaces(now: number): Promise<(string | null)[]>
   /** At most `limit` records that have expired at `now`. */
   expired(now: number, limit: number): Promise<{ namespace: string | null; assetId: string }[]>
-  /** Those of the keys that belong to a body of some record. */
+  /** Returns the keys that belong to a body of some record. */
   held(keys: readonly string[]): Promise<Set<string>>
   /**
    * Runs `work` unless another process of the same index runs work of this name; null if one does. The lock ends with the
@@ -85,16 +85,16 @@ export interface NewEntry {
   objects?: readonly unknown[]
 }
 
-/** Bodies by what names them, and what they cost. */
+/** Bodies by what names them, with their sizes. */
 type Sized = readonly { digest: string; size: number }[]
 
-/** The number of assets, each given by its bodies, and the bytes of all distinct bodies, `more` included. */
+/** Returns the number of assets, each given by its bodies, and the bytes of all distinct bodies, `more` included. */
 export function usageOf(assets: readonly Sized[], more: Sized = []): StoreUsage {
   const sizes = new Map([...assets, more].flat().map(({ digest, size }) => [digest, size]))
   return { assets: assets.length, bytes: [...sizes.values()].reduce((sum, size) => sum + size, 0) }
 }
 
-/** Whether a usage is within the quota. */
+/** Returns whether a usage is within the quota. */
 export function isWithin(held: StoreUsage, quota: StoreQuota): boolean {
   return held.assets <= quota.assets && held.bytes <= quota.bytes
 }
@@ -108,7 +108,7 @@ export function checkRoom(held: StoreUsage, quota: StoreQuota): void {
   if (!isWithin({ ...held, assets: held.assets + 1 }, quota)) throw quotaExceeded(quota)
 }
 
-/** The error for an asset that exceeds the quota. */
+/** Returns the error for an asset that exceeds the quota. */
 export function quotaExceeded({ assets, bytes }: StoreQuota): ByrefError {
   const most = [
     ...(assets === Infinity ? [] : [`${assets} assets (limits.quotaAssets)`]),

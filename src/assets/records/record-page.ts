@@ -14,7 +14,7 @@ export function newestFirst(a: RecordPlace, b: RecordPlace): number {
 }
 
 /**
- * The size of a page: 200 by default, at most 1,000.
+ * Returns the size of a page: 200 by default, at most 1,000.
  *
  * @throws ByrefError `bad_request` for anything but a whole number from 1
  */
@@ -41,7 +41,7 @@ export function recordPage(
   }
 }
 
-/** The cursor of the page after a place. */
+/** Returns the cursor of the page after a place. */
 export function formatCursor({ createdAt, assetId }: RecordPlace): string {
   return `${createdAt} ${assetId}`
 }

@@ -48,7 +48,7 @@ const FIRST = '\u{10ffff}'
 
 const IS_LIVE = '(expires IS NULL OR expires > $2)'
 
-/** A {@link RecordIndex} in a SQL database, with the tables that {@link SqlDialect} stands for. */
+/** Creates a {@link RecordIndex} in a SQL database, with the tables that {@link SqlDialect} stands for. */
 export function sqlRecords(dialect: SqlDialect): RecordIndex {
   const { name, read, write, among } = dialect
   return {
@@ -219,7 +219,7 @@ function* removeEntry(
   return freed
 }
 
-/** What the live records hold together with `more` bodies. */
+/** Returns what the live records hold together with `more` bodies. */
 function* usageIn(
   { among }: SqlDialect,
   space: string,

@@ -113,7 +113,7 @@ const TABLES = `
 interface SqliteStatements {
   begin: StatementSync
   commit: StatementSync
-  /** A statement of the index, prepared once, and for each of its placeholders the position of the value. */
+  /** Returns a statement of the index, prepared once, and for each of its placeholders the position of the value. */
   statement(text: string): { prepared: StatementSync; places: readonly number[] }
 }
 

@@ -1,7 +1,7 @@
 import { type JsonToken, JsonWalker, unescaped } from '../json/json-walker.ts'
 import { type FieldStep, linePieces, type Piece, type PieceReader } from './line-pieces.ts'
 
-/** Distinct keys that are remembered, so that each is searched once. */
+/** Number of distinct keys that are remembered, so that each is searched once. */
 const MAX_KEYS = 10_000
 
 /** A container that is being read. */
@@ -12,8 +12,8 @@ interface Level {
 }
 
 /**
- * The leaves of a JSON text in order, and each key where it occurs first, before its value. Text becomes its lines; numbers
- * and booleans are as written; null has no text. Holds one leaf at a time and up to 10,000 keys.
+ * Yields the leaves of a JSON text in order, and each key before its value, where it first occurs. Text becomes its
+ * lines; numbers and booleans are unchanged; null has no text. Holds one leaf at a time and up to 10,000 keys.
  *
  * @throws NotJsonError while reading
  */

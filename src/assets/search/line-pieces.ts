@@ -29,11 +29,11 @@ export interface Piece {
 /** Turns chunks of a text into pieces. */
 export interface PieceReader {
   read(chunk: string): Piece[]
-  /** What is left at the end of the text. */
+  /** Returns what is left at the end of the text. */
   end(): Piece[]
 }
 
-/** The path of a leaf, from the root of its value. */
+/** Returns the path of a leaf, from the root of its value. */
 export function pathOf(field: FieldStep | null): FieldKey[] {
   const path: FieldKey[] = []
   for (let step = field; step; step = step.above) path.push(step.key)
@@ -42,16 +42,17 @@ export function pathOf(field: FieldStep | null): FieldKey[] {
 
 /** Characters of a piece that matches may start in; shorter lines are one piece. */
 const WINDOW = 16_000
-/** Characters before it and behind it, for `\b`, what looks behind, and matches over the seam. */
+/** Characters of context before and after a piece, for `\b`, lookbehind, and matches across the boundary. */
 const BEFORE = 64
 const BEHIND = 1_000
 
 /**
- * The lines of a text. Lines of more than 17,000 characters come in parts that overlap 64 characters back and 1,000 ahead.
+ * Creates a reader of the lines of a text. Lines of more than 17,000 characters come in parts that overlap 64 characters back and
+ * 1,000 ahead.
  */
 export function linePieces(field: FieldStep | null = null): PieceReader {
   let line = 1
-  /** What is left of the line: where it starts, and where matches in it may. */
+  /** The rest of the line: where it starts, and where matches in it may start. */
   let rest = ''
   let column = 1
   let from = 0

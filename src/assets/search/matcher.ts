@@ -25,7 +25,7 @@ export interface PieceMatch {
 /** Searches pieces in a thread of its own, so that no expression can block the process. */
 export interface Matcher {
   /**
-   * The first `most` pieces that match.
+   * Returns the first `most` pieces that match.
    *
    * @throws ByrefError `tool_timeout` if an expression takes too long; `invalid_arguments` if it fails
    */
@@ -131,7 +131,7 @@ function answerOf(worker: Thread, ms: number, signal?: AbortSignal): Promise<unk
   })
 }
 
-/** The expression, with the `u` flag if it is valid with it. */
+/** Returns the expression, with the `u` flag if it is valid with it. */
 function expressionOf(source: string, caseSensitive: boolean): { source: string; flags: string } {
   const flags = caseSensitive ? 'g' : 'gi'
   for (const all of [`${flags}u`, flags]) {

@@ -123,7 +123,7 @@ async function findPage(
   return { hits, total: start.hits + hits.length }
 }
 
-/** The pieces of a body, in batches. */
+/** Returns the pieces of a body, in batches. */
 async function openPieces(
   assets: Assets,
   ref: string,
@@ -191,7 +191,10 @@ function snippetOf(text: string, { start, length }: PieceMatch): string {
   return `${from > 0 ? '…' : ''}${shown}${from + SNIPPET < text.length ? '…' : ''}`
 }
 
-/** The reference to a field below what was searched, or to a container around it if that reference would be too long. */
+/**
+ * Returns the reference to a field below what was searched, or to a container around it if that reference would be too
+ * long.
+ */
 function refTo(root: string, field: FieldStep): string {
   const parts = parseAssetRef(root) as AssetRefParts
   const top: readonly FieldKey[] = parts.fieldPath ?? ['content']
@@ -214,7 +217,7 @@ function readCursor(cursor: string | undefined): PageStart {
 
 const CHUNK = 64 * 1024
 
-/** The content of a table, or its rows, as JSON that is made row by row; null for anything else. */
+/** Returns the content of a table, or its rows, as JSON that is made row by row; null for anything else. */
 async function tableAsJson(
   assets: Assets,
   ref: string,

@@ -26,9 +26,9 @@ import { saveAsset } from './save-asset.ts'
 import { removeBodies, sweepStore } from './sweep-store.ts'
 import { verifyStore } from './verify-store.ts'
 
-/** What a store is made of. */
+/** The parts of a store. */
 export interface StoreParts {
-  /** Which assets there are. */
+  /** The index of records. */
   records: RecordIndex
   /** Where their bytes are. Bodies belong to one index; a sweep rejects the bodies of another. */
   bodies: BodyStore
@@ -54,9 +54,9 @@ export const PARTS: OptionTable<StoreParts> = {
 const HOUR = 60 * 60
 
 /**
- * A store of any index and any body store. Bodies are durable before the record that names them is committed, and a record
- * is removed before its bodies. A crash in between leaves bodies that no record needs; a sweep removes them after the grace
- * period. Any number of processes may share both.
+ * Creates a store from any index and any body store. Bodies are durable before the record that names them is committed,
+ * and a record is removed before its bodies. A crash in between leaves bodies that no record needs; a sweep removes
+ * them after the grace period. Any number of processes may share both.
  */
 export function createStore(parts: StoreParts): FullAssetStore {
   checkOptions('createStore', parts, PARTS)
@@ -164,16 +164,16 @@ function secondsLeft({ expiresAt }: AssetRecord): number {
 /** A record and where its bodies are. */
 type FoundRecord = AssetRecord & { at: RecordEntry }
 
-/** A part of one of a record's bodies, read when the stream is. */
+/** Streams a part of one of a record's bodies. The medium is read only when the stream is. */
 type StreamBody = (
   record: FoundRecord,
   body: ByteRange & { digest: string },
 ) => ReadableStream<Uint8Array>
 
 /**
- * Reads the bodies of records; `find` tells whether the same asset is still there. Whoever reads a whole body gets what was
- * saved, or an error at its end. The stream fails with `asset_not_found` if the asset was removed meanwhile, and with
- * `storage_failed` if only the body is missing or damaged.
+ * Creates a reader for the bodies of records; `find` tells whether the same asset still exists. A reader of a whole
+ * body gets what was saved, or an error at its end. The stream fails with `asset_not_found` if the asset was removed
+ * meanwhile, and with `storage_failed` if only the body is missing or damaged.
  */
 function createBodyReader(
   bodies: BodyStore,

@@ -10,16 +10,16 @@ const { join } = nodeBuiltin('node:path')
 
 /** Options of {@link createFsAssetStore}. */
 export interface FsAssetStoreOptions {
-  /** The folder that holds everything; made if it is missing. */
+  /** The folder that contains everything. It is created if it is missing. */
   rootDir: string
   /**
-   * Where its folder `bodies` is published, such as `https://cdn.example.com/assets`: `urlFor` then gives URLs below
-   * it.
+   * The URL at which its folder `bodies` is published, such as `https://cdn.example.com/assets`. `urlFor` then gives
+   * URLs below it.
    */
   baseUrl?: string
   /**
-   * Whether each record is kept among the bodies too, so that `byref assets rebuild` can make a lost index again. Default:
-   * false. Not with a `baseUrl`: records say names and who made what.
+   * Whether each record is also stored among the bodies, so that `byref assets rebuild` can restore a lost index.
+   * Default: false. Not with a `baseUrl`, because records contain names and who made what.
    */
   recordFiles?: boolean
 }
@@ -31,20 +31,23 @@ export const FS_OPTIONS: OptionTable<FsAssetStoreOptions> = {
 }
 
 /**
- * Keeps assets in a folder: records in `records.sqlite`, bodies as files in `bodies`.
+ * Creates a store in a folder: records in `records.sqlite`, bodies as files in `bodies`.
  *
- * @throws ByrefError `config_invalid` for `recordFiles` among bodies that are published
+ * @throws ByrefError `config_invalid` for `recordFiles` among published bodies
  */
 export function createFsAssetStore(options: FsAssetStoreOptions): FullAssetStore {
   checkOptions('createFsAssetStore', options, FS_OPTIONS)
   const { rootDir, baseUrl, recordFiles } = options
   if (recordFiles && baseUrl !== undefined) {
-    throw new ByrefError('config_invalid', 'Records cannot lie among bodies that are published.')
+    throw new ByrefError(
+      'config_invalid',
+      'recordFiles cannot be used with baseUrl: it would publish the records.',
+    )
   }
   return createStore({ ...fsParts(rootDir, baseUrl), recordFiles })
 }
 
-/** Where a folder has its records and its bodies. */
+/** Returns the index and the bodies of a folder. */
 export function fsParts(rootDir: string, baseUrl?: string): StoreParts {
   return {
     records: sqliteRecords(join(rootDir, 'records.sqlite')),

@@ -3,7 +3,7 @@ import { memoryBodies } from '../bodies/memory-bodies.ts'
 import { memoryRecords } from '../records/memory-records.ts'
 import { createStore } from './create-store.ts'
 
-/** Keeps assets in this process, live objects too. Everything is gone when the process ends. */
+/** Creates a store in the memory of this process. It also keeps live objects. */
 export function createMemoryAssetStore(): FullAssetStore {
   return createStore({ records: memoryRecords(), bodies: memoryBodies() })
 }

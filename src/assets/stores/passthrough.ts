@@ -39,9 +39,9 @@ export const PASSTHROUGH_OPTIONS: OptionTable<PassthroughStoreOptions> = {
 }
 
 /**
- * Keeps nothing: the application takes the bodies from `ASSET_CREATED`, or reads each once, and stores them itself. A body
- * can be read once by `get`, `open` or an inline URL. Unread bodies are dropped after a while. What is known of an asset
- * (`info`, `list`) is kept longer, so that later reads can say why there is no body.
+ * Creates a store that keeps nothing. The application takes the bodies from `ASSET_CREATED`, or reads each once, and
+ * stores them itself. A body can be read once by `get`, `open` or an inline URL. Unread bodies are dropped after a
+ * while. The description of an asset (`info`, `list`) is kept longer, so that later reads can say why there is no body.
  */
 export function createPassthroughStore(options: PassthroughStoreOptions = {}): FullAssetStore {
   checkOptions('createPassthroughStore', options, PASSTHROUGH_OPTIONS)
@@ -98,7 +98,7 @@ interface Entry {
   bodies: Map<string, Uint8Array>
   bytes: number
   savedAt: number
-  /** Why a body is not there any more. */
+  /** Why the body is gone. */
   gone: string
 }
 
@@ -161,7 +161,7 @@ class WaitingBodies {
     throw bodyGone(record.assetId, entry?.gone ?? 'it was removed')
   }
 
-  /** The body. Unless it is kept, this was its one read. */
+  /** Returns the body. Unless it is kept, this was its one read. */
   take(record: AssetRecord, digest: string, keep = false): Uint8Array {
     const { entry, bytes } = this.bodyOf(record, digest)
     if (keep) return bytes
@@ -212,7 +212,7 @@ class WaitingBodies {
     return now - savedAt >= this.#ttlMs
   }
 
-  /** Of several reasons why a body is gone the first is reported. */
+  /** If several reasons apply, the first is reported. */
   #drop(entry: Entry, gone: string): void {
     if (entry.bodies.size === 0) return
     this.#bytes -= entry.bytes

@@ -10,28 +10,28 @@ import { abortable } from '../bodies/abortable.ts'
 import { type ByteRange, byteRange } from '../bodies/body.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
 
-/** How one store reads; {@link recordReader} makes the methods from it. */
+/** The reading operations of one store, from which {@link recordReader} makes the methods. */
 export interface RecordSource<R extends AssetRecord> {
-  /** The record of an asset that is there and whose time is not over. */
+  /** Finds the record of an asset that exists and has not expired. */
   find(assetId: string, where?: StoreOptions): R | null | Promise<R | null>
-  /** The record as it may be given away. */
+  /** Returns a copy of the record for callers. */
   show(record: R): AssetRecord
-  /** The whole body, for the caller to keep. */
+  /** Returns the whole body, which the caller keeps. */
   bytes(record: R): Uint8Array | Promise<Uint8Array>
-  /** A part of one of the record's bodies; best one that touches the medium only when it is read. */
+  /** Streams a part of one of the record's bodies. It should touch the medium only when it is read. */
   stream(
     record: R,
     body: ByteRange & { digest: string },
     where: StoreOpenOptions,
   ): ReadableStream<Uint8Array>
-  /** Where the body can be fetched; absent, always a data URL. */
+  /** Returns the URL of the body. Default: always a data URL. */
   urlOf?(record: R, where: StoreUrlOptions): Promise<string>
 }
 
-/** The methods of a store that read. */
+/** The reading methods of a store. */
 export type RecordReader = Pick<FullAssetStore, 'get' | 'urlFor' | 'info' | 'open' | 'object'>
 
-/** The reading half of a store. It keeps no live objects. */
+/** Creates the reading half of a store. It keeps no live objects. */
 export function recordReader<R extends AssetRecord>(source: RecordSource<R>): RecordReader {
   async function known(assetId: string, where?: StoreOptions): Promise<R> {
     const record = await source.find(assetId, where)

@@ -8,7 +8,7 @@ import { createStore, INDEX } from './create-store.ts'
 /** Options of {@link createS3AssetStore}. */
 export interface S3AssetStoreOptions extends S3BodiesOptions {
   /**
-   * Where the records are: the path of a SQLite file for the processes of one machine, or an index, such as
+   * The index of records: the path of a SQLite file for the processes of one machine, or an index such as
    * `postgresRecords({ connectionString })` for any number of machines.
    */
   records: string | RecordIndex
@@ -23,7 +23,7 @@ export const S3_STORE_OPTIONS: OptionTable<S3AssetStoreOptions> = {
   }),
 }
 
-/** Keeps bodies in a bucket of any S3-compatible server, and records in a database. */
+/** Creates a store with bodies in a bucket of any S3-compatible server, and records in a database. */
 export function createS3AssetStore(options: S3AssetStoreOptions): FullAssetStore {
   const { records, ...bucket } = checkOptions('createS3AssetStore', options, S3_STORE_OPTIONS)
   return createStore({

@@ -15,16 +15,16 @@ const SMALL = 64 * 1024
 const PARTS_AT_ONCE = 16
 const ATTEMPTS = 10
 
-/** After these errors no record was added for certain. */
+/** With these errors it is certain that no record was added. */
 const CERTAIN = new Set<unknown>(['asset_exists', 'quota_exceeded', 'storage_full'])
 
-/** A body of an asset that is being saved. Without bytes it came as a stream and is written already. */
+/** A body of an asset that is being saved. A body that came as a stream is already written, and has no bytes here. */
 interface StagedBody {
   digest: string
   size: number
   mime: string
   bytes: Uint8Array | null
-  /** Where this save put it; null if the store has the body already. */
+  /** The key of this save; null if the store already has the body. */
   key: string | null
 }
 
@@ -39,8 +39,8 @@ const RECORD_TYPE = 'application/vnd.byref.record+json'
 export const RECORD_EXTENSION = 'record'
 
 /**
- * Saves an asset: writes the bodies that are not there yet, and then adds the record. `ready` is awaited after the options
- * were checked. With `recordFiles` the record itself is one more body of the asset.
+ * Saves an asset: writes the bodies that are missing, and then adds the record. `ready` is awaited after the options
+ * were checked. With `recordFiles`, the record itself is one more body of the asset.
  */
 export async function saveAsset(
   store: SaveParts & { ready(): Promise<unknown> },
@@ -74,7 +74,7 @@ class Saving {
   readonly #recordFiles: boolean
   readonly #options: StoreSaveOptions
   readonly #keys: string[] = []
-  /** When the first body was written that still waits for its record. */
+  /** Time of the first written body that still waits for its record. */
   #since = Infinity
 
   constructor({ records, bodies, recordFiles = false }: SaveParts, options: StoreSaveOptions) {
@@ -104,7 +104,7 @@ class Saving {
     return { ...digester.finish(), mime, bytes: null, key }
   }
 
-  /** Writes what is not there yet, and adds the record. */
+  /** Writes missing bodies, and adds the record. */
   async commit(own: StagedBody, others: StagedBody[]): Promise<AssetRecord> {
     const { signal, quota, objects, namespace = null } = this.#options
     const record = newRecord(own, own.mime, this.#options)
@@ -128,7 +128,7 @@ class Saving {
         if (unused.length > 0) await this.discard(unused)
         return record
       }
-      // Their last asset has been removed meanwhile.
+      // Their last asset was removed meanwhile.
       wanted = all.filter(({ digest }) => missing.includes(digest))
     }
     throw interrupted()
@@ -139,7 +139,7 @@ class Saving {
     await Promise.allSettled(keys.map((key) => this.#bodies.delete(key)))
   }
 
-  /** Removes bodies unless the record is there after all: nobody knows after a failed `add`. */
+  /** Removes bodies unless the record exists after all. A failed `add` does not tell. */
   async discardUnheld(): Promise<void> {
     const held = await this.#records.held(this.#keys).catch(() => new Set(this.#keys))
     await this.discard(this.#keys.filter((key) => !held.has(key)))
@@ -149,7 +149,7 @@ class Saving {
   async #put(body: AssetBody, mime: string): Promise<string> {
     const { namespace = null, signal } = this.#options
     const id = newId()
-    // Ids begin with their time: what is saved together lies together, nine hours to a folder.
+    // Ids begin with their time, so bodies that are saved together share a folder. A folder covers nine hours.
     const extension = mime === RECORD_TYPE ? RECORD_EXTENSION : await extensionOf(mime)
     const key = `${spaceName(namespace)}/${id.slice(0, 4)}/${id}.${extension}`
     this.#keys.push(key)
@@ -158,7 +158,7 @@ class Saving {
     return key
   }
 
-  /** Writes a body again if the store has other bytes than were saved. */
+  /** Writes a body again if the store has other bytes than the saved ones. */
   async #mend(placed: PlacedBody, saved: readonly StagedBody[]): Promise<void> {
     const { bytes, mime = '' } = saved.find(({ digest }) => digest === placed.digest) ?? {}
     if (!bytes || (await isStored(this.#bodies, placed.key, bytes))) return
@@ -166,13 +166,13 @@ class Saving {
     try {
       await this.#bodies.put(placed.key, copyBytes(bytes), { mime })
     } catch (error) {
-      // Somebody else may have mended it meanwhile.
+      // Another process may have repaired it meanwhile.
       if (!(await isStored(this.#bodies, placed.key, bytes))) throw error
     }
   }
 }
 
-/** The record as a body. Its size is 0, because it counts for no quota. */
+/** Returns the record as a body. Its size is 0, because it counts for no quota. */
 function fileOf(record: AssetRecord): StagedBody {
   return { ...inMemory(Buffer.from(JSON.stringify(record)), RECORD_TYPE), size: 0 }
 }
@@ -191,7 +191,7 @@ function distinctParts({ parts = [] }: StoreSaveOptions): StagedBody[] {
   return [...new Map(bodies.map((body) => [body.digest, body])).values()]
 }
 
-/** Whether the store has exactly these bytes; true if it cannot tell, because what it has may be sound. */
+/** Returns whether the store has exactly these bytes. True if it cannot tell, because the stored body may be intact. */
 async function isStored(bodies: BodyStore, key: string, bytes: Uint8Array): Promise<boolean> {
   const size = bytes.byteLength
   if (size === 0) return true
@@ -226,7 +226,7 @@ function interrupted(): ByrefError {
   )
 }
 
-/** The folder of a namespace: readable, and its own by a hash; `_` for none. */
+/** Returns the folder of a namespace: a readable name with a hash that makes it unique. `_` for none. */
 export function spaceName(namespace: string | null): string {
   if (namespace === null) return '_'
   const readable = namespace

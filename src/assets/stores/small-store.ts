@@ -4,30 +4,30 @@ import type { AssetAttributes, AssetRecord, AssetStore, StoreSaveOptions } from 
 import { decodeBase64 } from '../bodies/data-url.ts'
 import { isJsonType } from '../bodies/mime-type.ts'
 
-/** A store of three methods, which may also delete. */
+/** A store with three methods, and maybe `delete`. */
 export type SmallStore = AssetStore & { delete?: (assetId: string) => Promise<unknown> }
 
-/** What a small store keeps: files as they are, structured content with its parts in one bundle. */
+/** The content of a small store: unchanged files, and structured content with its parts in one bundle. */
 export interface SmallStoreContent {
-  /** Gives back the id that the store chose. */
+  /** Returns the id that the store chose. */
   save(body: Uint8Array, mime: string, options: StoreSaveOptions): Promise<string>
   load(assetId: string): Promise<Bundle>
-  /** The body or a part of a record. */
+  /** Returns the body or a part of a record. */
   part(record: AssetRecord, digest: string): Promise<Uint8Array>
-  /** What there is under an id, or null. */
+  /** Returns the content under an id, or null. */
   lookUp(assetId: string): Promise<Bundle | null>
   urlFor(assetId: string, options: { expiresIn?: number }): Promise<string>
-  /** @throws ByrefError `asset_unsupported` where the store has no `delete` */
+  /** @throws ByrefError `asset_unsupported` if the store has no `delete` */
   delete(assetId: string): Promise<void>
 }
 
-/** The content of a small store; whatever fails there is a `storage_failed`. */
+/** Creates the content of a small store. Errors of the store become `storage_failed`. */
 export function smallStoreContent(store: SmallStore): SmallStoreContent {
   function load(assetId: string): Promise<Bundle> {
     return orFailed('read', async () => {
       const found = await store.get(assetId)
       if (found?.bytes instanceof Uint8Array) return unbundle(found)
-      throw new ByrefError('storage_failed', 'The store gave back no "bytes" of the asset.')
+      throw new ByrefError('storage_failed', 'The store returned no "bytes" for the asset.')
     })
   }
 
@@ -41,14 +41,14 @@ export function smallStoreContent(store: SmallStore): SmallStoreContent {
       const saved = await orFailed('save', () => store.save(stored, type))
       const assetId = saved?.assetId
       if (isAssetId(assetId)) return assetId
-      throw new ByrefError('storage_failed', 'The store gave back no usable "assetId".')
+      throw new ByrefError('storage_failed', 'The store returned no usable "assetId".')
     },
 
     async part(record, digest) {
       const { body, parts } = await load(record.assetId)
       const bytes = digest === record.digest ? body : parts.get(digest)
       if (bytes) return bytes
-      throw new ByrefError('storage_failed', `The store gave back no part ${digest} of the asset.`)
+      throw new ByrefError('storage_failed', `The store returned no part ${digest} of the asset.`)
     },
 
     async lookUp(assetId) {
@@ -60,7 +60,7 @@ export function smallStoreContent(store: SmallStore): SmallStoreContent {
         const found = await store.get(assetId)
         return found?.bytes ? unbundle(found) : null
       } catch {
-        // Without an `info` that says more, this is how such a store says that there is nothing.
+        // Without an `info` that tells more, such a store reports a missing asset like this.
         return null
       }
     },
@@ -79,7 +79,7 @@ export function smallStoreContent(store: SmallStore): SmallStoreContent {
   }
 }
 
-/** A store of one's own may answer at once, or throw before there is a promise. */
+/** Calls the store. A custom store may answer synchronously, or throw before it returns a promise. */
 async function orFailed<T>(doing: string, ask: () => T | Promise<T>): Promise<T> {
   try {
     return await ask()
@@ -93,7 +93,7 @@ async function orFailed<T>(doing: string, ask: () => T | Promise<T>): Promise<T>
   }
 }
 
-/** The type under which a small store sees structured content. */
+/** The MIME type of structured content in a small store. */
 const BUNDLE_TYPE = 'application/vnd.byref.asset+json'
 
 /** Structured content with everything that belongs to it. */
@@ -102,12 +102,12 @@ export interface Bundle {
   mime: string
   attributes: AssetAttributes
   parts: Map<string, Uint8Array>
-  /** As it was saved; null for a body that does not say it. */
+  /** The namespace at the time of the save. Null for a body that does not contain it. */
   namespace: string | null
   expiresAt: string | null
 }
 
-/** One JSON document of a body, what is said of it, and its parts. */
+/** Returns one JSON document with a body, its description and its parts. */
 function bundle(
   body: Uint8Array,
   mime: string,
@@ -129,7 +129,7 @@ function bundle(
   return Buffer.from(JSON.stringify(document))
 }
 
-/** What {@link bundle} made; any other body as it is. */
+/** Reads a document of {@link bundle}. Any other body is returned unchanged. */
 function unbundle(stored: { bytes: Uint8Array; mime: string }): Bundle {
   const { bytes, mime } = stored
   if (mime !== BUNDLE_TYPE) {
@@ -149,7 +149,7 @@ function unbundle(stored: { bytes: Uint8Array; mime: string }): Bundle {
   }
 }
 
-/** Tables are no text. */
+/** Tables are not text. */
 function encodingOf(mime: string): 'utf8' | 'base64' {
   return isJsonType(mime) ? 'utf8' : 'base64'
 }

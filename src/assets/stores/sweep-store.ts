@@ -11,7 +11,7 @@ const DELETES_AT_ONCE = 16
 const OWNER = 'owner/'
 const CLOCK = 'clock/'
 
-/** Whether a body is the store's own, and no asset's. */
+/** Returns whether a body belongs to the store itself, not to an asset. */
 export function isOfStore(key: string): boolean {
   return key.startsWith(OWNER) || key.startsWith(CLOCK)
 }
@@ -73,14 +73,14 @@ export async function* unneededBodies(
   }
 }
 
-/** The time of the body store; the local time if the store cannot tell. */
+/** Returns the time of the body store; the local time if the store cannot tell. */
 export async function clockOf(bodies: BodyStore): Promise<number> {
   const key = `${CLOCK}${newId()}`
   try {
     await bodies.put(key, new Uint8Array(), { mime: 'application/octet-stream' })
     for await (const body of bodies.list(CLOCK)) if (body.key === key) return body.putAt
   } catch (error) {
-    // A disk that is full or for reading only is here, and so is its clock.
+    // A full or read-only disk is local, and so is its clock.
     if (!(error instanceof ByrefError)) throw error
   } finally {
     await bodies.delete(key).catch(() => {})
@@ -94,14 +94,14 @@ async function checkOwner(bodies: BodyStore, owner: string): Promise<void> {
   for await (const { key } of bodies.list(OWNER)) owners.push(key.split('/')[1] ?? '')
   if (owners.includes(owner)) return
   if (owners.length === 0) {
-    // Two processes may say so at once, each under a key of its own.
+    // Two processes may do this at once, each under its own key.
     const key = `${OWNER}${owner}/${newId()}`
     await bodies.put(key, new Uint8Array(), { mime: 'application/octet-stream' })
     return
   }
   throw new ByrefError(
     'config_invalid',
-    `These bodies (${bodies.name}) belong to another index of records, so that nothing unknown among them is swept. Use that index; or, where it is lost, make it again (rebuildRecords) or remove the bodies below "${OWNER}".`,
+    `These bodies (${bodies.name}) belong to another index of records, so nothing unknown among them is swept. Use that index; or, if it is lost, restore it (rebuildRecords) or remove the bodies below "${OWNER}".`,
   )
 }
 

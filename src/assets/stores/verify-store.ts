@@ -15,7 +15,7 @@ interface VerifiedParts {
   bodies: BodyStore
 }
 
-/** Reads everything of a namespace again, and names what is damaged, missing or needed by nobody. */
+/** Reads everything in a namespace again, and reports what is damaged, missing or unused. */
 export async function* verifyStore(
   store: VerifiedParts,
   { namespace, signal }: { namespace: string | null; signal?: AbortSignal },
@@ -58,7 +58,7 @@ async function* verifyBodies(
   }
 }
 
-/** @throws ByrefError what the store failed with, where the body may be whole */
+/** @throws ByrefError the error of the store, if the body may be intact */
 async function problemOf(
   { bodies }: VerifiedParts,
   { digest, size, key }: PlacedBody,
@@ -70,7 +70,7 @@ async function problemOf(
     if (!stream) return 'body_missing'
     for await (const chunk of stream) digester.update(chunk)
   } catch (error) {
-    // The disk has lost those bytes; anything else may be of the moment.
+    // EIO means that the disk has lost those bytes. Any other error may be temporary.
     if (error instanceof ByrefError && osCode(error.cause) === 'EIO') return 'body_damaged'
     const found = await sizeOf(bodies, key)
     if (found === size) throw error

@@ -34,11 +34,11 @@ import {
 } from './small-store.ts'
 
 /**
- * A full store over a store of three methods. Names, namespaces and times are kept in this process, and come back after a
- * restart by `remember`. Structured content is saved as one bundle that contains its namespace and its expiry, so it needs
- * no record. A file that was saved before this process started and is not remembered has neither: without a namespace
- * anybody finds it by its id. What the small store cannot do is rejected with `asset_unsupported`: ids of the caller's
- * choice, live objects, and removing without a `delete`.
+ * Creates a full store over a store with three methods. Names, namespaces and times are kept in this process;
+ * `remember` restores them after a restart. Structured content is saved as one bundle with its namespace and its
+ * expiry, so it needs no record. A file that was saved before this process started and is not remembered has neither.
+ * If it has no namespace, anybody can find it by its id. What the small store cannot do is rejected with
+ * `asset_unsupported`: ids of the caller's choice, live objects, and removing without a `delete`.
  */
 export function withRecords(store: SmallStore): FullAssetStore {
   const content = smallStoreContent(store)
@@ -105,15 +105,15 @@ export function withRecords(store: SmallStore): FullAssetStore {
 }
 
 /**
- * What this process knows of a small store: records by id and then by namespace, for several namespaces may share an
- * id.
+ * The records of a small store that this process knows, by id and then by namespace, because several namespaces may
+ * share an id.
  */
 class KnownRecords {
   readonly #content: SmallStoreContent
   readonly #records = new Map<string, Map<string | null, AssetRecord>>()
-  /** On their way into the small store. */
+  /** Records that are being saved to the small store. */
   readonly #saving = new Set<AssetRecord>()
-  /** Known from events alone, which do not contain what structured content needs. */
+  /** Records that are known only from events, which do not contain what structured content needs. */
   readonly #remembered = new Set<AssetRecord>()
 
   constructor(content: SmallStoreContent) {
@@ -124,7 +124,7 @@ class KnownRecords {
     return [...this.#records.values()].flatMap((owners) => [...owners.values()])
   }
 
-  /** The records of a namespace that have not expired. */
+  /** Returns the records of a namespace that have not expired. */
   live({ namespace = null }: StoreOptions = {}): AssetRecord[] {
     return this.all().filter((record) => record.namespace === namespace && !isExpired(record))
   }
@@ -197,7 +197,7 @@ class KnownRecords {
     return whole
   }
 
-  /** An asset without a namespace that was saved before this process started. */
+  /** Finds an asset without a namespace that was saved before this process started. */
   async #discover(
     assetId: string,
     { namespace = null }: StoreOptions,
@@ -221,7 +221,7 @@ class KnownRecords {
   }
 }
 
-/** A record of an event, with what its content says. */
+/** Returns a record of an event, with what its content says. */
 function withContent(record: AssetRecord, found: Bundle): AssetRecord {
   const { size, digest, parts, attributes } = recordOf(found, { attributes: found.attributes })
   return { ...record, size, digest, parts, attributes }

@@ -11,14 +11,14 @@ import { TableError } from './table-error.ts'
 import { broken, type TableInput, tableLibrary } from './table-text.ts'
 
 type Arrow = typeof import('apache-arrow')
-/** The value of a cell by its row. */
+/** Returns the value of a cell by its row. */
 type Cells = (row: number) => unknown
 
 const BATCH = 1_000
 const DAY_MS = 86_400_000n
 const PER_SECOND = [1n, 1_000n, 1_000_000n, 1_000_000_000n]
 
-/** An Arrow file or stream (IPC), of which a batch of rows is read at a time. Needs `apache-arrow`. */
+/** Reads an Arrow file or stream (IPC), one batch of rows at a time. Needs `apache-arrow`. */
 export function readArrowTable({ name, path }: { name: string; path: string }): TableInput {
   let columns: ColumnReader[] = []
   return {
@@ -38,7 +38,7 @@ export function readArrowTable({ name, path }: { name: string; path: string }): 
         for await (const batch of reader) yield* rowsOf(arrow, batch)
       } catch (error) {
         if (error instanceof TableError) throw error
-        const reason = `it is no Arrow file that can be read, or it is damaged (${errorMessage(error)}).`
+        const reason = `it is not an Arrow file that byref can read, or it is damaged (${errorMessage(error)}).`
         throw broken({ name }, null, reason, error)
       } finally {
         await file.close()
@@ -52,14 +52,14 @@ async function* rowsOf(arrow: Arrow, batch: RecordBatch): AsyncGenerator<unknown
     return cellsOf(arrow, batch.getChildAt(i) as Vector, field.type)
   })
   for (let start = 0; start < batch.numRows; start += BATCH) {
-    // What is in memory gives nobody else a turn.
+    // Reading from memory does not yield to the event loop.
     await setImmediate()
     const count = Math.min(BATCH, batch.numRows - start)
     yield Array.from({ length: count }, (_, i) => cells.map((cell) => cell(start + i)))
   }
 }
 
-/** How the cells of a column are read without loss; times as ISO 8601. */
+/** Returns how to read the cells of a column without loss, with times as ISO 8601. */
 function cellsOf({ DataType: types }: Arrow, vector: Vector, type: DataType): Cells {
   const [data] = vector.data
   const values = data?.values as ArrayLike<number | bigint>
@@ -81,7 +81,7 @@ function cellsOf({ DataType: types }: Arrow, vector: Vector, type: DataType): Ce
   }
   return (row) => {
     const value: unknown = vector.get(row)
-    // Whole numbers stay as they are: their column finds what they need.
+    // Whole numbers stay unchanged: the column chooses their type.
     return typeof value === 'bigint' || typeof value === 'number' ? value : jsonOf(value)
   }
 }
@@ -91,7 +91,7 @@ function decimalOf({ scale }: Decimal, words: Uint32Array): LongNumber {
   return new LongNumber(decimalText(bytes, scale))
 }
 
-/** A nested value, in which the library has views of its own. */
+/** Converts a nested value, which contains views of the library, to JSON. */
 function jsonOf(value: unknown): unknown {
   const { toJSON } = Object(value) as { toJSON?: () => unknown }
   if (typeof toJSON !== 'function' || value instanceof Date) return plainValue(value)

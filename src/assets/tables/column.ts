@@ -7,7 +7,7 @@ export interface ColumnReader {
   /** Takes one more cell into account. */
   see(cell: unknown): void
   column(): TableColumn
-  /** How the cells seen so far can be stored. */
+  /** Returns how the cells seen so far can be stored. */
   storage(): Storage
   /** Converts a cell to its stored form; an empty cell becomes null. Valid until another storage is needed. */
   storing(): (cell: unknown) => unknown
@@ -154,7 +154,7 @@ function valueStoring(type: ColumnType, storage: Storage): (value: unknown) => u
   return (value) => store(String(value).trim())
 }
 
-/** Days since 1970. */
+/** Returns the days since 1970. */
 function dayOf(text: string): number {
   return Date.parse(isoDate(text) as string) / DAY_MS
 }
@@ -189,7 +189,10 @@ function jsonType(value: unknown): ColumnType {
 
 /** What kind of numbers a column holds. */
 interface NumberKind {
-  /** False if the column is not numeric: for text, and for digits that neither a double nor a decimal keeps. */
+  /**
+   * Returns false if the column is not numeric: because of text, or of digits that neither a double nor a decimal
+   * keeps.
+   */
   see(number: string | number | bigint): boolean
   type(): Extract<ColumnType, 'number' | 'integer' | 'decimal'>
   storage(): Storage
@@ -201,7 +204,7 @@ const INT32 = 2 ** 31 - 1
 /** Maximum number of digits of a decimal in Parquet and SQL. */
 const MAX_DIGITS = 38
 
-/** Numbers that doubles hold, else 64-bit integers, else decimals. */
+/** Tracks the kind of numbers: doubles if they are exact, else 64-bit integers, else decimals. */
 function numberKind(): NumberKind {
   let isExact = true
   let isWhole = true

@@ -20,13 +20,13 @@ const { Readable } = nodeBuiltin('node:stream')
 
 const UNCLOSED: ReadonlySet<string> = new Set(['CSV_QUOTE_NOT_CLOSED', 'CSV_MAX_RECORD_SIZE'])
 const PIECE = 64 * 1024
-/** So many may be empty in all rows but one. */
+/** Up to this many columns may be empty in all rows but one. */
 const FEW_COLUMNS = 100
 const DELIMITERS = [',', ';', '\t', '|']
 
 /**
- * A CSV (RFC 4180, with the separator that its first line has most often) or TSV; the first line names the columns. Cells
- * that a row has not are missing; those that it has beyond the header become columns.
+ * Reads a CSV (RFC 4180, with the most frequent separator of its first line) or TSV file. The first line names the
+ * columns. Missing cells are empty; cells beyond the header become columns.
  */
 export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableInput {
   let columns: ColumnReader[] | null = null
@@ -42,7 +42,7 @@ export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableI
         columns ??= columnNames(source, batch[0] ?? []).map(textColumn)
         const rows = isFirst ? batch.slice(1) : batch
         for (const row of rows) {
-          // Empty cells at the end of a row make no columns.
+          // Empty cells at the end of a row do not make columns.
           const width = row.findLastIndex((cell) => cell.trim() !== '') + 1
           if (width > columns.length) widen(source, columns, { width, create: textColumn })
         }
@@ -61,7 +61,7 @@ export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableI
   }
 }
 
-/** The records of a CSV, header included, some at a time. */
+/** Yields the records of a CSV file, header included, in batches. */
 async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGenerator<string[][]> {
   const head = await headOf(source)
   const parser = parse({
@@ -70,7 +70,7 @@ async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
     bom: true,
     skip_empty_lines: true,
     relax_column_count: true,
-    // Inches and seconds of arc stand in fields that are not quoted.
+    // Fields without quotes may contain quotes as units, such as inches.
     relax_quotes: true,
     max_record_size: MAX_RECORD,
   })
@@ -88,14 +88,14 @@ async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
   }
 }
 
-/** The bytes of a file, few at a time, so that nobody waits long while they are parsed. */
+/** Yields the bytes of a file in small pieces, so that parsing does not block for long. */
 async function* pieces(source: TableSource): AsyncGenerator<Uint8Array> {
   for await (const chunk of await source.open()) {
     for (let at = 0; at < chunk.byteLength; at += PIECE) yield chunk.subarray(at, at + PIECE)
   }
 }
 
-/** The separator that the first line has most often outside quotes. */
+/** Returns the most frequent separator of the first line, outside quotes. */
 export function delimiterOf(head: string, format: 'csv' | 'tsv'): string {
   if (format === 'tsv') return '\t'
   const line = head.replace(/"(?:[^"]|"")*"/g, '').split(/\r?\n/, 1)[0] ?? ''
@@ -103,7 +103,7 @@ export function delimiterOf(head: string, format: 'csv' | 'tsv'): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
 }
 
-/** Names for every column, each once: `column_3` where there is none, `name_2` for the second of a name. */
+/** Returns a unique name for every column: `column_3` without a name, `name_2` for the second of a name. */
 export function columnNames(source: Pick<TableSource, 'name'>, cells: readonly string[]): string[] {
   if (cells.length > MAX_COLUMNS) throw tooWide(source, cells.length)
   const names = new Set<string>()
@@ -130,10 +130,10 @@ export function widen(
   columns.push(...all.slice(names.length).map(create))
 }
 
-/** What is wrong with a CSV, and where. */
+/** Describes what is wrong with a CSV file, and where. */
 async function csvError(source: TableSource, error: CsvError): Promise<TableError> {
   const { lines, bytes } = error as CsvError & { lines?: number; bytes?: number }
-  // The parser meets a missing quote at the end of the file; `bytes` is where the last whole field ends.
+  // The parser notices a missing quote only at the end of the file. `bytes` is the end of the last complete field.
   const isUnclosed = UNCLOSED.has(error.code)
   const line = isUnclosed ? await lineAt(source, bytes ?? 0) : (lines ?? null)
   return broken(

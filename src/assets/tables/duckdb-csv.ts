@@ -69,12 +69,12 @@ interface Plan {
   delimiter: string
 }
 
-/** How to read the file, by its beginning; null if only `writeTable` can read it. */
+/** Returns how to read the file, by its beginning; null if only `writeTable` can read it. */
 async function planOf({ name, size, path, type }: CsvTask): Promise<Plan | null> {
   const open = async () => (await openAsBlob(path)).stream()
   const plain: TableSource = { name, size, open, encoding: 'utf-8' }
   const head = await headOf(plain)
-  // A header of another encoding, which DuckDB does not look at.
+  // The header has another encoding, which DuckDB does not detect.
   if (head.includes('\ufffd')) return null
   const delimiter = delimiterOf(head, type)
   const end = head.lastIndexOf('\n', head.length - 2)
@@ -141,11 +141,11 @@ async function lookFurther(
   return read !== null
 }
 
-/** The rows of the file, with cells as they are written there. */
+/** Returns SQL for the rows of the file, with unconverted cells. */
 function rowsOf({ columns, delimiter }: Plan, csv: string): string {
   const raw = columns.map((_, i) => `'c${i}': 'varchar'`).join(', ')
   const form = `delim=${quoted(delimiter)}, quote='"', escape='"', header=true`
-  // Without `new_line`, with which it reads no row at all of lines that end otherwise (DuckDB 1.5).
+  // Without `new_line`: with it, DuckDB 1.5 reads no rows if the lines end differently.
   const reading = `auto_detect=false, strict_mode=true, buffer_size=${BUFFER}`
   return `read_csv(${quoted(csv)}, columns={${raw}}, ${reading}, ${form})`
 }
@@ -167,7 +167,7 @@ async function describe({ columns }: Plan, parquet: string): Promise<TaskResult>
 
 /** A number without plus, leading zeros and exponent. */
 const PLAIN = String.raw`'-?(0|[1-9][0-9]*)(\.[0-9]+)?'`
-/** What JavaScript's `trim` takes away. */
+/** The characters that JavaScript's `trim` removes. */
 const BLANK = String.raw`'[\t-\r \x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}\x{feff}]*'`
 const TIME = String.raw`'[0-9]{4}-[0-9]{2}-[0-9]{2}[T ]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9](\.[0-9]{1,9})?)?Z?'`
 const MARK = 'byref cell '
@@ -186,7 +186,7 @@ type CellForm =
   | 'text'
   | 'none'
 
-/** The form of a column by the cells seen so far; null if DuckDB is not used for it. */
+/** Returns the form of a column by the cells seen so far; null if DuckDB is not used for it. */
 function cellForm(reader: ColumnReader): CellForm | null {
   const { type } = reader.column()
   const storage = reader.storage()
@@ -197,7 +197,10 @@ function cellForm(reader: ColumnReader): CellForm | null {
   return storage === 'text' || storage === 'json' ? null : storage
 }
 
-/** The cells of a column in SQL. A cell that is not in the plainest form raises an error that {@link failedCell} reads. */
+/**
+ * Returns the cells of a column in SQL. A cell that is not in the plainest form raises an error that {@link failedCell}
+ * reads.
+ */
 function cellSql(form: CellForm, place: number): string {
   const cell = rawColumn(place)
   const refused = `error('${MARK}${place} ' || left(${cell}, ${QUOTED + 1}))`
@@ -233,12 +236,12 @@ function cellSql(form: CellForm, place: number): string {
     case 'none':
       return checked(`when regexp_full_match(${cell}, ${BLANK}) then null`)
     default:
-      // Most texts begin with a letter or a digit, and are not blank by that.
+      // A fast test: most texts begin with a letter or a digit, so they are not blank.
       return `case when ${cell} >= '!' and ${cell} < chr(128) then ${cell} when regexp_full_match(${cell}, ${BLANK}) then null else ${cell} end`
   }
 }
 
-/** The cell that a statement failed on; null for any other error. */
+/** Returns the cell that a statement failed on; null for any other error. */
 function failedCell(error: unknown): { place: number; cell: string } | null {
   const message = error instanceof Error ? error.message : ''
   const at = message.indexOf(MARK)
@@ -248,7 +251,7 @@ function failedCell(error: unknown): { place: number; cell: string } | null {
   return cell.length > QUOTED ? null : { place: Number(place), cell }
 }
 
-/** The name of an unconverted column. */
+/** Returns the name of an unconverted column. */
 function rawColumn(place: number): string {
   return named(`c${place}`)
 }

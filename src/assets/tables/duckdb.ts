@@ -2,27 +2,27 @@ import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { missingPeer, optionalPeer } from '../../optional-peer.ts'
 
 type Duckdb = typeof import('@duckdb/node-api')
-/** A connection to a database of its own. */
+/** A connection to a separate database. */
 export type DuckdbConnection = import('@duckdb/node-api').DuckDBConnection
 
-/** What DuckDB is needed for. */
+/** The feature that needs DuckDB, for errors. */
 export const FOR_SQL = 'SQL over tables'
 
-/** What a database may use. */
+/** The limits of a database. */
 export interface DuckdbScope {
   /** Such as `512MB`. */
   memory: string
-  /** Paths that it reads; null where it is ours, and may read and write any. */
+  /** Paths that it may read. Null for our own database, which may read and write any path. */
   files: readonly string[] | null
 }
 
-/** DuckDB, in a table process: what it runs is ended with the process. */
+/** Loads DuckDB in a table process. Its work ends with the process. */
 export function loadDuckdb(): Promise<Duckdb> {
   return optionalPeer('@duckdb/node-api', FOR_SQL)
 }
 
 /**
- * A database of its own, in memory. One that has `files` reads these and nothing else: no other path, no network, no
+ * Opens a separate database in memory. With `files` it can read these and nothing else: no other path, no network, no
  * extension, no settings.
  */
 export async function withDuckdb<T>(
@@ -46,7 +46,7 @@ export async function withDuckdb<T>(
   }
 }
 
-/** Paths first; then the door is shut, and the key thrown away. */
+/** Sets the paths first, and then locks the configuration. */
 async function shut(connection: DuckdbConnection, files: readonly string[]): Promise<void> {
   await connection.run(`set allowed_paths=[${files.map(quoted).join(', ')}]`)
   await connection.run('set enable_external_access=false')
@@ -55,17 +55,17 @@ async function shut(connection: DuckdbConnection, files: readonly string[]): Pro
   await connection.run('set lock_configuration=true')
 }
 
-/** A text as SQL writes it. */
+/** Quotes a text for SQL. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "''")}'`
 }
 
-/** A name as SQL writes it. */
+/** Quotes a name for SQL. */
 export function named(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** The error of a query that is wrong, by a reason or by what DuckDB says; a ByrefError stays what it is. */
+/** Returns the error for a wrong query, from a reason or a message of DuckDB. A ByrefError stays unchanged. */
 export function queryFailed(reason: unknown): ByrefError {
   if (reason instanceof ByrefError) return reason
   const hint = 'Tables are named by their references in double quotes: from "asset://id".'
@@ -73,15 +73,15 @@ export function queryFailed(reason: unknown): ByrefError {
   return new ByrefError('invalid_arguments', `The query failed. ${why} ${hint}`, { cause: reason })
 }
 
-/** The error of a query that takes more memory than one may. */
+/** Returns the error for a query that exceeds the memory limit. */
 export function queryTooLarge(): ByrefError {
   return new ByrefError(
     'result_too_large',
-    'The query needs more memory than one may take: filter or aggregate more, or select fewer columns.',
+    'The query exceeds the memory limit: filter or aggregate more, or select fewer columns.',
   )
 }
 
-/** The error of a query that takes too long. */
+/** Returns the error for a query that exceeds the time limit. */
 export function queryTooSlow(ms: number): ByrefError {
   return new ByrefError(
     'tool_timeout',
@@ -89,7 +89,7 @@ export function queryTooSlow(ms: number): ByrefError {
   )
 }
 
-/** The error where SQL is asked for and there is none. */
+/** Returns the error for SQL without DuckDB. */
 export function sqlMissing(): ByrefError {
   return new ByrefError('dependency_missing', missingPeer('@duckdb/node-api', FOR_SQL))
 }

@@ -3,12 +3,12 @@ import { packageFile } from '../../package-file.ts'
 
 const { createRequire } = nodeBuiltin('node:module')
 
-/** Bytes of a file below which what is saved by DuckDB is less than what it takes to start. */
+/** Below this size in bytes, starting DuckDB takes longer than it saves. */
 export const WORTH_BYTES = 4 * 1024 * 1024
 
 let found: boolean | undefined
 
-/** The program of table processes; null in a bundle beside which the package is not installed. */
+/** Returns the path of the program of table processes. Null in a bundle that has no installed byref next to it. */
 export function tableProgram(): string | null {
   const isSource = import.meta.url?.endsWith('.ts')
   return packageFile(
@@ -16,7 +16,7 @@ export function tableProgram(): string | null {
   )
 }
 
-/** Whether DuckDB, an optional package, is installed for table processes: only they load it. */
+/** Returns whether DuckDB, an optional package, is installed. Only table processes load it. */
 export function hasDuckdb(): boolean {
   found ??= isInstalled('@duckdb/node-api')
   return found

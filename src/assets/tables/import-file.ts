@@ -6,17 +6,17 @@ import { TableError } from './table-error.ts'
 import { derivedIds } from './table-facts.ts'
 import { tableFormat, typeByName } from './table-format.ts'
 
-/** Makes tables of files. */
+/** Converts files to tables. */
 export interface Importer {
   importFile: Assets['importFile']
-  /** The tables of a file that was saved before. They are made once. */
+  /** Imports the tables of a file that was saved before. They are made only once. */
   importSaved(
     asset: AssetInfo,
     options: NamespaceOption & { signal?: AbortSignal },
   ): Promise<ImportedFile>
 }
 
-/** Loads what makes tables with the first table. */
+/** Creates an importer. The code for tables is loaded with the first table. */
 export function createImporter(parts: ImporterParts): Importer {
   const { writer, open, remove, find } = parts
 

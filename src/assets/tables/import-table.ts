@@ -19,32 +19,32 @@ import { type WrittenTable, writeTable } from './write-table.ts'
 
 const { join } = nodeBuiltin('node:path')
 
-/** What an importer works with. */
+/** The parts of an importer. */
 export interface ImporterParts {
   writer: Pick<AssetWriter, 'save' | 'saveAsset' | 'saveEncoded'>
-  /** Opens a saved file, as often as needed. */
+  /** Opens a saved file. May be called repeatedly. */
   open(asset: AssetInfo, options: NamespaceOption): Promise<ReadableStream<Uint8Array>>
   /** Removes a file whose import was aborted. */
   remove(asset: AssetInfo, options: NamespaceOption): Promise<unknown>
-  /** An asset by its id; null if there is none. */
+  /** Returns an asset by its id, or null. */
   find(assetId: string, options: NamespaceOption): Promise<AssetInfo | null>
   /** Whether DuckDB is used if it is installed. */
   duckdb: boolean
 }
 
-/** A saved file that becomes a table. */
+/** A saved file to convert to a table. */
 export interface TableFile {
   asset: AssetInfo
   format: TableFormat
-  /** Opens it, as often as needed. */
+  /** Opens the file. May be called repeatedly. */
   open(): Promise<ReadableStream<Uint8Array>>
-  /** It was saved by an earlier call. */
+  /** Whether an earlier call saved it. */
   isSaved: boolean
 }
 
 /**
- * Saves the table that a file contains, of a workbook one table for each sheet. The tables of a workbook, and of a file
- * that was saved before, have ids that are derived from the file's: see {@link derivedIds}.
+ * Saves the table that a file contains; for a workbook, one table for each sheet. The tables of a workbook, and of a
+ * file that was saved before, have ids that are derived from the file's: see {@link derivedIds}.
  */
 export async function importTable(
   { writer, duckdb, find }: Pick<ImporterParts, 'writer' | 'duckdb' | 'find'>,
@@ -83,7 +83,7 @@ export async function importTable(
   return { table: tables[0] ?? null, workbook }
 }
 
-/** The asset that was saved before, perhaps by somebody else meanwhile: it is the same. */
+/** Returns the existing asset if another call has saved the same one. */
 async function orExisting(
   save: () => Promise<AssetInfo>,
   find: () => Promise<AssetInfo | null>,
@@ -98,7 +98,10 @@ async function orExisting(
   }
 }
 
-/** The asset of a workbook: the numbers of its sheets, and how their tables are named. It is short enough for a meta. */
+/**
+ * Returns the asset of a workbook: the numbers of its sheets, and the names of their tables. It is short enough for a
+ * meta.
+ */
 function workbookOf(
   { assetId, ref }: AssetInfo,
   sheets: readonly SheetName[],
@@ -155,7 +158,7 @@ async function writtenFrom(
   return written ? [written] : []
 }
 
-/** The table in a text file, which can be read repeatedly. */
+/** Returns the table in a text file, which can be read repeatedly. */
 function readTable(source: TableSource, format: TextTableFormat): TableInput {
   switch (format) {
     case 'json':
@@ -173,7 +176,9 @@ interface TaskFile extends Pick<TableFile, 'open'> {
   size?: number
 }
 
-/** The tables of a file that a library reads in a process of its own, because the file decides how much memory it takes. */
+/**
+ * Reads the tables of a file with a library in a separate process, because the file decides how much memory that takes.
+ */
 async function byProcess(
   type: Exclude<TableTask['type'], 'query' | 'text'>,
   { name, size = 0, open }: TaskFile,
@@ -190,7 +195,7 @@ async function byProcess(
     const reason =
       type === 'xlsx'
         ? 'it is too large for a spreadsheet: save it as CSV.'
-        : 'it takes more memory than one table may: split it.'
+        : 'it exceeds the memory limit for a table: split it.'
     throw broken({ name }, null, reason, error)
   }
 }

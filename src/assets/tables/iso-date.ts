@@ -19,7 +19,7 @@ const MONTHS = [
   'december',
 ]
 
-/** The date or time as ISO 8601 text, or null where it is no date, or could be read as two. */
+/** Returns a date or time as ISO 8601 text. Null if it is not a date, or is ambiguous. */
 export function isoDate(text: string): string | null {
   const first = text.charCodeAt(0)
   if (first < ZERO || first > NINE) return namedDate(text)
@@ -40,13 +40,13 @@ function namedDate(text: string): string | null {
   return calendarDate(Number(year), month + 1, Number(day))
 }
 
-/** The whole name of the month, or three letters of it (`Sept` too), with a point or without. */
+/** Returns whether a name is that of the month, in full or in three letters (also `Sept`), with or without a point. */
 function isNameOf(month: string, name: string, shortened: boolean): boolean {
   const isShort = name.length === 3 || name === 'sept'
   return isShort ? month.startsWith(name) : !shortened && month === name
 }
 
-/** The day as text, if the calendar has it. */
+/** Returns the day as text, if it exists in the calendar. */
 function calendarDate(year: number, month: number, day: number): string | null {
   const leap = year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
   const days = month === 2 && leap ? 29 : (DAYS[month - 1] ?? 0)

@@ -24,18 +24,18 @@ const LEVELS: ReadonlyMap<TokenType, number> = new Map([
   [TokenType.RIGHT_BRACE, -1],
   [TokenType.RIGHT_BRACKET, -1],
 ])
-/** Levels of one value in a row. */
+/** Maximum depth of a value in a row. */
 const MAX_DEPTH = 1_000
-/** Only such texts hold numbers that a double would round. */
+/** Only such texts contain numbers that a double would round. */
 const MAY_BE_LONG = /\d[\d.]{14}\d|\d[eE][+-]?\d/
 const TOO_DEEP = `it is nested more than ${MAX_DEPTH} levels deep`
 
-/** A JSON list of objects. */
+/** Reads a JSON list of objects. */
 export function readJsonTable(source: TableSource): TableInput {
   return objectTable(source, () => jsonItems(source))
 }
 
-/** Newline-delimited JSON objects. */
+/** Reads newline-delimited JSON objects. */
 export function readNdjsonTable(source: TableSource): TableInput {
   return objectTable(source, () => ndjsonRows(source))
 }
@@ -44,7 +44,7 @@ function objectTable(source: TableSource, items: () => AsyncIterable<unknown>): 
   const columns: ColumnReader[] = []
   const places = new Map<string, number>()
 
-  /** The cells of a row by the columns' places; new keys become columns. */
+  /** Returns the cells of a row in the order of the columns. New keys become columns. */
   function cellsOf(row: Record<string, unknown>): unknown[] {
     const cells: unknown[] = []
     for (const key of Object.keys(row)) {
@@ -78,7 +78,7 @@ function objectTable(source: TableSource, items: () => AsyncIterable<unknown>): 
   }
 }
 
-/** The items of the list that the file is, as they are parsed; none where it is no list. */
+/** Yields the items of the list in the file, as they are parsed. Yields nothing if the file is not a list. */
 async function* jsonItems(source: TableSource): AsyncGenerator<unknown> {
   if (!(await headOf(source)).trimStart().startsWith('[')) return
   const tokenizer = new ExactTokenizer()
@@ -129,14 +129,14 @@ async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, u
     try {
       value = parseLine(json)
     } catch (error) {
-      throw broken(source, line, 'it is no JSON.', error)
+      throw broken(source, line, 'it is not valid JSON.', error)
     }
     if (!isRow(value)) {
       if (isFirst) return
-      throw broken(source, line, 'it is no JSON object.')
+      throw broken(source, line, 'it is not a JSON object.')
     }
     isFirst = false
-    // A level takes two characters at least.
+    // Each level takes at least two characters.
     if (json.length > 2 * MAX_DEPTH && isDeeper(value, MAX_DEPTH - 1))
       throw broken(source, line, `${TOO_DEEP}.`)
     yield value

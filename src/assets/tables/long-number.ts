@@ -1,4 +1,4 @@
-/** A number as it was written, of which a double would lose digits. As JSON it is its text. */
+/** A number with more digits than a double keeps. Its JSON is its text. */
 export class LongNumber {
   readonly text: string
 
@@ -11,16 +11,16 @@ export class LongNumber {
   }
 }
 
-/** What a text that is a number is made of. */
+/** The form of a numeric text. */
 export interface NumberShape {
-  /** Whether a double prints these digits again. */
+  /** Whether a double has exactly these digits. */
   isExact: boolean
-  /** Whether it has neither point nor exponent, and is no negative zero. */
+  /** Whether it has neither point nor exponent, and is not negative zero. */
   isWhole: boolean
   hasExponent: boolean
   /** Digits before the point, without leading zeros. */
   digits: number
-  /** Digits behind the point. */
+  /** Digits after the point. */
   scale: number
 }
 
@@ -29,7 +29,7 @@ const LEADING_ZERO = /^[+-]?0\d/
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)
 
-/** The shape of a number; null for other text, and for leading zeros, as postcodes have them. */
+/** Returns the form of a number. Null for other text, and for leading zeros, which postcodes have. */
 export function numberShape(text: string): NumberShape | null {
   const found = NUMBER.exec(text)
   if (!found || LEADING_ZERO.test(text)) return null
@@ -44,15 +44,12 @@ export function numberShape(text: string): NumberShape | null {
   }
 }
 
-/** Whether a whole number fits into 64 bits. */
+/** Returns whether a whole number fits into 64 bits. */
 export function isInt64(value: bigint): boolean {
   return value >= INT64_MIN && value <= INT64_MAX
 }
 
-/**
- * The number that a text of JSON is, with all of its digits: a bigint or a {@link LongNumber} where a double has not
- * all.
- */
+/** Parses a JSON number with all of its digits: a bigint or a {@link LongNumber} if a double would lose some. */
 export function exactNumber(text: string): number | bigint | LongNumber {
   const shape = numberShape(text)
   if (!shape || shape.isExact) return Number(text)
@@ -70,7 +67,7 @@ function isExact(text: string, hasExponent: boolean): boolean {
   return digits.length <= 15 || digits === digitsOf(String(value))
 }
 
-/** The digits that count: none of the exponent, no zeros at either end. */
+/** Returns the significant digits, without the exponent and the zeros at both ends. */
 function digitsOf(text: string): string {
   const [mantissa = ''] = text.split(/e/i)
   return mantissa.replace(/\D/g, '').replace(/^0+|0+$/g, '')

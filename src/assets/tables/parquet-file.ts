@@ -28,14 +28,14 @@ export interface ByteSource {
 /** A Parquet file. Only what is requested is read. */
 export interface ParquetFile {
   metadata: FileMetaData
-  /** The columns, at the first level. */
+  /** The top-level columns. */
   columns: readonly ParquetColumn[]
   rows: number
   /** The row groups: the index of the first row, and the number of rows. */
   groups: readonly { start: number; rows: number }[]
   /**
-   * The cells of some columns, given by their positions, in the rows from `start` to `end` of one group, as Parquet stores
-   * them.
+   * Reads the cells of some columns, given by their positions, in the rows from `start` to `end` of one group, in
+   * Parquet's form.
    */
   read(places: readonly number[], start: number, end: number): Promise<unknown[][]>
 }
@@ -93,7 +93,7 @@ export async function openParquet(
       return rows
     },
   }
-  // What is parsed of it takes about this many times its bytes.
+  // Parsed metadata takes about this many times its bytes.
   const weight = metadata.metadata_length * 20
   if (!known && key !== undefined) cache?.set(key, { metadata, columns, groups }, weight)
   return opened
@@ -108,7 +108,7 @@ interface FilePart {
   utf8: boolean
 }
 
-/** The part of the group that contains a row. The library searches all columns that it is given. */
+/** Returns the part of the group that contains a row. The library searches all columns that it is given. */
 function partOf(
   { metadata, groups }: Pick<ParquetFile, 'metadata' | 'groups'>,
   columns: readonly ParquetColumn[],
@@ -133,7 +133,7 @@ function partOf(
   }
 }
 
-/** The file, with the bytes of a part read ahead at once if they lie together. */
+/** Returns the file, with the bytes of a part read in one request if they lie together. */
 async function readAhead(file: AsyncBuffer, { metadata }: FilePart): Promise<AsyncBuffer> {
   const chunks = metadata.row_groups.flatMap(({ columns }) => columns.map(rangeOf))
   const first = Math.min(...chunks.map(([start]) => start))
@@ -150,7 +150,7 @@ async function readAhead(file: AsyncBuffer, { metadata }: FilePart): Promise<Asy
   }
 }
 
-/** The byte range of a column in a group. */
+/** Returns the byte range of a column in a group. */
 function rangeOf({ meta_data }: ColumnChunk): [start: number, end: number] {
   if (!meta_data) return [Number.NaN, Number.NaN]
   const { dictionary_page_offset, data_page_offset, total_compressed_size } = meta_data
@@ -268,9 +268,9 @@ function damaged(name: string, cause?: unknown): TableError {
     /unsupported (encoding|compression codec): (\w+)/.exec(errorMessage(cause)) ?? []
   const reason =
     what === undefined
-      ? 'it is no Parquet file that can be read, or it is damaged.'
+      ? 'it is not a Parquet file that byref can read, or it is damaged.'
       : what === 'encoding'
-        ? `its pages are encoded as ${form}, which is not known here: write it without column encodings.`
-        : `its pages are compressed by ${form}, which is not known here: write it with Zstandard or Snappy.`
+        ? `its pages are encoded as ${form}, which byref does not support: write it without column encodings.`
+        : `its pages are compressed by ${form}, which byref does not support: write it with Zstandard or Snappy.`
   return new TableError({ name, line: null, reason }, { cause })
 }

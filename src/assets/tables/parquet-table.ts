@@ -7,13 +7,13 @@ import type { TableColumn } from './table-facts.ts'
 import type { TaskResult } from './table-task.ts'
 import { MAX_COLUMNS } from './table-text.ts'
 
-/** Rows that lie together: more of them would be read for each. */
+/** Maximum number of rows in a group, because reading one row may read its group. */
 const MOST_TOGETHER = 5_000_000
 
 /**
- * A Parquet file as the table that it is: read through once, for its empty cells and its damages, and kept as it came.
+ * Reads a Parquet file as a table. It is read once to count empty cells and find damage, and then stored unchanged.
  *
- * @throws TableError for a file that is damaged, or that no table can be made of
+ * @throws TableError for a damaged file, or one that cannot become a table
  */
 export async function readParquetTable({
   name,
@@ -64,7 +64,7 @@ async function columnsOf(file: ParquetFile): Promise<TableColumn[]> {
   return columns
 }
 
-/** How many cells of a column are empty, and whether doubles hold all of its whole numbers. */
+/** Counts the empty cells of a column, and tests whether doubles keep all of its whole numbers. */
 async function profile(
   file: ParquetFile,
   place: number,

@@ -4,10 +4,10 @@ import type { ColumnType } from './table-facts.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const MAX_DAYS = 8.64e15 / DAY_MS
-/** Days whose text is remembered: a column has few, many times. */
+/** A cache of days as text, because columns repeat few days many times. */
 const days = new Map<number, string>()
 const REMEMBERED = 10_000
-/** Digits that a double keeps of any decimal. */
+/** Number of digits that a double keeps of any decimal. */
 const EXACT_DIGITS = 15
 
 /** A column as the file declares it. */
@@ -15,12 +15,12 @@ export interface ParquetColumn {
   name: string
   element: SchemaElement
   isNested: boolean
-  /** Its elements in the schema, and its parts in each group of rows: from the first, up to the last. */
+  /** Its elements in the schema, and its parts in each row group, as ranges with exclusive ends. */
   elements: readonly [number, number]
   leaves: readonly [number, number]
 }
 
-/** Days since 1970 as a date of ISO 8601. */
+/** Returns days since 1970 as an ISO 8601 date. */
 export function dayText(day: number): string | null {
   if (day === null || day === undefined) return null
   const known = days.get(day)
@@ -31,7 +31,7 @@ export function dayText(day: number): string | null {
   return text
 }
 
-/** A time since 1970, of which a second has so many, as ISO 8601 without a zone. */
+/** Returns a time since 1970 as ISO 8601 without a zone. `perSecond` is the number of units in a second. */
 export function timeText(time: bigint, perSecond: bigint): string | null {
   if (time === null || time === undefined) return null
   const value = BigInt(time)
@@ -43,7 +43,7 @@ export function timeText(time: bigint, perSecond: bigint): string | null {
   return rest === 0n ? whole : `${whole}.${String(rest).padStart(places, '0').replace(/0+$/, '')}`
 }
 
-/** How many of a time of day's units a second has; null of what is no time of day. */
+/** Returns how many units of a time of day make a second. Null if it is not a time of day. */
 function unitsOfDay({ converted_type, logical_type }: SchemaElement): bigint | null {
   const unit = logical_type?.type === 'TIME' ? logical_type.unit : converted_type
   if (unit === 'MILLIS' || unit === 'TIME_MILLIS') return 1_000n
@@ -51,12 +51,12 @@ function unitsOfDay({ converted_type, logical_type }: SchemaElement): bigint | n
   return unit === 'NANOS' ? 1_000_000_000n : null
 }
 
-/** Whether values are scaled whole numbers. */
+/** Returns whether values are scaled whole numbers. */
 export function isDecimal({ converted_type, logical_type }: SchemaElement): boolean {
   return converted_type === 'DECIMAL' || logical_type?.type === 'DECIMAL'
 }
 
-/** The type that a column of a file has by its declaration; of `integer` all may yet be small. */
+/** Returns the declared type of a column. The values of an `integer` column may still all be small. */
 export function declaredType({ element, isNested }: ParquetColumn): ColumnType {
   const { type, converted_type, logical_type, num_children, precision = 0 } = element
   const isList = converted_type === 'LIST' || logical_type?.type === 'LIST'
@@ -72,7 +72,7 @@ export function declaredType({ element, isNested }: ParquetColumn): ColumnType {
   return type === 'BYTE_ARRAY' || type === 'FIXED_LEN_BYTE_ARRAY' ? 'string' : 'number'
 }
 
-/** Makes of a cell, as Parquet has it, a value of the column's type; null of an empty one. */
+/** Creates a function that converts a Parquet cell to a value of the column's type. An empty cell becomes null. */
 export function cellReader(
   { element }: ParquetColumn,
   type: ColumnType,
@@ -104,7 +104,7 @@ function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) 
       const perSecond = unitsOfDay(element)
       return (cell) => {
         if (typeof cell === 'string') return cell
-        // A time of the first day of 1970, without the day.
+        // A time on the first day of 1970, without the day.
         if (perSecond !== null)
           return timeText(BigInt(cell as number | bigint), perSecond)?.slice(11)
         const isText = element.type === 'BYTE_ARRAY' && cell instanceof Uint8Array
@@ -114,7 +114,7 @@ function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) 
   }
 }
 
-/** Digits with a point before the last `scale` of them. */
+/** Returns digits with a point before the last `scale` of them. */
 export function decimalText(cell: unknown, scale: number): string {
   const value = cell instanceof Uint8Array ? signed(cell) : BigInt(cell as number | bigint)
   const digits = String(value < 0n ? -value : value).padStart(scale + 1, '0')
@@ -123,13 +123,13 @@ export function decimalText(cell: unknown, scale: number): string {
   return `${sign}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }
 
-/** The two's complement of bytes, the highest first. */
+/** Returns the two's complement of bytes, most significant first. */
 function signed(bytes: Uint8Array): bigint {
   if (bytes.byteLength === 0) return 0n
   return BigInt.asIntN(bytes.byteLength * 8, BigInt(`0x${Buffer.from(bytes).toString('hex')}`))
 }
 
-/** A nested value as JSON has it: whole numbers beyond 2^53 as text, bytes as base64. */
+/** Returns a nested value as JSON: whole numbers beyond 2^53 as text, bytes as base64. */
 export function plainValue(value: unknown): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value)

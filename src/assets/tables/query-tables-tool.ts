@@ -3,18 +3,18 @@ import { textOf } from '../asset-tool-input.ts'
 import type { AssetTool } from '../asset-tools.ts'
 import { jsonLine } from './table-facts.ts'
 
-/** Rows of a result that the model is shown at once; it reads on by the reference. */
+/** Number of result rows that the model sees at once. It reads more with the reference. */
 const SHOWN = 20
 const SHOWN_CHARACTERS = 4_000
 
-/** `query_tables`: asks tables by SQL, and gives the result as a table with its first rows. */
+/** `query_tables`: queries tables with SQL. The result is a table, shown with its first rows. */
 export const queryTablesTool: AssetTool = {
   id: 'query_tables',
   description:
     'Asks tables by one SQL SELECT (DuckDB), each named by its reference in double quotes: select city, sum(n) from "asset://id" group by 1. The result is a table: its reference and first rows',
   inputSchema: {
     type: 'object',
-    // `tables`, references by names of one's own, are taken and not shown.
+    // `tables`, references by names, is accepted but not shown.
     properties: { sql: { type: 'string' } },
     required: ['sql'],
   },

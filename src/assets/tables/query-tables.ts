@@ -14,19 +14,19 @@ import type { WrittenTable } from './write-table.ts'
 
 const { join } = nodeBuiltin('node:path')
 
-/** What tables are read by. */
+/** The readers of tables. */
 export interface TableSources extends Pick<AssetReader, 'info' | 'rows' | 'open' | 'resolve'> {
   importSaved: Importer['importSaved']
 }
 
-/** A result, and the tables that it was made of. */
+/** A result, and the tables that it came from. */
 export interface QueryResult {
   table: WrittenTable
   /** Ids. */
   sources: string[]
 }
 
-/** In which namespace, how much and how long. */
+/** The namespace of a query, and its limits. */
 export interface QueryScope extends NamespaceOption {
   limits: QueryLimits
   signal?: AbortSignal
@@ -36,11 +36,11 @@ const MAX_SQL = 100_000
 const TOKEN = /'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\1\$|"((?:[^"]|"")*)"/g
 
 /**
- * Asks tables by SQL (DuckDB's), in a process of its own. The query sees the tables that it names, each as a view, and nothing
- * else.
+ * Queries tables with DuckDB's SQL in a separate process. The query sees each table that it names as a view, and
+ * nothing else.
  *
- * @throws ByrefError `invalid_arguments` for SQL that is wrong, no SELECT or that reaches for anything else; `asset_not_found`;
- * `result_too_large`, `tool_timeout`; `dependency_missing` without DuckDB
+ * @throws ByrefError `invalid_arguments` for SQL that is wrong, not a SELECT, or reads anything else;
+ * `asset_not_found`; `result_too_large`, `tool_timeout`; `dependency_missing` without DuckDB
  */
 export async function queryTables(
   assets: TableSources,
@@ -59,7 +59,7 @@ export async function queryTables(
       },
       { signal, timeoutMs },
     )
-    // A query has a result always.
+    // A query always has a result.
     return { table: table as WrittenTable, sources: [...sources] }
   } catch (error) {
     signal?.throwIfAborted()
@@ -70,7 +70,7 @@ export async function queryTables(
   }
 }
 
-/** References between double quotes, by themselves; what is in comments and texts is none. */
+/** Finds references in double quotes. Comments and string literals are ignored. */
 function referencesIn(sql: string): Record<string, string> {
   const found: Record<string, string> = {}
   for (const [, , name] of sql.matchAll(TOKEN)) {
@@ -83,11 +83,11 @@ function referencesIn(sql: string): Record<string, string> {
 interface Binding extends NamespaceOption {
   folder: string
   signal: AbortSignal | undefined
-  /** Told which assets the tables are. */
+  /** Receives the ids of the tables. */
   sources: Set<string>
 }
 
-/** Lays the tables that a query names into its folder. */
+/** Writes the tables of a query into its folder. */
 async function bind(
   assets: TableSources,
   tables: Readonly<Record<string, string>>,
@@ -112,8 +112,8 @@ async function bind(
 }
 
 /**
- * The table that a reference leads to: its own, or that of a file, which is imported the first time. The sheets of a
- * workbook are named by their own references, so that whoever watches what a query reads sees them.
+ * Returns the table that a reference names. A file is imported at its first use. The sheets of a workbook need their
+ * own references, so that the labels of a query include them.
  */
 async function tableFor(
   assets: TableSources,

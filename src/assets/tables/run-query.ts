@@ -12,13 +12,13 @@ import type { TableColumn } from './table-facts.ts'
 import type { BoundTable, TableTask } from './table-task.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
-/** Memory of DuckDB's own; the process has more, for the result. */
+/** The memory limit of DuckDB. The process has more, for the result. */
 const MEMORY = '256MB'
-/** Of DuckDB's statements, what only reads. */
+/** DuckDB's type of statements that only read. */
 const SELECT = 1
 const SECONDLESS = String.raw`'T(\d\d:\d\d)($|[Z+-])', 'T\1:00\2'`
 
-/** Functions that make rows of nothing but their arguments. Others read files, settings, or a text as SQL. */
+/** Functions that make rows only from their arguments. Others read files, settings, or SQL in a text. */
 const ROW_FUNCTIONS: ReadonlySet<string> = new Set([
   'range',
   'generate_series',
@@ -28,10 +28,10 @@ const ROW_FUNCTIONS: ReadonlySet<string> = new Set([
   'json_each',
   'json_tree',
 ])
-/** Functions and views that tell the process's settings, paths among them. */
+/** Functions and views that reveal settings of the process, such as paths. */
 const SETTINGS: ReadonlySet<string> = new Set(['current_setting', 'duckdb_settings', 'pg_settings'])
 
-/** Runs a query over the files of its folder, each a view by the name that the query has for it. */
+/** Runs a query on the files in its folder. Each is a view with the name that the query uses. */
 export async function runQuery({
   sql,
   tables,
@@ -49,7 +49,7 @@ export async function runQuery({
   }
 }
 
-/** Values that lie as text are of their types in the view. */
+/** Creates the view of a table. Columns stored as text get their own types. */
 async function createView(
   connection: DuckdbConnection,
   { name, file, columns }: BoundTable,
@@ -60,7 +60,7 @@ async function createView(
     const type = lies === 'VARCHAR' ? sqlType(columns[i] as TableColumn) : null
     if (type === null) return []
     const column = named(String(stored))
-    // Times without seconds are none in SQL.
+    // SQL does not accept times without seconds.
     const text = type === 'timestamp' ? `regexp_replace(${column}, ${SECONDLESS})` : column
     return [`try_cast(${text} as ${type}) as ${column}`]
   })
@@ -68,7 +68,7 @@ async function createView(
   await connection.run(`create view ${named(name)} as select *${replaced} from ${body}`)
 }
 
-/** What SQL takes a column for; null for what it is already. */
+/** Returns the SQL type that a column is cast to. Null if it already has its type. */
 function sqlType({ type, scale = 0 }: TableColumn): string | null {
   switch (type) {
     case 'date':
@@ -97,7 +97,7 @@ async function checkStatement(connection: DuckdbConnection, sql: string): Promis
     throw queryFailed('Only SELECT is allowed: tables are read, never changed.')
 }
 
-/** Refuses what reaches for more than tables, anywhere in a parsed statement. */
+/** Rejects references to anything but tables, anywhere in a parsed statement. */
 function checkNames(root: unknown): void {
   const left: unknown[] = [root]
   while (left.length > 0) {
@@ -110,7 +110,7 @@ function checkNames(root: unknown): void {
   }
 }
 
-/** What is looked at of a node of the syntax tree. */
+/** The examined fields of a node in the syntax tree. */
 interface SyntaxNode {
   type?: unknown
   function?: { function_name?: string }
@@ -128,13 +128,13 @@ function checkName(name: string, names: ReadonlySet<string>, isAllowed: boolean)
 
 type Result = import('@duckdb/node-api').DuckDBResult
 
-/** SQL's types whose values come as text that says all of their digits. */
+/** SQL types whose values are read as text, to keep all digits. */
 const LONG = /^(U?BIGINT|U?HUGEINT|DECIMAL|BIGNUM)/
-/** Characters of a result. */
+/** Maximum number of characters in a result. */
 const MOST_CHARACTERS = 32 * 1024 * 1024
 
 /**
- * The rows of a result as a table.
+ * Writes the rows of a result as a table.
  *
  * @throws ByrefError `result_too_large`
  */
@@ -149,7 +149,7 @@ async function parquetOfResult(result: Result, most: number): Promise<WrittenTab
       yield* batches
     },
   })
-  // A result has columns always.
+  // A result always has columns.
   return written as WrittenTable
 }
 

@@ -9,9 +9,9 @@ import { PARQUET_TYPE, type TableFacts } from './table-facts.ts'
 import { fileRows, type TableRow } from './table-rows.ts'
 import type { WrittenTable } from './write-table.ts'
 
-/** How a table is saved. */
+/** How to save a table. */
 export interface SaveTableOptions extends SaveAssetOptions {
-  /** Absent, the store chooses. */
+  /** Default: chosen by the store. */
   assetId?: string
   name: string | null
   description?: string
@@ -21,10 +21,10 @@ export interface SaveTableOptions extends SaveAssetOptions {
   references: readonly string[]
 }
 
-/** A meta shows `most` rows, fewer if they have more cells than this. */
+/** A meta shows `most` rows, or fewer if they have more than this many cells. */
 const SAMPLE = { most: 100, least: 3, cells: 10_000 }
 
-/** Saves a table as an asset of `columns`, `rows` and `source`, whose body is Parquet; frees what was written. */
+/** Saves a table as an asset of `columns`, `rows` and `source`, with Parquet as its body. Frees the temporary file. */
 export async function saveTable(
   writer: Pick<AssetWriter, 'saveEncoded'>,
   written: WrittenTable,
@@ -46,7 +46,7 @@ export async function saveTable(
   }
 }
 
-/** The first rows as a meta shows them: cut, with their real number. */
+/** Returns the first rows for a meta, shortened, with the number of all rows. */
 async function sampleOf(written: WrittenTable): Promise<unknown[]> {
   const { columns, rows: count } = written
   const fitting = Math.floor(SAMPLE.cells / Math.max(1, columns.length))
@@ -55,7 +55,7 @@ async function sampleOf(written: WrittenTable): Promise<unknown[]> {
   return count > size ? [...rows, cutMark(count, 'items')] : rows
 }
 
-/** The first rows of a table that was written. */
+/** Returns the first rows of a written table. */
 export async function firstRows(
   { body, columns, rows }: WrittenTable,
   count: number,

@@ -6,16 +6,16 @@ const { mkdtemp, open, rm } = nodeBuiltin('node:fs/promises')
 const { tmpdir } = nodeBuiltin('node:os')
 const { join } = nodeBuiltin('node:path')
 
-/** Bytes that lie aside, to be read in any order. */
+/** Temporary bytes with random access. */
 export interface Spooled {
   readonly size: number
   read(start: number, end: number): Promise<Uint8Array<ArrayBuffer>>
   stream(): ReadableStream<Uint8Array<ArrayBuffer>>
-  /** Frees them. */
+  /** Frees the bytes. */
   dispose(): Promise<void>
 }
 
-/** Bytes that are written first: in memory while they are few, else in a temporary file. */
+/** Temporary bytes that are written and then read. Few bytes stay in memory, more go to a temporary file. */
 export interface Spool extends Spooled {
   append(bytes: Uint8Array): Promise<void>
 }
@@ -23,7 +23,7 @@ export interface Spool extends Spooled {
 const IN_MEMORY = 16 * 1024 * 1024
 const CHUNK = 256 * 1024
 
-/** A file that was written, to be read; `dispose` frees it. */
+/** Opens a written file; `dispose` frees it. */
 export async function spoolOf(path: string, dispose: () => Promise<void>): Promise<Spooled> {
   const handle = await open(path, 'r')
   const { size, read } = await sourceOf(handle)
@@ -38,13 +38,13 @@ export async function spoolOf(path: string, dispose: () => Promise<void>): Promi
   }
 }
 
-/** A file, to be read in any order. */
+/** Opens a file for random access. */
 export async function sourceOf(handle: FileHandle): Promise<Pick<Spooled, 'size' | 'read'>> {
   const { size } = await handle.stat()
   return { size, read: (start, end) => readFrom(handle, start, Math.min(end, size)) }
 }
 
-/** An empty {@link Spool}. */
+/** Creates an empty {@link Spool}. */
 export function createSpool(): Spool {
   let memory: Uint8Array[] = []
   let size = 0
@@ -90,7 +90,7 @@ export function createSpool(): Spool {
   }
 }
 
-/** Writes what comes into a new file that only we read. */
+/** Writes a stream to a new file that only this user can read. */
 export async function writeBody(stream: AsyncIterable<Uint8Array>, path: string): Promise<void> {
   const file = await open(path, 'w', 0o600)
   try {

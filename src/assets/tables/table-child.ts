@@ -1,4 +1,4 @@
-// The program of a table process: does one task after the other, as its parent says, and ends with its parent.
+// The program of a table process. It runs one task after another for its parent process, and ends with it.
 
 import { existsSync, readFileSync } from 'node:fs'
 import { setPriority, tmpdir } from 'node:os'
@@ -17,26 +17,26 @@ import {
 } from './table-task.ts'
 import { writeTable } from './write-table.ts'
 
-/** What a task found, and where it lies, unless that is the result's file already. */
+/** The result of a task, and its file, unless that is already the file of the result. */
 interface TaskOutcome extends TaskResult {
   body?: Spooled
 }
 
-/** Bytes that tasks may take beside what the process has now. */
+/** Bytes that a task may take in addition to the current memory of the process. */
 const headroom = Number(process.argv[2])
 
-// Whoever answers people comes first.
+// A low priority, so that the server stays responsive.
 setPriority(5)
 keepLimit()
 const before = taken()
 process.on('disconnect', () => process.exit())
-// A terminal sends these to all processes: the parent says when it ends.
+// A terminal sends these signals to all processes. The parent decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => {})
 process.on('message', (task: TableTask) => inBackground('A table task', take(task)))
 
 async function take(task: TableTask): Promise<void> {
   try {
-    // Paths in a query's errors and settings are those of this folder.
+    // Paths in errors and settings of a query are relative to this folder.
     process.chdir(task.folder)
     const found: TaskResult[] = []
     for await (const outcome of runTask(task, (part) => tell({ type: 'progress', part }))) {
@@ -53,7 +53,7 @@ async function take(task: TableTask): Promise<void> {
   }
 }
 
-/** Does a task in this process; null where the file is not a table, or not one that DuckDB reads. */
+/** Runs a task in this process. Null if the file is not a table, or not one for DuckDB. */
 async function* runTask(
   task: TableTask,
   onProgress: (part: number) => void,
@@ -99,7 +99,7 @@ function asTaskError(error: unknown): TaskError {
   return { code, ...told, table: { line: error.line, reason: error.reason } }
 }
 
-/** Whether DuckDB or JavaScript got no memory, which libraries may say in words of their own. */
+/** Returns whether DuckDB or JavaScript ran out of memory, which libraries report in various ways. */
 function isMemory(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   return (
@@ -109,9 +109,9 @@ function isMemory(error: unknown): boolean {
 }
 
 /**
- * Has the operating system keep the limit. It counts memory that V8 reserved and never uses, as much as each version likes:
- * what is over the headroom is taken up here, and never touched. Where the system keeps no limit, a thread of our own ends the
- * process once it has taken too much.
+ * Makes the operating system enforce the memory limit. The limit also counts memory that V8 reserves and never uses,
+ * which depends on the version. Therefore everything above the headroom is reserved here and never touched. If the
+ * system enforces no limit, a separate thread ends the process when it takes too much.
  */
 function keepLimit(): void {
   const most = dataLimit()
@@ -121,11 +121,11 @@ function keepLimit(): void {
   }
   const ballast = reserve(Math.max(0, most - taken() - headroom))
   if (!ballast) watch(process.memoryUsage.rss() + headroom)
-  // Kept as long as the process.
+  // Keeps the reference as long as the process lives.
   Object.assign(globalThis, { [Symbol('ballast')]: ballast })
 }
 
-/** Memory that is never touched; null where the system gives none that it does not have. */
+/** Reserves memory that is never touched. Null if the system does not overcommit. */
 function reserve(bytes: number): ArrayBuffer | null {
   try {
     return new ArrayBuffer(bytes)
@@ -135,14 +135,14 @@ function reserve(bytes: number): ArrayBuffer | null {
   }
 }
 
-/** Bytes of data that this process has as the limit counts them: also those that are only kept for later. */
+/** Returns the data bytes of this process as the limit counts them, including reserved memory. */
 function taken(): number {
   if (dataLimit() === null) return process.memoryUsage.rss()
   const [, kB] = /^VmData:\s+(\d+) kB/m.exec(readFileSync('/proc/self/status', 'utf8')) ?? []
   return Number(kB) * 1024
 }
 
-/** The limit of data that this process was started with (`ulimit -d`), in bytes; null for none. */
+/** Returns the data limit that this process was started with (`ulimit -d`), in bytes. Null for none. */
 function dataLimit(): number | null {
   if (!existsSync('/proc/self/limits')) return null
   const [, limit] = /^Max data size\s+(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? []

@@ -3,7 +3,7 @@ import type { AssetInfo } from '../asset-info.ts'
 
 /** A file that should be a table and cannot be read as one. `asset` is the file itself, which was saved. */
 export class TableError extends ByrefError {
-  /** The line that cannot be read, from 1; null where no one line is to blame. */
+  /** The line that cannot be read, from 1. Null if the error has no line. */
   readonly line: number | null
   readonly reason: string
   readonly asset: AssetInfo | null

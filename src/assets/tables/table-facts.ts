@@ -37,7 +37,7 @@ export interface TableFacts {
   source: string | null
 }
 
-/** The facts of a table; null for any other asset. */
+/** Returns the facts of a table, or null for any other asset. */
 export function tableFacts({ attributes }: Pick<AssetRecord, 'attributes'>): TableFacts | null {
   return (attributes.table as TableFacts | undefined) ?? null
 }
@@ -45,7 +45,7 @@ export function tableFacts({ attributes }: Pick<AssetRecord, 'attributes'>): Tab
 /** The MIME type of stored tables (registered with IANA). */
 export const PARQUET_TYPE = 'application/vnd.apache.parquet'
 
-/** A value as JSON on one line. Integers beyond 2^53, NaN and the infinities become text. */
+/** Returns a value as JSON on one line. Integers beyond 2^53, NaN and the infinities become text. */
 export function jsonLine(value: unknown): string {
   return JSON.stringify(value, (_, item) => {
     const isNoJson = typeof item === 'number' && !Number.isFinite(item)
@@ -53,7 +53,7 @@ export function jsonLine(value: unknown): string {
   })
 }
 
-/** The ids of what is made from a file, derived from the file's id. */
+/** Returns the ids of the tables made from a file, derived from the file's id. */
 export function derivedIds(file: string) {
   return {
     table: `${file}-table`,

@@ -1,19 +1,19 @@
 import { essenceOf } from '../bodies/mime-type.ts'
 import { PARQUET_TYPE } from './table-facts.ts'
 
-/** The forms of text in which byref knows tables. */
+/** The text formats of tables that byref reads. */
 export type TextTableFormat = 'csv' | 'tsv' | 'json' | 'ndjson'
-/** The forms in which byref knows tables. */
+/** The formats of tables that byref reads. */
 export type TableFormat = TextTableFormat | 'parquet' | 'arrow' | 'xlsx'
 
 const ARROW_STREAM = 'application/vnd.apache.arrow.stream'
 
-/** The type of a file that only its name tells; null for any other. */
+/** Returns the type of a file whose format only its name tells. Null for any other. */
 export function typeByName(name: string): string | null {
   return /\.arrows$/i.test(name) ? ARROW_STREAM : null
 }
 
-/** The form of table that files of this type have, or null. */
+/** Returns the table format of a type, or null. */
 export function tableFormat(mime: string): TableFormat | null {
   switch (essenceOf(mime)) {
     case 'text/csv':

@@ -19,39 +19,39 @@ const { mkdtemp, rm } = nodeBuiltin('node:fs/promises')
 const { tmpdir } = nodeBuiltin('node:os')
 const { join } = nodeBuiltin('node:path')
 
-/** How a task is run. */
+/** Options of a task. */
 export interface TableTaskOptions {
   signal?: AbortSignal
-  /** From when its process begins with it; what comes later is a `TimeoutError`. */
+  /** Measured from the start of the task in its process. Exceeding it is a `TimeoutError`. */
   timeoutMs?: number
-  /** Told which part is done, from 0 to 1. */
+  /** Called with the part that is done, from 0 to 1. */
   onProgress?(part: number): void
 }
 
-/** The process took more memory than it may, and ended. */
+/** The process exceeded its memory limit and was ended. */
 export class OutOfMemoryError extends Error {}
 
-/** Tasks at once; the others wait. */
+/** Maximum number of concurrent tasks. Others wait. */
 const MOST = 2
-/** Bytes that a process may take for its task, beside the 60 MB that Node takes. */
+/** Bytes that a process may take for its task, in addition to the 60 MB of Node. */
 const HEADROOM = 432 * 1024 * 1024
-/** The heap of its JavaScript, in MB. */
+/** The maximum JavaScript heap, in MB. */
 const HEAP_MB = 320
-/** The limit that the operating system is given, in kB: what V8 reserves counts, and `table-child.ts` takes up the rest. */
+/** The limit for the operating system, in kB. It counts what V8 reserves; `table-child.ts` reserves the rest. */
 const LIMIT_KB = 2 * 1024 * 1024
-/** A process waits so long for its next task. */
+/** How long an idle process waits for its next task. */
 const IDLE_MS = 30_000
-/** A process that has taken more bytes than this behind a task does no other. */
+/** A process that has taken more bytes than this is not reused after its task. */
 const MOST_KEPT = 192 * 1024 * 1024
-/** Characters of what a process says before it breaks. */
+/** Maximum number of characters kept of a process's stderr. */
 const MOST_SAID = 2_000
 
 /**
- * Runs a task in a process of its own, whose memory the operating system limits; a signal ends it at once. Gives its
- * results: none where the file is not a table, several where it is a workbook.
+ * Runs a task in a separate process with a memory limit by the operating system. A signal ends it at once. Returns its
+ * results: none if the file is not a table, several for a workbook.
  *
- * @param prepare Makes the task in a folder of its own, once there is a process for it.
- * @throws OutOfMemoryError; the signal's reason; what the task throws
+ * @param prepare Makes the task in its own folder, once a process is available.
+ * @throws OutOfMemoryError; the signal's reason; the task's errors
  */
 export async function runTableTask(
   prepare: (folder: string, signal: AbortSignal | undefined) => Promise<TableTask>,
@@ -75,7 +75,7 @@ export async function runTableTask(
   }
 }
 
-/** The results of a task; their folder goes with the last of them. */
+/** Opens the results of a task. Their folder is removed with the last of them. */
 async function open(found: readonly TaskResult[], folder: string): Promise<WrittenTable[]> {
   let left = found.length
   const dispose = async (): Promise<void> => {
@@ -94,12 +94,12 @@ function withTimeout(signal: AbortSignal | undefined, ms: number | undefined) {
   return signal ? AbortSignal.any([signal, timeout]) : timeout
 }
 
-/** One is kept, so that the next task need not wait for its start. */
+/** One idle process is kept, so that the next task starts without delay. */
 let idle: { child: TableProcess; end: NodeJS.Timeout } | null = null
 let running = 0
 const waiting: (() => void)[] = []
 
-/** Waits for a place among the tasks. */
+/** Waits until a task may start. */
 async function turn(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted()
   if (running < MOST) {
@@ -120,7 +120,7 @@ async function turn(signal: AbortSignal | undefined): Promise<void> {
   })
 }
 
-/** Leaves the place to whoever waits longest. */
+/** Lets the longest-waiting task start. */
 function pass(): void {
   const next = waiting.shift()
   if (next) next()
@@ -144,7 +144,7 @@ function endIdle(): void {
   idle = null
 }
 
-/** A process that does one task after the other. */
+/** A process that runs one task after another. */
 class TableProcess {
   readonly #child = start()
   readonly #ended: Promise<[code: number | null, signal: NodeJS.Signals | null]>
@@ -157,7 +157,7 @@ class TableProcess {
     })
     this.#ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => resolve([code, signal]))
-      // What cannot be started does not exit.
+      // A process that cannot be started does not emit `exit`.
       this.#child.on('error', (error) => {
         this.#said += error.message
         resolve([null, null])
@@ -166,7 +166,7 @@ class TableProcess {
     this.#hold(false)
   }
 
-  /** Whether it can do another task. */
+  /** Whether it can run another task. */
   get isFit(): boolean {
     return this.#child.connected && this.#memory <= MOST_KEPT
   }
@@ -215,12 +215,12 @@ class TableProcess {
   }
 
   #failure(code: number | null, signal: NodeJS.Signals | null): never {
-    // V8 and the allocator end a process by a signal where they get no memory.
+    // V8 and the allocator end the process with a signal if they get no memory.
     if (signal) throw new OutOfMemoryError(`The table process was ended by ${signal}`)
     throw new Error(`The table process ended with status ${code}: ${this.#said}`)
   }
 
-  /** This process stays for its child only while the child has a task. */
+  /** An idle child must not keep this process alive. */
   #hold(isBusy: boolean): void {
     const { channel, stderr } = this.#child
     const name = isBusy ? 'ref' : 'unref'
@@ -234,12 +234,12 @@ function start(): ChildProcess {
   const program = tableProgram()
   if (program === null) {
     const message =
-      'Tables are read by a program of the package byref: install it where the bundle runs, or keep it out of the bundle'
+      'The program that reads tables was not found. Install the package byref where the bundle runs, or exclude it from the bundle'
     throw new ByrefError('dependency_missing', message)
   }
   const flags = ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${HEAP_MB}`]
   const args = [...flags, program, String(HEADROOM)]
-  // Nothing of the environment: what a file or a query could make it say is nobody's business.
+  // The child gets nothing else of the environment, so that files and queries cannot reveal it.
   const { TMPDIR, TEMP, TMP, SystemRoot } = process.env
   const env = Object.fromEntries(
     Object.entries({ TMPDIR, TEMP, TMP, SystemRoot }).filter(([, value]) => value !== undefined),

@@ -20,18 +20,21 @@ import { jsonLine, type TableColumn, type TableFacts } from './table-facts.ts'
 
 const { setImmediate } = nodeBuiltin('node:timers/promises')
 
-/** A row of a table: values by the columns' names, null where there is none. */
+/** A row of a table: values by the names of the columns, null for an empty cell. */
 export type TableRow = Record<string, unknown>
 
-/** Rows of a table, in order, read as they are asked for: `for await (const row of rows)`, as often as needed. */
+/**
+ * Rows of a table, in order, read as they are iterated: `for await (const row of rows)`. They can be iterated
+ * repeatedly.
+ */
 export interface TableRows extends AsyncIterable<TableRow> {
   readonly columns: readonly TableColumn[]
-  /** How many they are. */
+  /** The number of rows. */
   readonly count: number
   /**
-   * Some of the columns, so that the others are not read, and of these rows those from `start` up to `end`.
+   * Selects columns, so that the others are not read, and the rows from `start` up to `end`.
    *
-   * @throws ByrefError `invalid_arguments` for a column that there is not
+   * @throws ByrefError `invalid_arguments` for an unknown column
    */
   select(part: { columns?: readonly string[]; start?: number; end?: number }): TableRows
 }
@@ -42,10 +45,10 @@ const PART: OptionTable<Part> = {
   ...is.all(is.number, 'start', 'end'),
 }
 
-/** Cells that are read at once. */
+/** Maximum number of cells that are read at once. */
 const MOST_CELLS = 2_000_000
 
-/** The rows of a file, with columns by whose types its cells become values. */
+/** Returns the rows of a file. The types of the columns determine their values. */
 export function fileRows(
   open: () => Promise<ParquetFile>,
   columns: readonly TableColumn[],
@@ -73,7 +76,7 @@ export function fileRows(
         const readers = chosen.map((place) => readerOf(file, columns, place))
         for (const [start, end] of slices(file, chosen.length, { first, last })) {
           signal?.throwIfAborted()
-          // Reading from memory gives nobody else a turn.
+          // Reading from memory does not yield to the event loop.
           await setImmediate()
           for (const cells of await file.read(chosen, start, end)) {
             yield rowOf(names, readers, cells)
@@ -85,7 +88,7 @@ export function fileRows(
   return part(places, 0, count)
 }
 
-/** Rows that are there as values; other items of the list are refused where they are met. */
+/** Returns rows from a list of objects. Reading any other item throws. */
 export function listRows(list: readonly unknown[], ref: string): TableRows {
   const names = new Set<string>()
   for (const row of list.slice(0, 1000)) for (const key of Object.keys(Object(row))) names.add(key)
@@ -113,7 +116,7 @@ export function listRows(list: readonly unknown[], ref: string): TableRows {
   return part(list, null)
 }
 
-/** The error for what has no rows. */
+/** Returns the error for a value without rows. */
 export function noRows(ref: string): ByrefError {
   return new ByrefError(
     'invalid_arguments',
@@ -144,7 +147,7 @@ function readerOf(file: ParquetFile, columns: readonly TableColumn[], place: num
   return cellReader(column, (columns[place] as TableColumn).type)
 }
 
-/** What is read at once: the groups of rows of the file, or parts of those that have very many cells. */
+/** Yields the ranges that are read at once: the row groups of the file, or parts of groups with very many cells. */
 function* slices(
   { groups }: ParquetFile,
   columns: number,
@@ -176,11 +179,11 @@ function namedPlaces(
   })
 }
 
-/** Bytes that a row and a cell take in memory, beside the texts in them. */
+/** Memory of a row and of a cell in bytes, without their texts. */
 const ROW = 64
 const CELL = 16
 
-/** The rows of a table asset; only those that are asked for are read. */
+/** Returns the rows of a table asset. Only requested rows are read. */
 export function tableRows(
   record: AssetRecord,
   { columns, rows }: TableFacts,
@@ -196,7 +199,9 @@ export function tableRows(
   return fileRows(open, columns, { count: rows, signal })
 }
 
-/** The content of a table: `columns`, `rows` and `source`. A row, or a cell of it, costs a range of the body. */
+/**
+ * Returns the content of a table: `columns`, `rows` and `source`. Reading a row or a cell reads a range of the body.
+ */
 export function tableContent(
   record: AssetRecord,
   facts: TableFacts,
@@ -221,7 +226,7 @@ export function tableContent(
   async function inRow(path: readonly FieldKey[]): Promise<FoundField> {
     const [, index, name, ...rest] = path
     const at = indexOf(index)
-    // A list of the table's length, so that an error can say how many there are.
+    // A list with the table's length, so that an error can name the length.
     if (at === -1 || at >= count) return missing(new Array(count), 1)
     const isColumn = name !== undefined && columns.some((column) => column.name === name)
     const part = rows.select({

@@ -20,19 +20,19 @@ export const MAX_RECORD = 64 * 1024 * 1024
 /** Bytes at the beginning of a file that decide its format. */
 const HEAD_BYTES = 64 * 1024
 
-/** The beginning of the file, up to 64 KiB. */
+/** Returns the beginning of the file, up to 64 KiB. */
 export async function headOf(source: TableSource): Promise<string> {
   const { head, body } = await peek(await source.open(), HEAD_BYTES)
   await (body as ReadableStream<Uint8Array>).cancel()
   return new TextDecoder(source.encoding).decode(head, { stream: true })
 }
 
-/** The file's text, chunk by chunk; the file is opened with the first. */
+/** Yields the file's text, chunk by chunk. The file is opened with the first chunk. */
 export async function* textOf(source: TableSource): AsyncGenerator<string> {
   yield* decodedText(await source.open(), source.encoding)
 }
 
-/** The line, from 1, of a byte offset in the file's text as UTF-8. */
+/** Returns the line, from 1, of a byte offset in the file's text as UTF-8. */
 export async function lineAt(source: TableSource, byte: number): Promise<number> {
   let line = 1
   let at = 0
@@ -46,7 +46,7 @@ export async function lineAt(source: TableSource, byte: number): Promise<number>
   return line
 }
 
-/** The error of a file that cannot be read as a table. */
+/** Returns the error for a file that cannot be read as a table. */
 export function broken(
   { name }: Pick<TableSource, 'name'>,
   line: number | null,
@@ -56,7 +56,7 @@ export function broken(
   return new TableError({ name, line, reason }, { cause })
 }
 
-/** The error of a table with more columns than one may have. */
+/** Returns the error for a table with too many columns. */
 export function tooWide(source: Pick<TableSource, 'name'>, columns: number): TableError {
   const most = MAX_COLUMNS.toLocaleString('en')
   const reason = `it has ${columns.toLocaleString('en')} columns, and a table has at most ${most}: write them as rows.`
@@ -67,7 +67,7 @@ export function tooWide(source: Pick<TableSource, 'name'>, columns: number): Tab
 const MAX_SPARSE = 1_000_000
 
 /**
- * Rejects sparse tables, with which a small file would become a huge one. Called with the number of columns so far, and of
+ * Rejects sparse tables, because a small file could become a huge one. Called with the number of columns so far, and of
  * the rows and cells since the last call.
  */
 export function checkDense(
@@ -86,21 +86,21 @@ export function checkDense(
 
 /** A table that can be read repeatedly from a file. */
 export interface TableInput {
-  /** One for each column that has come so far; whoever reads the rows shows them their cells. */
+  /** One for each column so far. The reader of the rows must pass each column its cells. */
   readonly columns: readonly ColumnReader[]
   /**
-   * All rows in order, some at a time: cells in the order of the columns, fewer where the last are missing. Null where the
-   * file turns out to be no table.
+   * Yields all rows in order, in batches. Cells are in the order of the columns; missing cells at the end are left out.
+   * Null if the file turns out not to be a table.
    */
   batches(): AsyncIterable<readonly (readonly unknown[])[] | null>
 }
 
-/** Rows of one batch. */
+/** Number of rows in a batch. */
 const BATCH = 256
 /** Maximum number of columns: the metadata of Parquet grows with them. */
 export const MAX_COLUMNS = 5_000
 
-/** Items in batches, so that not every item costs a turn of the event loop. */
+/** Yields items in batches, so that not every item costs a turn of the event loop. */
 export async function* inBatches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
   let batch: T[] = []
   for await (const item of items) {

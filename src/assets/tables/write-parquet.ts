@@ -7,19 +7,22 @@ import type { Storage } from './table-facts.ts'
 const { setImmediate } = nodeBuiltin('node:timers/promises')
 const { zstdCompressSync } = nodeBuiltin('node:zlib')
 
-/** Writes a Parquet file, a group of rows after the other. */
+/** Writes a Parquet file, one row group after another. */
 export interface ParquetOutput {
   readonly storage: readonly Storage[]
-  /** Writes a group: for each column its values, as they are stored, null for empty cells. */
+  /** Writes a row group: the stored values of each column, null for empty cells. */
   write(rows: number, valuesOf: (column: number) => unknown[]): Promise<void>
   finish(): Promise<void>
 }
 
-/** What is written at once: the writer looks for each column among all of them, and gives nobody else a turn. */
+/**
+ * Maximum that is written at once, because the writer searches all columns for each column and does not yield to the
+ * event loop.
+ */
 const TOGETHER = { columns: 100, cells: 25_000 }
 const FEW_ROWS = 1_000
 
-/** How a column is declared. */
+/** The declarations of columns. */
 const ELEMENTS: Readonly<Record<Storage, Partial<SchemaElement>>> = {
   int32: { type: 'INT32' },
   int64: { type: 'INT64' },
@@ -30,7 +33,7 @@ const ELEMENTS: Readonly<Record<Storage, Partial<SchemaElement>>> = {
   json: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } },
 }
 
-/** A Parquet file of these columns into a spool. */
+/** Creates the output of a Parquet file with these columns to a spool. */
 export function createParquetOutput(
   columns: readonly { name: string; storage: Storage }[],
   spool: Spool,
@@ -56,14 +59,14 @@ export function createParquetOutput(
   })
   let rows = 0n
 
-  /** Writes some columns of a group; the writer takes them for a group of their own. */
+  /** Writes some columns of a row group. The writer treats them as a separate group. */
   async function writePart(
     part: readonly SchemaElement[],
     rowGroupSize: number,
     valuesOf: (column: number) => unknown[],
   ): Promise<RowGroup> {
     parquet.schema = schemaOf(part)
-    // A page of Zstandard costs a tenth of a millisecond, however small.
+    // A Zstandard page takes a tenth of a millisecond, even if it is small.
     const codec = rowGroupSize < FEW_ROWS ? 'SNAPPY' : 'ZSTD'
     const columnData = part.map(({ name }, i) => {
       return { name, data: valuesOf(i), codec } as const
@@ -102,8 +105,8 @@ function schemaOf(elements: readonly SchemaElement[]): SchemaElement[] {
 }
 
 /**
- * What columns are called in a Parquet file: their names, but none twice for readers that do not tell letter cases
- * apart, none empty, and none that a prototype has.
+ * Returns the names of the columns in a Parquet file. Names are changed if they are empty, differ only in letter case,
+ * or are names of `Object.prototype`.
  */
 export function storedNames(names: readonly string[]): string[] {
   const taken = new Set<string>()

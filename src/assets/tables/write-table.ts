@@ -6,32 +6,31 @@ import type { SheetName } from './table-task.ts'
 import type { TableInput } from './table-text.ts'
 import { createParquetOutput, type ParquetOutput } from './write-parquet.ts'
 
-/** A table as Parquet, and what is known of it. */
+/** A table as Parquet, with its facts. */
 export interface WrittenTable {
-  /** The sheet that it was, in a workbook. */
+  /** The sheet in a workbook. */
   sheet?: SheetName
   columns: TableColumn[]
   rows: number
-  /** Whoever has it disposes of it. */
+  /** The owner must dispose of it. */
   body: Spooled
 }
 
 /**
- * A group of rows is written and read at once: it has at most so many rows, cells and characters, and at least 100
- * rows.
+ * Maximum size of a row group, which is written and read at once: rows, cells and characters. It has at least 100 rows.
  */
 const GROUP = { rows: 20_480, cells: 200_000, characters: 8 * 1024 * 1024, least: 100 }
 
 /**
- * What Parquet says of itself grows with each column of each group: from `many` of them on groups are ten times as large, and
- * beyond `most` nothing could read it at once.
+ * The metadata of Parquet grows with each column of each row group. From `many` of these, groups are ten times as
+ * large. Above `most` the metadata could not be read at once.
  */
 const CHUNKS = { many: 100_000, most: 600_000 }
 
 /**
- * Writes a table as Parquet while its columns' types are being found. Where a later cell does not fit the types that the
- * first rows had, the rest is only looked at, and the file read once more, which `onAgain` is told. Null for what is no
- * table.
+ * Writes a table as Parquet while the types of its columns are being determined. If a later cell does not fit the types
+ * of the first rows, the rest is only examined, and the file is read once more; `onAgain` is called then. Returns null
+ * if the file is not a table.
  */
 export async function writeTable(
   input: TableInput,
@@ -53,7 +52,7 @@ export async function writeTable(
   }
 }
 
-/** Reads the file once; the body is null where it could not be written as it began. */
+/** Reads the file once. The body is null if it could not be written with the initial types. */
 async function pass(
   input: TableInput,
   isFirst: boolean,
@@ -89,7 +88,7 @@ function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
   let chunks = 0
   let known = 0
 
-  /** Shows the columns a row; one that comes late was missing until then. */
+  /** Passes a row to the columns. A column that appears late was empty before. */
   function show(row: readonly unknown[]): void {
     const { columns } = input
     for (; known < columns.length; known++) {
@@ -134,7 +133,7 @@ function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
         if (group.length >= most || characters >= times * GROUP.characters) await flush()
       }
     },
-    /** Whether all of it was written. */
+    /** Returns whether everything was written. */
     async end(): Promise<boolean> {
       await flush()
       if (!fits) return false

@@ -4,30 +4,30 @@ import { columnNames, widen } from './csv-table.ts'
 import { broken, type TableInput, tableLibrary } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
-/** The library's type has the class in place of its instances. */
+/** The library's type names the class instead of its instances. */
 type Cell = Exclude<Row[number], typeof Date> | Date | null
 
-/** A sheet of a workbook: its rows, without those that are empty. */
+/** A sheet of a workbook: its rows, without empty ones. */
 interface Sheet {
   sheet: string
   rows: Cell[][]
 }
 
-/** A workbook, as a file. */
+/** A workbook in a file. */
 interface Workbook {
   name: string
   path: string
 }
 
 const BATCH = 1_000
-/** Each sheet becomes an asset. */
+/** Maximum number of sheets, because each one becomes an asset. */
 const MAX_SHEETS = 500
 
 /**
- * Writes every sheet of an XLSX file as a table, those that are empty left out. The first row of a sheet that is not empty
- * names its columns. Needs `read-excel-file`.
+ * Writes every sheet of an XLSX file that is not empty as a table. The first row that is not empty names the columns.
+ * Needs `read-excel-file`.
  *
- * @throws TableError for a file that cannot be read, one of more than 500 sheets, and where the library is missing
+ * @throws TableError for a file that cannot be read, for more than 500 sheets, and if the library is missing
  */
 export async function* writeSheets(workbook: Workbook): AsyncGenerator<WrittenTable | null> {
   const sheets = await readSheets(workbook)
@@ -37,7 +37,7 @@ export async function* writeSheets(workbook: Workbook): AsyncGenerator<WrittenTa
   }
 }
 
-/** Every sheet of a workbook as text: a line for each row, its cells separated by tabs. */
+/** Yields every sheet of a workbook as text: a line for each row, with cells separated by tabs. */
 export async function* sheetTexts(workbook: Workbook): AsyncGenerator<string> {
   const sheets = await readSheets(workbook)
   for (const [i, { sheet, rows }] of sheets.entries()) {
@@ -55,7 +55,7 @@ async function readSheets({ name, path }: Workbook): Promise<Sheet[]> {
     throw broken(
       { name },
       null,
-      'it is not a spreadsheet that can be read, or it is damaged.',
+      'it is not a spreadsheet that byref can read, or it is damaged.',
       error,
     )
   })
@@ -93,12 +93,12 @@ function sheetTable(source: Pick<Workbook, 'name'>, [header, ...rows]: Cell[][])
   }
 }
 
-/** Cells of a row up to the last that is not empty. */
+/** Returns the number of cells in a row up to the last one that is not empty. */
 function widthOf(row: readonly Cell[]): number {
   return row.findLastIndex((cell) => cell !== null) + 1
 }
 
-/** A cell as JSON: dates and times become ISO 8601. */
+/** Returns a cell as JSON. Dates and times become ISO 8601. */
 function jsonCell(cell: Cell | undefined): string | number | boolean | null {
   if (cell === undefined || cell === '') return null
   if (!(cell instanceof Date)) return cell
@@ -106,7 +106,7 @@ function jsonCell(cell: Cell | undefined): string | number | boolean | null {
   return time === '00:00:00.000' ? day : `${day}T${time.replace(/\.000$/, '')}`
 }
 
-/** A cell within a line of text. */
+/** Returns a cell as text on one line. */
 function cellText(cell: Cell): string {
   return String(jsonCell(cell) ?? '').replace(/\s+/g, ' ')
 }

@@ -52,7 +52,7 @@ export function summarize(runs: readonly TaskRun[]): Summary {
   }
 }
 
-/** The Wilson score interval of 95 %. */
+/** Returns the Wilson score interval of 95 %. */
 export function wilson(passed: number, of: number): Summary['rate'] {
   if (of === 0) return null
   const [mean, z] = [passed / of, 1.959964]
@@ -62,7 +62,7 @@ export function wilson(passed: number, of: number): Summary['rate'] {
   return { mean, low: Math.max(0, center - half), high: Math.min(1, center + half) }
 }
 
-/** The report as JSON. */
+/** Returns the report as JSON. */
 export function jsonReport(facts: EvalFacts, { runs, stopped }: Evaluation): string {
   const summary = Object.fromEntries(
     modesOf(runs).map((mode) => [mode, summarize(inMode(runs, mode))]),
@@ -70,7 +70,7 @@ export function jsonReport(facts: EvalFacts, { runs, stopped }: Evaluation): str
   return `${JSON.stringify({ ...facts, stopped, summary, results: runs }, null, 2)}\n`
 }
 
-/** The report as Markdown. */
+/** Returns the report as Markdown. */
 export function markdownReport(facts: EvalFacts, evaluation: Evaluation): string {
   const { runs, stopped } = evaluation
   const unmeasured = facts.scripted
@@ -151,7 +151,7 @@ function summaryTable(runs: readonly TaskRun[]): string {
   ].join('\n')
 }
 
-/** A line for each name, with a pair of figures in each cell. */
+/** Returns a line for each name, with a pair of figures in each cell. */
 function table(runs: readonly TaskRun[], nameOf: (run: TaskRun) => string): string {
   const modes = modesOf(runs)
   const lines = [...Map.groupBy(runs, nameOf)].map(([name, own]) => {
@@ -183,7 +183,7 @@ function inMode(runs: readonly TaskRun[], mode: Mode): TaskRun[] {
   return runs.filter((run) => run.mode === mode)
 }
 
-/** The runs that have a counterpart in every mode, so that sums are comparable. */
+/** Returns the runs that have a counterpart in every mode, so that sums are comparable. */
 function paired(runs: readonly TaskRun[], modes: readonly Mode[]): TaskRun[] {
   const counted = runs.filter(({ status }) => status !== 'not run')
   const byRun = Map.groupBy(counted, ({ task, run }) => `${task}/${run}`)

@@ -31,8 +31,8 @@ export interface TaskInstance {
   /** Default: one sentence, the same for all tasks. */
   instructions?: string
   /**
-   * The tools, the same in both modes. By value, `data` is the data of the conversation, which tools may change where
-   * byref would write to it.
+   * Returns the tools, the same in both modes. By value, `data` is the data of the conversation, which tools may change
+   * where byref would write to it.
    */
   tools(mode: Mode, data: EvalData): readonly Tool[]
   /** The user's messages. Each starts a run. */
@@ -47,14 +47,14 @@ export interface TaskInstance {
   approve?(name: string): { approved: boolean; reason?: string }
   /** Null if the task was done, or else why it was not. */
   score(outcome: Outcome): string | null
-  /** The answers of a perfect model. They give the estimate, and test the score. */
+  /** Returns the answers of a perfect model. They give the estimate, and test the score. */
   ideal(by: Choose): readonly IdealTurn[]
 }
 
 /** Chooses between what is said by reference and by value. */
 export type Choose = <Reference, Value>(reference: Reference, value: Value) => Reference | Value
 
-/** The choice of a mode. */
+/** Returns the choice of a mode. */
 export function choose(mode: Mode): Choose {
   return (reference, value) => (mode === 'reference' ? reference : value)
 }
@@ -118,18 +118,18 @@ export const rowsParameter = z
 /** A parameter that takes a text, also by reference. */
 export const textParameter = z.string().meta({ asset_ref_acceptable: true })
 
-/** A call of a perfect model. */
+/** Returns a call of a perfect model. */
 export function call(name: string, args: Record<string, unknown> = {}): IdealCall {
   return { name, arguments: args }
 }
 
-/** The id of the n-th asset (from 0) that a prompt describes or attaches. */
+/** Returns the id of the n-th asset (from 0) that a prompt describes or attaches. */
 export function assetIn(seen: string, index = 0): string {
   const ids = [...seen.matchAll(/asset_id\\*"?[=:] ?\\*"([\w-]+)/g)].map(([, id]) => id)
   return `asset://${[...new Set(ids)][index]}`
 }
 
-/** Checks that a tool received exactly these inputs, in any order. Gives the reason if not. */
+/** Checks that a tool received exactly these inputs, in any order. Returns the reason if not. */
 export function receivedOnly(
   { received, written }: Outcome,
   tool: string,

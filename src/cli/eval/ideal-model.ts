@@ -12,7 +12,7 @@ const CHARS_PER_TOKEN = 4
 /** Tokens of an image in a prompt, about. */
 const IMAGE_TOKENS = 800
 
-/** A model that gives these answers. Its usage is an estimate by the number of characters. */
+/** Returns a model that gives these answers. Its usage is an estimate by the number of characters. */
 export function idealModel(turns: readonly IdealTurn[]): ScriptedModel {
   const scripted = turns.map(
     (turn): ScriptedTurn =>

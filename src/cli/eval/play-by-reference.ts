@@ -73,7 +73,7 @@ export async function playByReference(instance: TaskInstance, options: PlayOptio
 
 type Attached = { assetRef: string }[]
 
-/** The data and the attachments of the first message. */
+/** Returns the data and the attachments of the first message. */
 async function firstMessages(
   agent: Agent,
   { data = {}, files = [] }: TaskInstance,
@@ -89,7 +89,7 @@ async function firstMessages(
   return [blocks, attachments]
 }
 
-/** The calls as the model wrote them, with their errors. */
+/** Returns the calls as the model wrote them, with their errors. */
 function callsIn(events: readonly ConversationEvent[]): (WrittenCall & { id: string })[] {
   const errors = new Map<string, string>()
   const texts = new Map<string, string>()
@@ -109,7 +109,7 @@ function callsIn(events: readonly ConversationEvent[]): (WrittenCall & { id: str
   })
 }
 
-/** The streamed arguments: in the log, bytes in them are references. */
+/** Returns the streamed arguments: in the log, bytes in them are references. */
 function parsed(text: string | undefined): Record<string, unknown> | null {
   try {
     const value: unknown = JSON.parse(text ?? '')

@@ -178,7 +178,7 @@ function errorIn(output: Output): CallError | null {
   return { code: 'approval_denied', message: output.reason ?? 'It was denied.' }
 }
 
-/** The user's message, with the data and the files in it. */
+/** Returns the user's message, with the data and the files in it. */
 function inlined(said: string, { data = {}, files = [] }: TaskInstance): string {
   const blocks = Object.entries(data).map(([kind, value]) => {
     return `Data "${kind}":\n${JSON.stringify(value, null, 2)}\n\n`
@@ -204,7 +204,7 @@ function assistantMessage({ text, reasoning, calls }: ModelResponse): LanguageMo
   return content.length > 0 ? [{ role: 'assistant', content }] : []
 }
 
-/** A tool as the model sees it, without the keywords of references. */
+/** Returns a tool as the model sees it, without the keywords of references. */
 function describe(tool: Tool): LanguageModelV4FunctionTool {
   const json = JSON.stringify(jsonSchemaOf(tool), (key, value) =>
     /^(\$schema|asset_ref_\w+|x-accepts)$/.test(key) ? undefined : value,
@@ -213,7 +213,7 @@ function describe(tool: Tool): LanguageModelV4FunctionTool {
   return { type: 'function', name, description, inputSchema: JSON.parse(json) }
 }
 
-/** A result as JSON, with bytes as base64. */
+/** Returns a result as JSON, with bytes as base64. */
 function inline(result: unknown) {
   const json = JSON.stringify(result, (_, value) =>
     value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,

@@ -53,7 +53,7 @@ export class Recorder {
   readonly received: ReceivedCall[] = []
   readonly #inputs = new Map<string, unknown>()
 
-  /** The same tools; their inputs are recorded. */
+  /** Returns the same tools; their inputs are recorded. */
   watch(tools: readonly Tool[]): Tool[] {
     return tools.map((tool) => ({
       ...tool,
@@ -84,12 +84,12 @@ function lengthOf(value: unknown): number {
   return JSON.stringify(value)?.length ?? 0
 }
 
-/** The user's messages. */
+/** Returns the user's messages. */
 export function messagesOf({ says }: TaskInstance, mode: Mode): readonly string[] {
   return typeof says === 'function' ? says(choose(mode)) : says
 }
 
-/** The instance's answer to the question whether a call may run. */
+/** Returns the instance's answer to the question whether a call may run. */
 export function answerOf({ approve }: TaskInstance, name: string) {
   return approve?.(name) ?? { approved: false, reason: 'Nobody approved this call.' }
 }

@@ -25,7 +25,7 @@ export class Random {
     }
   }
 
-  /** A whole number from `min` to `max`. */
+  /** Returns a whole number from `min` to `max`. */
   int(min: number, max: number): number {
     // mulberry32
     this.#state = (this.#state + 0x6d2b79f5) | 0

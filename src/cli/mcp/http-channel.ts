@@ -7,7 +7,7 @@ import { optionalPeer } from '../../optional-peer.ts'
 const VERSION = 'io.modelcontextprotocol/protocolVersion'
 
 /**
- * A channel to an MCP server at a URL (streamable HTTP), on the transport of `@modelcontextprotocol/client`.
+ * Creates a channel to an MCP server at a URL (streamable HTTP), on the transport of `@modelcontextprotocol/client`.
  *
  * @throws ByrefError `dependency_missing` where that package is not installed
  */
@@ -58,7 +58,7 @@ export async function httpChannel(url: string, own: Record<string, string>): Pro
         await transport.send(message as JSONRPCMessage, { requestSignal, headers })
       } catch (error) {
         if (controller?.signal.aborted) return
-        throw new Error(`${url} does not answer: ${errorMessage(error)}${causeOf(error)}`, {
+        throw new Error(`No answer from ${url}: ${errorMessage(error)}${causeOf(error)}`, {
           cause: error,
         })
       }
@@ -84,8 +84,8 @@ interface ListedTool {
 }
 
 /**
- * The HTTP headers that repeat parameters of a call, where the tool has `x-mcp-header` (SEP-2243, since 2026-07-28). Servers
- * reject a call without them.
+ * Returns the HTTP headers that repeat parameters of a call, where the tool has `x-mcp-header` (SEP-2243, since
+ * 2026-07-28). Servers reject a call without them.
  */
 function parameterHeaders({ inputSchema }: ListedTool, args: unknown): Record<string, string> {
   const headers: Record<string, string> = {}
@@ -103,7 +103,7 @@ function parameterHeaders({ inputSchema }: ListedTool, args: unknown): Record<st
   return headers
 }
 
-/** A value for an HTTP header: base64 for text that is not plain, or that looks like base64. */
+/** Returns a value for an HTTP header: base64 for text that is not plain, or that looks like base64. */
 function encoded(value: string): string {
   const isPlain = /^[\x21-\x7e]([\t\x20-\x7e]*[\x21-\x7e])?$/.test(value)
   return isPlain && !value.startsWith('=?base64?')

@@ -5,7 +5,7 @@ import type { Channel, RpcMessage } from '../../integrations/mcp/rpc/json-rpc.ts
 /** The line of each message, so that an unchanged message is passed on byte for byte. */
 const lines = new WeakMap<RpcMessage, string>()
 
-/** A connection with one JSON message per line, as MCP uses on stdio. `close` ends only the output. */
+/** Creates a connection with one JSON message per line, as MCP uses on stdio. `close` ends only the output. */
 export function lineChannel(input: Readable, output: Writable): Channel {
   const channel: Channel = {
     async start() {
@@ -28,7 +28,7 @@ export function lineChannel(input: Readable, output: Writable): Channel {
   return channel
 }
 
-/** The messages of a line. The protocol version 2025-03-26 has batches. */
+/** Returns the messages of a line. The protocol version 2025-03-26 has batches. */
 function parse(line: string): RpcMessage[] {
   if (line.trim() === '') return []
   try {

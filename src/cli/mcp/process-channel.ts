@@ -6,7 +6,7 @@ import { lineChannel } from './line-channel.ts'
 
 /** A channel to a server in its own process. */
 export interface ProcessChannel extends Channel {
-  /** How the process ended, for errors. */
+  /** Returns how the process ended, for errors. */
   whyEnded(): string
 }
 

@@ -13,10 +13,10 @@ export interface AgUiEvents {
   finish(): AgUiEvent[]
 }
 
-/** The ids of what the client sent itself. */
+/** The ids of what the client itself sent. */
 export interface KnownToClient {
   messages: ReadonlySet<string>
-  /** Calls whose results it sent. */
+  /** Calls whose results the client sent. */
   results: ReadonlySet<string>
 }
 
@@ -86,7 +86,7 @@ export function createAgUiEvents(known: KnownToClient): AgUiEvents {
       case 'RUN_ERROR':
         return []
       case 'STEP_STARTED': {
-        // A step that a crash interrupted has no end.
+        // A step that a crash interrupted has no end event.
         const before = endStep()
         step = event.stepName
         return [...before, { type: 'STEP_STARTED', stepName: step }]
@@ -109,7 +109,7 @@ export function createAgUiEvents(known: KnownToClient): AgUiEvents {
   }
 }
 
-/** How a run ended, or what it waits for: approvals are interrupts, calls of the client's own tools are not. */
+/** Returns how a run ended, or what it waits for: approvals are interrupts, calls of the client's own tools are not. */
 export function outcomeOf(
   run: RunState,
   waiting: readonly CallState[],

@@ -15,7 +15,7 @@ import type { Said } from '../serving/say.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
 import { contextOf, editsOf } from './state.ts'
 
-/** The input of a request that the conversation does not know yet. */
+/** The part of a request's input that the conversation does not have yet. */
 export interface Brought extends Said {
   /** The calls of the client's own tools among the answers. */
   results: Set<string>
@@ -110,7 +110,7 @@ function toPart(part: ContentPart): unknown {
   return { type: type === 'document' ? 'file' : type, ...body, mimeType, filename }
 }
 
-/** The conversation as AG-UI messages, without data and logs. */
+/** Returns the conversation as AG-UI messages, without data and logs. */
 export function agUiMessages(messages: readonly Message[]): AgUiMessage[] {
   return messages.flatMap((message): AgUiMessage[] => {
     const { id, sender, content_type: type, message_type } = message

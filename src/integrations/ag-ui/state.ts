@@ -9,7 +9,7 @@ import { parseVariableRef } from '../../core/refs/variable-ref.ts'
 /** The kind of the data that holds AG-UI's `context`, which describes the app. */
 const CONTEXT = 'app_context'
 
-/** The board as AG-UI's state: values by label. */
+/** Returns the board as AG-UI's state: values by label. */
 export function stateOf(board: Board): Record<string, JsonValue> {
   const entries = Object.entries(board.snapshot())
   return Object.fromEntries(
@@ -17,7 +17,7 @@ export function stateOf(board: Board): Record<string, JsonValue> {
   )
 }
 
-/** The context of the app as a data message, if it changed. */
+/** Returns the context of the app as a data message, if it changed. */
 export function contextOf({ context }: RunAgentInput, board: Board): MessageInput[] {
   if (context.length === 0) return []
   const data = Object.fromEntries(context.map(({ description, value }) => [description, value]))
@@ -25,7 +25,10 @@ export function contextOf({ context }: RunAgentInput, board: Board): MessageInpu
   return [{ type: 'data', kind: CONTEXT, data }]
 }
 
-/** The client's edits of the state. They are outdated, and ignored, unless the client has the conversation's last message. */
+/**
+ * Returns the client's edits of the state. They are outdated, and ignored, unless the client has the conversation's
+ * last message.
+ */
 export function editsOf(
   { state: given, messages }: RunAgentInput,
   { messages: all }: ConversationState,
@@ -51,7 +54,7 @@ export function editsOf(
   })
 }
 
-/** A JSON Patch (RFC 6902) from one value to another: objects by their keys, everything else as a whole. */
+/** Returns a JSON Patch (RFC 6902) from one value to another: objects by their keys, everything else as a whole. */
 export function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatchOperation[] {
   if (before === after || JSON.stringify(before) === JSON.stringify(after)) return []
   if (!isPlainObject(before) || !isPlainObject(after))

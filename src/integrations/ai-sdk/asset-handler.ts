@@ -38,7 +38,7 @@ export function createAssetHandler(options: AssetHandlerOptions): RequestHandler
 
   async function serve(request: Request): Promise<Response> {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
-      throw new ByrefError('method_not_allowed', 'Assets are read by GET and HEAD')
+      throw new ByrefError('method_not_allowed', 'Use GET or HEAD to read assets')
     }
     const assets = typeof given === 'function' ? await given(request) : given
     if (assets instanceof Response) return assets
@@ -64,9 +64,9 @@ export function createAssetHandler(options: AssetHandlerOptions): RequestHandler
   })
 }
 
-/** The response to a request that failed. `useChat` shows its text as the error. */
+/** Returns the response to a request that failed. `useChat` shows its text as the error. */
 export function failureResponse(error: unknown): Response {
-  if (error instanceof URIError) return new Response('The address is malformed', { status: 400 })
+  if (error instanceof URIError) return new Response('The URL is malformed', { status: 400 })
   if (!(error instanceof ByrefError)) return new Response('Something went wrong', { status: 500 })
   return new Response(publicMessage(error), { status: HTTP_STATUS[error.code] })
 }

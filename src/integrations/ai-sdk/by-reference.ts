@@ -62,7 +62,7 @@ export interface ByReference {
    * same outputs as before. Adds `fetch_asset` and `search_asset`, which a wrapped model sees from the first long result on.
    */
   tools<Tools extends ToolSet>(tools: Tools): Tools & ReadingTools<Tools>
-  /** The same in another namespace. */
+  /** Returns the same in another namespace. */
   scoped(namespace: string | null): ByReference
   /** The store of bodies and long results. Save and read your own assets here, too. */
   readonly assets: Assets

@@ -16,7 +16,7 @@ export interface ResultOptions extends StoringCall {
   assets: Assets
 }
 
-/** A tool's value for its model, by reference. Never rejects. */
+/** Converts a tool's value to output by reference for its model. Never rejects. */
 export async function valueOutput(value: unknown, options: ResultOptions): Promise<ModelOutput> {
   try {
     const shown = await valueByReference(value, options)
@@ -28,7 +28,7 @@ export async function valueOutput(value: unknown, options: ResultOptions): Promi
   }
 }
 
-/** The same for an output that the tool made itself. Never rejects. */
+/** Does the same for an output that the tool made itself. Never rejects. */
 export async function outputByReference(
   output: ModelOutput,
   options: ResultOptions,
@@ -43,7 +43,7 @@ export async function outputByReference(
   return { ...output, value }
 }
 
-/** A tool's value with references in place of bodies. A long value becomes one reference with a preview. */
+/** Returns a tool's value with references in place of bodies. A long value becomes one reference with a preview. */
 export async function valueByReference(given: unknown, options: ResultOptions): Promise<JsonValue> {
   const assets = () => options.assets
   const stored = await storeResult(options, given, assets)
@@ -53,7 +53,7 @@ export async function valueByReference(given: unknown, options: ResultOptions): 
   return (await offload(options, { ...stored, value }, assets)).value
 }
 
-/** A file as the URL of its asset. A file that cannot be stored stays as it is. */
+/** Returns a file as the URL of its asset. A file that cannot be stored stays as it is. */
 async function partByReference(part: ContentPart, options: ResultOptions): Promise<ContentPart> {
   const body = bodyOf(part)
   if (!body) return part
@@ -87,7 +87,7 @@ export function outputValue(output: ModelOutput): unknown {
   return parts.length === 1 ? parts[0] : parts
 }
 
-/** The URL of a file as it was written; null where its data is no URL. */
+/** Returns the URL of a file as it was written; null where its data is no URL. */
 export function urlOf(data: unknown): string | null {
   const { type, url, originalUrl } = Object(data) as {
     type?: string

@@ -52,7 +52,7 @@ function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Asset
   }
 }
 
-/** An id of 25 letters and digits: the first half of a digest. */
+/** Returns an id of 25 letters and digits: the first half of a digest. */
 function idOf(what: unknown): string {
   const digest = sha256(JSON.stringify(what))
   return BigInt(`0x${digest.slice(0, 32)}`)

@@ -14,7 +14,7 @@ export const ASSET_TEMPLATE = {
   title: 'Large results, by reference',
 }
 
-/** The newest assets in the form of `resources/list`. */
+/** Returns the newest assets in the form of `resources/list`. */
 export async function newestAssets(assets: Assets) {
   const { assets: newest } = await assets.list({ limit: LISTED })
   const resources = newest.map(({ ref: uri, mime: mimeType, name, size }) => {
@@ -34,7 +34,7 @@ class NoResourceError extends Error {
 }
 
 /**
- * An asset or a field of one in the form of `resources/read`: text as text, everything else as base64.
+ * Returns an asset or a field of one in the form of `resources/read`: text as text, everything else as base64.
  *
  * @throws an error with MCP's code and data for a missing asset or field
  */

@@ -6,7 +6,7 @@ import type { Fields } from './rpc/json-rpc.ts'
 /** The key of a label in the `_meta` of calls, results, resources and links. */
 export const LABEL_KEY = 'byref/label'
 
-/** The label in a `_meta`; null where there is none. An invalid label is the strictest one. */
+/** Returns the label in a `_meta`; null where there is none. An invalid label is the strictest one. */
 export function labelInMeta(meta: unknown): LabelTree | null {
   if (!isPlainObject(meta) || meta[LABEL_KEY] === undefined) return null
   return readLabelTree(meta[LABEL_KEY])
@@ -18,12 +18,15 @@ export function stricterByMeta(known: Label, meta: unknown): Label {
   return said ? join(known, wholeOf(said)) : known
 }
 
-/** A label for the `_meta` of an outgoing message. It has no sources and no names of readers, which must not leave. */
+/**
+ * Returns a label for the `_meta` of an outgoing message. It has no sources and no names of readers, which must not
+ * leave.
+ */
 export function metaOf({ integrity, confidentiality }: Label) {
   return { [LABEL_KEY]: { integrity, confidentiality } }
 }
 
-/** A result with its label in `_meta`, unless it is trusted and public. */
+/** Returns a result with its label in `_meta`, unless it is trusted and public. */
 export function withLabel(result: Fields, label: Label): Fields {
   if (isPlain(label)) return result
   return { ...result, _meta: { ...Object(result._meta), ...metaOf(label) } }

@@ -18,13 +18,13 @@ export const READING_TOOLS: ReadingToolNames = {
   search: searchAssetTool.id,
 }
 
-/** The tools that read assets, with SQL where DuckDB is installed. */
+/** Returns the tools that read assets, with SQL where DuckDB is installed. */
 export function readingTools(): AssetTool[] {
   const all = [fetchAssetTool, searchAssetTool, queryTablesTool]
   return hasDuckdb() ? all : all.slice(0, 2)
 }
 
-/** A tool in the form of `tools/list`. */
+/** Returns a tool in the form of `tools/list`. */
 export function describeTool({ description, inputSchema }: AssetTool, name: string) {
   return {
     name,
@@ -34,7 +34,7 @@ export function describeTool({ description, inputSchema }: AssetTool, name: stri
   }
 }
 
-/** A result of `tools/call` that shows an error to the model. */
+/** Returns a result of `tools/call` that shows an error to the model. */
 export function failedCall(error: unknown): Fields {
   const code = error instanceof ByrefError ? `${error.code}: ` : ''
   return { content: [{ type: 'text', text: `${code}${errorMessage(error)}` }], isError: true }

@@ -7,7 +7,7 @@ import type { Tool } from '../../boundary/tool.ts'
 /** Every parameter takes references to assets. Arguments are JSON, and the server validates them. */
 const CODEC = { references: 'everywhere', bytes: 'base64', validate: false } as const
 
-/** A tool of an MCP server in the form that the boundary takes. */
+/** Returns a tool of an MCP server in the form that the boundary takes. */
 export function mcpTool(id: string, inputSchema: JsonSchema): Tool {
   return {
     id,
@@ -20,7 +20,7 @@ export function mcpTool(id: string, inputSchema: JsonSchema): Tool {
   }
 }
 
-/** The schema of a tool's parameters for a model, which says where references are accepted. */
+/** Returns the schema of a tool's parameters for a model, which says where references are accepted. */
 export function shownSchema(tool: Tool): JsonSchema {
   return toolForModel(tool, CODEC).inputSchema as JsonSchema
 }

@@ -70,7 +70,7 @@ export async function createResponse(
   }
 }
 
-/** The conversation that a request continues: a fork, if the conversation has continued otherwise since. */
+/** Returns the conversation that a request continues: a fork, if the conversation has continued otherwise since. */
 async function conversationOf(agent: Agent, previous?: string | null): Promise<string> {
   if (!previous) return newId()
   const { conversation, after } = parseResponseId(previous)
@@ -86,7 +86,7 @@ async function conversationOf(agent: Agent, previous?: string | null): Promise<s
   return conversation
 }
 
-/** Whether a person sent a message or answered a call. */
+/** Returns whether a person sent a message or answered a call. */
 function isInput(event: ConversationEvent): boolean {
   if (event.type === 'APPROVAL_ANSWERED') return true
   return event.type === 'NEW_MESSAGE' && event.payload.sender.participant_role === 'user'
@@ -120,7 +120,7 @@ interface Responding extends ResponseId {
   said: Said
 }
 
-/** The events of a response. The last one contains the whole response. */
+/** Returns the events of a response. The last one contains the whole response. */
 async function* responseEvents(
   followed: FollowedConversation,
   request: ResponsesRequest,
@@ -158,7 +158,7 @@ const ENDS: Readonly<Record<string, string>> = {
   failed: 'response.failed',
 }
 
-/** The response of the last event; in the background, that of the first. */
+/** Returns the response of the last event; in the background, that of the first. */
 async function lastResponse(
   events: AsyncGenerator<StreamEvent>,
   given: { asked: ResponsesRequest; request: Request; onEnd: (isCut: boolean) => void },
@@ -220,7 +220,7 @@ function lastInstructions({ messages }: ConversationState): unknown {
 
 type Item<Type> = Extract<InputItem, { type: Type }>
 
-/** A call of a conversation that the client stores itself, as a message. */
+/** Returns a call of a conversation that the client stores itself, as a message. */
 function announcement({ call_id: id, name, arguments: text }: Item<'function_call'>): MessageInput {
   const args = jsonOrText(text)
   const call: ToolCall = { id, name, arguments: isPlainObject(args) ? args : { value: args } }

@@ -96,7 +96,7 @@ export class ResponseOutput {
     ]
   }
 
-  /** A call of one of the client's tools. Calls of the agent's tools are shown when they start. */
+  /** Returns a call of one of the client's tools. Calls of the agent's tools are shown when they start. */
   #clientCallEvents(piece: Extract<AnswerPiece, { type: `call-${string}` }>): StreamEvent[] {
     const id = `fc_${piece.id}`
     if (piece.type === 'call-start') {
@@ -118,7 +118,7 @@ export class ResponseOutput {
     ]
   }
 
-  /** A call of one of the agent's own tools, or null. */
+  /** Returns a call of one of the agent's own tools, or null. */
   #ownCall(id: string): ToolCall | null {
     const { call } = this.#state.calls[id] ?? {}
     return call && !this.#isClientTool(call.name) ? call : null

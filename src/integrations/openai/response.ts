@@ -21,7 +21,7 @@ export function parseResponseId(id: string): ResponseId {
 }
 
 export function noResponse(id: string): ByrefError {
-  return new ByrefError('conversation_not_found', `There is no response "${id}"`)
+  return new ByrefError('conversation_not_found', `Response "${id}" does not exist`)
 }
 
 /** The input of {@link responseOf}. */
@@ -35,7 +35,7 @@ export interface ResponseParts {
   isWaiting: boolean
 }
 
-/** The response object, with all fields of the API. */
+/** Returns the response object, with all fields of the API. */
 export function responseOf({ id, request, output, run, isWaiting }: ResponseParts) {
   const { status, reason } = statusOf(run, isWaiting)
   const createdAt = Math.floor(Date.parse(run?.startedAt ?? new Date().toISOString()) / 1000)
@@ -82,7 +82,7 @@ export function responseOf({ id, request, output, run, isWaiting }: ResponsePart
   }
 }
 
-/** The status in the API. A run that ended before its answer was complete is `incomplete`. */
+/** Returns the status in the API. A run that ended before its answer was complete is `incomplete`. */
 function statusOf(
   run: RunState | undefined,
   isWaiting: boolean,

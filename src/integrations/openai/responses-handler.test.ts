@@ -202,7 +202,7 @@ describe('createResponsesHandler, with the package "openai"', () => {
     const nothing = await handler(new Request(`${BASE}/chat/completions`, { method: 'POST' }))
     expect(nothing.status).toBe(404)
     expect(((await nothing.json()) as never as { error: Error }).error.message).toBe(
-      'There is no POST /v1/chat/completions',
+      'Unknown route: POST /v1/chat/completions',
     )
     for (const type of ['application/json', 'multipart/form-data; boundary=x']) {
       const headers = { 'content-type': type }

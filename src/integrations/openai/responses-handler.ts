@@ -59,19 +59,19 @@ export function createResponsesHandler(options: ResponsesOptions): RequestHandle
         return Response.json({ object: 'list', data })
       }
       default:
-        throw new ByrefError('not_found', `There is no ${request.method} ${pathname}`)
+        throw new ByrefError('not_found', `Unknown route: ${request.method} ${pathname}`)
     }
   }
 
   return requestHandler((request) => serve(request).catch(failure))
 }
 
-/** The agent that made a response. */
+/** Returns the agent that made a response. */
 function agentOf(found: FoundAgent, id: string): Promise<Agent> {
   return found.agent({ conversation: parseResponseId(id).conversation })
 }
 
-/** An error in the form of the API. */
+/** Returns an error in the form of the API. */
 function failure(error: unknown): Response {
   if (!(error instanceof ByrefError)) throw error
   const { code } = error
@@ -106,7 +106,7 @@ async function upload({ assets }: Agent, request: Request): Promise<Response> {
 }
 
 /**
- * A response from the log.
+ * Returns a response from the log.
  *
  * @throws ByrefError `conversation_not_found`
  */

@@ -42,7 +42,7 @@ export class RunSpans {
     return span
   }
 
-  /** Ends the span with its run. Gives the run as {@link afterSpan}. */
+  /** Ends the span with its run. Returns the run as {@link afterSpan}. */
   follow<Followed extends Run>(span: Span, run: Followed, runId?: string): Followed {
     const ended = untilEnd(span, run).then(() => {
       for (const id of [idOf(span), runId ?? run.id]) this.#spans.delete(id)
@@ -59,7 +59,7 @@ export class RunSpans {
     span.end()
   }
 
-  /** The run with a result that resolves after its span has ended, if it has one here. */
+  /** Returns the run with a result that resolves after its span has ended, if it has one here. */
   afterSpan<Followed extends Run>(run: Followed): Followed {
     const result = run.result.finally(() =>
       Promise.all([...this.#ends].map(([one, ended]) => (one.id === run.id ? ended : null))),
@@ -69,13 +69,13 @@ export class RunSpans {
     return Object.create(run, { result: { value: result, enumerable: true } })
   }
 
-  /** The span of the run that work is done for. Starts one for a run that was started elsewhere. */
+  /** Returns the span of the run that work is done for. Starts one for a run that was started elsewhere. */
   of(work: Work): Span {
     const { run, namespace } = work
     const known = this.#spans.get(run.runId)
     if (known) return known
     const span = this.#find(work)
-    // Without tracing there is nothing to find again.
+    // Without tracing, no later work needs to find the span.
     if (isSpanContextValid(span.spanContext())) this.#spans.set(run.runId, span)
     return span.setAttributes({
       [ATTRIBUTES.parentRun]: run.parentRunId,
@@ -88,7 +88,7 @@ export class RunSpans {
     return Promise.all(this.#ends.values())
   }
 
-  /** The span of a run; a new one for a run of `send`, of another process, or of a sub-agent. */
+  /** Returns the span of a run; a new one for a run of `send`, of another process, or of a sub-agent. */
   #find({ run, conversation, namespace, messages }: Work): Span {
     const { tracer, name, attributes, resume } = this.#options
     const sent = traceparentOf(messages()[0])

@@ -4,7 +4,7 @@ import type { CallError, TokenUsage } from '../../core/events/events.ts'
 import { redactText } from '../../log/redact.ts'
 import { ATTRIBUTES, EVENTS } from './span-names.ts'
 
-/** The token usage of a step or a run, as attributes. */
+/** Returns the token usage of a step or a run, as attributes. */
 export function usageAttributes(usage: TokenUsage): Attributes {
   return {
     [ATTRIBUTES.inputTokens]: usage.inputTokens ?? undefined,
@@ -26,7 +26,7 @@ export function markFailed(span: Span, { code, message }: CallError): void {
   })
 }
 
-/** A thrown value as an error with a code. */
+/** Returns a thrown value as an error with a code. */
 export function thrown(error: unknown): CallError {
   const code = error instanceof ByrefError ? error.code : 'run_failed'
   return { code, message: errorMessage(error) }
@@ -35,7 +35,7 @@ export function thrown(error: unknown): CallError {
 const MAX_READ = 4_000
 const MAX_SAID = 500
 
-/** A short message without anything that looks like a secret or a body. */
+/** Returns a short message without anything that looks like a secret or a body. */
 function safeMessage(message: string): string {
   const read = redactText(message.slice(0, MAX_READ))
   const said = read

@@ -60,7 +60,7 @@ const PROVIDERS: readonly (readonly [prefix: string, name: string])[] = [
   ['xai', 'x_ai'],
 ]
 
-/** The name of a provider in the conventions: `openai` for the AI SDK's `openai.responses`. */
+/** Returns the name of a provider in the conventions: `openai` for the AI SDK's `openai.responses`. */
 export function providerName(provider: string): string {
   const known = PROVIDERS.find(([prefix]) => `${provider}.`.startsWith(`${prefix}.`))
   return known?.[1] ?? (provider.split('.', 1)[0] as string)

@@ -23,7 +23,7 @@ export function withTraceparent<Messages>(messages: Messages, span: SpanContext 
   return [{ ...first, metadata: { ...others, ...said } }, ...rest] as Messages
 }
 
-/** The span in which a message was sent, or null. */
+/** Returns the span in which a message was sent, or null. */
 export function traceparentOf(message: Message | undefined): SpanContext | null {
   const metadata: unknown = message?.metadata
   const said = isPlainObject(metadata) ? metadata[KEY] : null

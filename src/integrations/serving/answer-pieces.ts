@@ -3,46 +3,46 @@ import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import type { Message, ToolCall } from '../../core/messages/message.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
 
-/** What an agent says and does, as all protocols tell it. */
+/** A piece of what an agent says and does, independent of the protocol. */
 export type AnswerPiece =
-  /** Of a message that goes on behind a call each part is a text of its own. */
+  /** If a message continues after a call, each part is a text of its own. */
   | { type: 'text-start'; id: string; messageId: string }
   | { type: 'text-delta'; id: string; messageId: string; delta: string }
-  /** With all of the text; `isCut`: nothing more comes, and nobody knows what would have. */
+  /** Has the whole text. `isCut`: the text was cut off and will not continue. */
   | { type: 'text-end'; id: string; messageId: string; text: string; isCut: boolean }
   /** A part of the model's reasoning, while it streams. */
   | { type: 'reasoning-start' | 'reasoning-end'; id: string }
   | { type: 'reasoning-delta'; id: string; delta: string }
   | { type: 'call-start'; id: string; name: string; messageId: string }
   | { type: 'call-delta'; id: string; delta: string }
-  /** `rest`: the arguments as JSON, where they did not stream; else empty. */
+  /** `rest`: the arguments as JSON if they did not stream, otherwise empty. */
   | { type: 'call-end'; id: string; call: ToolCall; rest: string }
-  /** A call whose arguments broke off. */
+  /** A call whose arguments were cut off. */
   | { type: 'call-cut'; id: string }
   | { type: 'result'; id: string; message: Message; error: CallError | null }
-  /** A whole answer of a model, behind its text. */
+  /** A complete answer of a model. Comes after its text. */
   | { type: 'answer'; message: Message }
-  /** Anything else that happens. */
+  /** Any other event. */
   | { type: 'event'; event: ConversationEvent }
 
-/** The pieces of a conversation from some point on. */
+/** Turns the events of a conversation, from some point on, into pieces. */
 export interface AnswerPieces {
   take(event: ConversationEvent): AnswerPiece[]
-  /** Ends what is still being written. */
+  /** Ends everything that is still being written. */
   finish(): AnswerPiece[]
 }
 
-/** What was told of the text of one message. */
+/** How much of a message's text was passed on. */
 interface Told {
   text: string
-  /** A model may speak on behind a call: that is another text. */
+  /** The number of texts. A model may continue after a call, which starts another text. */
   parts: number
   writing: { id: string; text: string } | null
 }
 
 /**
- * Makes pieces of events: each text and each call begins once, goes on, and ends, whether it streamed, is read from the log,
- * or was in the middle when somebody began to follow.
+ * Creates a converter from events to pieces. Each text and each call begins once, continues and ends. It does not
+ * matter whether it streamed, is read from the log, or was in progress when the listener joined.
  */
 export function createAnswerPieces(): AnswerPieces {
   const texts = new Map<string, Told>()
@@ -64,7 +64,7 @@ export function createAnswerPieces(): AnswerPieces {
     return reasoning ? [{ type: 'reasoning-delta', id: reasoning.id, delta }] : []
   }
 
-  /** The reasoning of a whole answer, if it was not streamed. */
+  /** Returns the reasoning of a whole answer, if it was not streamed. */
   function reasoningOf(message: Message): AnswerPiece[] {
     if (reasoned.has(message.id)) return endReasoning()
     return readMetadata(message).reasoning.flatMap(({ text }) =>
@@ -106,7 +106,7 @@ export function createAnswerPieces(): AnswerPieces {
     return [{ type: 'text-end', id, messageId, text, isCut }]
   }
 
-  /** What of a whole text was not told. */
+  /** Returns the pieces for the part of a whole text that was not passed on yet. */
   function restOf(messageId: string, text: string): AnswerPiece[] {
     const told = texts.get(messageId)?.text ?? ''
     const rest = text.startsWith(told) ? text.slice(told.length) : ''
@@ -129,7 +129,7 @@ export function createAnswerPieces(): AnswerPieces {
         case 'TEXT_MESSAGE_START':
           return begin(event.messageId)
         case 'TEXT_MESSAGE_CONTENT':
-          // Who did not see it begin is told all of it at its end.
+          // A listener that missed the beginning gets the whole text at its end.
           return texts.has(event.messageId) ? write(event.messageId, event.delta) : []
         case 'TEXT_MESSAGE_END':
           return end(event.messageId)
@@ -156,7 +156,7 @@ export function createAnswerPieces(): AnswerPieces {
           return [start, { type: 'call-end', id, call, rest: JSON.stringify(call.arguments) }]
         }
         case 'TOOL_CALL_RESULT':
-          // The message that is kept says it, in other processes too.
+          // The stored message has this text, also for other processes.
           return []
         case 'NEW_MESSAGE':
           return keep(event)

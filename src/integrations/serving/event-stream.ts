@@ -1,18 +1,18 @@
 const HEARTBEAT_MS = 15_000
 
-/** How events become server-sent ones. */
+/** How to turn events into server-sent events. */
 export interface EventStreamOptions<Event> {
-  /** @param index Counted from 0. */
+  /** @param index Starts at 0. */
   frame(event: Event, index: number): string
-  /** The event that says that there will be no more, because something broke. */
+  /** Returns the last event of a stream that failed. */
   failed(error: unknown): Event
-  /** What stands behind the last one. */
+  /** A frame after the last event. */
   last?: string
-  /** Told once; `isCut` where the client hung up before the end. */
+  /** Called once. `isCut`: the client disconnected before the end. */
   onEnd(isCut: boolean): void
 }
 
-/** Answers with server-sent events; comments in between keep proxies from hanging up. */
+/** Answers with server-sent events. Comments between them keep proxies from closing the connection. */
 export function eventStream<Event>(
   events: AsyncIterable<Event>,
   options: EventStreamOptions<Event>,

@@ -8,27 +8,27 @@ import { resolveLimits } from '../../engine/limits.ts'
 import { next } from '../../engine/next.ts'
 import { readAll } from '../../log/conversation-log.ts'
 
-/** A conversation as it is, and everything that happens in it from then on, in order: also what only streams. */
+/** The state of a conversation, and all its events from then on, in order. Includes events that only stream. */
 export interface FollowedConversation extends AsyncIterable<Foldable> {
-  /** As of the event that was iterated last; before the first, of the beginning. */
+  /** The state after the last event that was iterated. Before the first one, the state at the start. */
   readonly state: ConversationState
   readonly board: Board
-  /** The calls that wait for somebody's word, where nothing else goes on; null where something does. */
+  /** Returns the calls that wait for an approval or a client. Null while anything else is running. */
   waiting(): readonly CallState[] | null
   /**
-   * What happens until the run has ended, or nothing goes on before somebody's word; words that are on their way come first.
+   * Iterates until the run ends or only waits for answers. Answers that are on their way are awaited first.
    *
    * @param answered The calls that are being answered.
    */
   untilDue(runId: string, answered?: Iterable<string>): AsyncGenerator<Foldable>
-  /** Watches no more. */
+  /** Stops following. */
   close(): void
 }
 
 /**
- * Begins to follow a conversation of the agent's namespace; one that there is not yet is empty.
+ * Starts to follow a conversation in the agent's namespace. A conversation that does not exist yet is empty.
  *
- * @param after The position of the log from which on its records are iterated too. Default: those that are still to come.
+ * @param after Log position after which records are iterated. Default: only new records.
  */
 export async function followConversation(
   agent: Agent,
@@ -83,7 +83,7 @@ export async function followConversation(
     waiting,
     async *untilDue(runId, answered = []) {
       const calls = folded.state.calls
-      // Others were answered before, or never asked about.
+      // The other calls were answered before, or nobody was asked about them.
       const coming = new Set([...answered].filter((id) => calls[id]?.status === 'waiting'))
       const isDue = (): boolean => coming.size === 0 && waiting() !== null
       if (isDue()) return

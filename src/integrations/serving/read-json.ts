@@ -1,6 +1,6 @@
 import { ByrefError } from '../../core/errors.ts'
 
-/** A schema of zod, of any version. */
+/** A schema of any version of zod. */
 interface Schema<Value> {
   safeParse(value: unknown): {
     success: boolean
@@ -10,10 +10,10 @@ interface Schema<Value> {
 }
 
 /**
- * The body of a request, in the form that it should have.
+ * Reads the body of a request and checks its form.
  *
- * @param what What it is called in the error.
- * @throws ByrefError `bad_request` with the place of what is wrong
+ * @param what The name of the form, for errors.
+ * @throws ByrefError `bad_request` that names the invalid field
  */
 export async function readJson<Value>(
   request: Request,
@@ -24,5 +24,8 @@ export async function readJson<Value>(
   if (success) return data as Value
   const [issue] = error?.issues ?? []
   const place = issue?.path.join('.') || 'body'
-  throw new ByrefError('bad_request', `The body is no ${what}: ${place}: ${issue?.message}`)
+  throw new ByrefError(
+    'bad_request',
+    `The body is not a valid ${what}: ${place}: ${issue?.message}`,
+  )
 }

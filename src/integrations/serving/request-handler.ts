@@ -1,4 +1,4 @@
-/** Answers web requests: a function, which `fetch` names too, so that it fits where a server takes either. */
+/** Answers web requests. It is a function with a `fetch` property, so it fits servers that take either. */
 export interface RequestHandler {
   (request: Request): Promise<Response>
   fetch(request: Request): Promise<Response>

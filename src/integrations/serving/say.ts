@@ -5,15 +5,15 @@ import type { MessageInput } from '../../core/messages/to-message.ts'
 
 type HowToAnswer = Pick<Parameters<Agent['start']>[0], 'context' | 'settings' | 'output'>
 
-/** What a request says: messages, and answers to calls that wait, by their ids. */
+/** The content of a request: messages, and answers to waiting calls by their ids. */
 export interface Said {
   messages: MessageInput[]
   answers: Map<string, ApprovalAnswer>
 }
 
 /**
- * Says it in a conversation: in the run that is open, whose next step hears of it, or in a run of its own, which answers as
- * it is asked to. Resolves to the id of that run.
+ * Sends messages and answers to a conversation. An open run gets them in its next step. Otherwise a new run starts, as
+ * the options say. Resolves to the id of the run.
  */
 export async function say(
   agent: Agent,
@@ -27,7 +27,7 @@ export async function say(
   }
   if (messages.length > 0) await agent.send(conversation, messages, { mode: 'steer' })
   for (const [id, answer] of answers) await agent.approve(conversation, id, answer)
-  // Where nobody works on it, this process does.
+  // Continue the run here, in case no process works on it.
   agent.resume(conversation).result.catch(() => {})
   return open.runId
 }

@@ -3,14 +3,15 @@ import { decodeBase64, decodeDataUrl, parseDataUrl } from '../../assets/bodies/d
 import { isPlainObject } from '../../core/json/json.ts'
 import { canonicalPart, partType } from '../../core/messages/canonical-part.ts'
 
-/** A message in parts, without the files that were in it: these are its attachments. */
+/** A message in parts without its files, which are its attachments. */
 export interface PartsAndFiles {
   content: unknown[]
   metadata: { attachments: { assetRef: string }[] }
 }
 
 /**
- * Saves the files that somebody sent within a message, tables as tables. What is elsewhere, or is no file, stays a part.
+ * Saves the files in a message, and the tables in them as tables. A part stays as it is if it is not a file, or if its
+ * file is elsewhere.
  *
  * @throws what `importFile` throws
  */
@@ -40,12 +41,12 @@ async function save(part: unknown, assets: Assets): Promise<string | null> {
   return (workbook ?? table ?? asset).ref
 }
 
-/** The bytes of a data URL or of base64; null for what is elsewhere. */
+/** Returns the bytes of a data URL or of base64. Null for any other URL. */
 function bodyOf(url: unknown): { bytes: Uint8Array; mime: string | null } | null {
   if (isPlainObject(url)) {
     const { dataBase64, mimeType } = url
     const bytes = typeof dataBase64 === 'string' ? decodeBase64(dataBase64) : null
-    // What nobody named is what its bytes and its name say.
+    // The default MIME type says nothing, so the bytes and the name decide.
     const mime = mimeType === 'application/octet-stream' ? null : String(mimeType)
     return bytes && { bytes, mime }
   }

@@ -13,24 +13,24 @@ import { inBackground } from '../../core/in-background.ts'
 import type { Speaker } from '../../core/messages/spoken-by.ts'
 
 /**
- * An agent; or, where clients bring tools (functions, frontend tools), a function that makes an agent with these tools and its
- * own, on the same log and assets. It is called once for each set of tools.
+ * An agent. Or, if clients bring tools (functions, frontend tools), a function that makes an agent with these tools and
+ * its own, on the same log and assets. The function is called once for each set of tools.
  */
 export type AgentForTools = Agent | ((tools: readonly Tool[]) => Agent)
 
-/** Options of what serves agents to clients that may bring tools of their own. */
+/** Options of handlers that serve agents to clients, which may bring their own tools. */
 export interface ServedAgentOptions extends ServedAgents<AgentForTools> {
   /**
-   * The namespace of whoever sent a request, by its `Authorization` or otherwise; what throws there, or is a Response, is the
-   * answer. Default: the agent's own.
+   * Returns the namespace of a request's sender, for example from `Authorization`. It can also return a Response, which
+   * is the answer, or throw. Default: the agent's own.
    */
   namespace?(request: Request): string | null | Response | Promise<string | null | Response>
   /**
-   * Whether who sent a request may speak as the system, as the assistant and under names of their own: an app's backend that
-   * keeps the conversation itself. Default: nobody.
+   * Whether the sender may also send messages of the system, of the assistant and under other names. Say yes to an
+   * app's backend that stores the conversation itself. Default: no.
    */
   speakAs?(request: Request): boolean | Promise<boolean>
-  /** Whether a run goes on when its client hangs up. Default false. */
+  /** Whether a run continues when its client disconnects. Default false. */
   keepRunning?: boolean
 }
 
@@ -45,43 +45,43 @@ const OPTIONS: OptionTable<ServedAgentOptions> = {
 export interface ClientTool {
   name: string
   description?: string | null
-  /** JSON Schema of an object. Default: one without properties. */
+  /** JSON Schema of an object. Default: an object without properties. */
   inputSchema?: unknown
 }
 
-/** Finds the agent for a request, or what the request is answered with instead. */
+/** Finds the agent for a request, or returns the response to send instead. */
 export type FindAgent = (request: Request) => Promise<Response | FoundAgent>
 
 /** The agent for a request, and who sent it. */
 export interface FoundAgent {
   /**
-   * The agent with this name, or the one that answered last in the conversation, or the first.
+   * Returns the agent with this name. Without a name, the one that answered last in the conversation, or the first.
    *
    * @throws ByrefError `agent_not_found`
    */
   agent(wanted?: WantedAgent): Promise<Agent>
-  /** The names of the agents; null stands for an only agent, whose name clients need not know. */
+  /** The names of the agents. Null is the only agent, whose name clients need not know. */
   names: readonly (string | null)[]
   speaker: Speaker
 }
 
 /** Which agent a request is for, and the tools that its client brings. */
 export interface WantedAgent {
-  /** Its name, where there are several. */
+  /** The agent's name, if there are several agents. */
   name?: string | null
   conversation?: string
   tools?: readonly ClientTool[]
 }
 
-/** So many sets of tools have an agent at once; the one that was not used for longest is let go. */
+/** Maximum number of sets of tools with an open agent. The least recently used agent is closed. */
 const MAX_AGENTS = 32
 
 /**
- * The agents of a server, in the namespaces of who asks them. One with tools of clients is made once for each set of them;
- * calls of these tools wait for their results.
+ * Creates the function that finds the agent for a request, in its sender's namespace. An agent with client tools is
+ * made once for each set of tools. Calls of these tools wait for their results.
  *
  * @param by The function that was given the options, for errors.
- * @throws ByrefError `config_invalid` for an option that there is not
+ * @throws ByrefError `config_invalid` for an unknown option
  */
 export function servedAgent(options: ServedAgentOptions, by: string): FindAgent {
   checkOptions(by, options, OPTIONS)
@@ -96,7 +96,7 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
       const names = tools.map(({ name }) => name).join(', ')
       throw new ByrefError(
         'bad_request',
-        `The app brings tools (${names}): ${by}({ agent: (tools) => createAgent({ …, tools }) }) lets the agent have them`,
+        `The client brings tools (${names}), but the agent cannot take them. Use ${by}({ agent: (tools) => createAgent({ …, tools }) })`,
       )
     }
     const key = JSON.stringify([all.indexOf(given), tools])

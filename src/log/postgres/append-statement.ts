@@ -41,7 +41,7 @@ const APPEND = `
     ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value
   ) SELECT now FROM changed`
 
-/** Appends one or more events. Gives the time; null where the conversation has moved on or another owner has the lease. */
+/** Appends one or more events. Returns the time; null where the conversation has moved on or another owner has the lease. */
 export async function appendBehind(
   query: Query,
   { key, position }: { key: number; position: number },
@@ -83,19 +83,19 @@ export async function appendNothing(
   await query(TOUCH, [key, ...leaseValues(lease), ...debugColumns(debug)])
 }
 
-/** The key of an event's message, or null. */
+/** Returns the key of an event's message, or null. */
 export function messageKey(event: ConversationEvent): string | null {
   const id = messageIn(event)
   return id === null ? null : keyOf(id)
 }
 
-/** The text of an event that a search looks at, or null. */
+/** Returns the text of an event that a search looks at, or null. */
 export function wordsOf(event: ConversationEvent): string | null {
   const text = chatText(event)
   return text ? foldCase(text) : null
 }
 
-/** The columns message, name and value of debug data, as lists. */
+/** Returns the columns message, name and value of debug data, as lists. */
 export function debugColumns(debug: Appendix['debug']): (string | null)[][] {
   const keys = debug.map(([message]) => keyOf(message))
   // The key of a long or unusual id is a hash.

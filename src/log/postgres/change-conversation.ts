@@ -45,7 +45,7 @@ export function enqueueNow(
   })
 }
 
-/** The key of a conversation, and the notice that tells other processes what was done with it. */
+/** The key of a conversation, and the notice that informs other processes of the change. */
 export interface Noted {
   key: number
   notice: number
@@ -54,7 +54,7 @@ export interface Noted {
 /** How long notices are kept, in milliseconds. */
 const KEPT_MS = 3_600_000
 
-/** SQL that notes a change which no record tells, as the end of a statement; `of` has key, namespace and id. */
+/** SQL that adds a notice for a change without a record, as the end of a statement. `of` has key, namespace and id. */
 export function noticeOf(of: string, deleted: boolean): string {
   return `INSERT INTO byref.notices (at, key, namespace, conversation, deleted)
     SELECT ${NOW}, key, namespace, id, ${deleted} FROM ${of} RETURNING key, id AS notice`
@@ -65,7 +65,7 @@ const RENAME = `WITH renamed AS (
     WHERE namespace = $1 AND id = $2 RETURNING key, namespace, id
   ) ${noticeOf('renamed', false)}`
 
-/** Gives a conversation a title; null for its own again. Gives null for an unknown conversation. */
+/** Renames a conversation; a null title restores its own. Returns null for an unknown conversation. */
 export async function renameConversation(
   query: Query,
   { namespace, id }: Place,
@@ -75,7 +75,7 @@ export async function renameConversation(
   return rows[0] ?? null
 }
 
-/** The columns name and words. A search finds the conversation's own title in its first message. */
+/** Returns the columns name and words. A search finds the conversation's own title in its first message. */
 export function nameColumns(name: string | null): (string | null)[] {
   return [name && toPlain(name), name && foldCase(name)]
 }
@@ -88,7 +88,7 @@ const DELETE = `WITH gone AS (
     DELETE FROM byref.notices WHERE at < (SELECT ${NOW}) - ${KEPT_MS}
   ) ${noticeOf('gone', true)}`
 
-/** Deletes a conversation; {@link removeRecords} then removes what it held. Gives null for an unknown conversation. */
+/** Deletes a conversation; {@link removeRecords} then removes what it held. Returns null for an unknown conversation. */
 export async function deleteConversation(
   query: Query,
   { namespace, id }: Place,
@@ -117,7 +117,7 @@ export async function removeRecords({ query }: Database, key: number): Promise<v
   )
 }
 
-/** An import that stores nothing for so long is abandoned, in milliseconds. */
+/** An import that stores nothing for this time is abandoned, in milliseconds. */
 const ABANDONED_MS = 3_600_000
 
 /** Removes the leftovers of processes that ended in the middle of a deletion or an import. */

@@ -26,12 +26,12 @@ const CREATE = `INSERT INTO byref.conversations (namespace, id, created, updated
   SELECT $1, $2, now, now FROM (SELECT ${NOW} AS now) AS clock
   ON CONFLICT (namespace, id) DO NOTHING RETURNING ${COLUMNS}, ${NOW} AS now`
 
-/** The row of a conversation, or null. */
+/** Returns the row of a conversation, or null. */
 export function findRow(query: Query, place: Place): Promise<TimedRow | null> {
   return firstRow(query, FIND, place)
 }
 
-/** The row of a conversation, locked until the end of the transaction, or null. */
+/** Returns the row of a conversation, locked until the end of the transaction, or null. */
 export function lockRow(query: Query, place: Place): Promise<TimedRow | null> {
   return firstRow(query, LOCK, place)
 }
@@ -50,7 +50,7 @@ async function firstRow(
   return rows[0] ? decodeRow(rows[0]) : null
 }
 
-/** A row with its texts as they were given. */
+/** Returns a row with its texts as they were given. */
 export function decodeRow<Row extends ConversationRow>(row: Row): Row {
   const { name, title, open_run, agent } = row
   return {

@@ -63,7 +63,7 @@ export const LOG_TABLES: Tables = {
          PRIMARY KEY (conversation, message)
        )`,
       'CREATE INDEX debug_in_order ON byref.debug (conversation, id)',
-      // Renames, imports and deletions of conversations, which no record tells.
+      // Renames, imports and deletions of conversations, which have no record.
       `CREATE TABLE byref.notices (
          id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
          at bigint NOT NULL,

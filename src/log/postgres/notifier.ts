@@ -8,7 +8,7 @@ export interface Change extends Place {
   key: number
   /** The position of the last record; null for a rename or a deletion. */
   position: number | null
-  /** The id of the notice that tells of a rename, an import or a deletion, which no record does; otherwise null. */
+  /** The id of the notice of a rename, an import or a deletion, which has no record. Otherwise null. */
   notice: number | null
   deleted: boolean
 }
@@ -127,7 +127,7 @@ export class Notifier {
 /** PostgreSQL accepts payloads of less than 8,000 bytes; the rest is for what stands around the items. */
 const MAX_BYTES = 7_780
 
-/** The sender and the items of a notification; none where another version sent it. */
+/** Returns the sender and the items of a notification. Null if another version sent it. */
 export function parsePayload<T>(text: string): { by: string; items: T[] } {
   try {
     const { by, items } = JSON.parse(text)

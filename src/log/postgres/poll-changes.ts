@@ -13,7 +13,7 @@ const PAGE = 1_000
 export interface PolledChange extends Change {
   /** When it was stored, in milliseconds since 1970. */
   at: number
-  /** The last position that was imported; nobody is told of imported records. */
+  /** The last position that was imported. Subscribers do not get imported records. */
   imported: number
 }
 
@@ -45,8 +45,8 @@ export async function pollChanges(
 }
 
 /**
- * The records of a conversation after a position. Where that position is not known, those since a time, less the overlap,
- * up to the last position.
+ * Returns the records of a conversation after a position. Where that position is not known, those since a time, less
+ * the overlap, up to the last position.
  */
 export async function recordsSince(
   { query }: Database,

@@ -78,8 +78,8 @@ export function appendInTransaction(
 }
 
 /**
- * Enqueues a conversation that is due. A runner that gives it back has done what it could: if an approval is missing, only a
- * person can continue it.
+ * Enqueues a conversation that is due. It is not enqueued if a runner gives it back while an approval is missing,
+ * because only a person can continue it.
  */
 export async function enqueueDue(
   query: Query,
@@ -104,7 +104,7 @@ function appended(
   return { records, known: { key, position: position + records.length, state } }
 }
 
-/** The locked row for an append that may pass. Creates it where there is none. */
+/** Returns the locked row for an append that may pass. Creates it where there is none. */
 async function admitted(
   query: Query,
   place: Place,
@@ -125,7 +125,7 @@ async function admitted(
   }
 }
 
-/** The state after stored events, which may have deleted messages. */
+/** Returns the state after stored events, which may have deleted messages. */
 async function withDeletions(
   query: Query,
   row: TimedRow,

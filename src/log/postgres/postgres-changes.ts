@@ -11,21 +11,21 @@ import { pollChanges, recordsSince } from './poll-changes.ts'
 /** Runs changes of one conversation one after the other. */
 export type InTurn = <T>(place: Place, run: () => Promise<T>) => Promise<T>
 
-/** What was delivered of a conversation. */
+/** The records of a conversation that were delivered. */
 interface Delivered {
   key: number
   position: number
   gone: boolean
 }
 
-/** Time between two polls, in milliseconds. A poll finds what no notification told. */
+/** Time between two polls, in milliseconds. A poll finds changes that were not notified. */
 const POLL_MS = { listening: 700, alone: 200 }
 const MAX_DELIVERED = 20_000
 
 /**
- * Tells subscribers of all changes of the log. It learns of changes of other processes by notifications, and polls for those
- * that were not notified: the sender died, or the connection was lost. It keeps the delivered position of each conversation,
- * so that nothing is delivered twice.
+ * Passes all changes of the log to subscribers. It gets changes of other processes by notifications, and polls for
+ * those that were not notified because the sender died or the connection was lost. It keeps the delivered position of
+ * each conversation, so that nothing is delivered twice.
  */
 export class PostgresChanges {
   readonly #database: Database
@@ -77,7 +77,8 @@ export class PostgresChanges {
   }
 
   /**
-   * Tells of a change of this process, in its conversation's turn. Records that other processes stored before come first.
+   * Publishes a change of this process, in its conversation's turn. Records that other processes stored before come
+   * first.
    *
    * @param records The records that were appended, if any.
    */
@@ -91,7 +92,7 @@ export class PostgresChanges {
       this.#set(change, change.position)
       this.#emit(change, { records })
     } else {
-      // What cannot be read now is delivered by the next poll.
+      // Records that cannot be read now are delivered by the next poll.
       await this.#catchUp(change, change.position).catch(() => {})
     }
   }
@@ -113,7 +114,7 @@ export class PostgresChanges {
     })
   }
 
-  /** What was delivered of a conversation. An older conversation with the same id is gone. */
+  /** Returns the delivered records of a conversation. An older conversation with the same id is gone. */
   #current(change: Place & { key: number }): Delivered | undefined {
     const entry = this.#delivered.get(placeKey(change))
     if (!entry || entry.key === change.key) return entry
@@ -183,7 +184,7 @@ export class PostgresChanges {
     const isFirst = this.#polledAt === null
     const { now, changes } = await pollChanges(this.#database, this.#polledAt)
     if (isFirst) {
-      // What was there before the first subscriber is not delivered.
+      // Changes from before the first subscriber are not delivered.
       for (const change of changes) {
         if (change.notice !== null) setRecent(this.#notices, change.notice, true, MAX_DELIVERED)
         else if (!this.#delivered.has(placeKey(change))) this.#set(change, change.position ?? 0)
@@ -230,7 +231,7 @@ export class PostgresChanges {
       return
     }
     const { by, items } = parsePayload<Change>(text)
-    // The first poll finds what is notified before it, and the next one what fails here.
+    // The first poll finds changes that are notified before it, and the next one those that fail here.
     if (by === this.#notifier.name || this.#polledAt === null) return
     for (const change of items) this.#inTurn(change, () => this.#receive(change)).catch(() => {})
   }

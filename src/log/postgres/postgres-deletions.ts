@@ -29,7 +29,7 @@ export async function deleteMessages(
   return rows.length
 }
 
-/** The ids of the deleted messages. */
+/** Returns the ids of the deleted messages. */
 export async function deletedIn(query: Query, place: readonly [string, string]): Promise<string[]> {
   const { rows } = await query<{ message: string; event: string | null }>(
     `SELECT r.message, CASE WHEN r.message LIKE '\\\\%' THEN r.event END AS event
@@ -44,7 +44,7 @@ export async function deletedIn(query: Query, place: readonly [string, string]):
   })
 }
 
-/** The title that the remaining messages give. */
+/** Returns the title that the remaining messages give. */
 export async function titleIn(query: Query, key: number): Promise<string | null> {
   for (let position = 0, size = 10; ; size = CHUNK) {
     const { rows } = await query<{ position: number; event: string }>(

@@ -20,7 +20,7 @@ import {
 import { NOW, stateColumns, type TimedRow } from './conversation-rows.ts'
 import { deleteMessages, titleIn } from './postgres-deletions.ts'
 
-/** The lines of a conversation; see {@link exportStored}. */
+/** Returns the lines of a conversation; see {@link exportStored}. */
 export function postgresExport(
   { use, query }: Database,
   row: TimedRow,
@@ -69,14 +69,14 @@ export async function postgresImport<T>(
     })
     return await publish(staged)
   } catch (error) {
-    // What cannot be removed now is removed later, as a leftover.
+    // Anything that cannot be removed now is removed later, as a leftover.
     await removeRecords(database, key).catch(() => {})
     throw error
   }
 }
 
 /**
- * Makes a conversation of what was staged; with `replaces`, in place of an existing one, `gone`.
+ * Makes a conversation of the staged records. With `replaces`, it replaces an existing one, `gone`.
  *
  * @throws ByrefError `conversation_exists`
  */
@@ -115,7 +115,7 @@ export function publishStaged(
   })
 }
 
-/** A key that no conversation has or will have. */
+/** Returns a key that no conversation has or will have. */
 async function newKey({ query, schema }: Database): Promise<number> {
   const { rows } = await query<{ key: number }>(
     `INSERT INTO byref.leftovers (key, touched)

@@ -36,7 +36,10 @@ export async function listConversations(
   return pageOf(rows, limit, (row) => summaryOfRow(decodeRow(row), row.now))
 }
 
-/** The condition that a title or a message contains the text: by an index where there is one, else by reading the texts. */
+/**
+ * Returns the condition that a title or a message contains the text. It uses an index if there is one, and otherwise
+ * reads the texts.
+ */
 async function found(
   search: string,
   value: (given: unknown) => string,

@@ -23,7 +23,7 @@ export function deleteMessages(sql: Statements, key: number, ids: readonly strin
   return gone
 }
 
-/** The ids of the deleted messages. */
+/** Returns the ids of the deleted messages. */
 export function deletedIn(sql: Statements, key: number): string[] {
   return sql.deleted.all(key).flatMap(({ event }) => {
     const found = eventIn(event)
@@ -31,7 +31,7 @@ export function deletedIn(sql: Statements, key: number): string[] {
   })
 }
 
-/** The title that the remaining messages give. */
+/** Returns the title that the remaining messages give. */
 export function titleIn(sql: Statements, key: number): string | null {
   for (let position = 0; ; ) {
     const rows = sql.messages.all(key, position, CHUNK)

@@ -98,7 +98,7 @@ function phrase(words: string): string {
   return `"${words.replaceAll('"', '""')}"`
 }
 
-/** Whether a conversation's title or one of its chat messages contains the text, by reading them. */
+/** Returns whether a conversation's title or one of its chat messages contains the text, by reading them. */
 async function scan(
   { read }: LogConnection,
   { key, name, title }: ConversationRow,

@@ -3,10 +3,10 @@ import { CHUNK, pause } from '../pause.ts'
 import { findRow, indexTitle } from './sqlite-append.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
-/** An import that stores nothing for so long is abandoned, in milliseconds. */
+/** An import that stores nothing for this time is abandoned, in milliseconds. */
 const ABANDONED_MS = 3_600_000
 
-/** Removes some records of a key that is not a conversation. Gives whether there are more. */
+/** Removes some records of a key that is not a conversation. Returns whether there are more. */
 export function removeSome(sql: Statements, key: number): boolean {
   sql.unindexSome.run(key, CHUNK)
   if (Number(sql.removeSome.run(key, CHUNK).changes) === CHUNK) return true
@@ -26,7 +26,7 @@ export async function removeLeftovers(connection: LogConnection): Promise<void> 
   for (const { key } of rows) await removeAll(connection, Number(key))
 }
 
-/** Deletes a conversation in a transaction. Gives its key and whether records are left; null for an unknown conversation. */
+/** Deletes a conversation in a transaction. Returns its key and whether records are left; null for an unknown conversation. */
 export function forget(sql: Statements, place: Place): { key: number; more: boolean } | null {
   const row = findRow(sql, place)
   if (!row) return null
@@ -41,7 +41,7 @@ export function forget(sql: Statements, place: Place): { key: number; more: bool
 /** How long notices are kept, in milliseconds. */
 const KEPT_MS = 3_600_000
 
-/** Tells other processes of a rename, an import or a deletion, which no record does. */
+/** Informs other processes of a rename, an import or a deletion, which has no record. */
 export function giveNotice(
   sql: Statements,
   { namespace, id }: Place,

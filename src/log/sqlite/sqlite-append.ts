@@ -52,7 +52,7 @@ export function sqliteAppend(
 
 type AppendOptionsWithoutDebug = Omit<AppendOptions, 'debug'>
 
-/** The row of a conversation, or null. */
+/** Returns the row of a conversation, or null. */
 export function findRow(sql: Statements, { namespace, id }: Place): ConversationRow | null {
   return rowOf<ConversationRow>(sql.find.get(namespace, id))
 }
@@ -94,7 +94,7 @@ function update(
   if (row.name === null && state.title !== row.title) indexTitle(sql, row.key, state.title)
 }
 
-/** The state after stored events. */
+/** Returns the state after stored events. */
 function stateWith(
   sql: Statements,
   row: ConversationRow,

@@ -11,8 +11,9 @@ import { type LogConnection, rowsOf, type Statements } from './statements.ts'
 const POLL_MS = 100
 
 /**
- * Tells subscribers of all changes of the file. Changes of other processes are read after marks that all subscribers share: by
- * a poll every 100 ms, and in each transaction of this process before its first write, so that they are told in order.
+ * Passes all changes of the file to subscribers. Changes of other processes are read after marks that all subscribers
+ * share: by a poll every 100 ms, and in each transaction of this process before its first write, so that they are
+ * delivered in order.
  */
 export class SqliteChanges implements TransactionHooks<Statements> {
   readonly #subscribers = new Listeners()
@@ -35,7 +36,7 @@ export class SqliteChanges implements TransactionHooks<Statements> {
     return leave
   }
 
-  /** Tells of a change of this process, after its transaction. */
+  /** Publishes a change of this process, after its transaction. */
   notify(change: LogChange): void {
     this.#subscribers.notify(change)
   }
@@ -60,7 +61,7 @@ export class SqliteChanges implements TransactionHooks<Statements> {
     for (const change of changes) this.#subscribers.notify(change)
   }
 
-  /** Reads on. Gives whether there is more. */
+  /** Reads the next changes. Returns whether there is more. */
   #catchUp(sql: Statements, limit: number): boolean {
     if (!this.#marks) {
       this.#marks = readMarks(sql)
@@ -72,7 +73,7 @@ export class SqliteChanges implements TransactionHooks<Statements> {
     return more
   }
 
-  /** Reads on, if another connection has committed. Gives whether there is more. */
+  /** Reads the next changes, if another connection has committed. Returns whether there is more. */
   #readIfChanged(sql: Statements, limit: number): boolean {
     const now = sql.dataVersion.get()?.data_version
     if (this.#marks && now === this.#version) return false
@@ -125,7 +126,7 @@ interface NoticeRow {
   deleted: number
 }
 
-/** The last rows of the file. */
+/** Returns the last rows of the file. */
 function readMarks(sql: Statements): Marks {
   return {
     record: Number(sql.lastRecord.get()?.seq ?? 0),
@@ -133,7 +134,7 @@ function readMarks(sql: Statements): Marks {
   }
 }
 
-/** The changes after the marks in the order they were stored, with at most `limit` records (-1 for all). */
+/** Returns the changes after the marks in the order they were stored, with at most `limit` records (-1 for all). */
 function readChanges(
   sql: Statements,
   { record, notice }: Marks,

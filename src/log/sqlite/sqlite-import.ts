@@ -38,7 +38,7 @@ export async function sqliteImport(
       () => published(place.id),
     )
   } catch (error) {
-    // What cannot be removed now is removed later, as a leftover.
+    // Anything that cannot be removed now is removed later, as a leftover.
     await removeAll(connection, key).catch(() => {})
     throw error
   }
@@ -62,7 +62,7 @@ function stage(
   })
 }
 
-/** A key that no conversation has or will have. */
+/** Returns a key that no conversation has or will have. */
 function newKey(sql: Statements): number {
   const now = Date.now()
   const { key } = createRow(sql, { namespace: '\0import', id: crypto.randomUUID() }, now)
@@ -86,7 +86,7 @@ function storeLines(sql: Statements, key: number, lines: readonly ImportedLine[]
   }
 }
 
-/** Makes a conversation of what was staged. Gives the one that it replaces. */
+/** Makes a conversation of the staged records. Returns the one that it replaces. */
 function publish(
   sql: Statements,
   place: Place,

@@ -65,7 +65,7 @@ const SQL = {
 
 /** Every statement of the log, prepared once. */
 export type Statements = Record<keyof typeof SQL, StatementSync> & {
-  /** A statement that is composed at run time, prepared at its first use. */
+  /** Returns a statement that is composed at run time, prepared at its first use. */
   other(sql: string): StatementSync
 }
 
@@ -83,12 +83,12 @@ export function prepareStatements(db: DatabaseSync): Statements {
   }
 }
 
-/** The rows of a statement, with the type that its SQL gives them. */
+/** Returns the rows of a statement, with the type that its SQL gives them. */
 export function rowsOf<Row extends object>(rows: readonly object[]): Row[] {
   return rows as Row[]
 }
 
-/** The row of a statement, with the type that its SQL gives it, or null. */
+/** Returns the row of a statement, with the type that its SQL gives it, or null. */
 export function rowOf<Row extends object>(row: object | undefined): Row | null {
   return (row as Row | undefined) ?? null
 }

@@ -56,7 +56,7 @@ export class Auth {
     }
   }
 
-  /** The caller with this token; null for an unknown token. */
+  /** Returns the caller with this token; null for an unknown token. */
   async read(token: string): Promise<Caller | null> {
     if (!this.required) return LOCAL_USER
     for (const check of this.#checks) {
@@ -66,7 +66,9 @@ export class Auth {
     return null
   }
 
-  /** The caller who sent a request. @throws ByrefError `unauthorized` where a valid token is needed and missing */
+  /**
+   * Returns the caller who sent a request. @throws ByrefError `unauthorized` where a valid token is needed and missing
+   */
   async authenticate(c: Context): Promise<Caller> {
     if (!this.required) return LOCAL_USER
     const header = c.req.header('authorization') ?? ''
@@ -82,7 +84,7 @@ export class Auth {
   }
 }
 
-/** For a token that no check accepts. */
+/** Returns the error for a token that no check accepts. */
 export function invalidToken(): ByrefError {
   return new ByrefError('unauthorized', 'The token has expired, or is not for this server')
 }

@@ -59,13 +59,13 @@ export async function signToken(key: Uint8Array, claims: TokenClaims): Promise<s
     .sign(key)
 }
 
-/** The caller that a token identifies; null for an expired token, and for one that this key did not sign. */
+/** Returns the caller that a token identifies; null for an expired token, and for one that this key did not sign. */
 export async function readToken(key: Uint8Array, token: string): Promise<Caller | null> {
   const payload = await verified(key, token, FOR_API)
   return payload && callerOf(payload)
 }
 
-/** The caller that the claims of a token describe, or null. A token without a role is a reader's. */
+/** Returns the caller that the claims of a token describe, or null. A token without a role is a reader's. */
 export function callerOf(
   claims: Record<string, unknown>,
   names: { namespace: string; role: string } = { namespace: 'namespace', role: 'role' },
@@ -92,7 +92,7 @@ export async function signGrant(
     .sign(key)
 }
 
-/** What a signature opens; null for an expired signature, and for one that this key did not make. */
+/** Returns what a signature opens; null for an expired signature, and for one that this key did not make. */
 export async function readGrant(key: Uint8Array, signature: string): Promise<AssetGrant | null> {
   const payload = await verified(key, signature, FOR_ASSETS)
   if (typeof payload?.sub !== 'string') return null

@@ -11,7 +11,7 @@ export interface Frame {
 export interface ReaderOptions {
   /** What it gets first, as fast as it reads. */
   before?: AsyncIterable<Uint8Array>
-  /** What it gets next: everything that was pushed until now, however long `before` took. New frames follow. */
+  /** Returns what it gets next: everything that was pushed until now, however long `before` took. New frames follow. */
   now(): readonly Frame[]
   /** Called once, however the stream ends. */
   onEnd(): void
@@ -34,17 +34,17 @@ const SLOW = namedFrame('cut', {
   message: 'You read too slowly; connect again with Last-Event-ID',
 })
 
-/** Sent first: it tells browsers when to reconnect, and makes proxies pass the head of the response on. */
+/** Sent first. It tells browsers when to reconnect, and makes proxies forward the head of the response. */
 const RETRY = encoder.encode('retry: 1000\n\n')
 
-/** A frame of JSON. A client that reconnects sends the last id as `Last-Event-ID`. */
+/** Returns a frame of JSON. A client that reconnects sends the last id as `Last-Event-ID`. */
 export function jsonFrame(value: unknown, id: { number: number; text?: string } | null): Frame {
   const head = id ? `id: ${id.text ?? id.number}\n` : ''
   const bytes = encoder.encode(`${head}data: ${JSON.stringify(value)}\n\n`)
   return { id: id?.number ?? null, bytes }
 }
 
-/** A named event without an id. */
+/** Returns a named event without an id. */
 export function namedFrame(event: string, value: unknown): Uint8Array {
   return encoder.encode(`event: ${event}\ndata: ${JSON.stringify(value)}\n\n`)
 }
@@ -93,7 +93,7 @@ export class Channel {
     this.#trim()
   }
 
-  /** The frames with a larger id; null where the oldest of them are no longer kept. */
+  /** Returns the frames with a larger id; null where the oldest of them are no longer kept. */
   since(id: number): Frame[] | null {
     if (id < this.#complete) return null
     return this.#frames.filter((frame) => frame.id !== null && frame.id > id)

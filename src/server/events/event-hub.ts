@@ -56,14 +56,15 @@ export class EventHub {
     return this.#readers
   }
 
-  /** A number that changes with every change of a namespace's conversations. */
+  /** Returns a number that changes with every change of a namespace's conversations. */
   version(namespace: string | null): number {
     return this.#versions.get(namespace) ?? 0
   }
 
   /**
-   * The stream of a conversation: the log after a position, then everything as it happens; null for an unknown conversation.
-   * Where the conversation is shorter than that position, an event `reset` comes first, and then the whole log.
+   * Returns the stream of a conversation: the log after a position, then everything as it happens; null for an unknown
+   * conversation. Where the conversation is shorter than that position, an event `reset` comes first, and then the
+   * whole log.
    */
   async conversation(
     log: ConversationLog,
@@ -102,7 +103,7 @@ export class EventHub {
     })
   }
 
-  /** The stream of a namespace: see {@link NamespaceFeed}. */
+  /** Returns the stream of a namespace: see {@link NamespaceFeed}. */
   namespace(log: ConversationLog, last: string | null): ReadableStream<Uint8Array> {
     const { namespace } = log
     const feed = this.#feeds.get(namespace) ?? new NamespaceFeed(log)

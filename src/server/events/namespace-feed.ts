@@ -39,8 +39,8 @@ export class NamespaceFeed {
   }
 
   /**
-   * A stream of the changes after the event with the id `last`. Where these are no longer known, an event `reset` says that
-   * the list must be read again.
+   * Returns a stream of the changes after the event with the id `last`. Where these are no longer known, an event
+   * `reset` says that the list must be read again.
    */
   listen(last: string | null, onEnd: () => void): ReadableStream<Uint8Array> {
     const [prefix, after] = (last ?? '').split('-')

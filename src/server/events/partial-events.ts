@@ -6,7 +6,7 @@ interface OpenText {
   pieces: string[]
 }
 
-/** The key of an answer's reasoning. */
+/** Returns the key of an answer's reasoning. */
 function reasoningOf(messageId: string): string {
   return `${messageId} reasoning`
 }
@@ -76,7 +76,7 @@ export class PartialEvents {
     }
   }
 
-  /** The events that a new reader needs. */
+  /** Returns the events that a new reader needs. */
   events(): ConversationEvent[] {
     const texts = [...this.#open.values()].flatMap(({ start, delta, pieces }) => {
       if (pieces.length === 0) return [start]

@@ -7,9 +7,9 @@ import type { ConversationLabels } from './conversation-labels.ts'
 /** A reader and the conversation that they read. */
 export interface Reading {
   its: ConversationLabels
-  /** Whether they may read a value with this label. */
+  /** Returns whether they may read a value with this label. */
   may(label: Label): boolean
-  /** The label that a tool declares for its results. Its progress messages have it too. */
+  /** Returns the label that a tool declares for its results. Its progress messages have it too. */
   said(tool: string | undefined): Label
 }
 
@@ -22,7 +22,7 @@ type Reader<T extends ConversationEvent['type']> = (
 /** Replaces text that the reader may not see. */
 const TEXT = 'Withheld: you are not among its readers'
 
-/** An event as somebody may read it: values that they may not see are replaced by their types and sizes. */
+/** Returns an event as somebody may read it: values that they may not see are replaced by their types and sizes. */
 export function asRead(event: ConversationEvent, reading: Reading): ConversationEvent {
   const read = READERS[event.type] as Reader<ConversationEvent['type']> | undefined
   return read ? read(event, reading) : event

@@ -45,18 +45,18 @@ export class ConversationLabels {
     return this.#titles.values().next().value ?? TRUSTED
   }
 
-  /** The label of a message with all its values; null for an unknown message. */
+  /** Returns the label of a message with all its values; null for an unknown message. */
   message(id: string): Label | null {
     return this.messages.has(id) ? wholeOf(this.labels.message(id)) : null
   }
 
-  /** The label of what a person is or was asked to approve. */
+  /** Returns the label of what a person is or was asked to approve. */
   approval(callId: string): Label {
     const context = this.labels.contextOf(callId)
     return joinAll([context, this.#approvals.get(callId) ?? context])
   }
 
-  /** The tool of a call. */
+  /** Returns the tool of a call. */
   toolOf(callId: string): string | undefined {
     return this.#tools.get(callId.replace(/\/\d+$/, ''))
   }

@@ -34,7 +34,7 @@ export class LabelIndex {
     )
   }
 
-  /** The labels of a conversation, up to the end of its log. */
+  /** Returns the labels of a conversation, up to the end of its log. */
   async of(log: ConversationLog, conversation: string): Promise<ConversationLabels> {
     const key = keyOf(log.namespace, conversation)
     const entry = this.#entries.get(key) ?? {
@@ -54,7 +54,7 @@ export class LabelIndex {
     return entry.its
   }
 
-  /** The label of an asset or a field, joined over all conversations that know it; null where none does. */
+  /** Returns the label of an asset or a field, joined over all conversations that know it; null where none does. */
   async asset(
     log: ConversationLog,
     ref: Pick<AssetRefParts, 'id' | 'fieldPath'>,
@@ -66,7 +66,7 @@ export class LabelIndex {
     return found.length === 0 ? null : joinAll(found)
   }
 
-  /** The conversations that know an asset. */
+  /** Returns the conversations that know an asset. */
   async homes(log: ConversationLog, assetId: string): Promise<readonly string[]> {
     const { namespace } = log
     // One after the other, so that each refresh sees what the one before it read.

@@ -33,7 +33,7 @@ export interface ConversationReader {
   may(label: Label): boolean
   record(record: LogRecord): LogRecord
   message(message: Message): Message
-  /** The label of what a model saw when it wrote a message, and of the message. */
+  /** Returns the label of what a model saw when it wrote a message, and of the message. */
   shownTo(messageId: string): Label
   /** @throws ByrefError `forbidden` for a label that the reader may not read; `what` names the value */
   need(label: Label, what: string): void
@@ -75,7 +75,7 @@ export class Reader {
     this.#tools = tools
   }
 
-  /** A conversation as they may read it. */
+  /** Returns a conversation as they may read it. */
   async conversation(log: ConversationLog, id: string): Promise<ConversationReader> {
     const its = await this.#index.of(log, id)
     const may = (label: Label) => this.#may(label)
@@ -98,7 +98,7 @@ export class Reader {
     }
   }
 
-  /** A summary, without a title that they may not read. */
+  /** Returns a summary, without a title that they may not read. */
   async summary<T extends Pick<ConversationSummary, 'id' | 'title'>>(
     log: ConversationLog,
     summary: T,
@@ -107,7 +107,7 @@ export class Reader {
     return this.#may(title) ? summary : { ...summary, title: null }
   }
 
-  /** Whether a search finds the conversation in text that they may read. */
+  /** Returns whether a search finds the conversation in text that they may read. */
   async finds(
     log: ConversationLog,
     { id, title }: ConversationSummary,
@@ -136,8 +136,8 @@ export class Reader {
   }
 
   /**
-   * The label of the assets that a value names, for a conversation that does not know them; undefined where everybody may
-   * read them.
+   * Returns the label of the assets that a value names, for a conversation that does not know them; undefined where
+   * everybody may read them.
    *
    * @throws ByrefError `forbidden` where they may not read one
    */
@@ -152,7 +152,7 @@ export class Reader {
     return all.readers === null ? undefined : inputOf(all)
   }
 
-  /** The assets with readers that no other conversation knows. They are deleted with the conversation. */
+  /** Returns the assets with readers that no other conversation knows. They are deleted with the conversation. */
   async assetsOnlyIn(log: ConversationLog, id: string): Promise<readonly string[]> {
     const { assets, labels } = await this.#index.of(log, id)
     const found: string[] = []
@@ -164,7 +164,7 @@ export class Reader {
     return found
   }
 
-  /** A stream of summaries as they may read it. */
+  /** Returns a stream of summaries as they may read it. */
   feed(log: ConversationLog, stream: ReadableStream<Uint8Array>): ReadableStream<Uint8Array> {
     return mapEvents(stream, async (value) => {
       const { conversation } = value as { conversation?: ConversationSummary }
@@ -189,7 +189,7 @@ export class Reader {
     return (parts && (await this.#assetLabel(log, parts))) ?? TRUSTED
   }
 
-  /** The label of an asset by the conversations that know it, else by its record. */
+  /** Returns the label of an asset by the conversations that know it, else by its record. */
   async #assetLabel(
     log: ConversationLog,
     ref: Pick<AssetRefParts, 'id' | 'fieldPath'>,
@@ -204,7 +204,7 @@ export class Reader {
   }
 }
 
-/** The labels that tools declare for their results. */
+/** Returns the labels that tools declare for their results. */
 function labelsOfResults(agents: readonly Agent[]): ReadonlyMap<string, Label> {
   const found = new Map<string, Label>()
   for (const { id, returns } of agents.flatMap(({ tools }) => tools)) {
@@ -215,7 +215,7 @@ function labelsOfResults(agents: readonly Agent[]): ReadonlyMap<string, Label> {
   return found
 }
 
-/** The label of a message, and of the assets that it names. */
+/** Returns the label of a message, and of the assets that it names. */
 export function joinedLabel(
   a: LabelInput | undefined,
   b: LabelInput | undefined,

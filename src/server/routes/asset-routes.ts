@@ -56,7 +56,7 @@ export const assetRoutes: readonly Route[] = [
     'GET /api/usage',
     {
       role: 'reader',
-      summary: 'How many assets there are, and their bytes',
+      summary: 'The number of assets, and their total bytes',
       answers: { 200: wire.usageAnswer },
     },
     async ({ agent, json }) => {
@@ -68,7 +68,7 @@ export const assetRoutes: readonly Route[] = [
     'GET /api/assets/:id',
     {
       role: 'reader',
-      summary: 'What is known about an asset',
+      summary: 'The metadata of an asset',
       answers: { 200: wire.assetDetails },
     },
     async (call) => {
@@ -202,7 +202,7 @@ export function signRoute(key: Uint8Array | null): Route {
 }
 
 /**
- * The asset that the path names.
+ * Returns the asset that the path names.
  *
  * @throws ByrefError `invalid_reference` for what cannot be an id, `forbidden` where the caller may not read it
  */
@@ -240,7 +240,7 @@ async function requireNoReaders(
 const columnNames = z.array(z.string()).max(10_000)
 const conditions = z.array(wire.condition).max(20)
 
-/** A JSON list in a query. @throws RequestError */
+/** Returns a JSON list in a query. @throws RequestError */
 function listIn<T>(name: string, text: string, schema: z.ZodType<T>): T {
   let value: unknown
   try {

@@ -147,7 +147,7 @@ export const conversationRoutes: readonly Route[] = [
   ),
 ]
 
-/** The list of conversations, whose pages are cached until something changes. */
+/** Creates the route of the list of conversations. Its pages are cached until something changes. */
 export function conversationListRoute(hub: Pick<EventHub, 'version'>): Route {
   const pages = new Map<string, { version: number; text: string; until: number }>()
   return route(
@@ -180,7 +180,9 @@ export function conversationListRoute(hub: Pick<EventHub, 'version'>): Route {
   )
 }
 
-/** The summaries of a page as a reader may see them, without those that the search found only in withheld text. */
+/**
+ * Returns the summaries of a page as a reader may see them, without those that the search found only in withheld text.
+ */
 async function readableSummaries(
   reader: Reader,
   log: ConversationLog,
@@ -198,7 +200,7 @@ async function readableSummary({ log, summary }: FoundConversation, reader: Read
   return publicSummary((await reader?.summary(log, summary)) ?? summary)
 }
 
-/** The lines of an export (docs/reference/conversation-log.md) without debug data. */
+/** Returns the lines of an export (docs/reference/conversation-log.md) without debug data. */
 async function* withoutDebug(lines: AsyncIterable<string>): AsyncGenerator<string> {
   for await (const line of lines) {
     if (line.startsWith('{"debug":')) continue
@@ -207,7 +209,7 @@ async function* withoutDebug(lines: AsyncIterable<string>): AsyncGenerator<strin
   }
 }
 
-/** The lines of an export (docs/reference/conversation-log.md) as a reader may see them. */
+/** Returns the lines of an export (docs/reference/conversation-log.md) as a reader may see them. */
 async function* readableLines(
   lines: AsyncIterable<string>,
   { its, may, record, shownTo }: ConversationReader,
@@ -232,7 +234,7 @@ function isRecord(line: object): line is LogRecord {
 const MAX_LINE = 64 * 1024 * 1024
 
 /**
- * The lines of a request body, each ended by `\n`.
+ * Returns the lines of a request body, each ended by `\n`.
  *
  * @throws ByrefError `bad_request` without a body, `body_too_large` for a line above 64 MiB
  */

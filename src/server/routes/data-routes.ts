@@ -50,7 +50,7 @@ export const dataRoutes: readonly Route[] = [
     `POST ${PATH}`,
     {
       role: 'member',
-      summary: 'Write data as a person does; no run starts',
+      summary: 'Edit data as a person; no run starts',
       body: dataEdit,
       answers: { 201: dataEdited, 200: dataEdited },
       errors: ['conversation_busy', 'invalid_data', 'schema_violation', 'invalid_message'],
@@ -69,7 +69,7 @@ export const dataRoutes: readonly Route[] = [
   ),
 ]
 
-/** The labels as they were after a message. */
+/** Returns the labels as they were after a message. */
 async function labelsAt(log: ConversationLog, id: string, at: string): Promise<Labels> {
   const labels = createLabels()
   for await (const record of readAll(log, id)) {
@@ -79,7 +79,7 @@ async function labelsAt(log: ConversationLog, id: string, at: string): Promise<L
   return labels
 }
 
-/** An entry as somebody may read it. Where a part of it is withheld, the whole entry is. */
+/** Returns an entry as somebody may read it. Where a part of it is withheld, the whole entry is. */
 function entryFor(
   entry: BoardEntry,
   labels: Labels,
@@ -90,7 +90,7 @@ function entryFor(
   return { kind, instance, messageId, data: withheld(entry.data) }
 }
 
-/** The state of a conversation, folded from its log. */
+/** Returns the state of a conversation, folded from its log. */
 export async function stateOf(log: ConversationLog, id: string): Promise<ConversationState> {
   const folding = createFold()
   for await (const record of readAll(log, id)) folding.apply(record)

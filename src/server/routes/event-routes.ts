@@ -73,7 +73,7 @@ function lastEventId(c: Context): string | undefined {
   return c.req.header('last-event-id') || undefined
 }
 
-/** The last position that a client has. @throws ByrefError `bad_request` */
+/** Returns the last position that a client has. @throws ByrefError `bad_request` */
 function lastPosition(c: Context): number | undefined {
   const last = lastEventId(c)
   if (last === undefined) return undefined

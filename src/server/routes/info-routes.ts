@@ -19,14 +19,15 @@ export function infoRoutes(
   return [
     route(
       'GET /healthz',
-      { role: null, summary: 'Whether the process runs', answers: { 200: health } },
+      { role: null, summary: 'Whether the process is running', answers: { 200: health } },
       ({ json }) => json({ ok: true }),
     ),
     route(
       'GET /readyz',
       {
         role: null,
-        summary: 'Whether the server takes requests: its log answers, and it is not stopping',
+        summary:
+          'Whether the server accepts requests: its log is available, and it is not stopping',
         answers: { 200: health },
         errors: ['log_failed'],
       },

@@ -32,7 +32,10 @@ export const lineageRoutes: readonly Route[] = [
       const found = await conversation()
       const lineage = await found.agent().lineage(found.id, query.ref)
       if (!lineage) {
-        throw new ByrefError('variable_not_found', `There is no "${query.ref}" here`)
+        throw new ByrefError(
+          'variable_not_found',
+          `"${query.ref}" does not exist in this conversation`,
+        )
       }
       const reading = await labelsOf(found)
       return json(reading ? readableLineage(lineage, reading) : plain(lineage))
@@ -42,7 +45,7 @@ export const lineageRoutes: readonly Route[] = [
     'GET /api/conversations/:id/labels',
     {
       role: 'reader',
-      summary: 'What in a conversation is untrusted or private',
+      summary: 'The labels of the untrusted and private values of a conversation',
       query: labelsQuery,
       answers: { 200: labelsAnswer },
     },
@@ -60,8 +63,8 @@ export const lineageRoutes: readonly Route[] = [
 type Reading = Pick<ConversationReader, 'its' | 'may'>
 
 /**
- * The labels of a conversation. On a server without trust everybody may read everything, but agents of another server may
- * have run the conversation with trust on. Null where no run had trust on.
+ * Returns the labels of a conversation. On a server without trust everybody may read everything, but agents of another
+ * server may have run the conversation with trust on. Null where no run had trust on.
  */
 async function labelsOf({ id, log, reading }: FoundConversation): Promise<Reading | null> {
   const restricted = await reading()
@@ -111,7 +114,7 @@ function plain({ of, nodes, edges }: Lineage): Answer {
   return { of: [...of], nodes: [...nodes], edges: [...edges] }
 }
 
-/** The lineage with labels, without names chosen by a model that had seen what this reader may not see. */
+/** Returns the lineage with labels, without names chosen by a model that had seen what this reader may not see. */
 function readableLineage({ of, nodes, edges }: Lineage, reading: Reading): Answer {
   const { its, may } = reading
   const isKept = (call: string) => may(its.labels.contextOf(call.replace(/^call:/, '')))

@@ -22,8 +22,8 @@ export interface PageOfMessages {
 const STRIDE = 500
 
 /**
- * A page of the messages of a conversation, without deleted ones. Cursors are positions in its log, so appends, deletions
- * and forks do not move them.
+ * Returns a page of the messages of a conversation, without deleted ones. Cursors are positions in its log, so appends,
+ * deletions and forks do not move them.
  */
 export async function pageOfMessages(
   log: ConversationLog,

@@ -178,7 +178,9 @@ async function retry(call: Call<undefined, z.infer<typeof wire.retryBody>>) {
   return json({ conversation: fork, ...sent }, run ? 202 : 200)
 }
 
-/** The messages of a body, in the forms that `toMessage` accepts; with ids where there is an idempotency key. */
+/**
+ * Returns the messages of a body, in the forms that `toMessage` accepts; with ids where there is an idempotency key.
+ */
 function inputsOf(body: Record<string, unknown>, attempt: string | undefined): object[] {
   const { agent, ifBusy, context, output, settings, label, messages, ...single } = body
   const list = (Array.isArray(messages) ? messages : [single]) as Record<string, unknown>[]
@@ -190,14 +192,16 @@ function inputsOf(body: Record<string, unknown>, attempt: string | undefined): o
 
 type NewMessage = Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>
 
-/** A message without what is set anew when it is sent again. Whoever sends it again is its sender. */
+/** Returns a message without what is set anew when it is sent again. Whoever sends it again is its sender. */
 function copyOf({ id: _, timestamp: __, sender, metadata, ...rest }: Message): ContentInput {
   const { has_debug_data: ___, ...kept } = metadata
   const isPersons = sender.participant_role === 'user'
   return { ...rest, metadata: kept, ...(isPersons ? {} : { sender }) }
 }
 
-/** Whether the copy of a message is private, and who may read it. The labels of values in it are found again. */
+/**
+ * Returns whether the copy of a message is private, and who may read it. The labels of values in it are found again.
+ */
 function labelOfCopy(label: NewMessage['label']): LabelInput | undefined {
   if (label === undefined) return undefined
   const tree = readLabelTree(label)
@@ -242,7 +246,7 @@ function sentNow({ id, messageIds }: Pick<Run, 'id' | 'messageIds'>): z.infer<ty
   return { messageId: messageIds[0] as string, messageIds: [...messageIds], runId: id }
 }
 
-/** What the earlier attempt answered, from the log. */
+/** Returns what the earlier attempt answered, from the log. */
 async function sentBefore(
   log: ConversationLog,
   conversation: string,

@@ -51,7 +51,7 @@ export const runRoutes: readonly Route[] = [
     `GET ${PATH}/prompts/:messageId`,
     {
       role: 'member',
-      summary: 'The prompt of an answer, and what is new in it',
+      summary: 'The prompt of an answer, and its difference from the previous one',
       query: wire.promptQuery,
       answers: { 200: wire.promptAnswer },
       errors: ['message_not_found'],
@@ -90,7 +90,7 @@ async function promptOf(
   return { messageId, model, prompt, tools }
 }
 
-/** The last answer of a model before this one that was not deleted; null for the first. */
+/** Returns the last answer of a model before this one that was not deleted; null for the first. */
 async function answerBefore({ log }: Agent, conversation: string, messageId: string) {
   const { runs } = await stateOf(log, conversation)
   const steps = runs.flatMap((run) => run.steps).filter(({ commandIds }) => !commandIds)

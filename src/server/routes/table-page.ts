@@ -23,8 +23,8 @@ const PAGE_CHARACTERS = 4_000_000
 const MAX_SORTED = 100_000
 
 /**
- * A page of rows. Conditions and sorting read the columns that they name of the whole table first, and then the rows of the
- * page. Without them only the rows of the page are read.
+ * Returns a page of rows. Conditions and sorting read the columns that they name of the whole table first, and then the
+ * rows of the page. Without them only the rows of the page are read.
  *
  * @throws ByrefError `invalid_arguments` for an unknown column, and for a sorted page after the first 100,000 rows
  */
@@ -46,7 +46,7 @@ export async function tablePage(
   }
 }
 
-/** The positions of the page's rows in the table, in the order of the page, and how many rows match in all. */
+/** Returns the positions of the page's rows in the table, in the order of the page, and how many rows match in all. */
 async function findPlaces(
   rows: TableRows,
   { sort, where, offset, limit }: PageOptions,
@@ -139,7 +139,7 @@ function compareTyped(cell: unknown, to: Condition['to']): number {
 /** Rows in a gap of this size are read and dropped: a second read takes longer than some thousand rows. */
 const GAP = 2000
 
-/** The rows at these places, in this order: as many as fit into one answer, and at least one. */
+/** Returns the rows at these places, in this order: as many as fit into one answer, and at least one. */
 async function rowsAt(rows: TableRows, places: readonly number[]): Promise<Row[]> {
   const found = new Map<number, Row>()
   let characters = 0
@@ -180,7 +180,7 @@ function spansOf(places: readonly number[]) {
   return spans
 }
 
-/** A row as JSON: integers beyond 2^53 become text. */
+/** Returns a row as JSON: integers beyond 2^53 become text. */
 function jsonRow(row: Readonly<Row>): Row {
   const entries = Object.entries(row).map(([name, cell]) => {
     return [name, typeof cell === 'bigint' ? String(cell) : cell]

@@ -109,7 +109,9 @@ async function importForm(
   }
 }
 
-/** A file name in a form: browsers escape quotes and line breaks (html.spec.whatwg.org, multipart/form-data). */
+/**
+ * Unescapes a file name in a form. Browsers escape quotes and line breaks (html.spec.whatwg.org, multipart/form-data).
+ */
 function unescapeName(name: string): string {
   return name.replace(/%(22|0d|0a)/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),

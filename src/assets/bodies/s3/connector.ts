@@ -49,7 +49,7 @@ export interface S3Connector {
     prefix: string
     after?: string
   }): Promise<{ objects: S3Listed[]; more: boolean }>
-  /** A URL that lets anybody read the object for a while. */
+  /** Returns a URL that lets anybody read the object for a while. */
   signedUrl(object: S3Object & { expiresIn: number; contentType?: string }): Promise<string>
 }
 
@@ -59,7 +59,7 @@ export interface S3ConnectorOptions {
   endpoint?: string
   /** Default: `us-east-1`. */
   region?: string
-  /** Absent, the SDK looks for keys in the environment, the profile and the instance. */
+  /** Default: the SDK looks for keys in the environment, the profile and the instance. */
   accessKeyId?: string
   secretAccessKey?: string
   /** For temporary keys. */
@@ -92,7 +92,9 @@ const PARTS_AT_ONCE = 3
 type Sdk = typeof import('@aws-sdk/client-s3')
 type Client = InstanceType<Sdk['S3Client']>
 
-/** A connector over the AWS SDK, for any S3-compatible server. Its packages are loaded with the first request. */
+/**
+ * Creates a connector over the AWS SDK, for any S3-compatible server. Its packages are loaded with the first request.
+ */
 export function createS3Connector(options: S3ConnectorOptions): S3Connector {
   checkOptions('createS3Connector', options, CONNECTOR_OPTIONS)
   let loaded: Promise<{ sdk: Sdk; client: Client }> | undefined
@@ -111,7 +113,7 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
   ): Promise<T> {
     const { sdk, client } = await load()
     try {
-      // The SDK's own pauses know no signal.
+      // The SDK's own pauses ignore the signal.
       return await orAborted(run(sdk, client), signal)
     } catch (error) {
       signal?.throwIfAborted()
@@ -295,18 +297,18 @@ function s3Error(
   return new ByrefError('storage_failed', message, options)
 }
 
-/** The HTTP status of an error of the SDK, or null. */
+/** Returns the HTTP status of an error of the SDK, or null. */
 function statusOf(error: unknown): number | null {
   const meta = (error as { $metadata?: { httpStatusCode?: number } } | null)?.$metadata
   return meta?.httpStatusCode ?? null
 }
 
-/** The server's or the SDK's name for an error. */
+/** Returns the server's or the SDK's name for an error. */
 function nameOf(error: unknown): string {
   return error instanceof Error ? error.name : String(error)
 }
 
-/** The code of a network error, such as `ECONNREFUSED`. */
+/** Returns the code of a network error, such as `ECONNREFUSED`. */
 function systemCode(error: unknown): string {
   const { code } = error as { code?: unknown }
   return typeof code === 'string' ? code : ''

@@ -321,19 +321,19 @@ export const PASS_TASKS = inGroup('pass', [
   },
 ])
 
-/** A tool that lists orders. */
+/** Returns a tool that lists orders. */
 export function listOrders(orders: () => readonly OrderRow[]) {
   return evalTool('list_orders', 'Lists all orders', {}, orders)
 }
 
-/** A tool that takes rows and gives an id. */
+/** Returns a tool that takes rows and gives an id. */
 export function makeReport(report: string) {
   return evalTool('make_report', 'Makes a report of rows', { rows: rowsParameter }, () => ({
     report,
   }))
 }
 
-/** A tool that takes a text and gives a key. */
+/** Returns a tool that takes a text and gives a key. */
 export function archiveText(key: string) {
   return evalTool(
     'archive_text',
@@ -343,7 +343,7 @@ export function archiveText(key: string) {
   )
 }
 
-/** A tool that takes rows and gives a number. */
+/** Returns a tool that takes rows and gives a number. */
 export function sumColumn(total: number) {
   const parameters = { rows: rowsParameter, column: z.string() }
   return evalTool('sum_column', 'Adds up a column of rows', parameters, () => ({ total }))
@@ -366,7 +366,7 @@ function runSql(sql: string, rows: readonly Record<string, unknown>[]): unknown 
   return found
 }
 
-/** A small PNG of noise. */
+/** Returns a small PNG of noise. */
 function picture(random: Random): Uint8Array {
   const side = 12
   const rows = Array.from({ length: side }, () => [

@@ -121,7 +121,7 @@ function logLines(random: Random): string[] {
   })
 }
 
-/** The reference of the large result that a prompt shows. */
+/** Returns the reference of the large result that a prompt shows. */
 function largeIn(seen: string): string {
   return /asset:\/\/[\w-]{20,}/.exec(seen)?.[0] ?? assetIn(seen)
 }

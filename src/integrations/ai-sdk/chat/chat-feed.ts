@@ -5,26 +5,26 @@ import { readAll } from '../../../log/conversation-log.ts'
 import { followConversation } from '../../serving/follow-conversation.ts'
 import { answersFirst, createUIChunks, type IsRun, type UIChunkOptions } from './ui-chunks.ts'
 
-/** One run, for all who watch it: it goes on whether or not anybody does. */
+/** One run, shared by everybody who watches it. The run continues even if nobody watches. */
 export interface ChatFeed {
   /**
-   * What there is and what comes, until the run has ended or waits for people alone. `start`: from its beginning; `pause`:
-   * from where it waited last, as the same message.
+   * Streams the chunks so far and those to come, until the run ends or waits only for people. `start` begins at the
+   * start of the run. `pause` begins where the run last waited, and continues the same message.
    */
   stream(from: 'start' | 'pause'): ReadableStream<UIMessageChunk>
-  /** Says that people's answers are in the log. */
+  /** Notes that the log has people's answers to these calls. */
   answered(toolCallIds: readonly string[]): void
-  /** The calls that wait for people, where nothing else goes on; none where something does. */
+  /** Returns the calls that wait for people. Empty while anything else is running. */
   waiting(): readonly string[]
   readonly isOver: boolean
-  /** Watches no more. */
+  /** Stops watching. */
   close(): void
 }
 
 /**
- * Watches the run that is meant, which may be one that is still to begin.
+ * Watches a run, which may not have started yet.
  *
- * @param onEnd Told once, when the run has ended or is not watched any more.
+ * @param onEnd Called once, when the run has ended or is no longer watched.
  */
 export async function openFeed(
   agent: Agent,
@@ -47,7 +47,7 @@ export async function openFeed(
   let hasPaused = false
   let isClosed = false
 
-  /** The calls that wait for people, where nothing else goes on. */
+  /** Returns the calls that wait for people. Empty while anything else is running. */
   function waiting(): readonly string[] {
     if (made.runId === '' || made.isOver) return []
     const ids = followed.waiting()?.map(({ id }) => id) ?? []
@@ -62,7 +62,7 @@ export async function openFeed(
   }
 
   function pause(): void {
-    // Who answers has seen what came until the first time, whatever others have set going since.
+    // The person who answers has seen the chunks up to the first pause, whatever others have started since.
     if (!hasPaused) pausedAt = chunks.length
     hasPaused = true
     for (const reader of readers) reader.enqueue(PAUSE)
@@ -97,7 +97,7 @@ export async function openFeed(
   }
   for (const event of answersFirst(before)) {
     push(event)
-    // What was seen is not known any more: all until the last question, as it seems.
+    // Assume that the browser has seen everything up to the last question: what it really saw is no longer known.
     if (event.type === 'APPROVAL_REQUESTED') pausedAt = chunks.length
   }
   hasPaused = waiting().length > 0

@@ -2,18 +2,20 @@ import type { Agent } from '../../../agent/agent-contract.ts'
 import { type ChatFeed, openFeed } from './chat-feed.ts'
 import type { IsRun, UIChunkOptions } from './ui-chunks.ts'
 
-/** The runs that somebody watches, or did while they went on: each is watched once, for all. */
+/** The runs that are watched, or were watched until they paused. Each run has one feed for all its viewers. */
 export interface ChatFeeds {
-  /** Watches the run that is meant. */
+  /** Watches the run that `isRun` accepts. */
   open(agent: Agent, conversation: string, isRun: IsRun): Promise<ChatFeed>
-  /** The run that is under way, also one that another process began; null where there is none. */
+  /** Returns the current run, also one that another process started. Null if no run is open. */
   current(agent: Agent, conversation: string): Promise<ChatFeed | null>
 }
 
-/** Of more than these, those that wait for people are made anew from the log when somebody asks for them. */
+/**
+ * Above this number, feeds that wait for people are dropped. They are rebuilt from the log when somebody asks for them.
+ */
 const MAX_FEEDS = 1_000
 
-/** Begins with none. */
+/** Creates an empty set of feeds. */
 export function createChatFeeds(options: UIChunkOptions): ChatFeeds {
   const feeds = new Map<string, ChatFeed>()
   const keyOf = ({ log }: Agent, id: string): string => JSON.stringify([log.namespace, id])
@@ -25,10 +27,10 @@ export function createChatFeeds(options: UIChunkOptions): ChatFeeds {
       if (feeds.get(key) === feed) feeds.delete(key)
     }
     feed = await openFeed(agent, id, { ...options, isRun, onEnd })
-    // One that waits for the run before it is watched by who asked for it.
+    // While the feed of the previous run is open, only this caller watches the new one.
     if (feed.isOver || feeds.has(key)) return feed
     feeds.set(key, feed)
-    // What waits for people may do so for days.
+    // A run that waits for people may wait for days.
     const [idle] =
       feeds.size > MAX_FEEDS ? [...feeds.values()].filter((one) => one.waiting().length > 0) : []
     idle?.close()
@@ -43,7 +45,7 @@ export function createChatFeeds(options: UIChunkOptions): ChatFeeds {
       const runId = (await agent.log.find(id))?.openRun ?? null
       if (runId === null) return null
       const feed = await open(agent, id, (started) => started.runId === runId)
-      // Where nobody works on it, this process does.
+      // Continue the run here, in case no process works on it.
       agent.resume(id).result.catch(() => {})
       return feed.isOver ? null : feed
     },

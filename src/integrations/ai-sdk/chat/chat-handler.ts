@@ -28,8 +28,9 @@ import { toInput, uiMessages } from './ui-messages.ts'
 type How = ChatRequest['how']
 
 /**
- * An agent, or for each request that of whoever sent it (`agent.scoped(user)`): what throws there, or is a Response, is the
- * answer. A conversation's id is the chat's, which browsers choose: without a namespace everybody has all of them.
+ * An agent, or a function that returns the agent for a request, such as `agent.scoped(user)`. The function can also
+ * return a Response, which is the answer, or throw. Browsers choose the ids of conversations. Without a namespace,
+ * everybody can therefore read all of them.
  */
 export type AgentForRequest =
   | Agent
@@ -37,7 +38,7 @@ export type AgentForRequest =
 
 /** Options of {@link createChatHandler}. */
 export interface ChatHandlerOptions extends UIChunkOptions, ServedAgents<AgentForRequest> {
-  /** Bytes of a request, with the files in it. Default: 32 MiB. */
+  /** Maximum bytes of a request, including its files. Default: 32 MiB. */
   maxBytes?: number
 }
 
@@ -48,10 +49,10 @@ const OPTIONS: OptionTable<ChatHandlerOptions> = {
 }
 
 /**
- * Serves an agent to `useChat`, at any path. `POST …` adds a message, edits one, regenerates an answer or answers about a
- * call, and streams the result. `GET …/:id/stream` continues that stream after a reload, and `DELETE` of the same stops it.
- * `GET …/:id` returns the messages so far. The log is the source: only the last message that a browser sends is read. Of
- * several agents, `agent` in the body of a `POST` names one.
+ * Serves an agent to `useChat`, at any path. `POST …` adds a message, edits one, regenerates an answer or answers a
+ * call, and streams the result. `GET …/:id/stream` continues that stream after a reload, and `DELETE …/:id/stream`
+ * stops it. `GET …/:id` returns the messages so far. The log is the source: only the last message that a browser sends
+ * is read. With several agents, `agent` in the body of a `POST` names one.
  */
 export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   checkOptions('createChatHandler', options, OPTIONS)
@@ -62,7 +63,7 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   async function say(agent: Agent, id: string, message: UIMessage, how: How): Promise<Response> {
     const before = await feeds.current(agent, id)
     if (before && before.waiting().length > 0) {
-      const why = 'A call waits for an answer: approve or refuse it before you say more'
+      const why = 'A call waits for an answer: approve or refuse it before you send another message'
       throw new ByrefError('conversation_busy', why)
     }
     const input = await inputOf(agent, id, message, how)
@@ -77,7 +78,7 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
     }
   }
 
-  /** What is said; in place of what the log has, if it is said again. */
+  /** Returns the message to send. It replaces one in the log if it is edited or sent again. */
   async function inputOf(agent: Agent, id: string, message: UIMessage, how: How) {
     const before = how === 'say' ? null : await takeBack(agent, id, message.id)
     if (!before) return toInput(message)
@@ -86,12 +87,12 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
 
   async function answer(agent: Agent, id: string, { parts }: UIMessage): Promise<Response> {
     const feed = await feeds.current(agent, id)
-    if (!feed) throw new ByrefError('approval_answered', 'Nothing waits for an answer any more')
+    if (!feed) throw new ByrefError('approval_answered', 'No call waits for an answer any more')
     const waiting = new Set(feed.waiting())
     const answered: string[] = []
     for (const part of parts.filter(isToolUIPart)) {
       const given = answerIn(part)
-      // Earlier ones of the same message are sent again with each request.
+      // The browser sends the earlier answers of the same message again with each request.
       if (!given || !waiting.has(part.toolCallId)) continue
       await agent.approve(id, part.toolCallId, given)
       answered.push(part.toolCallId)
@@ -107,7 +108,7 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
     return last.role === 'assistant' ? answer(agent, id, last) : say(agent, id, last, how)
   }
 
-  /** The agent that a request names, or that answered last in the chat, or the first. */
+  /** Returns the agent that the request names. Otherwise the one that answered last in the chat, or the first. */
   async function agentOf(
     request: Request,
     { first, id, asked }: { first: Agent; id: string; asked?: string },
@@ -141,20 +142,21 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   return requestHandler((request) => serve(request).catch(failureResponse))
 }
 
-const ROUTES = 'Chats have POST /…, GET /…/:id, GET /…/:id/stream and DELETE /…/:id/stream'
+const ROUTES =
+  'Unknown route. Routes of a chat: POST /…, GET /…/:id, GET /…/:id/stream and DELETE /…/:id/stream'
 
 async function madeFor(agent: AgentForRequest, request: Request): Promise<Agent | Response> {
   return typeof agent === 'function' ? agent(request) : agent
 }
 
-/** Which chat the end of a path names, whatever comes before it. */
+/** Reads the chat's id from the end of the path, whatever comes before it. */
 function placeOf({ url }: Request): { id: string; isStream: boolean } {
   const segments = new URL(url).pathname.split('/').slice(1)
   const isStream = segments.length > 1 && segments.at(-1) === 'stream'
   return { id: decodeURIComponent(segments.at(isStream ? -2 : -1) ?? ''), isStream }
 }
 
-/** What a person says about a call, or a tool in the browser gives; null for neither. */
+/** Returns a person's answer to a call, or the result of a tool in the browser. Null for anything else. */
 function answerIn(part: Part): ApprovalAnswer | null {
   if (part.state === 'approval-responded') {
     const { approved, reason } = Object(part.approval)

@@ -2,12 +2,15 @@ import type { UIMessage } from 'ai'
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 
-/** What `DefaultChatTransport` sends: the chat's id, and all messages that the browser has. */
+/** A request of `DefaultChatTransport`: the chat's id and all messages that the browser has. */
 export interface ChatRequest {
   id: string
-  /** The one that is new, or that has answers about calls. */
+  /** The last message: a new one, or one with answers to calls. */
   last: UIMessage
-  /** What is wanted of it: to be said anew (`again`), in place of one of the same id (`edit`), or just said. */
+  /**
+   * How to treat the message: send it (`say`), send the one with its id once more (`again`), or replace the one with
+   * its id (`edit`).
+   */
   how: 'say' | 'again' | 'edit'
   /** The name of the agent that answers, from the transport's `body`. */
   agent?: string
@@ -19,16 +22,16 @@ export interface ChatRequest {
  * @throws ByrefError `body_too_large`, `bad_request`
  */
 export async function readChatRequest(request: Request, maxBytes: number): Promise<ChatRequest> {
-  // A form of another site can send none.
+  // Forms on other sites cannot send this content type, so this prevents cross-site requests.
   if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) {
-    throw new ByrefError('bad_request', 'The body is to be application/json')
+    throw new ByrefError('bad_request', 'The content type of the request must be application/json')
   }
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {
     size += chunk.byteLength
     if (size > maxBytes) {
-      const message = `A message and its files have at most ${maxBytes} bytes`
+      const message = `The request is too large: a message and its files may have at most ${maxBytes} bytes`
       throw new ByrefError('body_too_large', message)
     }
     chunks.push(chunk)
@@ -38,7 +41,7 @@ export async function readChatRequest(request: Request, maxBytes: number): Promi
   )
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
   if (typeof id !== 'string' || !isUIMessage(last)) {
-    throw new ByrefError('bad_request', 'The body is no request of DefaultChatTransport')
+    throw new ByrefError('bad_request', 'The body is not a request of DefaultChatTransport')
   }
   const isEdit = last.role === 'user' && messageId === last.id
   const how = trigger === 'regenerate-message' ? 'again' : isEdit ? 'edit' : 'say'
@@ -54,6 +57,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new ByrefError('bad_request', 'The body is no JSON', { cause })
+    throw new ByrefError('bad_request', 'The body is not valid JSON', { cause })
   }
 }

@@ -12,10 +12,10 @@ import type { UIChunkOptions } from './ui-chunks.ts'
 import { isSaid, refsByUrl, toInput, UI_ID, uiIdOf } from './ui-messages.ts'
 
 /**
- * Takes a message back, and all that was said and written since, the last first; what tools did elsewhere stays done. Null where
+ * Deletes a message and everything after it, the last first. What tools did elsewhere is not undone. Returns null if
  * the log has no such message.
  *
- * @param id What the browser calls it.
+ * @param id The browser's id of the message.
  * @throws ByrefError `conversation_busy` during a run
  */
 export async function takeBack(
@@ -34,13 +34,13 @@ export async function takeBack(
   return messages[from] as Message
 }
 
-/** The message as it was, to be said again under the same name in the browser. */
+/** Returns the message as a new one, under the id that the browser already has for it. */
 export function again(message: Message): MessageInput & { id: string } {
   const metadata = { ...message.metadata, [UI_ID]: uiIdOf(message) }
   return { ...message, id: newId(), timestamp: new Date().toISOString(), metadata }
 }
 
-/** Another one in a message's place, which may have the same files. */
+/** Returns a new message in place of an edited one. It can refer to the same files. */
 export function edited(
   { id, parts, ...rest }: UIMessage,
   before: Message,

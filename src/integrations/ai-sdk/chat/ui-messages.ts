@@ -10,8 +10,9 @@ import { readAll } from '../../../log/conversation-log.ts'
 import { answersFirst, createUIChunks, type UIChunkOptions } from './ui-chunks.ts'
 
 /**
- * A conversation as `useChat` has it, for a page that opens it: what people said, and each run that has ended as a message
- * of the assistant. One that is under way comes by the stream. Empty where there is no such conversation.
+ * Returns a conversation as messages for `useChat`, for a page that opens it. Each finished run is one message of the
+ * assistant. A run in progress is not included: its stream delivers it. Returns an empty list if the conversation does
+ * not exist.
  */
 export async function uiMessages(
   agent: Agent,
@@ -51,7 +52,7 @@ export async function uiMessages(
     if (event.type === 'TOOL_CALL_END' && deleted.has(event.parentMessageId)) continue
     chunks.push(...run.take(event))
     if (!run.isOver) continue
-    // Of one that was taken back nothing is left to see.
+    // A run whose messages were deleted is not shown.
     if (!areGone(asked) && !areGone(answers)) messages.push(...(await messageOf(chunks)))
     run = createUIChunks(agent, () => true, shared)
     chunks = []
@@ -60,7 +61,7 @@ export async function uiMessages(
   return messages
 }
 
-/** What a person sends by `useChat`, as an agent takes it. */
+/** Converts a message of `useChat` to a message for an agent. */
 export function toInput({ id, parts }: UIMessage): MessageInput & { id: string } {
   const content = parts.flatMap((part) => {
     if (part.type === 'text') return { type: 'text', text: part.text }
@@ -73,23 +74,23 @@ export function toInput({ id, parts }: UIMessage): MessageInput & { id: string }
   return { id, role: 'user', content: isText ? first.text : content }
 }
 
-/** What a person said. */
+/** Returns whether a person wrote the message. */
 export function isSaid(message: Message): boolean {
   const { sender, message_type, content_type } = message
   const isTalk = message_type === 'chat' && /^text\/|^multipart\//.test(content_type)
   return sender.participant_role === 'user' && isTalk
 }
 
-/** In metadata: what browsers call a message that was said again, whose id in the log is another. */
+/** Metadata key: the browser's id of a message that was sent again and has a new id in the log. */
 export const UI_ID = 'ui_message_id'
 
-/** What browsers call a message. */
+/** Returns the browser's id of a message. */
 export function uiIdOf({ id, metadata }: Message): string {
   const own = metadata[UI_ID]
   return typeof own === 'string' ? own : id
 }
 
-/** The files of a message by the URLs under which browsers have them. */
+/** Maps the URLs that browsers have for the files of a message to their references. */
 export function refsByUrl(
   message: Message,
   { assetUrl = (ref) => ref }: UIChunkOptions,
@@ -122,7 +123,7 @@ function toUIMessage(message: Message, { assetUrl = (ref) => ref }: UIChunkOptio
   }
 }
 
-/** The message that a browser makes of the chunks; none where there is nothing to see. */
+/** Builds the message that a browser would build from the chunks. Returns an empty list if it would show nothing. */
 async function messageOf(chunks: readonly UIMessageChunk[]): Promise<UIMessage[]> {
   const stream = new ReadableStream<UIMessageChunk>({
     start(controller) {

@@ -28,7 +28,10 @@ type UserMessage = Extract<LanguageModelV4Message, { role: 'user' }>
 /** Where a prompt gets its results and bodies. */
 export interface PromptOptions {
   views: ResultViews
-  /** What the model takes: called only for prompts with bodies. `tail` is for bodies that `fetch_asset` read for this call. */
+  /**
+   * Returns what the model takes: called only for prompts with bodies. `tail` is for bodies that `fetch_asset` read for
+   * this call.
+   */
   source(): Promise<{ source: MediaSource; tail: MediaSource }>
   /** Whether the model has the tools that read assets. */
   hasReading: boolean
@@ -139,7 +142,7 @@ function resultsDraft(
   }
 }
 
-/** The guide on what these results show for the first time. */
+/** Returns the guide on what these results show for the first time. */
 function guideFor(shown: readonly ShownResult[], told: ToldOnce): TextPart[] {
   const names = new Set(shown.flatMap((one) => [...one.names]))
   return [
@@ -149,7 +152,7 @@ function guideFor(shown: readonly ShownResult[], told: ToldOnce): TextPart[] {
   ]
 }
 
-/** A user's message with the bodies that it refers to, each behind its marker. Null where it refers to none. */
+/** Returns a user's message with the bodies that it refers to, each behind its marker. Null where it refers to none. */
 function userDraft(message: UserMessage, shows: (ref: string) => boolean = () => true) {
   const content = message.content.flatMap((part): (typeof part | MediaPart)[] => {
     const media = mediaIn(part).filter(({ ref }) => shows(ref))
@@ -170,7 +173,7 @@ function userDraft(message: UserMessage, shows: (ref: string) => boolean = () =>
   return { items, make }
 }
 
-/** The bodies that a part refers to: embedded in its text, or its file. */
+/** Returns the bodies that a part refers to: embedded in its text, or its file. */
 function mediaIn(part: UserMessage['content'][number]): MediaPart[] {
   if (part.type === 'text') {
     return part.text.includes('<|') ? embeddedMedia(part.text, new Map(), new Set()) : []
@@ -182,7 +185,7 @@ function mediaIn(part: UserMessage['content'][number]): MediaPart[] {
   return [{ ...mediaOf(ref, undefined), ...about, ...(fileName === undefined ? {} : { fileName }) }]
 }
 
-/** A resolved item as content of a user's message. */
+/** Returns a resolved item as content of a user's message. */
 function contentOf(item: ResolvedItem, how: ResultCapabilities): UserMessage['content'] {
   const parts = item.type === 'user' ? item.parts : []
   return parts.map((part) => (part.type === 'file' ? toFilePart(part, how) : part))

@@ -26,7 +26,7 @@ export class ResultViews {
   }
 
   /**
-   * The results of a prompt that are shown in another way, in their order.
+   * Returns the results of a prompt that are shown in another way, in their order.
    *
    * @param staying Outputs that stay as they are.
    */
@@ -71,7 +71,7 @@ function showOutput(
   return showValue({ id: toolCallId, name: toolName }, value, number)
 }
 
-/** Whether an output is a value, or content with an asset in it. */
+/** Returns whether an output is a value, or content with an asset in it. */
 function isValue(output: ModelOutput): boolean {
   if (output.type === 'text' || output.type === 'json') return true
   if (output.type !== 'content') return false

@@ -14,7 +14,7 @@ export type ReadingTools<Own> = {
 
 const { tools: NATIVE } = resolveTools([], { resolveInLLM: true, reading: true })
 
-/** The tools that read assets. They return pages, so their results never become assets. */
+/** Returns the tools that read assets. They return pages, so their results never become assets. */
 export function readingTools(given: Pick<WrapOptions, 'assets' | 'trust'>): Record<string, Tool> {
   const { assets } = given
   const tools = NATIVE.map((tool): [string, Tool] => {
@@ -32,7 +32,7 @@ export function readingTools(given: Pick<WrapOptions, 'assets' | 'trust'>): Reco
   return Object.fromEntries(tools)
 }
 
-/** Whether a tool in a request is one of these, and not one of the application. */
+/** Returns whether a tool in a request is one of these, and not one of the application. */
 export function isReadingTool({ name, description }: LanguageModelV4FunctionTool): boolean {
   const own = NATIVE.find(({ id }) => id === name)
   return own !== undefined && own.description === description

@@ -51,7 +51,7 @@ export class ToolCalls {
     )
   }
 
-  /** The tool as byref describes one. In quarantine with the fields of its results. */
+  /** Returns the tool as byref describes one. In quarantine with the fields of its results. */
   described(): Promise<ByrefTool> {
     this.#described ??= this.#describe()
     return this.#described
@@ -62,7 +62,7 @@ export class ToolCalls {
     return this.#options.tool.toModelOutput !== undefined
   }
 
-  /** Whether a call needs no work here: its tool can run at once. */
+  /** Returns whether a call needs no work here: its tool can run at once. */
   isPlain(input: unknown): boolean {
     return this.#options.trust === null && !hasRefs(input)
   }
@@ -125,7 +125,7 @@ function sourceOf(messages: CallOptions['messages'], assets: Assets) {
   )
 }
 
-/** The AI SDK's schema in the form of a schema library. */
+/** Returns the AI SDK's schema in the form of a schema library. */
 function checkedBy(schema: Schema<unknown>, described: JsonSchema): ToolSchema {
   const json = (): Record<string, unknown> => described
   const standard: StandardSchemaV1.Props & StandardJSONSchemaV1.Props = {
@@ -146,7 +146,7 @@ function issuesOf(error: Error): readonly StandardSchemaV1.Issue[] {
   return issues ?? [{ message: error.message }]
 }
 
-/** The tool's JSON Schema, also where it has types such as bytes, which only references can stand for. */
+/** Returns the tool's JSON Schema, also where it has types such as bytes, which only references can stand for. */
 async function describe(name: string, tool: Tool, schema: Schema<unknown>): Promise<JsonSchema> {
   try {
     // A copy without the marks of zod, which would make it pass for a schema of a library.
@@ -164,7 +164,10 @@ function hasRefs(input: unknown): input is Record<string, unknown> {
 
 const IN_TEXT = /†|<\||^\s*asset:/i
 
-/** Whether a value may hold a reference: a variable, an embedded reference, an asset's URL, or an object that names an asset. */
+/**
+ * Returns whether a value may hold a reference: a variable, an embedded reference, an asset's URL, or an object that
+ * names an asset.
+ */
 function mayHoldRefs(root: unknown): boolean {
   const waiting: unknown[] = [root]
   for (const value of waiting) {

@@ -92,7 +92,10 @@ function stored(output: unknown, options: ResultOptions): unknown {
   })()
 }
 
-/** Whether a person is asked: where the tool says so of the values, and where the trust policy would refuse the call. */
+/**
+ * Returns whether a person is asked: where the tool says so of the values, and where the trust policy would refuse the
+ * call.
+ */
 function asking(
   tool: Tool,
   calls: ToolCalls,
@@ -120,7 +123,7 @@ function asking(
   }
 }
 
-/** The output for the model. It is made once, because a stream in a value can be read once. */
+/** Returns the output for the model. It is made once, because a stream in a value can be read once. */
 function showing(
   tool: Tool,
   storing: (toolCallId: string) => ResultOptions,

@@ -83,13 +83,15 @@ export class MessageLabels {
     }
   }
 
-  /** The label of the asset behind a reference. */
+  /** Returns the label of the asset behind a reference. */
   asset(ref: string): Label {
     const parts = isAssetRef(ref) ? parseAssetRef(ref) : null
     return parts ? this.#session.asset(parts) : UNKNOWN
   }
 
-  /** What a tool does not accept of a new call; null where the call may run, also because a person approved it. */
+  /**
+   * Returns what a tool does not accept of a new call; null where the call may run, also because a person approved it.
+   */
   async violations(tool: Tool, { toolCallId, input, args }: NewCall): Promise<string | null> {
     if (this.#approved.has(toolCallId)) return null
     const { context, reads } = this.#labelsOf(toolCallId, input)
@@ -179,7 +181,7 @@ export class MessageLabels {
   }
 }
 
-/** The ids of the assets that stand for files in a value. */
+/** Returns the ids of the assets that stand for files in a value. */
 function filesIn(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   const ref = namedBody(value)

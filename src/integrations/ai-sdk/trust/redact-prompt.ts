@@ -27,7 +27,7 @@ export interface RedactedPrompt {
   prompt: LanguageModelV4Prompt
   /** The outputs that stand for a redacted value. They stay as they are. */
   redacted: ReadonlySet<object>
-  /** Whether the body behind a reference may be sent. */
+  /** Returns whether the body behind a reference may be sent. */
   shows(ref: string): boolean
 }
 
@@ -36,7 +36,7 @@ type Part = Exclude<LanguageModelV4Message['content'], string>[number]
 const GUIDE =
   '\n\n## References\n<untrusted …> hides a value that anybody may have written. Pass its name, such as †result#3.items[0].id, as a parameter of any tool.'
 
-/** The prompt as a model in quarantine sees it: untrusted results and files by name only. */
+/** Returns the prompt as a model in quarantine sees it: untrusted results and files by name only. */
 export async function redactPrompt(
   prompt: LanguageModelV4Prompt,
   { trust, tools, assets }: PromptRedaction,
@@ -90,7 +90,7 @@ function valueText(
     : JSON.stringify({ [name]: redactValue(value, labels) })
 }
 
-/** Why a call was refused, in our own words. Any other error is not shown. */
+/** Returns why a call was refused, in our own words. Any other error is not shown. */
 function failureText(
   name: string,
   { value, call }: LabelledResult,
@@ -112,7 +112,7 @@ async function redactedFile({ data, mediaType }: LanguageModelV4FilePart, assets
   return { type: 'text' as const, text: `[Attached: ${name}, which is not shown]` }
 }
 
-/** The reference of an inline file; empty where it cannot be saved. */
+/** Returns the reference of an inline file; empty where it cannot be saved. */
 async function savedRef(data: string | Uint8Array, type: string, assets: Assets): Promise<string> {
   const bytes = typeof data === 'string' ? Buffer.from(data, 'base64') : data
   const mime = type.includes('/*') ? null : type

@@ -57,7 +57,7 @@ export function resolveTrust(given: TrustMode | ByReferenceTrust = 'off'): Trust
   return mode === 'off' ? null : { mode, tools, onViolation, attachments }
 }
 
-/** A tool as the trust policy knows it. Nothing runs it, and it writes no data. */
+/** Returns a tool as the trust policy knows it. Nothing runs it, and it writes no data. */
 export function flowTool(
   id: string,
   inputSchema: Tool['inputSchema'],

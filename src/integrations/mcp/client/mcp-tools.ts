@@ -12,17 +12,20 @@ import { type ServerTrust, serverTrust } from '../server-trust.ts'
 
 /** Options of {@link mcpTools}. */
 export interface McpToolsOptions {
-  /** Before the names of the tools, so that those of several servers differ: `files_`. */
+  /** A prefix for the names of the tools, such as `files_`, so that the tools of several servers differ. */
   prefix?: string
-  /** Which of the server's tools there are. Default: all. */
+  /** Selects tools of the server. Default: all. */
   include?(tool: McpTool): boolean
-  /** Whether a person is asked before a call. Default: for what the server does not call read-only or not destructive. */
+  /**
+   * Whether a person must approve a call. Default: yes, unless the server declares the tool read-only or
+   * non-destructive.
+   */
   needsApproval?(tool: McpTool): boolean
-  /** Whether what links to resources name is read and kept as an asset. Default true. */
+  /** Whether resources behind links in results are read and stored as assets. Default true. */
   followLinks?: boolean
   /**
-   * Whether the server is believed where trust is on: what its annotations say, and the labels in the `_meta` of its
-   * results. Of one that is not (default) each tool acts, each result is untrusted, and a label only makes it stricter.
+   * Whether the server's annotations, and the labels in the `_meta` of its results, are believed where trust is on.
+   * Default `untrusted`: each tool acts, each result is untrusted, and a label only makes a result stricter.
    */
   trust?: ServerTrust
 }
@@ -35,14 +38,15 @@ const OPTIONS: OptionTable<McpToolsOptions> = {
   trust: is.oneOf('trusted', 'untrusted'),
 }
 
-/** No limit of the SDK's own: a call has that of its agent (`limits.callTimeoutMs`). */
+/** Disables the SDK's own time limit. The agent's limit applies instead (`limits.callTimeoutMs`). */
 const NO_TIMEOUT = 2 ** 31 - 1
 
 /**
- * The tools of an MCP server as tools of an agent. Any parameter takes references to assets; pictures, sounds, embedded
- * resources and links in results become assets. What a server calls read-only or idempotent is idempotent here.
+ * Returns the tools of an MCP server as tools of an agent. Any parameter takes references to assets. Images, audio,
+ * embedded resources and links in results become assets. A tool that the server declares read-only or idempotent is
+ * idempotent here.
  *
- * @param client A client of the MCP SDK, connected.
+ * @param client A connected client of the MCP SDK.
  */
 export async function mcpTools(client: Client, options: McpToolsOptions = {}): Promise<Tool[]> {
   checkOptions('mcpTools', options, OPTIONS)
@@ -57,7 +61,7 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
   } while (cursor)
   return found.filter(include).map((tool) => {
     const { name, title, description, inputSchema, annotations = {} } = tool
-    // The engine's own validator knows this draft without being told.
+    // The engine's validator uses this draft by default.
     const { $schema: _, ...schema } = withoutAccepts(inputSchema)
     const id = `${prefix}${name}`.replace(/[^\w-]/g, '_').slice(0, 64)
     const described = mcpTool(id, schema)
@@ -85,7 +89,10 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
   })
 }
 
-/** A schema without what opens parameters for what nobody vouches for, wherever a reference may find it: that is not the server's to say. */
+/**
+ * Removes the keywords of a schema that open parameters for untrusted data, wherever a reference may find them. The
+ * server must not decide that.
+ */
 function withoutAccepts(schema: object): Record<string, unknown> {
   return JSON.parse(JSON.stringify(schema, (key, value) => (key === ACCEPTS ? undefined : value)))
 }
@@ -111,7 +118,7 @@ async function callTool(
   return result as CallToolResult
 }
 
-/** @throws ByrefError `tool_failed` for what the server says has failed */
+/** @throws ByrefError `tool_failed` if the server reports an error */
 function resultOf(name: string, { content, structuredContent, isError }: CallToolResult): unknown {
   if (isError) {
     const words = content.map((block) => (block.type === 'text' ? block.text : `[${block.type}]`))
@@ -120,15 +127,18 @@ function resultOf(name: string, { content, structuredContent, isError }: CallToo
   if (structuredContent === undefined) {
     const [first] = content
     if (content.length !== 1 || first?.type !== 'text') return content
-    // As data its fields have names.
+    // As parsed data, its fields have names.
     return dataInText(first.text) ?? first.text
   }
-  // Their text says the same once more.
+  // The text blocks repeat the structured content.
   const others = content.filter(({ type }) => type !== 'text')
   return others.length === 0 ? structuredContent : { data: structuredContent, content: others }
 }
 
-/** The result with the resources that it links to as assets; a link that cannot be read stays a link. */
+/**
+ * Replaces links in a result by the resources that they link to, stored as assets. A link that cannot be read stays a
+ * link.
+ */
 async function withLinked(result: unknown, client: Client, assets: Assets): Promise<unknown> {
   if (Array.isArray(result))
     return Promise.all(result.map((one) => withLinked(one, client, assets)))

@@ -34,8 +34,8 @@ export class PersonAsker {
   }
 
   /**
-   * Whether the person allows a call. Null where the client cannot ask. A client of 2026-07-28 gets an answer instead, asks,
-   * and sends the call again.
+   * Returns whether the person allows a call. Null where the client cannot ask. A client of 2026-07-28 gets an answer
+   * instead, asks, and sends the call again.
    */
   async ask(
     request: RpcMessage,
@@ -55,7 +55,10 @@ export class PersonAsker {
     return answerTo(request, { resultType: 'input_required', inputRequests, requestState })
   }
 
-  /** The call that a request sends again after its person was asked, and the answer. Null for any other. Works once. */
+  /**
+   * Returns the call that a request sends again after its person was asked, and the answer. Null for any other. Works
+   * once.
+   */
   answered({ params }: RpcMessage): { given: Record<string, unknown>; approved: boolean } | null {
     const { requestState, inputResponses, name, arguments: args } = Object(params)
     const asked = this.#waiting.get(requestState)
@@ -65,7 +68,7 @@ export class PersonAsker {
   }
 }
 
-/** A client that names no form of elicitation takes the first one that MCP had. */
+/** Returns whether a client can show forms. A client that names no mode of elicitation takes the oldest one, forms. */
 function takesForms(elicitation: unknown): boolean {
   if (!isPlainObject(elicitation)) return false
   return elicitation.form !== undefined || elicitation.url === undefined

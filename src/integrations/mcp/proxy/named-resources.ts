@@ -9,7 +9,7 @@ export class NamedResources {
   /** The address that the client knows, by the server's. */
   readonly #subscribed = new Map<unknown, string>()
 
-  /** A list for the client. */
+  /** Returns a list for the client. */
   list(resources: readonly unknown[]): Fields[] {
     return resources.flatMap((one) => {
       if (!isPlainObject(one) || typeof one.uri !== 'string') return []
@@ -19,7 +19,7 @@ export class NamedResources {
     })
   }
 
-  /** A request with the server's address. */
+  /** Returns a request with the server's address. */
   toServer(request: RpcMessage): RpcMessage {
     const given = String(request.params?.uri)
     const number = given.startsWith(SCHEME) ? Number(given.slice(SCHEME.length)) : 0
@@ -27,14 +27,14 @@ export class NamedResources {
     return uri === undefined ? request : { ...request, params: { ...request.params, uri } }
   }
 
-  /** The same for a subscription. */
+  /** Returns the same for a subscription. */
   subscribe(request: RpcMessage): RpcMessage {
     const made = this.toServer(request)
     this.#subscribed.set(made.params?.uri, String(request.params?.uri))
     return made
   }
 
-  /** The notification of a change, for the client. Null for a resource without a subscription. */
+  /** Returns the notification of a change, for the client. Null for a resource without a subscription. */
   updated(params: unknown): RpcMessage | null {
     const uri = this.#subscribed.get(Object(params).uri)
     if (uri === undefined) return null

@@ -21,8 +21,8 @@ const AUTHORED = /^(ping|prompts\/list|logging\/setLevel|resources\/(un)?subscri
 const WORDLESS = /^(ping|roots\/list|notifications\/.*list_changed|notifications\/cancelled)$/
 
 /**
- * The view of a client that sees values. Large ones become references. With trust, the session notes the label of
- * everything that the client sees.
+ * Returns the view of a client that sees values. Large ones become references. With trust, the session notes the label
+ * of everything that the client sees.
  */
 export function plainView(
   { assets, labels, save }: ProxySession,
@@ -51,7 +51,7 @@ export function plainView(
     return all
   }
 
-  /** The answer with references in place of what is large. */
+  /** Returns the answer with references in place of what is large. */
   async function shortened(answer: RpcMessage, name: string, label: Label): Promise<RpcMessage> {
     if (!answer.result) return answer
     const given = labels ? withLabel(answer.result, label) : answer.result
@@ -123,7 +123,7 @@ export function plainView(
   }
 }
 
-/** A server's description of itself, with the guide and what is added to the server. */
+/** Returns a server's description of itself, with the guide and what is added to the server. */
 function withGuide(answer: RpcMessage): RpcMessage {
   const { result } = answer
   if (!isPlainObject(result?.capabilities)) return answer
@@ -132,7 +132,7 @@ function withGuide(answer: RpcMessage): RpcMessage {
   return { ...answer, result: { ...result, capabilities, instructions } }
 }
 
-/** A list of the server with more items after its last page. A server without such a list has an empty one. */
+/** Returns a list of the server with more items after its last page. A server without such a list has an empty one. */
 function listed(answer: RpcMessage, request: RpcMessage, key: string, more: unknown[]): RpcMessage {
   if (isUnknownMethod(answer)) return answerTo(request, { [key]: more })
   const { result } = answer

@@ -41,8 +41,8 @@ const OPTIONS: OptionTable<ProxyOptions> = {
 }
 
 /**
- * Stands between a client and an MCP server. Large results become references, parameters take references, and tools to read
- * them are added. All other messages pass as they came, whatever version of the protocol they are.
+ * Stands between a client and an MCP server. Large results become references, parameters take references, and tools to
+ * read them are added. All other messages pass unchanged, in any version of the protocol.
  *
  * @returns Which of the two ended first. The other one is closed then.
  * @throws ByrefError `config_invalid` for unknown options
@@ -56,7 +56,10 @@ export function proxyMcp(
   const { whyEnded = () => 'The MCP server has ended', trust = 'off', assets, expiresAt } = options
   const { maxChars = 32_768, maxBytes = 4_096, showImages = false } = options
   if (trust === 'quarantine' && showImages) {
-    throw new ByrefError('config_invalid', 'showImages shows what trust: "quarantine" hides')
+    throw new ByrefError(
+      'config_invalid',
+      'showImages cannot be used with trust: "quarantine", which hides images',
+    )
   }
   const labels = trust === 'off' ? null : new SessionLabels(trust)
   const save: ProxySession['save'] = (label) => async (body, name) => {

@@ -43,7 +43,7 @@ export interface ToolView extends Pick<ProxySession, 'assets' | 'labels'> {
   toServer(request: RpcMessage): RpcMessage
   /** Runs one of the added tools. Its result is for the client. */
   read(tool: AssetTool, call: ProxyCall): Promise<Fields>
-  /** The answer of the server, for the client. */
+  /** Returns the answer of the server, for the client. */
   shown(answer: RpcMessage, call: ProxyCall): Promise<RpcMessage>
   /** The error of a call that was not sent, for the client. */
   failed(error: unknown): unknown
@@ -86,7 +86,7 @@ export class ProxyTools {
     this.#asker.hear(request)
   }
 
-  /** The catalog as it was last read; null before that. */
+  /** Returns the catalog as it was last read; null before that. */
   async known(): Promise<ToolCatalog | null> {
     return (await this.#catalog?.catch(() => null)) ?? null
   }
@@ -138,7 +138,7 @@ export class ProxyTools {
   }
 
   /**
-   * The request with the values of its references. Or an answer, where the client must ask its person first.
+   * Returns the request with the values of its references. Or an answer, where the client must ask its person first.
    *
    * @throws ByrefError of the reference that failed; `flow_refused`
    */
@@ -150,7 +150,7 @@ export class ProxyTools {
     if (!session) return withArguments(call, args)
     const before = this.#asker.answered(request)
     if (before?.approved) return withArguments(call, before.given, true)
-    // A value that was filled in came from somewhere, even where no label says where.
+    // A value that was filled in has an origin, even where no label records it.
     const isUnknown = args !== written && labels.reads.length === 0
     const unknown = { path: [], ref: 'a reference', labels: { label: UNKNOWN } }
     const reads = isUnknown ? [unknown] : labels.reads

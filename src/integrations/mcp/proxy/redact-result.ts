@@ -10,7 +10,10 @@ import type { SaveBody } from '../save-body.ts'
 export interface RedactedResult {
   /** The reference of the first value. */
   ref?: string
-  /** One line for each value: its reference, type and rough size, and of the first the fields that its tool promises. */
+  /**
+   * One line for each value: its reference, type and rough size. The first line also has the fields that the tool
+   * promises.
+   */
   text: string
 }
 
@@ -49,7 +52,7 @@ async function storeBody(
   save: Save,
 ): Promise<{ ref: string; value: unknown }> {
   const saved = await save(fields)
-  // What claims to be base64 may be none.
+  // Data that claims to be base64 may be invalid.
   return saved ? { ref: saved.ref, value } : storeBody(jsonBody(fields), save)
 }
 

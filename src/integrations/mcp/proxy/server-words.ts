@@ -4,7 +4,10 @@ import type { Fields, RpcMessage } from '../rpc/json-rpc.ts'
 
 const CLIENT = 'io.modelcontextprotocol/clientCapabilities'
 
-/** A request without ways to ask the client's model or person, and without tasks. Of the client's capabilities only roots stay. */
+/**
+ * Returns a request without ways to ask the client's model or person, and without tasks. Of the client's capabilities
+ * only roots stay.
+ */
 export function withoutAsking(request: RpcMessage): RpcMessage {
   if (request.params === undefined) return request
   const { capabilities, _meta, task, requestState, inputResponses, ...params } = request.params
@@ -21,7 +24,7 @@ function rootsOf(capabilities: unknown): Fields {
 const VERSION = /^\d{4}-\d\d-\d\d$/
 const isVersion = (one: unknown): boolean => typeof one === 'string' && VERSION.test(one)
 
-/** A server's first description of itself: its author's words, without capabilities that ask for more. */
+/** Returns a server's first description of itself: its author's words, without capabilities that ask for more. */
 export function describedServer(result: Fields, guide: string): Fields {
   const { protocolVersion, supportedVersions, serverInfo, instructions } = result
   const has = Object(result.capabilities)
@@ -42,7 +45,7 @@ export function describedServer(result: Fields, guide: string): Fields {
 /** Codes of errors that the protocol defines. */
 const CODES = new Set([-32700, -32600, -32601, -32602, -32603, -32002, -32042, -32022])
 
-/** An error's code if the protocol defines it. Other numbers come from the server and are not shown. */
+/** Returns an error's code if the protocol defines it. Other numbers come from the server and are not shown. */
 export function knownCode(code: unknown): number {
   return typeof code === 'number' && CODES.has(code) ? code : -32603
 }

@@ -42,7 +42,10 @@ export async function readToolCatalog(
 /** Maximum pages of a list that are read. */
 const MAX_PAGES = 1_000
 
-/** All items of a list of the server, and what else its first page says. A server without such a list has an empty one. */
+/**
+ * Reads all items of a list of the server, and the other fields of its first page. A server without such a list has an
+ * empty one.
+ */
 export async function readPages(
   { method, params }: RpcMessage,
   ask: Ask,
@@ -72,7 +75,7 @@ function toolOf({ name, inputSchema, outputSchema, annotations }: Fields): Tool 
   return { ...mcpTool(String(name), Object(inputSchema)), ...declared }
 }
 
-/** A tool for the client: its parameters take references, and structured content may be one. */
+/** Returns a tool for the client: its parameters take references, and structured content may be one. */
 function shown(tool: Fields): Fields {
   const { name, inputSchema, outputSchema } = tool
   const input = isPlainObject(inputSchema) && shownSchema(mcpTool(String(name), inputSchema))
@@ -87,8 +90,8 @@ const OFFLOADED = {
 }
 
 /**
- * The schema of structured content that may also be a reference. Definitions keep their places, because `$ref` names them.
- * Undefined for a schema with a `$ref` to another place.
+ * Returns the schema of structured content that may also be a reference. Definitions keep their places, because `$ref`
+ * names them. Undefined for a schema with a `$ref` to another place.
  */
 function orReference({ $schema, $defs, definitions, ...rest }: JsonSchema): Fields | undefined {
   if (/"\$ref":"#(?!\/\$defs\/|\/definitions\/)/.test(JSON.stringify(rest))) return undefined

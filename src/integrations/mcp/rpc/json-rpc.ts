@@ -29,12 +29,12 @@ export interface Channel {
 const METHOD_NOT_FOUND = -32601
 const INTERNAL_ERROR = -32603
 
-/** Whether a request is of protocol version 2026-07-28 or later. Since then each request names its version. */
+/** Returns whether a request is of protocol version 2026-07-28 or later. Since then each request names its version. */
 export function isOfNewProtocol({ params }: RpcMessage): boolean {
   return Object(params?._meta)['io.modelcontextprotocol/protocolVersion'] !== undefined
 }
 
-/** The answer to a request. Since 2026-07-28 a result names its type. */
+/** Returns the answer to a request. Since 2026-07-28 a result names its type. */
 export function answerTo(request: RpcMessage, result: Fields): RpcMessage {
   const told = isOfNewProtocol(request)
     ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
@@ -42,7 +42,7 @@ export function answerTo(request: RpcMessage, result: Fields): RpcMessage {
   return { jsonrpc: '2.0', id: request.id, result: { ...told, ...result } }
 }
 
-/** The answer to a request that failed. */
+/** Returns the answer to a request that failed. */
 export function failureOf({ id }: RpcMessage, error: unknown): RpcMessage {
   const { code: given, message = 'failed', data } = Object(error) as Partial<RpcError>
   const code = Number.isInteger(given) ? Number(given) : INTERNAL_ERROR
@@ -53,7 +53,7 @@ export function failureOf({ id }: RpcMessage, error: unknown): RpcMessage {
   }
 }
 
-/** Whether a server does not know the method that it was asked for. */
+/** Returns whether a server does not know the method that it was asked for. */
 export function isUnknownMethod({ error }: RpcMessage): boolean {
   return error?.code === METHOD_NOT_FOUND
 }

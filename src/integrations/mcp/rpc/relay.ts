@@ -24,7 +24,7 @@ export interface RelayOptions {
   otherwise?: Handler
   /** Gets each request and notification of the server. What it returns passes to the client; null passes nothing. */
   fromServer(message: RpcMessage, help: FromServer): RpcMessage | null
-  /** Why the server ended: the message for requests that it did not answer. */
+  /** Returns why the server ended: the message for requests that it did not answer. */
   whyEnded(): string
 }
 

@@ -19,7 +19,7 @@ import { violationTexts } from '../../../policies/trust/check-flow.ts'
 import { metaOf, stricterByMeta } from '../label-meta.ts'
 import { conversationLabels, isReadableBy } from './served-labels.ts'
 
-/** What an agent is asked by MCP, as JSON Schema. */
+/** The input of the tool that asks an agent, as JSON Schema. */
 export const QUESTION = {
   type: 'object',
   properties: {
@@ -30,44 +30,44 @@ export const QUESTION = {
   required: ['message'],
 } as const
 
-/** As {@link QUESTION} says. */
+/** The input that {@link QUESTION} describes. */
 export interface Question {
   message: string
   attachments?: string[]
   conversation?: string
 }
 
-/** What goes to the client and back while its person is asked. */
+/** The state that goes to the client and back while its person is asked. */
 interface Asked {
   conversation: string
-  /** The calls that were answered, and the one that is asked about. */
+  /** The calls that were answered, and the call that the question is about. */
   answered: string[]
   call: string
 }
 
-/** How an agent is asked. */
+/** How to ask an agent. */
 interface AskOptions {
   context: ServerContext
-  /** Whether the client asks its person (`elicitation`). */
+  /** Whether the client can ask its person (`elicitation`). */
   canAsk: boolean
   mint: RequestStateCodec['mint']
   whom: Whom
 }
 
-/** Who asks. */
+/** The sender of a question. */
 export interface Whom {
-  /** By which name labels know them; null for nobody that they name. */
+  /** The sender's name in labels. Null if labels do not name the sender. */
   reader: string | null
-  /** Whether somebody vouches for what they say. */
+  /** Whether the sender's messages are trusted. */
   callers: 'trusted' | 'untrusted'
 }
 
-/** More assets are not linked; `resources/list` has them. */
+/** Maximum number of linked assets. `resources/list` has the rest. */
 const LINKS = 20
 
 /**
- * Asks the agent, tells of its calls as progress, and gives its answer with links to the assets that it made. Where a call waits
- * for a person, the client's is asked; where the client cannot ask, the answer says so, and the run waits.
+ * Asks the agent, reports its calls as progress, and returns its answer with links to the assets that it made. If a
+ * call waits for approval, the client asks its person. If the client cannot ask, the answer says so, and the run waits.
  */
 export async function askAgent(
   agent: Agent,
@@ -84,7 +84,7 @@ export async function askAgent(
         messages: [spokenBy({ content: message, metadata }, speakerOf(whom))],
         label: labelOfCall(mcpReq._meta, whom),
       })
-  // It also aborts with the end of a request that asked the person.
+  // Also aborts when the request that asked the person ends.
   const over = new AbortController()
   mcpReq.signal.addEventListener('abort', () => run.cancel(), { signal: over.signal })
   if (mcpReq.signal.aborted) run.cancel()
@@ -109,7 +109,7 @@ export async function askAgent(
   }
 }
 
-/** Who asks speaks for nobody else. */
+/** Returns the speaker of a question. The sender cannot speak for anybody else. */
 function speakerOf({ reader }: Whom): Speaker {
   const sender =
     reader === null ? {} : { sender: { participant_id: reader, participant_role: 'user' } }
@@ -140,12 +140,12 @@ function question(message: string, requestState: string): InputRequiredResult {
   return { resultType: 'input_required', inputRequests: { approve }, requestState }
 }
 
-/** Strictest of what the call says of itself and of who makes it. */
+/** Returns the stricter of the label that the call declares and the label of its sender. */
 function labelOfCall(meta: unknown, { callers }: Whom): LabelInput {
   return writeLabel(stricterByMeta(callers === 'trusted' ? TRUSTED : UNTRUSTED, meta))
 }
 
-/** Whether who asks may read what the call would be given. */
+/** Returns whether the sender may read what the call would be given. */
 function isFor({ label }: Request, { reader }: Whom): boolean {
   return label === undefined || isReadableBy(reader, readLabel(label))
 }
@@ -173,7 +173,7 @@ async function answerOf(agent: Agent, run: Run, { reader }: Whom): Promise<CallT
   const said = labels?.answer() ?? null
   const _meta = { 'byref/conversation': conversation, ...(said ? metaOf(said) : {}) }
   if (said && !isReadableBy(reader, said)) {
-    const words = 'forbidden: the answer is for others to read'
+    const words = 'forbidden: only others may read the answer'
     return { content: [{ type: 'text', text: words }], isError: true, _meta }
   }
   const links = assets.slice(-LINKS).flatMap(({ ref, assetId, mime, name, size }) => {

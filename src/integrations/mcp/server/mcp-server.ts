@@ -18,39 +18,51 @@ import { callReadingTool, describeTool, failedCall, readingTools } from '../read
 import { askAgent, QUESTION, type Question } from './ask-agent.ts'
 import { readableAssets } from './served-labels.ts'
 
-/** Options of {@link createMcpServer}. Each agent is a tool by its name, `ask` where it has none; the assets are those of the first. */
+/**
+ * Options of {@link createMcpServer}. Each agent becomes a tool with its name, or `ask` if it has none. The assets are
+ * those of the first agent.
+ */
 export interface McpServerOptions extends ServedAgents {
-  /** What a client is told of each agent, by name. */
+  /** The descriptions of the agents for clients, by name. */
   descriptions?: Readonly<Record<string, string>>
-  /** Whose assets and conversations a request sees; throws where it may see none (401). Default: the agents' own. */
+  /**
+   * Returns the namespace whose assets and conversations a request sees. Throw to reject the request (401). Default:
+   * the agents' own.
+   */
   namespace?(request: Request): string | null | Promise<string | null>
-  /** By which name labels know who asks (docs/reference/trust.md); what is for others to read is not given. Default: nobody that they name. */
+  /**
+   * Returns the sender's name in labels (docs/reference/trust.md). Values that only others may read are not sent. Default: a
+   * sender whom labels do not name.
+   */
   reader?(request: Request): string | null | Promise<string | null>
   /**
-   * Whether somebody vouches for what clients say, where agents have trust on. Default `untrusted`: it may be what a model
-   * was talked into.
+   * Whether the messages of clients are trusted, if agents have trust on. Default `untrusted`, because a client's model
+   * may have been manipulated.
    */
   callers?: 'trusted' | 'untrusted'
-  /** Hosts and origins that requests may name beside those of this machine. */
+  /** Hosts and origins that requests may name, in addition to those of this machine. */
   allowedHosts?: readonly string[]
-  /** Signs what clients give back when their person was asked; 32 characters or more, the same for all processes. Default: random. */
+  /**
+   * Signs the state that clients send back after asking their person. At least 32 characters, and the same in all
+   * processes. Default: random.
+   */
   secret?: string
-  /** Adds tools, resources and prompts of your own; called for each connection, over HTTP for each request. */
+  /** Adds tools, resources and prompts of your own. Called for each connection; over HTTP, for each request. */
   extend?(server: McpServer, connection: McpConnection): unknown
 }
 
-/** What {@link McpServerOptions.extend} is told. */
+/** The second argument of {@link McpServerOptions.extend}. */
 export interface McpConnection extends McpRequestContext {
-  /** Makes the `requestState` of an `inputRequired` result; any other is refused. */
+  /** Makes the `requestState` of an `inputRequired` result. Any other state is rejected. */
   mintState: RequestStateCodec['mint']
 }
 
 /**
- * Agents, the tools that read their assets, and the assets as resources, by MCP. As a function it answers one request of
- * streamable HTTP, for old clients without sessions: `app.all('/mcp', (c) => mcp(c.req.raw))`.
+ * An MCP server with agents, the tools that read their assets, and the assets as resources. As a function, it answers
+ * one request of streamable HTTP. It is stateless, also for old clients: `app.all('/mcp', (c) => mcp(c.req.raw))`.
  */
 export interface McpEndpoint extends RequestHandler {
-  /** Serves this process's stdin and stdout; `closed` resolves when the client has gone. */
+  /** Serves this process's stdin and stdout. `closed` resolves when the client disconnects. */
   stdio(): Promise<{ closed: Promise<void> }>
   close(): Promise<void>
 }
@@ -66,14 +78,14 @@ const OPTIONS: OptionTable<McpServerOptions> = {
   extend: is.callback(),
 }
 const INVALID_PARAMS = -32602
-/** How long a person may take. */
+/** Maximum time for a person's answer. */
 const STATE_SECONDS = 24 * 60 * 60
 
 /**
- * Makes an MCP server of agents. The package `@modelcontextprotocol/server` loads with the first request: without it, requests
- * and `stdio` reject with `dependency_missing`.
+ * Creates an MCP server for agents. The package `@modelcontextprotocol/server` is loaded with the first request. If it
+ * is missing, requests and `stdio` reject with `dependency_missing`.
  *
- * @throws ByrefError `config_invalid` for an unknown option, no agent, or an agent named as one of the reading tools
+ * @throws ByrefError `config_invalid` for an unknown option, no agent, or an agent with the name of a reading tool
  */
 export function createMcpServer(options: McpServerOptions): McpEndpoint {
   checkOptions('createMcpServer', options, OPTIONS)
@@ -208,7 +220,7 @@ function nameOf({ name }: Agent): string {
   return name ?? 'ask'
 }
 
-/** The SDK answers params that do not fit with −32603 (internal error); the protocol has −32602 for them. */
+/** The SDK answers invalid params with −32603 (internal error). The protocol defines −32602 for them. */
 function withInvalidParams(server: McpServer): McpServer {
   const connect = server.connect.bind(server)
   server.connect = (transport) => {
@@ -223,7 +235,7 @@ function withInvalidParams(server: McpServer): McpServer {
   return server
 }
 
-/** Whether an error is the list of issues that the SDK's schemas have with the params of a request. */
+/** Returns whether an error is the SDK's list of issues with the params of a request. */
 function isAboutParams(message: string): boolean {
   return /^\[\s*\{[\s\S]*"path": \[\s*"params"/.test(message)
 }

@@ -7,17 +7,17 @@ import { referencesIn } from '../../../core/refs/references-in.ts'
 import { listAll, readAll } from '../../../log/conversation-log.ts'
 import { metaOf } from '../label-meta.ts'
 
-/** The labels of one conversation that had trust on. */
+/** The labels of a conversation that had trust on. */
 export interface ConversationLabels {
-  /** Of what its model said last. */
+  /** Returns the label of its model's last answer. */
   answer(): Label
-  /** Of an asset that was made there; null for any other. */
+  /** Returns the label of an asset that the conversation made. Null for any other asset. */
   asset(id: string): Label | null
-  /** Of all that were made there. */
+  /** The labels of all assets that the conversation made. */
   assets: ReadonlyMap<string, Label>
 }
 
-/** Reads the labels of a conversation; null where it never had trust on. */
+/** Reads the labels of a conversation. Returns null if it never had trust on. */
 export async function conversationLabels(
   agent: Pick<Agent, 'log' | 'trust'>,
   conversation: string,
@@ -46,23 +46,29 @@ export async function conversationLabels(
   }
 }
 
-/** Whether somebody may read what has a label; nobody that readers name reads what names none. */
+/**
+ * Returns whether a reader may read a value with a label. A reader of null may read only values whose label names no
+ * readers.
+ */
 export function isReadableBy(reader: string | null, label: Label): boolean {
   if (label.confidentiality === 'public' || label.readers === null) return true
   return reader !== null && mayRead(reader, label)
 }
 
-/** Assets as far as a reader may read them. */
+/** The assets that a reader may read. */
 export interface ReadableAssets {
-  /** The label of what an input names, null where nothing is known of it; an error for what is for others to read. */
+  /**
+   * Returns the label of the assets that an input names. Null if nothing is known of them; an error if only others may
+   * read them.
+   */
   given(tool: string, input: unknown): Promise<Label | ByrefError | null>
-  /** Of a list those that may be read, with their labels. */
+  /** Returns the items that may be read, with their labels. */
   list<T extends { uri: string }>(
     resources: readonly T[],
   ): Promise<(T & { _meta?: ReturnType<typeof metaOf> })[]>
 }
 
-/** The assets of agents of one namespace; of those without trust nothing is known. */
+/** Creates the readable assets of agents in one namespace. Nothing is known of the assets of agents without trust. */
 export function readableAssets(agents: readonly Agent[], reader: string | null): ReadableAssets {
   const trusting = agents.filter(({ trust }) => trust !== 'off')
 
@@ -77,10 +83,10 @@ export function readableAssets(agents: readonly Agent[], reader: string | null):
       const label = labelOf(await labelsOfAssets(trusting), input)
       if (!label) return null
       const isNamed = label.confidentiality === 'private' && label.readers !== null
-      // A new table would be for everybody.
+      // Everybody could read a new table.
       const isAnswer = tool === queryTablesTool.id && isNamed
       if (isReadableBy(reader, label) && !isAnswer) return label
-      return new ByrefError('forbidden', 'This is for others to read')
+      return new ByrefError('forbidden', 'Only others may read this value')
     },
     async list(resources) {
       const known = await labelsOfAssets(trusting)
@@ -100,10 +106,13 @@ interface Read {
 
 const read = new WeakMap<object, Map<string, Read>>()
 
-/** Clocks tick at least so often. */
+/** Changes within this time may have equal timestamps. */
 const CLOCK_MS = 1_000
 
-/** Of all that the conversations of agents have made; one that has not changed is not read again. */
+/**
+ * Returns the labels of all assets that the agents' conversations made. A conversation without changes is not read
+ * again.
+ */
 async function labelsOfAssets(agents: readonly Agent[]): Promise<ReadonlyMap<string, Label>> {
   const all = new Map<string, Label>()
   for (const agent of agents) {
