@@ -130,9 +130,9 @@ export interface Assets {
    */
   saveAsset(asset: StructuredAssetInput, options?: SaveAssetOptions): Promise<AssetInfo>
   /**
-   * Saves a file and, where it is a table (CSV, TSV, JSON rows, NDJSON, Parquet, Arrow, XLSX), also a structured asset of
-   * `columns`, `rows` and `source`, the reference of the file. Its body is Parquet, of which a row or a cell is a range
-   * (docs/reference/tables.md). A broken table throws `TableError`; the file's asset stays.
+   * Saves a file. A table (CSV, TSV, JSON rows, NDJSON, Parquet, Arrow, XLSX) also becomes a structured asset, with
+   * `columns`, `rows`, and `source` (the reference of the file). Its body is Parquet, so that a row or a cell is a range
+   * of it (docs/reference/tables.md). A broken table throws `TableError`, and the asset of the file stays.
    */
   importFile(body: BodyInput, options: ImportOptions): Promise<ImportedFile>
   /**

@@ -287,17 +287,17 @@ describe('asset_ref_as', () => {
     await expect(inputOf(schema, { p: ref })).rejects.toThrow(`pass ${table.ref}`)
   })
 
-  it('says at once what JSON Schema cannot say', () => {
+  it('rejects a type that JSON Schema cannot express', () => {
     const define = (p: z.ZodType): unknown =>
       defineTool({ id: 'bad', description: '', inputSchema: z.object({ p }), execute: () => null })
     for (const p of [z.custom<Blob>(), z.date(), z.array(z.instanceof(Blob)), z.bigint()]) {
       expect(() => define(p)).toThrow(ByrefError)
       expect(() => define(p)).toThrow(
-        /"bad" has something that JSON Schema cannot say \(properties\/p.*asset_ref_as/,
+        /"bad" has a type that JSON Schema cannot express \(properties\/p.*asset_ref_as/,
       )
     }
     expect(() => define(z.custom<Blob>().meta({ asset_ref_as: 'blob' }))).toThrow(
-      'JSON Schema cannot say',
+      'JSON Schema cannot express',
     )
   })
 })

@@ -97,7 +97,7 @@ function withoutUnknown(
 function unknown(id: string, reason: string, cause?: unknown): ByrefError {
   return new ByrefError(
     'config_invalid',
-    `The schema of the tool "${id}" has something that JSON Schema cannot say (${reason}): a model would not know what to send. Where it shall be an asset, add .meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' | 'blob' | 'stream' | 'asset' | 'rows' }); else use what JSON has, with a transform`,
+    `The schema of the tool "${id}" has a type that JSON Schema cannot express (${reason}), so a model would not know what to send. For an asset, add .meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' | 'blob' | 'stream' | 'asset' | 'rows' }). Otherwise use a JSON type with a transform.`,
     { cause },
   )
 }

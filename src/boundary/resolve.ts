@@ -58,7 +58,7 @@ export interface ResolveSource {
  * references. Write `\\†state` for the text `†state`.
  *
  * @throws VariableError, and any error of reading; ByrefError `invalid_arguments` for arguments that are nested too
- *   deep, for a variable in a longer text that is not embedded, and for a value that is too long for a text
+ *   deep, a variable in a longer text without `<|…|>`, or a value that is too long for a text
  */
 export async function resolveCall(
   tool: Tool,

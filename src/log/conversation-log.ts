@@ -162,9 +162,9 @@ export interface ConversationQueue {
 }
 
 /**
- * Stores conversations. Each is a sequence of durable events with dense positions, 1, 2, 3 … The events contain
- * everything that a run needs to continue, and that a reader needs to see what happened. The log also decides
- * conflicts: of two writers who know the same position, one appends, and the other gets the records that it missed. The
+ * Stores conversations. Each is a sequence of durable events with dense positions: 1, 2, 3 and so on. The
+ * events contain everything that a run needs to continue, and that a reader needs to see what happened. The log also
+ * decides conflicts. Of two writers who know the same position, one appends, and the other gets the records that it missed. The
  * order of records of different conversations is not defined.
  * A log has one namespace and contains only its conversations; the same id in another namespace is another
  * conversation. Every method rejects after `close`, and with `log_failed` if the storage fails (`storage_full` for a
@@ -175,8 +175,8 @@ export interface ConversationLog {
   /** The namespace of this log; null for none. */
   readonly namespace: string | null
   /**
-   * The queue of the workers, absent without workers. With it, an append or the end of a lease that leaves a conversation due
-   * and without a runner enqueues it in the same transaction, and agents leave it to the workers.
+   * The queue of the workers, absent without workers. A conversation that becomes due and has no runner is enqueued in
+   * the same transaction as the append or the end of the lease. Then the workers run it, and agents do not.
    */
   readonly queue?: ConversationQueue
 

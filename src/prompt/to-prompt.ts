@@ -117,8 +117,8 @@ const MARKS: Readonly<Record<'anthropic' | 'bedrock', SharedV4ProviderOptions>> 
 }
 
 /**
- * Adds marks for the provider's cache: at the end of the system message, at the last message before the tail, and
- * where that mark was in the previous call, because providers search only a few blocks back. Returns the same
+ * Adds marks for the provider's cache. They are at the end of the system message, at the last message before the tail,
+ * and where that mark was in the previous call: providers search only a few blocks back. Returns the same
  * prompt if the provider needs no marks. Messages are copied, never changed.
  *
  * @param tail How many messages at the end are made anew for each call.

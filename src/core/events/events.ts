@@ -74,9 +74,9 @@ export interface TokenUsage {
 }
 
 /**
- * Why the prompt was compacted: it became too large (`size`), its media exceed their budget (`media`), the
- * provider's cache has expired anyway (`cold`), bodies that it showed no longer exist (`gone`), or the model
- * gets more tools, whose schemas come first in the prompt (`tools`).
+ * Why the prompt was compacted. `size`: it became too large. `media`: its media exceed their budget. `cold`: the
+ * provider's cache has expired anyway. `gone`: bodies that it showed no longer exist. `tools`: the model gets more
+ * tools, whose schemas come first in the prompt.
  */
 export type CompactionReason = 'size' | 'media' | 'cold' | 'gone' | 'tools'
 

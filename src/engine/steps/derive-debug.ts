@@ -35,7 +35,7 @@ export interface DebugSource {
 /**
  * Returns the debug data of a message: the data that was appended with it, or, for the answer of a step, its
  * request and response. The prompt in the request is derived from the log as it was at that time, with digests in
- * place of bytes, unless the appended data has a request of its own. Null if there is none, or if the message was
+ * place of bytes. If the appended data has a request, that one is returned. Null if there is none, or if the message was
  * deleted.
  */
 export async function deriveDebug(
