@@ -12,13 +12,13 @@ export type { AssetRenderer, MessageRenderer, Renderers } from './renderers/rend
 
 /** Properties of {@link Workbench}. */
 export interface WorkbenchProps {
-  /** How things look, beside or instead of how they look anyway. Keep it outside of components: a new object draws all anew. */
+  /** Custom renderers. Create them outside of components, because a new object renders everything again. */
   renderers?: Renderers
 }
 
 const NONE: Renderers = {}
 
-/** The whole workbench, for the page of its own server. One per page. */
+/** Renders the whole workbench, for the page of its own server. Use it once per page. */
 export function Workbench({ renderers = NONE }: WorkbenchProps) {
   return (
     <QueryClientProvider client={queries}>

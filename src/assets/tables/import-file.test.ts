@@ -306,9 +306,9 @@ describe('importFile', () => {
       ['[{"a":1},\n{"a":2}', 'x.json', 2, /mid-parsing/],
       ['[{"a":1}]\nx', 'x.json', 1, /Unexpected "x"/],
       [`[{"a":${'['.repeat(2000)}`, 'x.json', 1, /1000 levels/],
-      ['{"a":1}\n{"a":\n', 'x.ndjson', 2, /no JSON/],
+      ['{"a":1}\n{"a":\n', 'x.ndjson', 2, /not valid JSON/],
       [`{"a":1}\n{"a":${'['.repeat(5000)}${']'.repeat(5000)}}\n`, 'x.ndjson', 2, /1000 levels/],
-      ['{"a":1}\n[1]\n', 'x.ndjson', 2, /no JSON object/],
+      ['{"a":1}\n[1]\n', 'x.ndjson', 2, /not a JSON object/],
     ]
     for (const [text, name, line, reason] of cases) {
       const error = await failure(text, name)

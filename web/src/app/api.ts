@@ -1,10 +1,10 @@
 import { createClient } from 'byref/client'
 
-/** The one client of the page's own server. A page that was saved has another one in its place (`offline/api.ts`). */
+/** The client of the page's own server. In a saved page, another client replaces it (`offline/api.ts`). */
 export const client = createClient()
 
-/** Whether the page has no server: it shows what was saved with it. */
+/** Whether the page has no server and shows saved data. */
 export const isOffline = false as boolean
 
-/** Whether debug data were saved with a page that has no server. */
+/** Whether a saved page contains debug data. */
 export const hasSavedDebug = false as boolean

@@ -15,7 +15,9 @@ import { assetQuery, client } from './client.ts'
 import { Header } from './header.tsx'
 import { MissingAsset } from './not-found.tsx'
 
-/** An asset, or a field of it, on a page of its own. What follows `/assets/` in the address is as in its URL. */
+/**
+ * Renders an asset, or a field of it, on its own page. The address after `/assets/` is the same as in the asset's URL.
+ */
 export function AssetPage() {
   const { pathname } = useLocation()
   const reference = `asset://${pathname.replace(/^\/assets\//, '')}`
@@ -63,7 +65,7 @@ function Asset({ id, field }: { id: string; field: string | null }) {
               <AssetFactsList details={data} />
               <section className="space-y-1.5">
                 <h2 className="text-xs font-medium text-ink-3">
-                  Meta, of whose lists a model sees three items each
+                  Meta (a model sees three items of each list)
                 </h2>
                 <MetaList meta={data.meta} />
               </section>

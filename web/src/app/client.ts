@@ -5,7 +5,7 @@ import { client } from './api.ts'
 
 export { client, isOffline } from './api.ts'
 
-/** What was loaded and how fresh it is, for the whole app. */
+/** The cache of loaded data, for the whole app. */
 export const queries = new QueryClient({
   queryCache: new QueryCache({ onError: (error, { queryKey }) => noticeSignOut(error, queryKey) }),
   defaultOptions: {
@@ -17,16 +17,16 @@ export const queries = new QueryClient({
   },
 })
 
-/** Has the page ask for a token where an answer says that there is none that holds (any more). */
+/** Shows the sign-in form if an answer says that the token is missing or no longer valid. */
 export function noticeSignOut(error: unknown, queryKey: readonly unknown[] = []): void {
   const isInfo = queryKey[0] === infoQuery.queryKey[0]
   if (isInfo || !(error instanceof ApiError) || error.status !== 401) return
-  // The page asks already: to look again would take away what is being typed there.
+  // The form is already shown. Loading again would clear what the person is typing.
   if (queries.getQueryState(infoQuery.queryKey)?.status === 'error') return
   void queries.invalidateQueries({ queryKey: infoQuery.queryKey })
 }
 
-/** What runs on the server. */
+/** Information about the server. */
 export const infoQuery = queryOptions({
   queryKey: ['info'],
   queryFn: () => client.info(),
@@ -37,8 +37,8 @@ export const infoQuery = queryOptions({
 const PAGE = 50
 
 /**
- * The list of conversations by pages, looked up anew now and then: others may talk too. `search` keeps those whose title
- * or text contains it.
+ * Returns the list of conversations by pages, which is reloaded from time to time, because others may change it.
+ * `search` keeps the conversations whose title or text contains it.
  */
 export function conversationsQuery(search = '') {
   return infiniteQueryOptions({
@@ -52,7 +52,7 @@ export function conversationsQuery(search = '') {
   })
 }
 
-/** How one conversation stands; null where there is none. */
+/** Returns the summary of one conversation, or null. */
 export function conversationQuery(id: string) {
   return queryOptions({
     queryKey: ['conversation', id],
@@ -60,13 +60,13 @@ export function conversationQuery(id: string) {
   })
 }
 
-/** Has what is known of conversations looked up anew: one was made, changed or removed. */
+/** Marks the list of conversations as outdated, because one was created, changed or removed. */
 export function forgetConversations(): void {
   void queries.invalidateQueries({ queryKey: ['conversations'] })
   void queries.invalidateQueries({ queryKey: ['conversation'] })
 }
 
-/** An asset and its meta by reference or id. Assets never change once saved. */
+/** Returns an asset and its meta by reference or id. Assets never change once saved. */
 export function assetQuery(ref: string) {
   return queryOptions({
     queryKey: ['asset', ref],
@@ -75,12 +75,15 @@ export function assetQuery(ref: string) {
   })
 }
 
-/** Debug data as they are shown, and as addresses point into them: what is no object stands under `debug`. */
+/**
+ * Returns debug data in the form that is shown, and that addresses point into. A value that is not an object is put
+ * under `debug`.
+ */
 export function debugObject(value: unknown): Record<string, unknown> {
   return isRecord(value) ? value : { debug: value }
 }
 
-/** A message's debug data, loaded when something shows it; null where there are none. */
+/** Returns a message's debug data, loaded when they are shown. Null if there are none. */
 export function debugQuery(conversation: string, message: string) {
   return queryOptions({
     queryKey: ['debug', conversation, message],

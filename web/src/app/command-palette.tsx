@@ -22,13 +22,13 @@ import { useMay } from './role.ts'
 import { setTheme, toggleTheme } from './theme.ts'
 import { TABS, useChangeView } from './view.tsx'
 
-/** Everything that the app can do, by typing a part of its name. */
+/** Renders the command palette, which finds every action of the app by a part of its name. */
 export function CommandPalette({
   onClose,
   onAsk,
 }: {
   onClose: () => void
-  /** Asks something about the conversation that is open. */
+  /** Asks a question about the open conversation. */
   onAsk: (question: ConversationQuestion) => void
 }) {
   const navigate = useNavigate()

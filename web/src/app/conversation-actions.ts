@@ -2,17 +2,17 @@ import { useNavigate } from '@tanstack/react-router'
 import { tellError } from '../ui/toasts.tsx'
 import { client, forgetConversations } from './client.ts'
 
-/** Gives a conversation this title; an empty one gives back its own. */
+/** Renames a conversation. An empty title restores its own. */
 export async function renameConversation(id: string, title: string): Promise<void> {
   try {
     await client.renameConversation(id, title.trim() || null)
   } catch (error) {
-    tellError('The conversation keeps its name.', error)
+    tellError('The conversation was not renamed.', error)
   }
   forgetConversations()
 }
 
-/** Has the browser save the export while it comes, under the name that the server gives it. */
+/** Lets the browser download the export, under the name that the server gives it. */
 export function exportConversation(id: string): void {
   const link = document.createElement('a')
   link.href = `/api/conversations/${encodeURIComponent(id)}/export`
@@ -20,7 +20,7 @@ export function exportConversation(id: string): void {
   link.click()
 }
 
-/** A function that forks a conversation and goes to the fork. */
+/** Returns a function that forks a conversation and opens the fork. */
 export function useForkConversation(): (id: string) => Promise<void> {
   const navigate = useNavigate()
   return async (id) => {
@@ -29,7 +29,7 @@ export function useForkConversation(): (id: string) => Promise<void> {
       forgetConversations()
       await navigate({ to: '/c/$conversationId', params: { conversationId: made.id } })
     } catch (error) {
-      tellError('It was not forked, and nothing was changed.', error)
+      tellError('The conversation was not forked.', error)
     }
   }
 }

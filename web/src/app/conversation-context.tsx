@@ -16,7 +16,7 @@ import {
 import { client } from './client.ts'
 import { firstConversation, takeFirstConversation } from './first-conversation.ts'
 
-/** The conversation that a part of the page is about; a new one has no id and an empty state. */
+/** The conversation that a part of the page shows. A new one has no id and an empty state. */
 export type ConversationSource = Pick<
   LiveConversation,
   'status' | 'error' | 'loaded' | 'getState' | 'subscribe'
@@ -34,7 +34,7 @@ const newConversation: ConversationSource = {
 const Context = createContext<ConversationSource>(newConversation)
 const SoFar = createContext(false)
 
-/** Follows the conversation with this id for as long as it is shown; null is one that has not begun. */
+/** Follows the conversation with this id while it is shown. Null is a conversation that has not started. */
 export function ConversationProvider({ id, children }: { id: string | null; children: ReactNode }) {
   const [live, setLive] = useState<LiveConversation | null>(() => firstConversation(id))
   useEffect(() => {
@@ -48,20 +48,23 @@ export function ConversationProvider({ id, children }: { id: string | null; chil
   return <Context value={source}>{children}</Context>
 }
 
-/** Gives parts that show a conversation any source of one, such as a recorded one. */
+/** Provides any source of a conversation, such as a recorded one. */
 export const ConversationSourceProvider = Context
 
-/** The id of the conversation; null while it has not begun. */
+/** Returns the id of the conversation, or null if it has not started. */
 export function useConversationId(): string | null {
   return use(Context).id
 }
 
-/** Shows its children as much of the conversation as is loaded; others see nothing of it before all of it is. */
+/**
+ * Gives its children the part of the conversation that is loaded. Other components see nothing until everything is
+ * loaded.
+ */
 export function LoadedSoFar({ children }: { children: ReactNode }) {
   return <SoFar value={true}>{children}</SoFar>
 }
 
-/** A part of the conversation's state. The selector must give the same object for the same state. */
+/** Returns a part of the conversation's state. The selector must return the same object for the same state. */
 export function useConversation<T>(select: (state: ConversationState) => T): T {
   const source = use(Context)
   const soFar = use(SoFar)
@@ -70,13 +73,13 @@ export function useConversation<T>(select: (state: ConversationState) => T): T {
   )
 }
 
-/** Whether all of the conversation is there. */
+/** Returns whether the whole conversation is loaded. */
 export function useLoaded(): boolean {
   const source = use(Context)
   return useSyncExternalStore(source.subscribe, () => source.loaded)
 }
 
-/** How the connection stands. */
+/** Returns the status of the connection. */
 export function useConnection(): { status: ConversationStatus; error: ApiError | null } {
   const source = use(Context)
   const status = useSyncExternalStore(source.subscribe, () => source.status)

@@ -10,7 +10,7 @@ const SavePageDialog = lazy(async () => ({
   default: (await import('./save-page-dialog.tsx')).SavePageDialog,
 }))
 
-/** What is asked about a conversation before something is done with it. */
+/** A question to answer before something is done with a conversation. */
 export type ConversationQuestion = 'rename' | 'save-page' | 'delete'
 
 /** Properties of {@link ConversationDialog}. */
@@ -20,7 +20,7 @@ export interface ConversationDialogProps {
   onClose: () => void
 }
 
-/** Asks what is to be known before a conversation is renamed, saved or deleted, and does it. */
+/** Asks before a conversation is renamed, saved or deleted, and then does it. */
 export function ConversationDialog({ question, conversation, onClose }: ConversationDialogProps) {
   if (question === 'rename') return <RenameDialog conversation={conversation} onClose={onClose} />
   if (question === 'delete') return <Delete conversation={conversation} onClose={onClose} />

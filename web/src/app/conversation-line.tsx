@@ -8,7 +8,7 @@ import { renameConversation } from './conversation-actions.ts'
 import { ConversationMenu } from './conversation-menu.tsx'
 import { closeDrawer } from './panels.ts'
 
-/** A line of the list: what a conversation is about, how it stands, and what can be done with it. */
+/** Renders a line of the list: the title of a conversation, its status, and its menu. */
 export function ConversationLine({ conversation }: { conversation: ConversationSummary }) {
   const { id, title, updatedAt, status, messages } = conversation
   const [isRenamed, setRenamed] = useState(false)
@@ -53,7 +53,7 @@ const STANDINGS: Record<
   { label: string; icon: LucideIcon; look: string }
 > = {
   running: { label: 'running', icon: LoaderCircle, look: 'animate-spin text-good' },
-  waiting: { label: 'waits for you', icon: Hand, look: 'text-warn' },
+  waiting: { label: 'waiting for you', icon: Hand, look: 'text-warn' },
   failed: { label: 'failed', icon: CircleAlert, look: 'text-bad' },
 }
 
@@ -68,7 +68,7 @@ function Standing({ status }: { status: RunStatus }) {
   )
 }
 
-/** The title, to be written anew in its place; an empty one gives back the conversation's own. */
+/** Edits the title in its place. An empty title restores the conversation's own. */
 function Rename({
   conversation: { id, title },
   onDone,
@@ -97,7 +97,7 @@ function Rename({
         value={text}
         maxLength={200}
         aria-label="New title"
-        placeholder="Its own title"
+        placeholder="Automatic title"
         onFocus={(event) => event.target.select()}
         onChange={(event) => setText(event.target.value)}
         onBlur={() => void save()}

@@ -13,7 +13,7 @@ export interface ConversationMenuProps {
   onRename: () => void
 }
 
-/** What can be done with a conversation as a whole: rename, fork, export, delete. */
+/** Renders the menu of a conversation: rename, fork, export, delete. */
 export function ConversationMenu({ conversation, onRename }: ConversationMenuProps) {
   const { id, title } = conversation
   const [question, setQuestion] = useState<ConversationQuestion | null>(null)

@@ -16,7 +16,7 @@ import { Header } from './header.tsx'
 import { MissingConversation } from './not-found.tsx'
 import { SidePane } from './side-pane.tsx'
 
-/** A conversation and its inspector; without an id, one that begins with the first message. */
+/** Renders a conversation and its inspector. Without an id, the first message creates the conversation. */
 export function ConversationPage({ id }: { id: string | null }) {
   const { data } = useQuery({ ...conversationQuery(id ?? ''), enabled: id !== null })
   const title = id === null ? 'New conversation' : data?.title || 'Conversation'
@@ -51,7 +51,7 @@ function Panes({ id, title }: { id: string | null; title: string }) {
   )
 }
 
-/** Has the list of conversations looked up anew when a run begins, waits for a person or ends here. */
+/** Reloads the list of conversations when a run of this one starts, waits for a person or ends. */
 function FreshList() {
   const status = useConversation((state) => state.runs.at(-1)?.status)
   const phase = useConversation(runPhase)

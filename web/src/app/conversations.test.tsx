@@ -85,7 +85,7 @@ describe('Conversations', () => {
     )
     await show()
     expect((await screen.findByRole('link', { name: /Title a/ })).textContent).toContain('running')
-    expect(screen.getByRole('link', { name: /Title b/ }).textContent).toContain('waits for you')
+    expect(screen.getByRole('link', { name: /Title b/ }).textContent).toContain('waiting for you')
     expect(screen.getByRole('link', { name: /Title c/ }).textContent).toContain('failed')
     expect(screen.getByRole('link', { name: /Untitled/ })).toBeTruthy()
   })
@@ -175,7 +175,7 @@ describe('Conversations', () => {
   })
 
   it('imports a file, and says what is wrong with one', async () => {
-    const error = { code: 'invalid_export', message: 'Line 2 is no JSON.' }
+    const error = { code: 'invalid_export', message: 'Line 2 is not valid JSON.' }
     let works = false
     serve(
       () => page(),
@@ -186,7 +186,7 @@ describe('Conversations', () => {
     const field = screen.getByLabelText('Conversation to import')
     fireEvent.change(field, { target: { files: [file] } })
     expect((await screen.findByRole('alert')).textContent).toContain(
-      'talk.jsonl was not imported, and nothing was changed. Line 2 is no JSON.',
+      'talk.jsonl was not imported. Line 2 is not valid JSON.',
     )
     works = true
     fireEvent.change(field, { target: { files: [file] } })

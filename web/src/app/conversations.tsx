@@ -18,7 +18,7 @@ import { useMay } from './role.ts'
 import { useSettled } from './use-settled.ts'
 import { WhoAsks } from './who-asks.tsx'
 
-/** The first pane: every conversation, last changed first, and a search in their titles and texts. */
+/** Renders the first pane: all conversations, last changed first, and a search in their titles and texts. */
 export function Conversations() {
   const [search, setSearch] = useState('')
   const mayWrite = useMay('member')
@@ -92,11 +92,11 @@ function List({ search }: { search: string }) {
   if (data.length === 0) {
     return search === '' ? (
       <Empty icon={MessagesSquare} title="No conversations yet">
-        Say something, and it is kept here.
+        Send a message to start one.
       </Empty>
     ) : (
       <Empty icon={SearchX} title="Nothing found">
-        No title and no text contains “{search}”.
+        No conversation contains “{search}”.
       </Empty>
     )
   }
@@ -116,7 +116,7 @@ function List({ search }: { search: string }) {
   )
 }
 
-/** The rest of the list: it comes when its end comes into view, or by a press. */
+/** Loads the rest of the list when its end comes into view, or on a click. */
 function More({ busy, onMore }: { busy: boolean; onMore: () => void }) {
   const button = useRef<HTMLButtonElement>(null)
   useNear(button, onMore, { margin: 200, when: !busy })

@@ -3,18 +3,26 @@ import { readHash } from '../thread/read-hash.ts'
 import { client } from './client.ts'
 
 declare global {
-  /** The first page of the conversation in the address, asked for before the app was there (public/assets/first.js). */
+  /**
+   * The first page of the conversation in the address. It is requested before the app has loaded
+   * (public/assets/first.js).
+   */
   var byrefFirstPage: Promise<EventsPage | null> | undefined
 }
 
 let first = openNamed()
 
-/** The conversation that the page was opened with, if it is the one of this id: it may be there before anything is drawn. */
+/**
+ * Returns the conversation that the page was opened with, if it has this id. It may be loaded before the first
+ * rendering.
+ */
 export function firstConversation(id: string | null): LiveConversation | null {
   return first?.id === id ? first : null
 }
 
-/** As {@link firstConversation}, once: who takes it closes it. Null where it was refused meanwhile. */
+/**
+ * Returns the same as {@link firstConversation}, once. The caller closes it. Null if the server rejected it meanwhile.
+ */
 export function takeFirstConversation(id: string): LiveConversation | null {
   const taken = firstConversation(id)
   if (taken) first = null

@@ -16,7 +16,7 @@ import { PaletteContext } from './palette-context.ts'
 import { setPanel, usePanel } from './panels.ts'
 import { toggleTheme, useTheme } from './theme.ts'
 
-/** The line above a page: what it is, which model answers, and the switches of the app. */
+/** Renders the line above a page: its title, the model that answers, and the buttons of the app. */
 export function Header({ title, inspector = false }: { title: ReactNode; inspector?: boolean }) {
   const conversationsOpen = usePanel('conversations')
   const inspectorOpen = usePanel('inspector')
@@ -76,7 +76,7 @@ function Model() {
     )
   }
   return (
-    <Tooltip text="Rules answer here, no language model. Set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or OPENAI_BASE_URL and BYREF_MODEL, and start again.">
+    <Tooltip text="The demo model answers by rules, without a language model. To use one, set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or OPENAI_BASE_URL and BYREF_MODEL, and restart the server.">
       <button
         type="button"
         className="mr-1 rounded-full border border-variable-line bg-warn-soft px-2 py-0.5 text-2xs font-medium whitespace-nowrap text-warn"

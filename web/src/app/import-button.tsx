@@ -9,7 +9,7 @@ import { client, forgetConversations } from './client.ts'
 import { closeDrawer } from './panels.ts'
 import { useMay } from './role.ts'
 
-/** Makes a conversation of an exported one; for owners only. */
+/** Imports an exported conversation. Only owners see it. */
 export function ImportButton() {
   const field = useRef<HTMLInputElement>(null)
   const [isBusy, setBusy] = useState(false)
@@ -25,7 +25,7 @@ export function ImportButton() {
       closeDrawer()
       await navigate({ to: '/c/$conversationId', params: { conversationId: id } })
     } catch (error) {
-      tellError(`${file.name} was not imported, and nothing was changed.`, error)
+      tellError(`${file.name} was not imported.`, error)
     } finally {
       setBusy(false)
     }

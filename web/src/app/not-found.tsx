@@ -5,30 +5,30 @@ import { buttonClass } from '../ui/button.tsx'
 import { Empty } from '../ui/empty.tsx'
 import { Header } from './header.tsx'
 
-/** What an address without a page says. */
+/** Renders the page for an unknown address. */
 export function NotFound() {
   return (
     <Nothing title="Not found">
-      <Empty icon={Compass} title="There is nothing at this address">
-        <p>It may be mistyped. Nothing was lost.</p>
+      <Empty icon={Compass} title="There is no page at this address">
+        <p>The address may be mistyped.</p>
         <NewConversation />
       </Empty>
     </Nothing>
   )
 }
 
-/** What stands in the place of a conversation that is not there. */
+/** Replaces a conversation that does not exist. */
 export function MissingConversation({ wasDeleted }: { wasDeleted: boolean }) {
   return (
     <Nothing title={wasDeleted ? 'Deleted' : 'Not found'}>
       <Empty
         icon={MessageSquareOff}
-        title={wasDeleted ? 'This conversation was deleted' : 'There is no such conversation'}
+        title={wasDeleted ? 'This conversation was deleted' : 'This conversation does not exist'}
       >
         <p>
           {wasDeleted
-            ? 'Somebody deleted it just now. What it held cannot be brought back.'
-            : 'It was deleted, or the link is not whole. Your other conversations are in the list.'}
+            ? 'Somebody deleted it just now. Its content cannot be restored.'
+            : 'It was deleted, or the link is incomplete. Your other conversations are in the list.'}
         </p>
         <NewConversation />
       </Empty>
@@ -36,13 +36,13 @@ export function MissingConversation({ wasDeleted }: { wasDeleted: boolean }) {
   )
 }
 
-/** What stands in the place of an asset that is not there. */
+/** Replaces an asset that does not exist. */
 export function MissingAsset({ id }: { id: string }) {
   return (
-    <Empty icon={FileX} title="There is no such asset">
+    <Empty icon={FileX} title="This asset does not exist">
       <p>
         Nothing is kept under <code className="font-mono [overflow-wrap:anywhere]">{id}</code>: it
-        was deleted, or the link is not whole.
+        was deleted, or the link is incomplete.
       </p>
     </Empty>
   )

@@ -1,6 +1,9 @@
 import { useSyncExternalStore } from 'react'
 
-/** Which side panes are open: as columns where there is room (kept), else as drawers over the thread (not kept). */
+/**
+ * The open side panes. On wide screens they are columns, and the choice is saved. Otherwise they are drawers over the
+ * thread, and it is not saved.
+ */
 export interface Panels {
   conversations: boolean
   inspector: boolean
@@ -15,7 +18,7 @@ const listeners = new Set<() => void>()
 let columns: Panels = read()
 let drawer: keyof Panels | null = null
 
-/** Whether this pane has room beside the thread. */
+/** Returns whether this pane has room next to the thread. */
 export function useIsColumn(panel: keyof Panels): boolean {
   return useSyncExternalStore(
     (listener) => {
@@ -27,7 +30,7 @@ export function useIsColumn(panel: keyof Panels): boolean {
   )
 }
 
-/** Whether this pane is open, as a column or as a drawer. */
+/** Returns whether this pane is open, as a column or as a drawer. */
 export function usePanel(panel: keyof Panels): boolean {
   const isColumn = useIsColumn(panel)
   const isOpen = useSyncExternalStore(subscribe, () => columns[panel])
@@ -35,20 +38,20 @@ export function usePanel(panel: keyof Panels): boolean {
   return isColumn ? isOpen : isDrawer
 }
 
-/** Opens or closes a pane, in whichever form it has now. */
+/** Opens or closes a pane in its current form. */
 export function setPanel(panel: keyof Panels, open: boolean): void {
   if (matchMedia(WIDE[panel]).matches) {
     columns = { ...columns, [panel]: open }
     try {
       localStorage.setItem(KEY, JSON.stringify(columns))
     } catch {
-      // Without storage the choice lasts as long as the page.
+      // Without storage, the choice lasts until the page is closed.
     }
   } else drawer = open ? panel : null
   for (const listener of listeners) listener()
 }
 
-/** Closes the drawer that is open, if any; columns stay. */
+/** Closes the open drawer, if any. Columns stay open. */
 export function closeDrawer(): void {
   drawer = null
   for (const listener of listeners) listener()

@@ -4,7 +4,7 @@ import { Button } from '../ui/button.tsx'
 import { Modal } from '../ui/modal.tsx'
 import { renameConversation } from './conversation-actions.ts'
 
-/** Asks for a new title; an empty one gives back the conversation's own. */
+/** Asks for a new title. An empty one restores the conversation's own. */
 export function RenameDialog({
   conversation: { id, title },
   onClose,
@@ -33,7 +33,7 @@ export function RenameDialog({
             autoFocus
             value={text}
             maxLength={200}
-            placeholder="Its own title"
+            placeholder="Automatic title"
             onFocus={(event) => event.target.select()}
             onChange={(event) => setText(event.target.value)}
             className="mt-1 h-9 w-full rounded-md border border-line-strong bg-surface px-2.5 text-base max-md:text-[1rem]"

@@ -6,15 +6,15 @@ import { infoQuery } from './client.ts'
 const RANK: Record<Role, number> = { reader: 0, member: 1, owner: 2 }
 
 /**
- * Whether who looks at the page may do what needs this role. What they may not is not there; the server refuses it too. Before
- * it is known, a person may write and not delete.
+ * Returns whether the user has a role. Actions without permission are not shown, and the server rejects them, too.
+ * Before the role is known, a user may write but not delete.
  */
 export function useMay(needed: Role): boolean {
   const { data } = useQuery(infoQuery)
   return RANK[data?.caller?.role ?? 'member'] >= RANK[needed]
 }
 
-/** Whether who looks at the page sees debug data. */
+/** Returns whether the user may see debug data. */
 export function useSeesDebug(): boolean {
   return useMay('member') || hasSavedDebug
 }

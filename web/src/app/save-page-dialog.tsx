@@ -68,7 +68,8 @@ export function SavePageDialog({ conversation, onClose }: SavePageDialogProps) {
           <span>
             With debug data
             <span className="block text-xs text-ink-3">
-              What went between agent and provider: only for people who may see it.
+              The requests and responses of the model provider. Share them only with people who may
+              see them.
             </span>
           </span>
         </label>

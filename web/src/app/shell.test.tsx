@@ -42,7 +42,7 @@ describe('Shell', () => {
     expect(screen.queryByRole('navigation')).toBeNull()
     fireEvent.change(field, { target: { value: 'bad' } })
     fireEvent.click(screen.getByRole('button', { name: 'Sign in' }))
-    expect((await screen.findByRole('alert')).textContent).toContain('its time is over')
+    expect((await screen.findByRole('alert')).textContent).toContain('it has expired')
     fireEvent.change(field, { target: { value: ' good ' } })
     fireEvent.click(screen.getByRole('button', { name: 'Sign in' }))
     expect((await screen.findByText('anna')).textContent).toBe('anna · reader')

@@ -14,13 +14,13 @@ const CommandPalette = lazy(async () => ({
   default: (await import('./command-palette.tsx')).CommandPalette,
 }))
 
-/** The frame around every page; a server that wants to know who asks is told first. */
+/** Renders the frame around every page. If the server needs a token, it shows the sign-in form first. */
 export function Shell() {
   const { error } = useQuery(infoQuery)
   return error instanceof ApiError && error.status === 401 ? <SignIn /> : <Frame />
 }
 
-/** The conversations, the page, and the command palette over both. */
+/** Renders the conversations, the page, and the command palette. */
 function Frame() {
   const [palette, setPalette] = useState(false)
   const [question, setQuestion] = useState<ConversationQuestion | null>(null)
@@ -53,7 +53,7 @@ function Frame() {
         </div>
       </div>
       <Toasts />
-      {/* Where menus open: within a landmark, as all that is on the page. */}
+      {/* Menus open here, so that they are inside a landmark like everything on the page. */}
       <section id="floating" aria-label="Menus" />
       {question && <Question question={question} onClose={() => setQuestion(null)} />}
       {palette && (
@@ -65,7 +65,7 @@ function Frame() {
   )
 }
 
-/** What the command palette asks about the conversation that is open. */
+/** Shows the question of the command palette about the open conversation. */
 function Question({ question, onClose }: { question: ConversationQuestion; onClose: () => void }) {
   const { conversationId = '' } = useParams({ strict: false })
   const { data: conversation } = useQuery(conversationQuery(conversationId))

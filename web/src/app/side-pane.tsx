@@ -10,12 +10,12 @@ export interface SidePaneProps {
   panel: keyof Panels
   side: 'left' | 'right'
   label: string
-  /** The width of the column at first, in pixels. A column on the right can be resized. */
+  /** The initial width of the column, in pixels. A column on the right can be resized. */
   width: number
   children: ReactNode
 }
 
-/** A pane beside the thread: a column where there is room, a drawer over it elsewhere. */
+/** Renders a pane next to the thread: a column if there is room, otherwise a drawer over the thread. */
 export function SidePane({ panel, side, label, width, children }: SidePaneProps) {
   const isColumn = useIsColumn(panel)
   const open = usePanel(panel)
@@ -23,7 +23,7 @@ export function SidePane({ panel, side, label, width, children }: SidePaneProps)
   if (!open) return null
   if (isColumn && side === 'left') {
     return (
-      // As wide as its text is large.
+      // The width grows with the text size.
       <div className="h-full shrink-0" style={{ width: `${size / 16}rem` }}>
         {children}
       </div>

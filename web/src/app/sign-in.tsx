@@ -4,7 +4,7 @@ import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { client, queries } from './client.ts'
 
-/** Asks for the token of a server that wants one; the browser keeps it as a cookie that no script can read. */
+/** Asks for a token. The browser keeps it as a cookie that scripts cannot read. */
 export function SignIn() {
   const [token, setToken] = useState('')
   const [busy, setBusy] = useState(false)
@@ -39,7 +39,7 @@ export function SignIn() {
         </p>
         <h1 className="text-lg font-semibold tracking-tight">Sign in</h1>
         <p className="mt-1 text-sm text-ink-2">
-          This server asks for a token. Whoever runs it makes one:{' '}
+          This server requires a token. Its operator creates one with{' '}
           <code className="font-mono text-xs">byref token</code>
         </p>
         <label className="mt-4 block text-sm font-medium">
@@ -59,7 +59,7 @@ export function SignIn() {
         {problem && (
           <Notice tone="bad" code={problem.code} live className="mt-3">
             {problem.code === 'unauthorized'
-              ? 'The token is not for this server, or its time is over. Ask for a new one.'
+              ? 'The token is not for this server, or it has expired. Ask for a new one.'
               : problem.message}
           </Notice>
         )}

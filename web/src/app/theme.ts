@@ -1,12 +1,12 @@
 import { useSyncExternalStore } from 'react'
 
-/** The chosen colours; `system` follows the machine. */
+/** The chosen theme. `system` follows the operating system. */
 export type Theme = 'system' | 'light' | 'dark'
 
 const KEY = 'byref-theme'
 const listeners = new Set<() => void>()
 
-/** The theme as chosen, kept by the browser. */
+/** Returns the chosen theme, which the browser saves. */
 export function useTheme(): Theme {
   return useSyncExternalStore((listener) => {
     listeners.add(listener)
@@ -23,12 +23,12 @@ export function setTheme(theme: Theme): void {
     if (theme === 'system') localStorage.removeItem(KEY)
     else localStorage.setItem(KEY, theme)
   } catch {
-    // Without storage the choice lasts as long as the page.
+    // Without storage, the choice lasts until the page is closed.
   }
   for (const listener of listeners) listener()
 }
 
-/** From light to dark and back, starting from what is seen now. */
+/** Switches between light and dark, starting from the visible theme. */
 export function toggleTheme(): void {
   setTheme(isDark() ? 'light' : 'dark')
 }

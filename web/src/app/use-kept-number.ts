@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-/** A number that the browser keeps under this key. */
+/** Returns a number that the browser saves under this key, and its setter. */
 export function useKeptNumber(key: string, initial: number): [number, (value: number) => void] {
   const [value, setValue] = useState(() => {
     try {
@@ -16,7 +16,7 @@ export function useKeptNumber(key: string, initial: number): [number, (value: nu
       try {
         localStorage.setItem(key, String(next))
       } catch {
-        // Without storage the size lasts as long as the page.
+        // Without storage, the size lasts until the page is closed.
       }
     },
   ]

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react'
 
-/** A value once it has not changed for a moment, so that not every letter asks the server. */
+/** Returns a value after it has not changed for a moment, so that not every keystroke sends a request. */
 export function useSettled<T>(value: T, milliseconds = 200): T {
   const [settled, setSettled] = useState(value)
   useEffect(() => {

@@ -8,12 +8,12 @@ export const TABS = ['assets', 'data', 'run', 'prompt', 'message', 'checks', 'or
 /** One of the inspector's tabs. */
 export type Tab = (typeof TABS)[number]
 
-/** What an address says besides the conversation: all that is open can be copied as a link. */
+/** The part of an address after the conversation. It contains everything that is open, so a link can be copied. */
 export interface View {
   tab?: Tab
-  /** The asset that is open in its tab, by id. */
+  /** The id of the asset that is open in its tab. */
   asset?: string
-  /** The variable that is open in its tab, `kind` or `kind#instance`. */
+  /** The variable that is open in its tab: `kind` or `kind#instance`. */
   data?: string
   /** The data message after which the board is shown. */
   at?: string
@@ -22,13 +22,13 @@ export interface View {
   /** The message that is open in its tab, and a JSON Pointer into it. */
   message?: string
   path?: string
-  /** What the origin tab is about: a reference, or `message:<id>`, `call:<id>`. */
+  /** The subject of the origin tab: a reference, or `message:<id>`, `call:<id>`. */
   origin?: string
-  /** Opens the debug data of the message in the hash, at this JSON Pointer. */
+  /** Opens the debug data of the message in the hash at this JSON Pointer. */
   debug?: string
 }
 
-/** The view that an address's search says; what is not understood is left out. */
+/** Reads the view from the search of an address. Invalid parts are ignored. */
 export function readView(search: Record<string, unknown>): View {
   const text = (key: string) => {
     const value = search[key]
@@ -47,12 +47,12 @@ export function readView(search: Record<string, unknown>): View {
   }
 }
 
-/** The view of the page as it is now. */
+/** Returns the current view. */
 export function useView(): View {
   return readView(useSearch({ strict: false }))
 }
 
-/** A function that changes parts of the view; `undefined` closes a part. */
+/** Returns a function that changes parts of the view. `undefined` closes a part. */
 export function useChangeView(): (
   change: View,
   options?: { hash?: string; replace?: boolean },
@@ -67,7 +67,7 @@ export function useChangeView(): (
     } as Parameters<typeof navigate>[0])
 }
 
-/** A link that opens something in the inspector, beside the thread as it stands. */
+/** Renders a link that opens something in the inspector, without moving the thread. */
 export function ViewLink({
   view,
   onClick,

@@ -5,7 +5,7 @@ import { tellError } from '../ui/toasts.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import { client, infoQuery, queries } from './client.ts'
 
-/** Under the list: who is signed in and as what, where a server asks for that. */
+/** Shows who is signed in, and with which role, if the server needs tokens. */
 export function WhoAsks() {
   const { data } = useQuery(infoQuery)
   const caller = data?.caller

@@ -89,7 +89,7 @@ describe('Composer', () => {
       await waitFor(() => expect(uploads).toHaveLength(count))
       type(`with ${count}`)
       fireEvent.keyDown(box(), { key: 'Enter' })
-      expect(screen.getByText(/Sends when the files are there/)).toBeTruthy()
+      expect(screen.getByText(/Sends when the files are uploaded/)).toBeTruthy()
     }
     await attach(1)
     uploads[0]?.resolve(Response.json({ asset: { ref: 'asset://a', assetId: 'a' }, table: null }))
@@ -188,7 +188,7 @@ describe('Composer', () => {
   it('is not there for those who only read', async () => {
     await renderInApp(<Composer />, { role: 'reader' })
     expect(screen.queryByRole('textbox')).toBeNull()
-    expect(screen.getByText(/You read along/)).toBeTruthy()
+    expect(screen.getByText(/You can only read/)).toBeTruthy()
   })
 
   it('keeps the text and says why when sending is refused', async () => {
@@ -226,7 +226,7 @@ describe('Composer', () => {
     expect(screen.getByText('Answering…')).toBeTruthy()
     running.unmount()
     await renderInApp(<Composer />, { state: stateOf(...asked({ sum: 5 })) })
-    expect(screen.getByText(/Waits for you/)).toBeTruthy()
+    expect(screen.getByText(/Waiting for you/)).toBeTruthy()
     expect(screen.getByRole('button', { name: 'Stop' })).toBeTruthy()
   })
 })

@@ -19,30 +19,30 @@ import { useUploads } from './use-uploads.ts'
 
 const HINTS: Record<RunPhase, string> = {
   running: 'Answering…',
-  waiting: 'Waits for you: approve or deny above',
+  waiting: 'Waiting for you: approve or deny above',
   over: 'Enter to send, Shift Enter for a new line',
 }
 
-const HINT_WHILE_HELD = 'Sends when the files are there…'
+const HINT_WHILE_HELD = 'Sends when the files are uploaded…'
 
-const HINT_WHILE_BUSY = 'Enter: after this run. Ctrl Enter: into it'
+const HINT_WHILE_BUSY = 'Enter: send after this run. Ctrl Enter: send to this run'
 
-/** Where a person writes, or, for those who only read, a word on that. */
+/** Renders the message form, or a hint for people who may only read. */
 export function Composer() {
   const mayWrite = useMay('member')
   if (mayWrite) return <MessageForm />
   return (
     <p className="shrink-0 border-t border-line px-3 py-3 text-center text-xs text-ink-3">
       {isOffline
-        ? 'This is a saved page: it needs no server, and takes no messages.'
-        : 'You read along here. Writing takes the role of a member.'}
+        ? 'This is a saved page. It has no server, so you cannot send messages.'
+        : 'You can only read. Sending messages requires the role of a member.'}
     </p>
   )
 }
 
 /**
- * Text and files, sent together. The first message of a new conversation begins it; during a run one waits for its end,
- * or steers it.
+ * Sends text and files together. The first message of a new conversation creates it. During a run, a message waits for
+ * its end or steers it.
  */
 function MessageForm() {
   const id = useConversationId()
@@ -102,7 +102,7 @@ function MessageForm() {
     }
   }
 
-  // What was to be sent while files were on their way goes when they are there, unless one of them failed.
+  // A message that waits for uploads is sent when they are complete, unless one failed.
   useEffect(() => {
     if (held === null || isUploading) return
     setHeld(null)
@@ -197,7 +197,7 @@ function MessageForm() {
               <Button
                 look="outline"
                 disabled={!ready || held !== null}
-                title="Say it at the next step of this run (Ctrl Enter)"
+                title="Send at the next step of this run (Ctrl Enter)"
                 onClick={() => void send('steer')}
                 className="rounded-lg"
               >
@@ -210,7 +210,7 @@ function MessageForm() {
                 icon={!running}
                 type="submit"
                 aria-label={running ? undefined : 'Send'}
-                title={running ? 'Say it when this run is over (Enter)' : 'Send'}
+                title={running ? 'Send when this run is over (Enter)' : 'Send'}
                 disabled={!ready || held !== null}
                 className="rounded-lg"
               >

@@ -1,7 +1,7 @@
 import { Upload } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 
-/** Takes files that are dropped anywhere on the page, and says so while they hover. */
+/** Accepts files that are dropped anywhere on the page, and shows that while they hover. */
 export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
   const [hovering, setHovering] = useState(false)
   const take = useRef(onFiles)

@@ -6,11 +6,11 @@ export interface MessageBoxProps {
   value: string
   onChange: (text: string) => void
   onFiles: (files: File[]) => void
-  /** Enter, or Ctrl Enter, which `steers` a run that is on. */
+  /** Called on Enter, or on Ctrl Enter, which `steers` the current run. */
   onSend: (how: { steers: boolean }) => void
 }
 
-/** The text field: grows with what is written, Enter sends, pasted files are attached. */
+/** Renders the text field. It grows with its text. Enter sends, and pasted files are attached. */
 export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBoxProps) {
   const element = useRef<HTMLTextAreaElement>(null)
   useImperativeHandle<HTMLTextAreaElement | null, HTMLTextAreaElement | null>(

@@ -1,11 +1,11 @@
-/** What another part of the page proposes for the next message. */
+/** A proposal for the next message by another part of the page. */
 export type Suggestion = { type: 'text'; text: string } | { type: 'files' }
 
 type Listener = (suggestion: Suggestion) => void
 
 const listeners = new Set<Listener>()
 
-/** Puts a text into the composer for a person to finish and send. */
+/** Puts a text into the composer, for a person to finish and send. */
 export function suggest(text: string): void {
   for (const listener of listeners) listener({ type: 'text', text })
 }
@@ -15,7 +15,7 @@ export function pickFiles(): void {
   for (const listener of listeners) listener({ type: 'files' })
 }
 
-/** Hears of suggestions; gives back how to stop that. */
+/** Subscribes to suggestions. Returns the function that ends the subscription. */
 export function onSuggestion(listener: Listener): () => void {
   listeners.add(listener)
   return () => listeners.delete(listener)

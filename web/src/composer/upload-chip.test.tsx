@@ -15,11 +15,11 @@ describe('UploadChip', () => {
   it('says how far a file is: on its way, then with its table', async () => {
     for (const [change, text, now] of [
       [{ progress: 0.25 }, '25% of 2.0 KB', '25'],
-      [{ progress: 1 }, 'The server reads it…', '100'],
-      [{ progress: 1, imported: { share: 0.4, isAgain: false } }, '40% made a table', '40'],
+      [{ progress: 1 }, 'The server is reading it…', '100'],
+      [{ progress: 1, imported: { share: 0.4, isAgain: false } }, '40% converted to a table', '40'],
       [
         { progress: 1, imported: { share: 0.1, isAgain: true } },
-        '10% made a table, once more',
+        '10% converted to a table, second pass',
         '10',
       ],
     ] as const) {

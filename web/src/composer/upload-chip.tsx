@@ -16,7 +16,7 @@ export interface UploadChipProps {
   onRemove: () => void
 }
 
-/** A file of the message that is being written: how far it is, what it became, or why it failed. */
+/** Renders a file of the unsent message: its progress, its asset, or its error. */
 export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
   const { file, status, progress, imported, error } = upload
   const done = imported?.share ?? progress
@@ -69,11 +69,11 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
   )
 }
 
-/** In words: sent so far, or read so far once all of it was sent. */
+/** Describes the progress: the part that was sent, or the part that was read after sending. */
 function howFar({ file, progress, imported }: Upload): string {
   if (imported)
-    return `${percent(imported.share)} made a table${imported.isAgain ? ', once more' : ''}`
-  if (progress >= 1) return 'The server reads it…'
+    return `${percent(imported.share)} converted to a table${imported.isAgain ? ', second pass' : ''}`
+  if (progress >= 1) return 'The server is reading it…'
   return `${percent(progress)} of ${formatBytes(file.size)}`
 }
 

@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'react'
 import { assetQuery, client, queries } from '../app/client.ts'
 import { errorText } from '../ui/error-text.ts'
 
-/** A file on its way to the server, or there. */
+/** A file that is being uploaded, or is complete. */
 export interface Upload {
   key: number
   file: File
@@ -11,8 +11,8 @@ export interface Upload {
   /** The share that was sent, from 0 to 1. */
   progress: number
   /**
-   * The share of it that the server made a table of, from 0 to 1, and whether it reads it once more since later rows have other
-   * types than the first; absent where it says nothing of that.
+   * The part that the server has converted to a table, from 0 to 1. `isAgain`: it reads the file a second time, because
+   * later rows have other types than the first. Absent if the server reports nothing.
    */
   imported?: { share: number; isAgain: boolean }
   result?: UploadResult
@@ -21,13 +21,13 @@ export interface Upload {
 
 let lastKey = 0
 
-/** The files of one message that is being written: adds, retries and removes, the last also while one is sent. */
+/** Returns the files of the unsent message, and functions to add, retry and remove them, also during an upload. */
 export function useUploads(): {
   uploads: Upload[]
   add: (files: Iterable<File>) => void
   retry: (key: number) => void
   remove: (key: number) => void
-  /** Takes away those that were sent with a message; what failed stays. */
+  /** Removes the files that were sent with a message. Failed ones stay. */
   clearSent: () => void
 } {
   const [uploads, setUploads] = useState<Upload[]>([])

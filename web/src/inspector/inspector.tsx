@@ -29,14 +29,14 @@ const CONTENTS = {
   origin: lazy(async () => ({ default: (await import('./origin/origin-tab.tsx')).OriginTab })),
 }
 
-/** The third pane: what is behind the conversation, tab by tab. The tab is part of the address. */
+/** Renders the third pane, with the data behind the conversation in tabs. The tab is part of the address. */
 export function Inspector() {
   const view = useView()
-  // Whose role does not let them see prompts has no such tab.
+  // Users whose role cannot see prompts do not have this tab.
   const seesPrompts = useMay('member')
   const isThere: Partial<Record<Tab, boolean>> = {
     prompt: seesPrompts,
-    // It is about one value, and opened from that.
+    // The tab shows one value, and is opened from there.
     origin: view.origin !== undefined,
   }
   const tabs = TABS.filter((name) => isThere[name] ?? true)

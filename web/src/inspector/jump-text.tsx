@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 import { closeDrawer } from '../app/panels.ts'
 
-/** A link in a text to a place in the thread. */
+/** Renders a link in text to a place in the thread. */
 export function JumpText({ to, children }: { to: string; children: ReactNode }) {
   return (
     <Link

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react'
 
-/** A part of a tab under a small heading. */
+/** Renders a part of a tab under a small heading. */
 export function Section({
   title,
   aside,

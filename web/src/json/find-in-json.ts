@@ -1,26 +1,26 @@
 import { isBranch, type JsonPath } from './tree-rows.ts'
 
-/** What {@link findInJson} may be told. */
+/** Options of {@link findInJson}. */
 export interface FindOptions {
   /** Ends the search without a result. */
   signal?: AbortSignal
-  /** The search ends with so many hits; default 500. */
+  /** Maximum number of hits. Default: 500. */
   most?: number
 }
 
-/** How long a search holds the page at a time, in milliseconds. */
+/** How long a search may block the page at a time, in milliseconds. */
 const SLICE = 12
 const MOST = 500
 
-/** A node on the way, with how it was reached. */
+/** A node on the way, and how it was reached. */
 interface Place {
   key: string | number
   parent: Place | null
 }
 
 /**
- * The paths of what has the text in its key or its value, without regard to case, in the order of the tree. A large value
- * is searched in slices, between which the page answers.
+ * Finds the paths whose key or value contains the text, in the order of the tree, ignoring case. A large value is
+ * searched in slices, between which the page stays responsive.
  */
 export async function findInJson(
   value: unknown,

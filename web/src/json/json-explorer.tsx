@@ -10,18 +10,18 @@ import { type JsonPath, pathOf } from './tree-rows.ts'
 /** Properties of {@link JsonExplorer}. */
 export interface JsonExplorerProps {
   value: unknown
-  /** What the value is, as in "Search debug data". */
+  /** The name of the value, as in "Search debug data". */
   label: string
-  /** JSON Pointer of what to show first. */
+  /** JSON Pointer to the value that is shown first. */
   at?: string
 }
 
 const NO_HITS: readonly JsonPath[] = []
 
-/** Levels that are opened for all: what is nested deeper than that is opened by hand. */
+/** Number of levels that "open all" opens. Deeper levels are opened by hand. */
 const ALL = 500
 
-/** A large JSON value to open, search and copy from: hits are gone through one by one. */
+/** Renders a large JSON value, which can be opened, searched and copied. Hits are shown one by one. */
 export function JsonExplorer({ value, label, at = '' }: JsonExplorerProps) {
   const [query, setQuery] = useState('')
   const [shape, setShape] = useState({ depth: 2, presses: 0 })
@@ -31,7 +31,7 @@ export function JsonExplorer({ value, label, at = '' }: JsonExplorerProps) {
   const index = place.text === wanted && place.index < (hits?.length ?? 0) ? place.index : 0
   const first = useMemo(() => (at ? pathOf(at) : undefined), [at])
   const current = wanted ? hits?.[index] : first
-  // Anew with each press: what was opened or closed by hand counts no more.
+  // Starts again with each click: what was opened or closed by hand is reset.
   const openDown = (depth: number) => setShape({ depth, presses: shape.presses + 1 })
   const step = (by: number) =>
     hits && setPlace({ text: wanted, index: (index + by + hits.length) % hits.length })
@@ -86,7 +86,7 @@ export function JsonExplorer({ value, label, at = '' }: JsonExplorerProps) {
   )
 }
 
-/** The hits of a search; undefined while it goes on. */
+/** Returns the hits of a search, or undefined while it runs. */
 function useHits(value: unknown, text: string) {
   const [found, setFound] = useState<{ text: string; hits: readonly JsonPath[] }>()
   useEffect(() => {

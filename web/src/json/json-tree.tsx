@@ -8,21 +8,24 @@ import { useTreeRows } from './use-tree-rows.ts'
 /** Properties of {@link JsonTree}. */
 export interface JsonTreeProps {
   value: unknown
-  /** What the tree is, for screen readers. */
+  /** The name of the tree, for screen readers. */
   label: string
-  /** How many levels are open at first: 0 none, 1 the root's children. Default: as many as fit in 16 lines. */
+  /** Number of levels that are open at first: 0 none, 1 the root's children. Default: as many as fit in 16 lines. */
   depth?: number
-  /** Paths to mark where they are in sight, such as search hits. */
+  /** Paths to mark when they are visible, such as search hits. */
   marked?: readonly JsonPath[]
-  /** The path to open, mark strongly and bring into view, once for each array that is given. */
+  /** The path to open, highlight and scroll to, once for each array. */
   current?: JsonPath
   className?: string
 }
 
-/** How many lines are drawn at once; the rest is drawn as one scrolls to it. */
+/** Number of lines that are drawn at once. The rest is drawn on scrolling. */
 const LINES = 300
 
-/** Any JSON value as a tree: references are links, long lists come in pages, all of it works by keyboard. */
+/**
+ * Renders any JSON value as a tree. References are links, long lists have pages, and everything works with the
+ * keyboard.
+ */
 export function JsonTree(props: JsonTreeProps) {
   const { label, marked, current, className } = props
   const element = useRef<HTMLDivElement>(null)
@@ -35,7 +38,7 @@ export function JsonTree(props: JsonTreeProps) {
   const shown = useRef<JsonPath>(undefined)
 
   useEffect(() => {
-    // Once: who opens or scrolls to something else afterwards is not taken back.
+    // Only once, so that it does not undo what the user opens or scrolls to later.
     if (!current || shown.current === current) return
     const at = rows.findIndex(({ id }) => id === wanted)
     if (at < lines.from || at >= lines.to) {
@@ -112,7 +115,7 @@ export function JsonTree(props: JsonTreeProps) {
 
 const isExpanded = (row: TreeRow) => row.type === 'branch' && row.expanded
 
-/** What a key does on a line: toggles it, or goes to another line. */
+/** The effect of a key on a line: it toggles the line, or moves to another one. */
 const KEYS: Record<string, (row: TreeRow, rows: TreeRow[]) => TreeRow | 'toggle' | undefined> = {
   ArrowDown: (row, rows) => rows[rows.indexOf(row) + 1],
   ArrowUp: (row, rows) => rows[rows.indexOf(row) - 1],

@@ -9,13 +9,13 @@ import { pointer, type TreeRow } from './tree-rows.ts'
 /** Properties of {@link TreeLine}. */
 export interface TreeLineProps {
   row: TreeRow
-  /** Whether it is a hit of a search, or the one that is looked at. */
+  /** Whether it is a search hit, or the current one. */
   mark: 'hit' | 'current' | null
-  /** Whether Tab reaches this line; one in a tree does. */
+  /** Whether Tab reaches this line. Exactly one line of a tree is focusable. */
   focusable: boolean
 }
 
-/** One line of a tree. Clicks and keys are handled by the tree. */
+/** Renders one line of a tree. The tree handles clicks and keys. */
 export const TreeLine = memo(function TreeLine({ row, mark, focusable }: TreeLineProps) {
   const [near, setNear] = useState(false)
   const key = row.type === 'more' ? undefined : row.path.at(-1)
@@ -66,7 +66,7 @@ export const TreeLine = memo(function TreeLine({ row, mark, focusable }: TreeLin
   )
 }, isSame)
 
-/** Copying, where the pointer or the focus is: a long tree has no other buttons. */
+/** Renders copy buttons at the pointer or the focus. A long tree has no other buttons. */
 function Tools({ row }: { row: Exclude<TreeRow, { type: 'more' }> }) {
   const small = 'size-5 pointer-coarse:size-5 [&_svg]:size-3'
   return (
@@ -83,7 +83,7 @@ function Tools({ row }: { row: Exclude<TreeRow, { type: 'more' }> }) {
   )
 }
 
-/** Whether a line looks as before: rows are made anew whenever one of them changes. */
+/** Returns whether a line looks the same. Rows are recreated whenever one of them changes. */
 function isSame(a: TreeLineProps, b: TreeLineProps): boolean {
   const { row, ...props } = a
   const { row: other, ...others } = b

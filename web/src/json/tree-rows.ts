@@ -19,32 +19,35 @@ export type TreeRow =
       path: JsonPath
       level: number
       hidden: number
-      /** Whether what is hidden stands before the children that are shown, or after them. */
+      /** Whether the hidden children are before those that are shown, or after them. */
       side: 'before' | 'after'
     }
 
-/** Which children of a branch are shown: those from `from` on, up to but not including `to`. */
+/** The range of a branch's children that is shown, from `from` up to but not including `to`. */
 export interface Span {
   from: number
   to: number
 }
 
-/** What is open in a tree. Paths are JSON Pointers. */
+/** The open branches of a tree. Paths are JSON Pointers. */
 export interface TreeShape {
-  /** Branches down to this level are open unless closed by hand. */
+  /** Branches down to this level are open unless they were closed by hand. */
   depth: number
-  /** Branches that are the other way round than `depth` says. */
+  /** Branches whose state is the opposite of what `depth` says. */
   toggled: ReadonlySet<string>
-  /** Which children of a branch are shown, where others than the first were asked for. */
+  /** The range of each branch's children that is shown, if it is not the first one. */
   shown: ReadonlyMap<string, Span>
 }
 
-/** How many children of one branch are shown at first, and with each "more". */
+/** Number of children of a branch that are shown at first, and with each "more". */
 export const PAGE = 100
 
 const FIRST: Span = { from: 0, to: PAGE }
 
-/** The visible lines of a value, top to bottom: as many as are open, however large the value is, and at most `most`. */
+/**
+ * Returns the visible lines of a value, from top to bottom, at most `most`. The time depends on the open lines, not on
+ * the size of the value.
+ */
 export function treeRows(
   value: unknown,
   shape: TreeShape,
@@ -78,7 +81,7 @@ export function treeRows(
   return rows
 }
 
-/** The shape with every branch on the way to `path` open, and what `path` names among the children that are shown. */
+/** Returns the shape with every branch on the way to `path` open, and with `path` among the children that are shown. */
 export function openTo(value: unknown, path: JsonPath, shape: TreeShape): TreeShape {
   const toggled = new Set(shape.toggled)
   for (let end = 0; end < path.length; end++) {
@@ -89,7 +92,7 @@ export function openTo(value: unknown, path: JsonPath, shape: TreeShape): TreeSh
   return { ...shape, toggled, shown: new Map([...shape.shown, ...spansTo(value, path)]) }
 }
 
-/** The children to show of each branch on the way, so that what `path` names is among them. */
+/** Returns the range of children to show in each branch on the way, so that `path` is visible. */
 export function spansTo(value: unknown, path: JsonPath): [string, Span][] {
   const spans: [string, Span][] = []
   let node = value
@@ -103,12 +106,12 @@ export function spansTo(value: unknown, path: JsonPath): [string, Span][] {
   return spans
 }
 
-/** A path as JSON Pointer (RFC 6901); the root is empty text. */
+/** Returns a path as a JSON Pointer (RFC 6901). The root is the empty text. */
 export function pointer(path: JsonPath): string {
   return path.map((key) => `/${escaped(key)}`).join('')
 }
 
-/** The path that a JSON Pointer writes. */
+/** Returns the path of a JSON Pointer. */
 export function pathOf(text: string): string[] {
   const keys = text.split('/').slice(1)
   return keys.map((key) => key.replaceAll('~1', '/').replaceAll('~0', '~'))
@@ -118,12 +121,12 @@ function escaped(key: string | number): string {
   return typeof key === 'number' ? `${key}` : key.replaceAll('~', '~0').replaceAll('/', '~1')
 }
 
-/** Whether a value has children in a tree. */
+/** Returns whether a value has children in a tree. */
 export function isBranch(value: unknown): value is object {
   return typeof value === 'object' && value !== null
 }
 
-/** How many levels of a value fit in about so many lines: what is small is shown at once. */
+/** Returns how many levels of a value fit into about this many lines, so that small values are shown at once. */
 export function fittingDepth(value: unknown, lines: number): number {
   for (let depth = 1; depth < 6; depth++) {
     const rows = treeRows(value, { depth, toggled: new Set(), shown: new Map() }, lines + 1)

@@ -10,7 +10,7 @@ import {
   treeRows,
 } from './tree-rows.ts'
 
-/** A tree as it is wanted: see `JsonTreeProps`. */
+/** The wanted state of a tree: see `JsonTreeProps`. */
 export interface TreeWish {
   value: unknown
   depth?: number
@@ -19,7 +19,7 @@ export interface TreeWish {
 
 const CLOSED: Pick<TreeShape, 'toggled' | 'shown'> = { toggled: new Set(), shown: new Map() }
 
-/** The lines of the tree as it is opened by depth, by hand and, when it becomes current, on the way to a path. */
+/** Returns the lines of the tree, opened by depth, by hand, and along the current path. */
 export function useTreeRows({ value, depth: wanted, current }: TreeWish) {
   const depth = useMemo(() => wanted ?? Math.max(1, fittingDepth(value, 16)), [wanted, value])
   const [shape, setShape] = useState<Pick<TreeShape, 'toggled' | 'shown'>>(CLOSED)

@@ -3,16 +3,16 @@ import { bytesOf } from './base64.ts'
 import { offlineFetch } from './offline-fetch.ts'
 import { DATA_ID, type SavedPage } from './page.ts'
 
-/** What is saved with this page. */
+/** The data that are saved with this page. */
 export const page = JSON.parse(document.getElementById(DATA_ID)?.textContent ?? '') as SavedPage
 
 const bodies = new Map(page.assets.map(({ asset, body }) => [asset.assetId, { asset, body }]))
 const urls = new Map<string, string>()
 
-/** A client that asks nobody: it answers from what is saved with the page. */
+/** A client without a server. It answers from the data saved with the page. */
 export const client = {
   ...createClient({ fetch: offlineFetch(page) }),
-  /** Where the browser finds a body: in its own memory. */
+  /** Returns the URL of a body in the browser's memory. */
   assetUrl(ref: string): string {
     const id = parseAssetRef(ref)?.id ?? ref
     const saved = bodies.get(id)

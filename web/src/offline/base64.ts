@@ -1,4 +1,4 @@
-/** A body in Base64. */
+/** Returns a body as base64. */
 export async function base64Of(blob: Blob): Promise<string> {
   const bytes = new Uint8Array(await blob.arrayBuffer())
   let text = ''
@@ -8,7 +8,7 @@ export async function base64Of(blob: Blob): Promise<string> {
   return btoa(text)
 }
 
-/** The bytes of a body in Base64. */
+/** Decodes a body from base64. */
 export function bytesOf(base64: string): Uint8Array<ArrayBuffer> {
   return Uint8Array.from(atob(base64), (letter) => letter.charCodeAt(0))
 }

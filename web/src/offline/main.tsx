@@ -8,7 +8,7 @@ import { page } from './api.ts'
 const element = document.getElementById('root')
 if (!element) throw new Error('offline.html has no #root')
 
-// A file has one address; where one is in it is kept in memory.
+// A file has only one address, so the app's address is kept in memory.
 const start = `/c/${encodeURIComponent(page.id)}`
 router.update({ history: createMemoryHistory({ initialEntries: [start] }) } as never)
 

@@ -4,7 +4,10 @@ import type { SavedAsset, SavedPage } from './page.ts'
 
 const NO_SERVER = 'This is a saved page: it has no server to ask.'
 
-/** Answers the requests of a client from what is saved with a page, as the server would; anything else is refused. */
+/**
+ * Answers the requests of a client from the data saved with a page, like the server would. Any other request is
+ * rejected.
+ */
 export function offlineFetch(page: SavedPage): typeof fetch {
   const lines = page.lines.map((line) => JSON.parse(line) as Record<string, unknown>)
   const records = lines.filter((line) => 'event' in line) as unknown as LogRecord[]
@@ -72,7 +75,7 @@ export function offlineFetch(page: SavedPage): typeof fetch {
   }
 }
 
-/** A stream of events on which nothing happens any more: now and then a comment says that it is alive. */
+/** Returns an event stream without events. From time to time a comment shows that it is alive. */
 function silence(): ReadableStream<Uint8Array> {
   const comment = new TextEncoder().encode(':\n\n')
   let timer: ReturnType<typeof setInterval>
@@ -84,7 +87,7 @@ function silence(): ReadableStream<Uint8Array> {
   })
 }
 
-/** Who looks at a saved page may read it, and its debug data where they were saved. */
+/** Returns the server info. The user of a saved page may read it, and its debug data if they were saved. */
 function info(page: SavedPage) {
   const caller = { role: 'reader', namespace: null, subject: 'saved page' }
   return {

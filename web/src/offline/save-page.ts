@@ -3,25 +3,28 @@ import { client } from '../app/api.ts'
 import { base64Of } from './base64.ts'
 import { DATA_ID, LIMITS, type SavedAsset, type SavedPage } from './page.ts'
 
-/** What a saved page has and lacks. */
+/** The content of a saved page, and what was left out. */
 export interface Saved {
   html: Blob
-  /** What the file is called: as an export, by title and day. */
+  /** The name of the file: that of an export, with title and day. */
   name: string
   assets: number
-  /** Assets whose bodies were too large, by name. */
+  /** The names of assets whose bodies were too large. */
   leftOut: readonly string[]
 }
 
-/** What {@link savePage} is told. */
+/** Options of {@link savePage}. */
 export interface SaveOptions {
-  /** With debug data, which may hold what was said between agent and provider; for owners. */
+  /** With debug data, which contain the requests and responses of the model provider. Only for owners. */
   debug: boolean
   signal: AbortSignal
   onProgress: (progress: { assets: number; of: number }) => void
 }
 
-/** Makes one HTML file of a conversation: it opens without a server and without a network, with its assets up to a size. */
+/**
+ * Creates one HTML file of a conversation. It opens without a server and without a network, and contains the assets up
+ * to a size.
+ */
 export async function savePage(id: string, options: SaveOptions): Promise<Saved> {
   const { debug, signal, onProgress } = options
   const response = await client.exportConversation(id, { debug, signal })
@@ -47,13 +50,15 @@ export async function savePage(id: string, options: SaveOptions): Promise<Saved>
   return { html: await htmlOf(page, signal), name, assets: assets.length, leftOut }
 }
 
-/** The name of the page, by that of the export. */
+/** Returns the name of the page, from that of the export. */
 function nameOf(disposition: string): string {
   const [, encoded = 'conversation'] = /filename\*=UTF-8''([^;]+)/i.exec(disposition) ?? []
   return `${decodeURIComponent(encoded).replace(/\.jsonl$/, '')}.html`
 }
 
-/** The assets that the lines name, each once. Text goes on right behind a reference, as in `![rain](asset://a1).` */
+/**
+ * Returns the assets that the lines name, each once. Text may follow a reference directly, as in `![rain](asset://a1).`
+ */
 function refsIn(lines: readonly string[]): readonly string[] {
   const refs = lines.flatMap((line) =>
     [...line.matchAll(/asset:\/\/[^\s"'`\\|<>#?(){}[\],;*]+/gi)].flatMap(([text]) => {
@@ -64,7 +69,7 @@ function refsIn(lines: readonly string[]): readonly string[] {
   return [...new Set(refs)]
 }
 
-/** An asset with its body, as far as there is room; null for one that is not there (any more). */
+/** Returns an asset with its body, if there is room for it. Null if the asset does not exist any more. */
 async function saveAsset(
   ref: string,
   room: number,
@@ -82,15 +87,15 @@ async function saveAsset(
   return { asset, meta, body: await base64Of(body) }
 }
 
-/** The page of the app that needs no server, with the conversation in it. */
+/** Returns the page of the app that needs no server, with the conversation in it. */
 async function htmlOf(page: SavedPage, signal: AbortSignal): Promise<Blob> {
   const response = await fetch('/offline.html', { signal })
   const template = await response.text()
   const [before, after] = template.split(`id="${DATA_ID}">`)
   if (!response.ok || before === undefined || after === undefined) {
-    throw new Error('This server has no page to save conversations with.')
+    throw new Error('This server does not include the page for saved conversations.')
   }
-  // No text of it can end the element that it stands in.
+  // Escaped, so that no text in it can end its element.
   const data = JSON.stringify(page).replaceAll('<', '\\u003c')
   return new Blob([before, `id="${DATA_ID}">`, data, after], { type: 'text/html' })
 }

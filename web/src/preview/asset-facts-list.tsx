@@ -3,7 +3,7 @@ import type { ReactNode } from 'react'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatBytes, formatCount, formatFullTime } from '../ui/format.ts'
 
-/** What is known of an asset, one fact a line; `children` are more lines. */
+/** Renders the properties of an asset, one per line. `children` are further lines. */
 export function AssetFactsList({
   details,
   children,
@@ -34,7 +34,7 @@ export function AssetFactsList({
   )
 }
 
-/** One line of {@link AssetFactsList}. */
+/** Renders one line of {@link AssetFactsList}. */
 export function Fact({
   name,
   copy,

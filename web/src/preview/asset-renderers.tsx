@@ -6,7 +6,7 @@ import { readTable } from './table/read-table.ts'
 import { TablePreview } from './table/table-preview.tsx'
 import { isText, TextPreview } from './text-preview.tsx'
 
-/** How assets of each MIME type are previewed unless the workbench is told otherwise. */
+/** The default previews of assets by MIME type. */
 export const assetRenderers: Readonly<Record<string, AssetRenderer>> = {
   'image/*': Picture,
   'audio/*': ({ details: { asset } }) => (
@@ -52,7 +52,7 @@ function Picture({ details: { asset } }: { details: AssetDetails }) {
   )
 }
 
-/** Tables, JSON and text, whatever their type is called. */
+/** Renders tables, JSON and text of any declared type. */
 function Anything({ details: { asset, meta } }: { details: AssetDetails }) {
   const table = readTable(meta)
   if (table) return <TablePreview table={table} asset={asset} />

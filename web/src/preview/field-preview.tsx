@@ -6,10 +6,10 @@ import { LoadError } from '../ui/load-error.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { fieldQuery } from './field-query.ts'
 
-/** Bytes that are loaded. */
+/** Maximum number of bytes that are loaded. */
 const MOST = 8_000_000
 
-/** The value of one field of an asset. */
+/** Renders the value of one field of an asset. */
 export function FieldPreview({ reference }: { reference: string }) {
   const { data, error, refetch } = useQuery(fieldQuery(reference, MOST))
   return (

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query'
 import { client } from '../app/client.ts'
 import { readStart } from './read-start.ts'
 
-/** One field of an asset, of which at most so many bytes are loaded; `cut` says that there are more. */
+/** Loads one field of an asset, at most `limit` bytes. `cut` means that there are more. */
 export function fieldQuery(reference: string, limit: number) {
   return queryOptions({
     queryKey: ['field', reference, limit],

@@ -7,7 +7,7 @@ import { ScrollArea } from '../ui/scroll-area.tsx'
 
 const FIRST = 40
 
-/** A flattened meta, line by line: what a model is shown of an asset, and every key of it an address. */
+/** Renders a flattened meta, line by line, as a model sees it. Every key is a reference. */
 export function MetaList({ meta }: { meta: Record<string, unknown> }) {
   const [whole, setWhole] = useState(false)
   const entries = Object.entries(meta)

@@ -1,4 +1,4 @@
-/** The beginning of a body as text, at most so many bytes of it; the rest is not loaded. */
+/** Reads the beginning of a body as text, at most `limit` bytes. The rest is not loaded. */
 export async function readStart(
   response: Response,
   limit: number,

@@ -13,12 +13,12 @@ import { readStart } from './read-start.ts'
 const MOST_JSON = 8_000_000
 const MOST_TEXT = 200_000
 
-/** Whether bytes of this type can be read as text. */
+/** Returns whether bytes of this type can be read as text. */
 export function isText(mime: string): boolean {
   return /^text\/|[/+](json|xml|javascript|typescript|yaml|toml|x-ndjson)\b|^<class/.test(mime)
 }
 
-/** A text file as text, JSON as a tree; of large ones the beginning. */
+/** Renders text as text and JSON as a tree. Of large files it shows the beginning. */
 export function TextPreview({ asset }: { asset: AssetInfo }) {
   const isJson = /[/+]json\b|^<class/.test(asset.mime) && asset.size < MOST_JSON
   const { data, error, refetch } = useQuery({
@@ -42,7 +42,7 @@ export function TextPreview({ asset }: { asset: AssetInfo }) {
       />
     )
   }
-  // What calls itself JSON and is none may be large too.
+  // A file that is declared as JSON but cannot be parsed may be large, too.
   const text = data.text.slice(0, MOST_TEXT)
   return (
     <>
@@ -56,7 +56,7 @@ export function TextPreview({ asset }: { asset: AssetInfo }) {
   )
 }
 
-/** A page in a sandbox: no scripts, no origin, nothing that it could reach. */
+/** Renders a page in a sandbox: no scripts, no origin, no network. */
 function HtmlPreview({ html }: { html: string }) {
   const [source, setSource] = useState(false)
   return (

@@ -4,7 +4,9 @@ import { client } from '../app/client.ts'
 import { Spinner } from '../ui/spinner.tsx'
 import { AssetFacts } from './asset-facts.tsx'
 
-/** What an asset is at a glance, in a hover card. `details` is undefined while loading, null where there is none. */
+/**
+ * Renders a summary of an asset in a hover card. `details` is undefined while loading, and null for an unknown asset.
+ */
 export function AssetCard({
   reference,
   details,
@@ -14,7 +16,7 @@ export function AssetCard({
 }) {
   const [failed, setFailed] = useState(false)
   if (details === undefined) return <Spinner label="Loading" />
-  if (details === null) return <p className="text-sm text-bad">There is no such asset.</p>
+  if (details === null) return <p className="text-sm text-bad">This asset does not exist.</p>
   const { asset } = details
   return (
     <div className="space-y-2 text-xs">

@@ -15,24 +15,27 @@ import { parse } from './kinds.ts'
 /** Properties of {@link AssetChip}. */
 export interface AssetChipProps {
   reference: string
-  /** Shows the reference as it is written, and looks the asset up only on hover. */
+  /** Shows the reference itself, and loads the asset only on hover. */
   literal?: boolean
-  /** What to call it, instead of its own name. */
+  /** A name to show instead of its own. */
   name?: string
-  /** Shown behind the name, such as the size of a table. */
+  /** Shown after the name, such as the size of a table. */
   detail?: ReactNode
   className?: string
 }
 
-/** A reference to an asset or a field of it: says what it names, opens it in the inspector, marks what is broken. */
+/**
+ * Renders a reference to an asset or a field of it. It shows the name, opens the asset in the inspector, and marks a
+ * broken reference.
+ */
 export function AssetChip({ reference, literal = false, name, detail, className }: AssetChipProps) {
   const parsed = parse(reference)
   const [hovered, setHovered] = useState(false)
   const wanted = parsed !== null && (!literal || hovered)
   const { data } = useQuery({ ...assetQuery(parsed?.id ?? ''), enabled: wanted })
-  if (!parsed) return <BrokenChip reference={reference} reason="This is no valid reference." />
+  if (!parsed) return <BrokenChip reference={reference} reason="This is not a valid reference." />
   if (data === null && !literal) {
-    return <BrokenChip reference={reference} reason="There is no such asset." />
+    return <BrokenChip reference={reference} reason="This asset does not exist." />
   }
   const { id, fieldPath = [] } = parsed
   const field = fieldPath.filter((key, index) => index > 0 || key !== 'content').join(' › ')
@@ -63,7 +66,7 @@ export function AssetChip({ reference, literal = false, name, detail, className 
   )
 }
 
-/** What stands where a reference names nothing. */
+/** Replaces a reference that cannot be resolved. */
 export function BrokenChip({ reference, reason }: { reference: string; reason: string }) {
   return (
     <span
@@ -77,7 +80,7 @@ export function BrokenChip({ reference, reason }: { reference: string; reason: s
   )
 }
 
-/** The look of a reference; those of assets and of variables differ everywhere in the same way. */
+/** Returns the style of a reference. References to assets and to variables look different everywhere. */
 export function chipClass(kind: 'asset' | 'variable', literal: boolean): string {
   return cn(
     'inline-flex max-w-full min-w-0 items-center gap-1 rounded-md border align-middle hover:underline',
@@ -88,7 +91,7 @@ export function chipClass(kind: 'asset' | 'variable', literal: boolean): string 
   )
 }
 
-/** A link to an asset in the inspector; to its page outside of conversations. */
+/** Renders a link to an asset: in the inspector, or outside of conversations to its page. */
 export function AssetLink({
   id,
   ...rest

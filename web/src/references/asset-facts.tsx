@@ -1,13 +1,13 @@
 import { formatBytes } from '../ui/format.ts'
 import { tableShape } from './table-shape.ts'
 
-/** What is said of an asset: by an event of the conversation, or by the server. */
+/** The properties of an asset, from an event of the conversation or from the server. */
 export interface AssetFactsProps {
   asset: { mime: string; size?: number | null }
   meta?: Record<string, unknown>
 }
 
-/** Type, size and, of a table, rows and columns, in a line. */
+/** Renders type and size in a line; for a table also rows and columns. */
 export function AssetFacts({ asset: { mime, size }, meta = {} }: AssetFactsProps) {
   const sizeText = size === null || size === undefined ? null : formatBytes(size)
   const facts = [tableShape(meta), mime, sizeText].filter(Boolean)

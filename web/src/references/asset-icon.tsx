@@ -2,7 +2,7 @@ import type { AssetInfo } from 'byref/client'
 import { AudioLines, Braces, File, FileText, Film, Image, Table } from 'lucide-react'
 import type { ComponentProps } from 'react'
 
-/** What kind of thing an asset is, as an icon. */
+/** Renders an icon for the kind of an asset. */
 export function AssetIcon({
   asset,
   meta,

@@ -10,19 +10,22 @@ import { parse } from './kinds.ts'
 /** Properties of {@link AssetImage}. */
 export interface AssetImageProps {
   reference: string
-  /** What the picture shows; where nobody said it, it is called a picture. */
+  /** What the image shows. Default: a generic name. */
   alt: string
   className?: string
 }
 
-/** A picture by reference, from our own server only. It opens in the inspector; what is no picture is marked broken. */
+/**
+ * Renders an image by reference, only from the page's own server. It opens in the inspector. A reference that is not an
+ * image is marked as broken.
+ */
 export function AssetImage({ reference, alt, className }: AssetImageProps) {
   const [failed, setFailed] = useState(false)
   const inConversation = useConversationId() !== null
   const insideLink = use(InsideLink)
   const parsed = parse(reference)
   if (!parsed || failed) {
-    return <BrokenChip reference={reference} reason="There is no picture at this reference." />
+    return <BrokenChip reference={reference} reason="There is no image at this reference." />
   }
   const image = (
     <img

@@ -11,7 +11,7 @@ import { isAsset } from './kinds.ts'
 
 let last: { messages: readonly Message[]; board: Board } | null = null
 
-/** The board of these messages. A conversation that only grew appends to the board that is there. */
+/** Returns the board of these messages. If messages were only added, it appends to the existing board. */
 export function boardOf(messages: readonly Message[]): Board {
   if (last?.messages === messages) return last.board
   const known = last?.messages ?? []
@@ -21,14 +21,14 @@ export function boardOf(messages: readonly Message[]): Board {
     try {
       board.append(message)
     } catch {
-      // A write that cannot be done changed nothing when it was made either.
+      // A write that fails here failed when it was made, too.
     }
   }
   last = { messages, board }
   return board
 }
 
-/** The value of a variable reference, now or after the message `at`, or why there is none. */
+/** Returns the value of a variable reference, now or after the message `at`, or why there is none. */
 export function readVariable(
   messages: readonly Message[],
   reference: string,
@@ -41,12 +41,12 @@ export function readVariable(
   }
 }
 
-/** Kinds that stand for something only where a call runs. */
+/** Kinds that have a value only while a call runs. */
 const ELSEWHERE: ReadonlySet<string> = new Set(['item', 'index', 'result'])
 
 /**
- * Whether a variable reference names nothing at all: neither now nor for any instance. What lies within an asset cannot be
- * known here, and counts as there.
+ * Returns whether a variable reference has no value, neither now nor for any instance. A path into an asset cannot be
+ * checked here, and counts as existing.
  */
 export function namesNothing(messages: readonly Message[], reference: string): boolean {
   const board = boardOf(messages)

@@ -5,13 +5,16 @@ import { AssetChip, AssetLink } from './asset-chip.tsx'
 import { AssetImage } from './asset-image.tsx'
 import { parse } from './kinds.ts'
 
-/** Maximum length of a value that is shown in place of its reference, in characters. */
+/** Maximum length of a value that replaces its reference, in characters. */
 const SHORT = 200
 
-/** Bytes of a field that are loaded: {@link SHORT} characters of any kind, written as JSON. */
+/** Number of bytes of a field that are loaded: {@link SHORT} characters of any kind, as JSON. */
 const LOADED = 2_000
 
-/** A reference within text: an image is shown, and so is a short text or number in a field. Anything else is a chip. */
+/**
+ * Renders a reference within text. An image is shown, and so is a short text or number in a field. Anything else is a
+ * chip.
+ */
 export function EmbeddedAsset({ reference }: { reference: string }) {
   const parsed = parse(reference)
   const { data } = useQuery({ ...assetQuery(parsed?.id ?? ''), enabled: parsed !== null })
@@ -33,7 +36,7 @@ export function EmbeddedAsset({ reference }: { reference: string }) {
   )
 }
 
-/** A short value as text; null for one that a chip stands for. */
+/** Returns a short value as text. Null if a chip represents it. */
 function shortText(value: unknown): string | null {
   if (typeof value === 'number' || typeof value === 'boolean') return String(value)
   return typeof value === 'string' && value !== '' && value.length <= SHORT ? value : null

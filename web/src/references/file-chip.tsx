@@ -4,7 +4,7 @@ import { AssetChip } from './asset-chip.tsx'
 import { parse } from './kinds.ts'
 import { tableShape } from './table-shape.ts'
 
-/** A file by name; of a table its rows and columns too. */
+/** Renders a file by name; for a table also its rows and columns. */
 export function FileChip({ reference, name }: { reference: string; name?: string }) {
   const id = parse(reference)?.id
   const { data } = useQuery({ ...assetQuery(id ?? ''), enabled: id !== undefined })

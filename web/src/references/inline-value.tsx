@@ -5,10 +5,13 @@ import { VariableChip } from './variable-chip.tsx'
 
 const LONG = 280
 
-/** What a browser hides or obeys (controls, marks that turn the order of what is read), but for lines, tabs and joiners of letters. */
+/**
+ * Characters that a browser hides or obeys: controls, and marks that change the order of text. Line ends, tabs and
+ * joiners of letters are allowed.
+ */
 const UNSEEN = /(?![\n\t\r\u200c\u200d])[\p{C}\u2028\u2029]/gu
 
-/** Text in which nothing hides: whoever decides by it must see all that it says. */
+/** Makes hidden characters visible, because people decide on the basis of this text. */
 function visible(text: string): string {
   return text.replace(
     UNSEEN,
@@ -16,13 +19,13 @@ function visible(text: string): string {
   )
 }
 
-/** One scalar of JSON; a reference is a chip, long text is cut with a button for the rest. */
+/** Renders a scalar of JSON. A reference is a chip; long text is cut, with a button for the rest. */
 export function InlineValue({
   value,
   isTarget = false,
 }: {
   value: unknown
-  /** Whether it says where something is to be written. */
+  /** Whether it is the target of a write. */
   isTarget?: boolean
 }) {
   if (typeof value === 'string') {

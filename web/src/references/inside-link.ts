@@ -1,4 +1,6 @@
 import { createContext } from 'react'
 
-/** True within a link, where references show what they name without being links: links do not nest. */
+/**
+ * Whether this is inside a link. References then show their values without being links, because links cannot be nested.
+ */
 export const InsideLink = createContext(false)

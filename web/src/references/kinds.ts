@@ -9,22 +9,22 @@ import {
   type VariableExpression,
 } from 'byref/client'
 
-/** Whether a whole value is an asset URL. */
+/** Returns whether a whole value is an asset URL. */
 export function isAsset(value: unknown): value is string {
   return typeof value === 'string' && isAssetRef(value)
 }
 
-/** Whether a whole value is a variable reference, or an expression of them. */
+/** Returns whether a whole value is a variable reference, or an expression of them. */
 export function isVariable(value: unknown): value is string {
   return typeof value === 'string' && value.includes('†') && parseVariableRef(value) !== null
 }
 
-/** The parts of an asset URL; null where it is none. */
+/** Returns the parts of an asset URL, or null. */
 export function parse(reference: string): AssetRefParts | null {
   return parseAssetRef(reference)
 }
 
-/** The references between `<|` and `|>` in a text, as URLs; of a literal text those within code too. */
+/** Returns the references between `<|` and `|>` in a text, as URLs. In literal text, references in code count, too. */
 export function findEmbedded(
   text: string,
   options?: { markdown: boolean },
@@ -35,7 +35,7 @@ export function findEmbedded(
   })
 }
 
-/** The kind and instance that a variable reference begins with: `state#a` of `†state#a.total`. */
+/** Returns the kind and instance at the start of a variable reference: `state#a` of `†state#a.total`. */
 export function variableName(reference: string): string {
   let next: VariableExpression | null = parseVariableRef(reference)
   while (next && next.type !== 'variable') next = next.of[0] ?? null

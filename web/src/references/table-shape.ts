@@ -1,6 +1,6 @@
 import { formatCount } from '../ui/format.ts'
 
-/** `1,461 rows × 6 columns` where the flattened meta is that of a table, else null. */
+/** Returns `1,461 rows × 6 columns` if the flattened meta is that of a table, otherwise null. */
 export function tableShape(meta: Record<string, unknown>): string | null {
   const columns = Object.keys(meta).filter((key) =>
     /^content\/columns\/\d+\/name$/.test(key),
@@ -11,7 +11,7 @@ export function tableShape(meta: Record<string, unknown>): string | null {
   return rows === null ? of : `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'} × ${of}`
 }
 
-/** What the mark of a cut list says, else the number of rows that are there. */
+/** Returns the row count from the mark of a shortened list, or else the number of rows in the meta. */
 function rowCount(meta: Record<string, unknown>): number | null {
   const rows = Object.entries(meta).filter(([key]) => /^content\/rows\/\d+$/.test(key))
   const cut = /^<cut: (\d+) items>$/.exec(String(rows.at(-1)?.[1]))

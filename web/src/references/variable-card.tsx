@@ -1,7 +1,7 @@
 import { useConversation } from '../app/conversation-context.tsx'
 import { readVariable } from './board.ts'
 
-/** The value of a variable as it stands now, in a hover card. */
+/** Renders the current value of a variable in a hover card. */
 export function VariableCard({ reference }: { reference: string }) {
   const messages = useConversation((state) => state.messages)
   const found = readVariable(messages, reference)

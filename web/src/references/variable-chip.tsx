@@ -11,17 +11,17 @@ import { VariableCard } from './variable-card.tsx'
 /** Properties of {@link VariableChip}. */
 export interface VariableChipProps {
   reference: string
-  /** Whether it is where something is to be written: then nothing need be there. */
+  /** Whether it is the target of a write, which need not have a value. */
   isTarget?: boolean
 }
 
 /**
- * A variable reference such as `†state.total`: shows its value on hover and opens it in the inspector; one that names nothing
- * is marked.
+ * Renders a variable reference such as `†state.total`. It shows the value on hover and opens it in the inspector. A
+ * reference without a value is marked.
  */
 export function VariableChip({ reference, isTarget = false }: VariableChipProps) {
   const isBroken = useConversation(({ messages }) => !isTarget && namesNothing(messages, reference))
-  if (isBroken) return <BrokenChip reference={reference} reason="There is no such value." />
+  if (isBroken) return <BrokenChip reference={reference} reason="This value does not exist." />
   return (
     <WithCard reference={reference}>
       <span className="truncate">{reference}</span>
@@ -29,7 +29,7 @@ export function VariableChip({ reference, isTarget = false }: VariableChipProps)
   )
 }
 
-/** A variable reference between marks within text: a short value stands there itself. */
+/** Renders a variable reference between marks in text. A short value replaces it. */
 export function EmbeddedVariable({ reference }: { reference: string }) {
   const text = useConversation(({ messages }) => {
     const found = readVariable(messages, reference)

@@ -9,7 +9,7 @@ import { HtmlContent } from './html-content.tsx'
 import type { MessageRenderer } from './renderers-context.ts'
 import { Text } from './text.tsx'
 
-/** How content of each type looks unless the workbench is told otherwise. */
+/** The default renderers of content by type. */
 export const contentRenderers: Readonly<Record<string, MessageRenderer>> = {
   '*': ({ message }) => <Anything value={message.content} />,
   'text/plain': ({ message: { content } }) =>
@@ -28,7 +28,7 @@ export const contentRenderers: Readonly<Record<string, MessageRenderer>> = {
   asset_ref: ({ message }) => <Reference message={message} />,
 }
 
-/** Text as Markdown, anything else as a tree. */
+/** Renders text as Markdown, and anything else as a tree. */
 function Anything({ value }: { value: unknown }) {
   if (typeof value === 'string') return <Text text={value} />
   return (

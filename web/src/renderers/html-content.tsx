@@ -2,11 +2,11 @@ import { useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { ScrollArea } from '../ui/scroll-area.tsx'
 
-/** Nothing is loaded and nothing runs, wherever the workbench is shown. */
+/** Nothing is loaded and no script runs, wherever the workbench is shown. */
 const POLICY =
   '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; img-src data:">'
 
-/** HTML that somebody sent: a page in a sandbox without scripts, origin or network, or its source. */
+/** Renders HTML from a message: a page in a sandbox without scripts, origin or network, or its source. */
 export function HtmlContent({ html }: { html: string }) {
   const [source, setSource] = useState(false)
   return (

@@ -2,7 +2,7 @@ import type { Message } from 'byref/client'
 import { contentRenderers } from './content-renderers.tsx'
 import { findRenderer, useRenderers } from './renderers-context.ts'
 
-/** A message's content as its content type says. */
+/** Renders a message's content by its content type. */
 export function MessageContent({ message }: { message: Message }) {
   const { contents } = useRenderers()
   const { content, content_type } = message

@@ -3,7 +3,7 @@ import { JsonTree } from '../json/json-tree.tsx'
 import { MessageContent } from './message-content.tsx'
 import type { MessageRenderer } from './renderers-context.ts'
 
-/** How messages of each type look unless the workbench is told otherwise. */
+/** The default renderers of messages by type. */
 export const messageRenderers: Readonly<Record<string, MessageRenderer>> = {
   '*': ({ message }) => <MessageContent message={message} />,
   note: ({ message }) => (

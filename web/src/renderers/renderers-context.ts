@@ -1,34 +1,37 @@
 import type { AssetDetails, Message } from 'byref/client'
 import { createContext, type ReactNode, use } from 'react'
 
-/** Shows a message, or the content of one. */
+/** Renders a message, or the content of one. */
 export type MessageRenderer = (props: { message: Message }) => ReactNode
 
-/** Shows what is in an asset. */
+/** Renders the content of an asset. */
 export type AssetRenderer = (props: { details: AssetDetails }) => ReactNode
 
 /**
- * How things look, beside or instead of how the workbench shows them. Each map may name a type to the letter, `image/*`
- * for a family, or `*` for all that nothing else names.
+ * Custom renderers, in addition to the built-in ones or instead of them. A key is an exact type, `image/*` for a
+ * family, or `*` for all other types.
  */
 export interface Renderers {
-  /** By `message_type`. What calls and results look like is the same for all of them. */
+  /** By `message_type`. Calls and results always look the same. */
   messages?: Readonly<Record<string, MessageRenderer>>
-  /** By `content_type`, within whatever the message's type looks like. */
+  /** By `content_type`, inside the renderer of the message's type. */
   contents?: Readonly<Record<string, MessageRenderer>>
   /** Previews of assets, by MIME type. */
   assets?: Readonly<Record<string, AssetRenderer>>
 }
 
-/** The renderers that were given to the workbench. */
+/** The custom renderers of the workbench. */
 export const RenderersContext = createContext<Renderers>({})
 
-/** The renderers that were given to the workbench. */
+/** Returns the custom renderers of the workbench. */
 export function useRenderers(): Renderers {
   return use(RenderersContext)
 }
 
-/** The renderer of a type: under its name, its family's (`image/*`), or `*`; the given ones before the built-in ones. */
+/**
+ * Returns the renderer of a type: by its name, its family (`image/*`), or `*`. Custom renderers come before the
+ * built-in ones.
+ */
 export function findRenderer<T>(
   type: unknown,
   ...maps: (Readonly<Record<string, T>> | undefined)[]

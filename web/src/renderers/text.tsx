@@ -8,17 +8,17 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { formatCount } from '../ui/format.ts'
 import { saveFile } from '../ui/save-file.ts'
 
-// Asked for at once, beside what it will show.
+// Loaded at once, together with what it will show.
 const loading = import('../thread/markdown.tsx')
 const Markdown = lazy(async () => ({ default: (await loading).Markdown }))
 
-/** Characters that are drawn at first, and with each "Show more"; what is a little longer is drawn whole. */
+/** Number of characters that are drawn at first, and with each "Show more". Slightly longer text is drawn whole. */
 const FIRST = 20_000
 const SPARE = 5_000
 
 /**
- * Text, as Markdown unless it is plain; one that is an asset's URL as a whole shows what that names. Of a very long one the
- * beginning is drawn, and all of it can be copied and saved.
+ * Renders text, as Markdown unless it is plain. Text that is a single asset URL shows the asset. Of a very long text
+ * the beginning is drawn, and the whole text can be copied and saved.
  */
 export function Text({ text, plain = false }: { text: string; plain?: boolean }) {
   const [most, setMost] = useState(FIRST)

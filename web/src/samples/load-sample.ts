@@ -1,28 +1,28 @@
 import { client } from '../app/client.ts'
 import { bytesOf } from '../offline/base64.ts'
 
-/** A sample as it stands in the list of them. */
+/** A sample in the list of samples. */
 export interface SampleInfo {
   name: string
   title: string
   description: string
 }
 
-/** A sample conversation: the lines of an export, and the files that they name by the ids they had. */
+/** A sample conversation: the lines of an export, and its files by their original ids. */
 interface Sample {
   lines: readonly string[]
   files: readonly { asset: string; table?: string; name: string; mime: string; base64: string }[]
 }
 
-/** The samples that come with the app; none where what serves it has none. */
+/** Returns the samples that come with the app. Empty if the server has none. */
 export async function listSamples(): Promise<SampleInfo[]> {
   const list = await load<unknown>('index')
   return Array.isArray(list) ? list : []
 }
 
 /**
- * Puts a sample into the server by the routes that anybody uses: its files are uploaded, and the conversation is imported
- * with their new ids. One that is there already is left as it is. Gives the conversation's id.
+ * Adds a sample to the server with the public routes: it uploads the files, and imports the conversation with their new
+ * ids. An existing conversation is left unchanged. Returns the conversation's id.
  */
 export async function loadSample(name: string): Promise<string> {
   const id = `sample-${name}`

@@ -5,7 +5,7 @@ import { useMay } from '../app/role.ts'
 import { tellError } from '../ui/toasts.tsx'
 import { listSamples, loadSample } from './load-sample.ts'
 
-/** Conversations to look at, for who has none yet: a press loads one and opens it. */
+/** Renders sample conversations for people without conversations. A click loads and opens one. */
 export function Samples() {
   const mayImport = useMay('owner')
   const navigate = useNavigate()

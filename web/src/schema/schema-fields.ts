@@ -1,11 +1,11 @@
-/** One field of a form, as the schema of an object describes it. */
+/** One field of a form, from the schema of an object. */
 export interface SchemaField {
   name: string
-  /** What people read: the schema's title, else the name as words. */
+  /** The visible name: the schema's title, or else the property name as words. */
   label: string
   description: string | null
   required: boolean
-  /** What is entered, and how. */
+  /** The kind of input. */
   kind: 'text' | 'long-text' | 'number' | 'integer' | 'boolean' | 'choice' | 'json'
   choices: readonly unknown[]
   initial: unknown
@@ -14,7 +14,7 @@ export interface SchemaField {
 
 type Schema = Record<string, unknown>
 
-/** The fields of an object's schema, in its order; null where it describes no object with properties. */
+/** Returns the fields of an object's schema, in its order. Null if it does not describe an object with properties. */
 export function fieldsOf(schema: unknown): SchemaField[] | null {
   const { properties, required } = asSchema(schema)
   const entries = Object.entries(asSchema(properties))
@@ -40,7 +40,7 @@ function fieldOf(name: string, schema: Schema, required: boolean): SchemaField {
   }
 }
 
-/** A property's name as words: `dueDate` is "Due date". */
+/** Returns a property name as words: `dueDate` is "Due date". */
 export function labelOf(name: string): string {
   const words = name
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
@@ -57,7 +57,7 @@ function kindOf({ type, enum: choices, format, maxLength }: Schema): SchemaField
   return format === 'textarea' || Number(maxLength) > 200 ? 'long-text' : 'text'
 }
 
-/** What was entered as the value that the schema describes; undefined for nothing. Throws for what is no JSON. */
+/** Converts the entered text to a value of the schema; undefined for an empty field. Throws for invalid JSON. */
 export function readField({ kind, choices }: SchemaField, entered: string): unknown {
   if (kind === 'choice') return choices[Number(entered)]
   if (kind === 'boolean') return entered === 'true'
@@ -66,7 +66,7 @@ export function readField({ kind, choices }: SchemaField, entered: string): unkn
   return kind === 'json' ? JSON.parse(entered) : entered
 }
 
-/** The other way round: what stands in the form for a value. */
+/** Converts a value to the text in the form. */
 export function writeField({ kind, choices }: SchemaField, value: unknown): string {
   if (kind === 'choice') return value === undefined ? '' : String(choices.indexOf(value))
   if (kind === 'boolean') return String(value === true)
@@ -78,7 +78,7 @@ function numberOf(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined
 }
 
-/** An object's own keys; of anything else none. */
+/** Returns an object's own keys, or an empty object for anything else. */
 export function asSchema(value: unknown): Schema {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? (value as Schema)

@@ -60,7 +60,7 @@ describe('SchemaForm', () => {
     fireEvent.click(field(/Rain/))
     fireEvent.change(field(/Extra/), { target: { value: '{' } })
     fireEvent.submit(screen.getByRole('form'))
-    expect((await screen.findByRole('alert')).textContent).toContain('Extra is no JSON.')
+    expect((await screen.findByRole('alert')).textContent).toContain('Extra is not valid JSON.')
     fireEvent.change(field(/Extra/), { target: { value: '{"a":1}' } })
     fireEvent.submit(screen.getByRole('form'))
     await waitFor(() => expect(requests).toHaveLength(1))

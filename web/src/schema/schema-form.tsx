@@ -8,13 +8,13 @@ import { readField, type SchemaField, writeField } from './schema-fields.ts'
 export interface SchemaFormProps {
   label: string
   fields: readonly SchemaField[]
-  /** What is known already, by field. */
+  /** The known values, by field. */
   values: Record<string, unknown>
-  /** Takes what was entered; what it throws is shown, and the form stays as it is. */
+  /** Called with the entered values. If it throws, the error is shown and the form stays unchanged. */
   onSubmit: (values: Record<string, unknown>) => Promise<void>
 }
 
-/** A form by the schema of an object: the browser checks what it can, the server all of it. */
+/** Renders a form for the schema of an object. The browser checks what it can, the server everything. */
 export function SchemaForm({ label, fields, values, onSubmit }: SchemaFormProps) {
   const [entered, setEntered] = useState(() =>
     Object.fromEntries(
@@ -32,7 +32,7 @@ export function SchemaForm({ label, fields, values, onSubmit }: SchemaFormProps)
         const value = readField(field, entered[field.name] ?? '')
         if (value !== undefined) read[field.name] = value
       } catch {
-        return setProblem({ message: `${field.label} is no JSON.` })
+        return setProblem({ message: `${field.label} is not valid JSON.` })
       }
     }
     setBusy(true)

@@ -4,7 +4,7 @@ import { InlineValue } from '../references/inline-value.tsx'
 import { isAsset, isVariable } from '../references/kinds.ts'
 import { asSchema, labelOf } from './schema-fields.ts'
 
-/** A value as its schema describes it: an object by the titles of its properties, in the schema's order. */
+/** Renders a value by its schema: an object with the titles of its properties, in the schema's order. */
 export function SchemaValue({ value, schema }: { value: unknown; schema: unknown }) {
   if (!isBranch(value) || Array.isArray(value)) return <Item value={value} schema={schema} />
   const fields = value as Record<string, unknown>

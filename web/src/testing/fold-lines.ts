@@ -1,6 +1,6 @@
 import { type ConversationState, emptyConversation, fold, type LogRecord } from 'byref/client'
 
-/** The state that the lines of an export come to. */
+/** Returns the state after the lines of an export. */
 export function foldLines(text: string): ConversationState {
   const records = text.split('\n').map((line) => JSON.parse(line) as Partial<LogRecord>)
   return records

@@ -9,17 +9,17 @@ import {
 
 let count = 0
 
-/** The start of a run, as `owner` begins it with these messages. */
+/** Returns the start of a run by `owner` with these messages. */
 export function runStarted(runId = 'r', ...messageIds: string[]): ConversationEvent {
   return { type: 'RUN_STARTED', threadId: 'c', runId, messageIds, owner: 'me' }
 }
 
-/** The start of the step that writes the message of this id. */
+/** Returns the start of the step that writes the message with this id. */
 export function stepStarted(messageId: string, runId = 'r'): ConversationEvent {
   return { type: 'STEP_STARTED', stepName: 'step 1', runId, messageId }
 }
 
-/** A chat message of an assistant, with what a test changes of it. */
+/** Returns a chat message of an assistant, with the changes of a test. */
 export function message(change: Partial<Message> = {}): Message {
   count += 1
   return {
@@ -34,7 +34,7 @@ export function message(change: Partial<Message> = {}): Message {
   }
 }
 
-/** A run in which the call `c1` of the tool `pay` waits for a person, who is shown these arguments. */
+/** Returns a run in which the call `c1` of the tool `pay` waits for a person, who sees these arguments. */
 export function asked(shown: JsonValue, items?: JsonValue[]): (Message | ConversationEvent)[] {
   const call = { id: 'c1', name: 'pay', arguments: { sum: '†state.sum' } }
   const ids = { toolCallId: 'c1', runId: 'r' }
@@ -52,7 +52,7 @@ export function asked(shown: JsonValue, items?: JsonValue[]): (Message | Convers
   ]
 }
 
-/** The state after these messages and events. */
+/** Returns the state after these messages and events. */
 export function stateOf(...parts: (Message | ConversationEvent)[]): ConversationState {
   const events = parts.map(
     (part): ConversationEvent => ('type' in part ? part : { type: 'NEW_MESSAGE', payload: part }),

@@ -15,17 +15,17 @@ import { TooltipProvider } from '../ui/tooltip.tsx'
 /** Options of {@link renderInApp}. */
 export interface RenderOptions {
   state?: ConversationState
-  /** The conversation's id; null is one that has not begun. */
+  /** The conversation's id. Null is one that has not started. */
   id?: string | null
   /** The address. */
   at?: string
-  /** Of who looks at it. */
+  /** The role of the user. */
   role?: Role
   /** Whether the server has SQL. */
   sql?: boolean
 }
 
-/** Shows a part of the app as it is within it: a router at an address, and a conversation in some state. */
+/** Renders a part of the app in its surroundings: a router at an address, and a conversation in some state. */
 export async function renderInApp(
   part: ReactNode,
   {

@@ -1,9 +1,9 @@
 import { afterEach } from 'vitest'
 
-// What jsdom lacks and the app's parts ask for when they are shown.
+// APIs that jsdom lacks and the app needs.
 if (typeof window !== 'undefined') {
   const { cleanup, configure } = await import('@testing-library/react')
-  // Long, since a machine may be busy; what is there is seen at once.
+  // Long, because the machine may be busy. Elements that exist are found at once.
   configure({ asyncUtilTimeout: 30_000 })
   afterEach(cleanup)
   window.scrollTo = () => {}

@@ -31,7 +31,7 @@ describe('Approval', () => {
   it('shows what will run and not what the model wrote, and approves', async () => {
     await show(...asked({ sum: 5, to: 'asset://a1' }))
     const card = screen.getByRole('article', { name: 'Call of pay' })
-    expect(card.textContent).toContain('waits for you')
+    expect(card.textContent).toContain('waiting for you')
     expect(card.textContent).toContain('5')
     expect(card.textContent).not.toContain('†state.sum')
     fireEvent.click(within(form()).getByRole('button', { name: 'Approve' }))
@@ -98,9 +98,9 @@ describe('Approval', () => {
     )
     const why = screen.getByRole('region', { name: 'Why you are asked' })
     expect(why.textContent).toContain(
-      'sum comes from what read_mail gave back. This may have been written by somebody outside',
+      'sum comes from the result of read_mail. It is untrusted: somebody outside may have written it',
     )
-    expect(why.textContent).toContain('The model had been shown what is private to anna')
+    expect(why.textContent).toContain('The model had seen data that is private to anna')
     const link = within(why).getByRole('link', { name: 'Where it came from' }) as HTMLAnchorElement
     expect(new URL(link.href).searchParams.get('origin')).toBe('†state.sum')
     expect(form().textContent).toContain('Send all to eve')
@@ -110,7 +110,7 @@ describe('Approval', () => {
   it('has nothing to press for who may not read what it would be given', async () => {
     await show(...asked({ withheld: true, type: 'object', size: 40 }))
     expect(form().textContent).toContain('withheld')
-    expect(form().textContent).toContain('Somebody who may read it has to answer')
+    expect(form().textContent).toContain('Only a person who may read the arguments can answer')
     expect(screen.queryByRole('button', { name: /Approve|Deny/ })).toBeNull()
   })
 
@@ -123,6 +123,6 @@ describe('Approval', () => {
     } as const
     await show(...asked({ sum: 5 }), said)
     expect(screen.queryByRole('form')).toBeNull()
-    expect(screen.queryByText(/waits for you/)).toBeNull()
+    expect(screen.queryByText(/waiting for you/)).toBeNull()
   })
 })

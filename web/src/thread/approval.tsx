@@ -21,7 +21,7 @@ export interface ApprovalProps {
   approval: ApprovalState
 }
 
-/** Asks a person whether a call may run, with the arguments that will run. */
+/** Asks a person whether a call may run, and shows the arguments that will run. */
 export function Approval({ callId, name, approval }: ApprovalProps) {
   const conversation = useConversationId()
   const mayDecide = useMay('member')
@@ -36,7 +36,7 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
     setProblem(null)
     const why = approved || reason.trim() === '' ? undefined : reason.trim()
     try {
-      // The card changes when the log says so.
+      // The card changes when the event is in the log.
       await client.approve(conversation, callId, { approved, reason: why })
     } catch (error) {
       setProblem(errorText(error))
@@ -57,7 +57,7 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
       <GivenFrom callId={callId} approval={approval} />
       {problem && (
         <Notice tone="bad" code={problem.code} live className="mx-2.5 mb-2">
-          Your answer was not taken. {problem.message}
+          Your answer was not accepted. {problem.message}
         </Notice>
       )}
       {mayDecide && !isHidden && (
@@ -82,13 +82,13 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
   )
 }
 
-/** Exactly what will run: the arguments, or those of each item of a mapped call. */
+/** Renders exactly what will run: the arguments, or those of each item of a mapped call. */
 function Shown({ approval: { arguments: values, items } }: Pick<ApprovalProps, 'approval'>) {
   if (isWithheld(values)) {
     return (
       <div className="space-y-1 px-2.5 py-2">
         <WithheldValue value={values} />
-        <p className="text-ink-2">Somebody who may read it has to answer.</p>
+        <p className="text-ink-2">Only a person who may read the arguments can answer.</p>
       </div>
     )
   }

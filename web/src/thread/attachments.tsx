@@ -2,7 +2,7 @@ import type { Attachment } from 'byref/client'
 import { AssetImage } from '../references/asset-image.tsx'
 import { FileChip } from '../references/file-chip.tsx'
 
-/** The files of a message: pictures small, anything else by name. */
+/** Renders the files of a message: small images, and anything else by name. */
 export function Attachments({ attachments }: { attachments: readonly Attachment[] }) {
   return (
     <ul aria-label="Attachments" className="flex flex-wrap items-start gap-2">

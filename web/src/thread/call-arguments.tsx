@@ -2,7 +2,7 @@ import { JsonTree } from '../json/json-tree.tsx'
 import { fittingDepth, isBranch } from '../json/tree-rows.ts'
 import { InlineValue } from '../references/inline-value.tsx'
 
-/** A call's arguments as a list of names and values; where its output goes stands last. */
+/** Renders a call's arguments as a list of names and values. The target of its output is last. */
 export function CallArguments({ values }: { values: Record<string, unknown> }) {
   const entries = Object.entries(values)
   if (entries.length === 0) return <p className="px-2.5 py-1.5 text-ink-3">No arguments</p>

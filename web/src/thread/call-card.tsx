@@ -14,17 +14,17 @@ import { mappedItems } from './mapped-items.ts'
 /** Properties of {@link CallCard}. */
 export interface CallCardProps {
   id: string
-  /** The call as it was announced; null while only its letters are there. */
+  /** The announced call. Null while it is still streaming. */
   call: ToolCall | null
   /** The message that announces it. */
   messageId?: string
 }
 
-/** A call: what is called, with what, how it stands, and where its result is. */
+/** Renders a call: its tool, its arguments, its status, and a link to its result. */
 export function CallCard({ id, call, messageId }: CallCardProps) {
   const live = useConversation((state) => state.calls[id])
   const messages = useConversation((state) => state.messages)
-  // An id that is used again belongs to whichever message announced it; the newest has the live state.
+  // An id that is used again belongs to the message that announced it. The newest one has the live state.
   const { result, isNewest: newest } = roundOf(ledgerOf(messages), id, messageId)
   const status = callStatus(newest ? live : undefined, result)
   const name = call?.name ?? live?.name ?? 'tool'
@@ -59,7 +59,7 @@ export function CallCard({ id, call, messageId }: CallCardProps) {
   )
 }
 
-/** What it is called with, or as much of it as has been written. */
+/** Renders the arguments, or the part of them that has streamed. */
 function Arguments({ call, text }: { call: ToolCall | null; text: string }) {
   if (call) return <CallArguments values={call.arguments} />
   if (text === '') return null
@@ -89,7 +89,7 @@ function Status({ status, call }: { status: Status; call: CallState | undefined 
     ),
     waiting: (
       <span className="flex items-center gap-1 font-medium text-warn">
-        <Hand className="size-3.5" aria-hidden /> waits for you
+        <Hand className="size-3.5" aria-hidden /> waiting for you
       </span>
     ),
     running: (
@@ -117,7 +117,7 @@ function Status({ status, call }: { status: Status; call: CallState | undefined 
   return <span className="flex items-center gap-1 tabular-nums">{looks[status]}</span>
 }
 
-/** How many items of a mapped call are done. */
+/** Shows how many items of a mapped call are done. */
 function Items({ call }: { call: CallState }) {
   const items = mappedItems(call)
   if (!items) return null

@@ -1,6 +1,6 @@
 import type { CallState } from 'byref/client'
 
-/** How a call stands: a result decides; one that nobody answers any more is `unanswered`. */
+/** Returns the status of a call. A result decides it. A call that will never be answered is `unanswered`. */
 export function callStatus(
   live: CallState | undefined,
   result: { failed: boolean } | undefined,
@@ -9,7 +9,7 @@ export function callStatus(
   return live?.status ?? 'unanswered'
 }
 
-/** Milliseconds from the first beginning of these calls to their last end; null where one is not over. */
+/** Returns the milliseconds from the first start of these calls to their last end. Null if one is not finished. */
 export function timeTaken(calls: readonly (CallState | undefined)[]): number | null {
   const starts = calls.map((call) => Date.parse(call?.startedAt ?? ''))
   const ends = calls.map((call) => Date.parse(call?.finishedAt ?? ''))

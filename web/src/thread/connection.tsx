@@ -4,7 +4,7 @@ import { useConnection, useConversation } from '../app/conversation-context.tsx'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
-/** Says when the page does not follow the conversation, and why. Nothing while all is well. */
+/** Shows when the page does not follow the conversation, and why. Renders nothing while it does. */
 export function Connection() {
   const { status, error } = useConnection()
   const empty = useConversation((state) => state.messages.length === 0)

@@ -13,13 +13,13 @@ import { InputForm, isForm } from './input-form.tsx'
 import { JumpLink } from './jump-link.tsx'
 import { ledgerOf } from './ledger.ts'
 
-/** A write to the data board, as one line that opens. */
+/** Renders a write to the board as one line that can be opened. */
 export function DataLine({ message, inStep = false }: { message: Message; inStep?: boolean }) {
   const messages = useConversation((state) => state.messages)
   const [open, setOpen] = useState(false)
   const panel = useId()
   const block = readBlock(message)
-  // The answer that announces the call may still be being written.
+  // The answer that announces the call may still be streaming.
   const called = useConversation((state) => state.calls[block._call ?? '']?.call)
   const announced = block._call ? ledgerOf(messages).get(block._call)?.announced : undefined
   const call = announced?.at(-1)?.call ?? called

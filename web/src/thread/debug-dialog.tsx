@@ -12,12 +12,15 @@ import { Spinner } from '../ui/spinner.tsx'
 export interface DebugDialogProps {
   conversation: string
   message: string
-  /** JSON Pointer of what to show first. */
+  /** JSON Pointer to the value that is shown first. */
   at: string
   onClose: () => void
 }
 
-/** A message's debug data as a tree to open, search and copy from. It is loaded when this opens, and only then. */
+/**
+ * Renders a message's debug data as a tree that can be opened, searched and copied. They are loaded only when this
+ * opens.
+ */
 export function DebugDialog({ conversation, message, at, onClose }: DebugDialogProps) {
   const { data, error, isPending, isFetching, refetch } = useQuery(
     debugQuery(conversation, message),

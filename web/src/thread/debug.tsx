@@ -8,7 +8,7 @@ const DebugDialog = lazy(async () => ({
   default: (await import('./debug-dialog.tsx')).DebugDialog,
 }))
 
-/** Opens the debug data that the address names: of the message in the hash, where the view has `debug`. */
+/** Opens the debug data that the address names: those of the message in the hash, if the view has `debug`. */
 export function Debug() {
   const { debug } = useView()
   const { hash } = useLocation()

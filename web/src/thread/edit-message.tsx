@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
 
-/** Changes what a person said and goes on from there, in a conversation of its own. */
+/** Edits a person's message and continues from there in a new conversation. */
 export function EditMessage({ message, onClose }: { message: Message; onClose: () => void }) {
   const conversation = useConversationId()
   const navigate = useNavigate()
@@ -67,7 +67,7 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
       )}
       <div className="mt-2 flex flex-wrap items-center gap-2">
         <Button look="solid" type="submit" disabled={busy || text.trim() === ''}>
-          Go on from here
+          Continue from here
         </Button>
         <Button look="outline" onClick={onClose}>
           Cancel

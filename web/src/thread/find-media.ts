@@ -1,8 +1,8 @@
-/** A file within a result, as extraction leaves it there. */
+/** A file in a result, as extraction leaves it there. */
 export interface Media {
   ref: string
   kind: string
-  /** What it shows: its own title or name, else the title of what it is in. */
+  /** What it shows: its own title or name, or else the title of its container. */
   title?: string
 }
 
@@ -10,7 +10,7 @@ const MOST = 24
 
 const TITLES = ['title', 'caption', 'alt', 'fileName', 'name'] as const
 
-/** Every `{ assetRef, mimeType, kind }` within a value, each once, the first 24 in order. */
+/** Returns every `{ assetRef, mimeType, kind }` in a value once, at most the first 24. */
 export function findMedia(value: unknown): Media[] {
   const found = new Map<string, Media>()
   const seen = new Set<object>()

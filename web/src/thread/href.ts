@@ -1,10 +1,10 @@
-/** Where a message's or a text's link leads: into the app, out of it, or nowhere, and why. */
+/** The target of a link in a message or a text: in the app, outside, or rejected with a reason. */
 export type Target =
   | { type: 'app'; path: string }
   | { type: 'external'; url: string }
   | { type: 'refused'; reason: string }
 
-/** Decides on a link: only paths of this app and http(s) addresses are links. */
+/** Classifies a link. Only paths of this app and http(s) addresses are links. */
 export function readHref(href: string, origin: string = location.origin): Target {
   const text = href.trim()
   if (text.startsWith('/') && !/^\/[/\\]/.test(text)) {

@@ -11,7 +11,7 @@ import { stepTitle } from './step-title.ts'
 import { factsOf, StepFrame, stepStatus } from './step-view.tsx'
 import { isAside } from './timeline.ts'
 
-/** What is being written and called right now and is no message yet, or that the agent is thinking. */
+/** Renders text and calls that are streaming and not yet messages, or that the agent is thinking. */
 export function InProgress() {
   const messages = useConversation((state) => state.messages)
   const streaming = useConversation((state) => state.streaming)
@@ -48,7 +48,7 @@ export function InProgress() {
   )
 }
 
-/** An answer that calls tools already: a step, open, as it will stand in the thread. */
+/** Renders an answer that already calls tools, as an open step that looks as it will in the thread. */
 function OpenStep({ answer: { text, calls, results } }: { answer: OpenAnswer }) {
   const status = stepStatus(calls.map(({ status }) => status))
   return (
@@ -78,7 +78,7 @@ function isOpen({ status }: CallState): boolean {
   return status === 'planned' || status === 'waiting' || status === 'running'
 }
 
-/** Rendered as often as the machine manages: new text never blocks typing or scrolling. */
+/** Rendered as often as the machine can, so that new text never blocks typing or scrolling. */
 const StreamingText = memo(function StreamingText({ text }: { text: string }) {
   return <Text text={useDeferredValue(text)} />
 })

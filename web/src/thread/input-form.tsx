@@ -7,13 +7,13 @@ import { readBlock } from '../references/data-block.ts'
 import { asSchema, fieldsOf } from '../schema/schema-fields.ts'
 import { SchemaForm } from '../schema/schema-form.tsx'
 
-/** Whether a message asks a person for something: an input message with the schema of an object. */
+/** Returns whether a message asks a person for input: it is an input message with the schema of an object. */
 export function isForm(message: Message): boolean {
   const { kind, schema } = readBlock(message)
   return message.content_type === 'data' && kind === 'input' && fieldsOf(schema) !== null
 }
 
-/** The form that an input message's schema describes: what is entered is said as input, which starts a run. */
+/** Renders the form of an input message's schema. Submitting it sends an input message, which starts a run. */
 export function InputForm({ message }: { message: Message }) {
   const conversation = useConversationId()
   const mayWrite = useMay('member')

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
 
-/** A link to another place in the thread, by the id of its element. */
+/** Renders a link to another place in the thread, by the id of its element. */
 export function JumpLink({
   to,
   label,

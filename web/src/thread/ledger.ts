@@ -1,10 +1,13 @@
 import type { Message, ToolCall } from 'byref/client'
 import { readMetadata } from 'byref/client'
 
-/** Which message announced a call and which ones answer it, in the order of the log. */
+/** The messages that announce a call, and those that answer it, in the order of the log. */
 export interface LedgerEntry {
   announced: { messageId: string; call: ToolCall }[]
-  /** `round` is the announcement that a result answers, by its place; the first one for a result that came before it. */
+  /**
+   * `round` is the index of the announcement that a result answers. It is the first one for a result that came before
+   * it.
+   */
   results: { messageId: string; failed: boolean; round: number; isRepeated: boolean }[]
 }
 
@@ -13,7 +16,7 @@ export type Ledger = ReadonlyMap<string, LedgerEntry>
 
 const cache = new WeakMap<readonly Message[], Ledger>()
 
-/** Pairs calls and results by id; message types do not matter. */
+/** Pairs calls and results by id. Message types do not matter. */
 export function ledgerOf(messages: readonly Message[]): Ledger {
   const known = cache.get(messages)
   if (known) return known
@@ -27,7 +30,7 @@ export function ledgerOf(messages: readonly Message[]): Ledger {
     const { calls, result } = readMetadata(message)
     if (result) {
       const { announced, results } = entry(result.callId)
-      // An id that is used again begins a round of its own.
+      // An id that is used again starts a new round.
       const round = Math.max(0, announced.length - 1)
       const isRepeated = results.some((other) => other.round === round)
       results.push({
@@ -43,7 +46,9 @@ export function ledgerOf(messages: readonly Message[]): Ledger {
   return ledger
 }
 
-/** The call that a result answers: of its own list first, then of the conversation; null for an unknown id. */
+/**
+ * Returns the call that a result answers, first from its own list, then from the conversation. Null for an unknown id.
+ */
 export function answeredCall(message: Message, ledger: Ledger): ToolCall | null {
   const { calls, result } = readMetadata(message)
   if (!result) return null
@@ -53,7 +58,7 @@ export function answeredCall(message: Message, ledger: Ledger): ToolCall | null 
   return own ?? entry?.announced[round]?.call ?? null
 }
 
-/** The round of a call that a message announced: its first result, and whether it is the newest of its id. */
+/** Returns the round of a call that a message announced: its first result, and whether it is the newest with its id. */
 export function roundOf(
   ledger: Ledger,
   callId: string,

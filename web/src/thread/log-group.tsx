@@ -9,7 +9,7 @@ import { MessageActions } from './message-actions.tsx'
 import { MessageFooter } from './message-body.tsx'
 import { senderName } from './message-header.tsx'
 
-/** Messages of type `log`: out of the way, one press from being read, with all that their metadata say. */
+/** Renders messages of type `log`, folded, with all of their metadata. */
 export function LogGroup({ messages }: { messages: Message[] }) {
   return (
     <details className="mt-1.5 text-xs sm:ml-8">

@@ -1,14 +1,14 @@
 import type { CallState } from 'byref/client'
 
-/** How far a mapped call is. */
+/** The progress of a mapped call. */
 export interface MappedItems {
   done: number
   failed: number
-  /** How many there are. */
+  /** The number of items. */
   of: number
 }
 
-/** The items of a mapped call, or null where it is none or has not begun. */
+/** Returns the items of a mapped call. Null for any other call, and before it starts. */
 export function mappedItems({ items = {}, itemCount }: CallState): MappedItems | null {
   if (itemCount === undefined) return null
   const ended = Object.values(items).filter(({ done }) => done)

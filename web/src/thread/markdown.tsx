@@ -40,7 +40,7 @@ const components: Components = {
     ),
 }
 
-/** Text as Markdown, sanitised; media come from assets only, and references show what they name. */
+/** Renders text as sanitized Markdown. Media come only from assets, and references show their values. */
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   return (
     <div className="prose-byref">

@@ -58,7 +58,7 @@ describe('MessageActions', () => {
       'Copy text',
       'Copy link',
       'Try againIn a new conversation',
-      'Edit and go on from hereIn a new conversation',
+      'Edit and continue from hereIn a new conversation',
       'Fork from here',
       'Delete…',
     ])
@@ -66,7 +66,7 @@ describe('MessageActions', () => {
     await show([question, reply])
     const items = namesIn(await menuOf('a'))
     expect(items).toContain('Debug data')
-    expect(items).not.toContain('Edit and go on from hereIn a new conversation')
+    expect(items).not.toContain('Edit and continue from hereIn a new conversation')
   })
 
   it('says again what led to an answer, in a conversation of its own', async () => {

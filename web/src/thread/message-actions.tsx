@@ -18,13 +18,13 @@ import { isSaidByPerson, saidBefore } from './say-again.ts'
 /** Properties of {@link MessageActions}. */
 export interface MessageActionsProps {
   message: Message
-  /** The last message that belongs to it, where a fork at it ends; by default itself. */
+  /** The last message that belongs to it, which a fork includes. Default: the message itself. */
   last?: Message
-  /** Opens the message for changes, where it can be changed. */
+  /** Opens the message for editing. Absent if it cannot be edited. */
   onEdit?: () => void
 }
 
-/** What can be done with a message: a quiet button over its corner, by keyboard too, with a menu behind it. */
+/** Renders the actions of a message: a button at its corner with a menu, also for the keyboard. */
 export function MessageActions({ message, last = message, onEdit }: MessageActionsProps) {
   const conversation = useConversationId()
   const [asksToDelete, setAsksToDelete] = useState(false)
@@ -70,7 +70,7 @@ export function MessageActions({ message, last = message, onEdit }: MessageActio
           onConfirm={() => client.deleteMessage(conversation, message.id)}
           onClose={() => setAsksToDelete(false)}
         >
-          What it says is taken away for everybody, with its debug data. This cannot be undone.
+          Its content and its debug data are deleted for everybody. This cannot be undone.
         </Confirm>
       )}
     </div>
@@ -100,7 +100,7 @@ function Items({
       forgetConversations()
       await navigate({ to: '/c/$conversationId', params: { conversationId } })
     } catch (error) {
-      tellError('That did not work, and nothing was changed.', error)
+      tellError('That failed, and nothing was changed.', error)
     }
   }
 
@@ -138,7 +138,7 @@ function Items({
           )}
           {onEdit && isText && isSaidByPerson(message) && (
             <MenuItem icon={Pencil} hint="In a new conversation" onSelect={onEdit}>
-              Edit and go on from here
+              Edit and continue from here
             </MenuItem>
           )}
           <MenuItem icon={GitFork} onSelect={() => void goTo(fork())}>
@@ -153,7 +153,7 @@ function Items({
             icon={Trash2}
             danger
             disabled={!isOver}
-            hint={isOver ? undefined : 'Not while a run is on'}
+            hint={isOver ? undefined : 'Not during a run'}
             onSelect={onDelete}
           >
             Delete…
@@ -168,6 +168,6 @@ async function copy(text: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text)
   } catch (error) {
-    tellError('The browser did not let it be copied.', error)
+    tellError('The browser did not allow copying.', error)
   }
 }

@@ -11,7 +11,7 @@ import { Attachments } from './attachments.tsx'
 import { MessageLink } from './message-link.tsx'
 import { readContent } from './read-content.ts'
 
-/** What a message says, by its type, with what is attached to it. */
+/** Renders a message by its type, with its attachments. */
 export function MessageBody({ message }: { message: Message }) {
   const { messages } = useRenderers()
   const { attachments, href, isIncomplete, problems, reasoning } = readMetadata(message)
@@ -27,7 +27,7 @@ export function MessageBody({ message }: { message: Message }) {
         body
       )}
       {attachments.length > 0 && <Attachments attachments={attachments} />}
-      {isIncomplete && <p className="text-2xs text-ink-3">Stopped before its end.</p>}
+      {isIncomplete && <p className="text-2xs text-ink-3">Stopped before it was complete.</p>}
       {problems.length > 0 && (
         <p className="text-2xs text-warn [overflow-wrap:anywhere]">
           Malformed: {problems.map(({ message }) => message).join('; ')}.
@@ -37,7 +37,7 @@ export function MessageBody({ message }: { message: Message }) {
   )
 }
 
-/** The JSON of an answer whose form was asked for, and the schema that it was asked by; null for any other message. */
+/** Returns the JSON of a structured answer and its schema. Null for any other message. */
 function useStructuredAnswer(message: Message): { value: unknown; schema: unknown } | null {
   const schema = useConversation(({ runs }) => {
     const wrote = ({ messageId }: { messageId: string }) => messageId === message.id
@@ -61,7 +61,7 @@ function Reasoning({ texts }: { texts: string[] }) {
   )
 }
 
-/** What its sender had to say about a message; what it says of tokens leads to their usage in the debug data. */
+/** Renders the footer of a message. Token counts link to their usage in the debug data. */
 export function MessageFooter({ message }: { message: Message }) {
   const { footer, hasDebug } = readMetadata(message)
   const maySeeDebug = useSeesDebug() && hasDebug
@@ -82,7 +82,7 @@ export function MessageFooter({ message }: { message: Message }) {
   )
 }
 
-/** Leads to what the provider said about the tokens. */
+/** Renders a link to the provider's token usage. */
 function UsageLink({ messageId, children }: { messageId: string; children: string }) {
   return (
     <Link

@@ -12,7 +12,7 @@ const ICONS: Record<string, typeof User> = {
   plugin: Wrench,
 }
 
-/** Who speaks, on whose behalf, and when. */
+/** Renders the sender of a message, on whose behalf it speaks, and the time. */
 export function MessageHeader({ message, label }: { message: Message; label?: WrittenLabelTree }) {
   const role = message.sender?.participant_role ?? 'unknown'
   const { attribution } = readMetadata(message)
@@ -39,7 +39,7 @@ export function MessageHeader({ message, label }: { message: Message; label?: Wr
   )
 }
 
-/** A sender's role as a picture. */
+/** Renders a sender's role as an icon. */
 export function Avatar({ of: role }: { of: string }) {
   const Icon = ICONS[role] ?? Cog
   return (
@@ -55,11 +55,11 @@ export function Avatar({ of: role }: { of: string }) {
   )
 }
 
-/** What a sender is called: by name, else by id; "You" for a person that the server does not know. */
+/** Returns the name of a sender, or else its id. "You" is a person whom the server does not know. */
 export function senderName({ sender }: Pick<Message, 'sender'>): string {
   if (sender?.name) return sender.name
   const { participant_id: id, participant_role: role = 'unknown' } = sender ?? {}
-  // Somebody without a name of their own goes by their role.
+  // A sender without a name is called by its role.
   if (id && id !== role) return id
   if (role === 'user') return 'You'
   return role.charAt(0).toUpperCase() + role.slice(1)

@@ -4,8 +4,8 @@ import { type ReactNode, useId } from 'react'
 import { readHref } from './href.ts'
 
 /**
- * A message that is a link as a whole: the link lies over it, and what is in the message and can be pressed lies over the
- * link, since links do not nest.
+ * Renders a message that is a link. The link covers the message, and interactive parts are above the link, because
+ * links cannot be nested.
  */
 export function MessageLink({ href, children }: { href: string; children: ReactNode }) {
   const target = readHref(href)

@@ -15,11 +15,11 @@ import { ResultCard } from './result-card.tsx'
 export interface MessageViewProps {
   message: Message
   header: boolean
-  /** Whether it stands in a step, which shows the pictures and files of its results itself. */
+  /** Whether it is in a step, which shows the images and files of its results itself. */
   inStep?: boolean
 }
 
-/** One message that calls nothing: a result and a data block in their own forms, all others by their type. */
+/** Renders one message without calls: a result or a data block in its own form, any other by its type. */
 export function MessageView({ message, header, inStep }: MessageViewProps) {
   const [isEdited, setEdited] = useState(false)
   const label = useLabels().messages[message.id]

@@ -8,17 +8,17 @@ import {
 import { readBlock } from '../references/data-block.ts'
 import { callsOf } from './run-phase.ts'
 
-/** An answer that is being written and is no message yet. */
+/** An answer that is streaming and not yet a message. */
 export interface OpenAnswer {
-  /** That of the message that it becomes. */
+  /** The id of the message that it will become. */
   id: string
   text: string
   calls: CallState[]
-  /** What its first calls came to already; in the conversation these will follow the answer. */
+  /** The results of its first calls. In the conversation they will follow the answer. */
   results: Message[]
 }
 
-/** The answer that is being written now, or null. */
+/** Returns the answer that is streaming now, or null. */
 export function openAnswer(
   state: Pick<ConversationState, 'messages' | 'runs' | 'calls' | 'streaming'>,
 ): OpenAnswer | null {
@@ -33,7 +33,7 @@ export function openAnswer(
   }
 }
 
-/** Results, and what was written with them, of an answer that is still being written. */
+/** Returns the results, and the data written with them, of an answer that is still streaming. */
 export function earlyResults(state: Pick<ConversationState, 'messages' | 'runs'>): Message[] {
   const run = openRun(state)
   const step = run?.steps.at(-1)
@@ -44,7 +44,7 @@ export function earlyResults(state: Pick<ConversationState, 'messages' | 'runs'>
   return state.messages.slice(start).filter((message) => own.has(callBehind(message)))
 }
 
-/** The id of the call whose result this is, or that wrote it. */
+/** Returns the id of the call whose result this is, or that wrote it. */
 export function callBehind(message: Message): string | undefined {
   const { result } = readMetadata(message)
   return result?.callId ?? (message.content_type === 'data' ? readBlock(message)._call : undefined)

@@ -6,8 +6,8 @@ import { readContent } from './read-content.ts'
 import type { TimelineItem } from './timeline.ts'
 
 /**
- * Gives each step the pictures and files of its results that no message of the same turn shows: whatever is made is
- * seen once, where the answer puts it, else under the step that made it.
+ * Gives each step the images and files of its results that no message of the same turn shows. Everything is shown once:
+ * where the answer puts it, or else below the step that made it.
  */
 export function placeMedia(items: readonly TimelineItem[]): void {
   let start = 0
@@ -21,7 +21,7 @@ export function placeMedia(items: readonly TimelineItem[]): void {
 function placeTurn(turn: readonly TimelineItem[]): void {
   const made = turn.map((item) => (item.type === 'step' ? mediaOf(item.asides) : []))
   if (made.every(({ length }) => length === 0)) return
-  // What a step says folds away, so it shows nothing for good.
+  // Text in a step is folded away, so it does not count as shown.
   const shown = new Set(
     turn.flatMap((item) => (item.type === 'message' ? assetsShownBy(item.message) : [])),
   )
@@ -36,12 +36,12 @@ function placeTurn(turn: readonly TimelineItem[]): void {
   }
 }
 
-/** Whether a turn begins here: with what a person says. */
+/** Returns whether a turn starts here, with a message of a person. */
 function isTurn(item: TimelineItem | undefined): boolean {
   return item?.type === 'message' && item.message.sender?.participant_role === 'user'
 }
 
-/** The pictures and files within results: of their content, and attached to them. */
+/** Returns the images and files in results: in their content, and attached to them. */
 export function mediaOf(results: readonly Message[]): Media[] {
   return results.flatMap((message) => {
     const known = mediaCache.get(message)
@@ -63,7 +63,7 @@ export function mediaOf(results: readonly Message[]): Media[] {
 const mediaCache = new WeakMap<Message, Media[]>()
 const shownCache = new WeakMap<Message, string[]>()
 
-/** The ids of the assets that a message's own text puts somewhere. */
+/** Returns the ids of the assets that a message's own text shows. */
 function assetsShownBy(message: Message): string[] {
   const known = shownCache.get(message)
   if (known) return known

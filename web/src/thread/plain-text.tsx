@@ -4,7 +4,7 @@ import { EmbeddedAsset } from '../references/embedded-asset.tsx'
 import { findEmbedded } from '../references/kinds.ts'
 import { EmbeddedVariable } from '../references/variable-chip.tsx'
 
-/** Text to the letter; only references between `<|` and `|>` show what they name. */
+/** Renders text literally. Only references between `<|` and `|>` show their values. */
 export function PlainText({ text }: { text: string }) {
   const found = marksIn(text)
   return (

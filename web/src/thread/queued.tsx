@@ -2,7 +2,7 @@ import { Clock } from 'lucide-react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { MessageView } from './message-view.tsx'
 
-/** Messages that are said and not yet heard: they wait for a run or a step of their own. */
+/** Renders sent messages that wait for a run or a step. */
 export function Queued() {
   const inbox = useConversation((state) => state.inbox)
   return inbox.map(({ message, deliver }) => (

@@ -1,6 +1,6 @@
 import type { Message } from 'byref/client'
 
-/** A message's content; JSON that came as text is read. */
+/** Returns a message's content. JSON in text is parsed. */
 export function readContent({ content }: Message): unknown {
   if (typeof content !== 'string' || !/^\s*[{[]/.test(content)) return content
   try {

@@ -1,4 +1,4 @@
-/** The id of the element that an address's hash names; the hash itself where it is malformed. */
+/** Returns the id of the element that an address's hash names, or the hash itself if it is malformed. */
 export function readHash(hash: string): string {
   try {
     return decodeURIComponent(hash)

@@ -1,9 +1,9 @@
 import { findTextMarks, formatAssetRef, parseAssetRef } from 'byref/client'
 
 /**
- * Markdown whose references between `<|` and `|>` are such that Markdown knows: of assets, links without a text where
- * they stand alone, the bare address where they are the target of a link or a picture; of variables, code with the marks, which
- * the renderer shows as what it names.
+ * Converts references between `<|` and `|>` to standard Markdown. An asset becomes a link without text, or the bare
+ * address if it is the target of a link or an image. A variable becomes code with the marks, which the renderer
+ * replaces by its value.
  */
 export function referencesToLinks(text: string): string {
   let result = ''

@@ -18,20 +18,20 @@ import { answeredCall, ledgerOf } from './ledger.ts'
 import { senderName } from './message-header.tsx'
 import { readContent } from './read-content.ts'
 
-/** What a call gave back, whatever type its message has. */
+/** Renders the result of a call, whatever type its message has. */
 export function ResultCard({
   message,
   inStep = false,
 }: {
   message: Message
-  /** Whether it stands in a step, which shows its pictures and files itself. */
+  /** Whether it is in a step, which shows its images and files itself. */
   inStep?: boolean
 }) {
   const messages = useConversation((state) => state.messages)
   const label = useLabels().messages[message.id]
   const ledger = ledgerOf(messages)
   const { result, attribution, attachments, footer } = readMetadata(message)
-  // The answer that announces the call may still be being written.
+  // The answer that announces the call may still be streaming.
   const called = useConversation((state) => result && state.calls[result.callId]?.call)
   if (!result) return null
   const entry = ledger.get(result.callId)
@@ -128,7 +128,7 @@ function ResultBody({
 }) {
   if (isWithheld(content)) return <WithheldValue value={content} />
   if (content === null || content === undefined || content === '') {
-    return media.length > 0 ? null : <p className="text-ink-3">Nothing came back.</p>
+    return media.length > 0 ? null : <p className="text-ink-3">The result is empty.</p>
   }
   if (typeof content === 'string') {
     return (

@@ -11,29 +11,29 @@ import { tellError } from '../ui/toasts.tsx'
 const REASONS: Record<Exclude<FinishReason, 'done'>, string> = {
   cancelled: 'Stopped.',
   step_limit:
-    'Stopped: it took as many steps as one run may have. Say “go on” to let it work further.',
-  token_limit: 'Stopped: it used as many tokens as one run may use.',
-  cost_limit: 'Stopped: it cost as much as one run may cost.',
-  time_limit: 'Stopped: it took as long as one run may take.',
-  length: 'The answer was cut at the limit of its length.',
+    'Stopped: the run reached its maximum number of steps. Send “go on” to let it continue.',
+  token_limit: 'Stopped: the run reached its token limit.',
+  cost_limit: 'Stopped: the run reached its cost limit.',
+  time_limit: 'Stopped: the run reached its time limit.',
+  length: 'The answer was cut off at its maximum length.',
   content_filter: 'The provider withheld the rest of the answer.',
 }
 
-/** What a failure means for who waits for the answer, where its message alone does not say so. */
+/** What a failure means for the user, if its message alone does not say so. */
 const FAILURES: Record<string, string> = {
-  model_unauthorized: 'The model’s provider did not take the key.',
+  model_unauthorized: 'The model provider rejected the API key.',
   model_failed: 'The model did not answer.',
-  interrupted: 'The server stopped while it worked on this.',
-  output_invalid: 'The answer was not in the form that was asked for.',
-  log_failed: 'The conversation could not be written down.',
-  storage_full: 'There is no room left for what it made.',
+  interrupted: 'The server stopped during this run.',
+  output_invalid: 'The answer did not have the requested format.',
+  log_failed: 'The conversation could not be saved.',
+  storage_full: 'There is no storage space left for the results.',
 }
 
-/** Why a run ended before the agent was done, and what to do about it. */
+/** Renders why a run ended early, and what to do about it. */
 export function RunEnd({ run }: { run: RunState }) {
   const { error, reason = 'done' } = run
   if (error) {
-    const known = FAILURES[error.code] ?? 'Something went wrong on the way to the answer.'
+    const known = FAILURES[error.code] ?? 'Something went wrong before the answer was complete.'
     return (
       <Notice
         tone="bad"
@@ -41,7 +41,7 @@ export function RunEnd({ run }: { run: RunState }) {
         className="mt-3 sm:ml-8"
         actions={<TryAgain run={run} />}
       >
-        {known} What was said and made before is kept.
+        {known} Earlier messages and results are kept.
         <span className="mt-0.5 line-clamp-6 text-xs text-ink-2">{error.message}</span>
       </Notice>
     )
@@ -60,7 +60,7 @@ export function RunEnd({ run }: { run: RunState }) {
   )
 }
 
-/** Says again what the run was about, in a conversation of its own. */
+/** Sends the run's message again in a new conversation. */
 function TryAgain({ run }: { run: RunState }) {
   const conversation = useConversationId()
   const navigate = useNavigate()
@@ -76,7 +76,7 @@ function TryAgain({ run }: { run: RunState }) {
       forgetConversations()
       await navigate({ to: '/c/$conversationId', params: { conversationId } })
     } catch (error) {
-      tellError('It was not said again.', error)
+      tellError('The message was not sent again.', error)
     } finally {
       setBusy(false)
     }
@@ -86,7 +86,7 @@ function TryAgain({ run }: { run: RunState }) {
     <Button
       look="outline"
       disabled={busy}
-      title="Says it again in a new conversation"
+      title="Sends the message again in a new conversation"
       onClick={() => void again(conversation, said)}
     >
       Try again

@@ -1,9 +1,9 @@
 import { type CallState, type ConversationState, openRun } from 'byref/client'
 
-/** Whether something is going on: a run is under way, it only waits for a person, or neither. */
+/** Whether a run is active, only waits for a person, or neither. */
 export type RunPhase = 'running' | 'waiting' | 'over'
 
-/** How the conversation's last run stands. */
+/** Returns the phase of the conversation's last run. */
 export function runPhase(state: Pick<ConversationState, 'runs' | 'calls'>): RunPhase {
   const run = openRun(state)
   if (!run) return 'over'
@@ -13,7 +13,7 @@ export function runPhase(state: Pick<ConversationState, 'runs' | 'calls'>): RunP
   return statuses.has('waiting') && !statuses.has('running') ? 'waiting' : 'running'
 }
 
-/** The calls of a step, in the order of its answer. */
+/** Returns the calls of a step, in the order of its answer. */
 export function callsOf(
   { calls }: Pick<ConversationState, 'calls'>,
   { callIds }: { callIds: readonly string[] },

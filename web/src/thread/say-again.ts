@@ -1,7 +1,7 @@
 import type { Message } from 'byref/client'
 import { readMetadata } from 'byref/client'
 
-/** Whether a person said this, so that it can be said again. */
+/** Returns whether a person sent this message, so that it can be sent again. */
 export function isSaidByPerson(message: Message): boolean {
   return (
     message.sender?.participant_role === 'user' &&
@@ -10,7 +10,7 @@ export function isSaidByPerson(message: Message): boolean {
   )
 }
 
-/** What a person said that led to this message: itself, or the last before it; null where there is none. */
+/** Returns the person's message that led to this message: itself, or the last one before it. Null if there is none. */
 export function saidBefore(messages: readonly Message[], message: Message): Message | null {
   if (isSaidByPerson(message)) return message
   const at = messages.findIndex(({ id }) => id === message.id)

@@ -4,9 +4,9 @@ import { FileChip } from '../references/file-chip.tsx'
 import { parse } from '../references/kinds.ts'
 import type { Media } from './find-media.ts'
 
-/** What a step made and no message shows: pictures with what they show, files by name. */
+/** Renders what a step made and no message shows: images with their titles, files by name. */
 export function StepMedia({ media, title }: { media: readonly Media[]; title: string }) {
-  // The answer that is being written may put it somewhere.
+  // The streaming answer may show it.
   const written = useConversation(({ streaming }) => {
     const texts = Object.values(streaming)
     return media

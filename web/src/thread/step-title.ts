@@ -5,7 +5,9 @@ const INTENT =
 
 const LONGEST = 140
 
-/** What a step did, in a line: the first sentence of its commentary without "I will", else the names of its tools. */
+/**
+ * Returns a title for a step: the first sentence of its commentary without "I will", or else the names of its tools.
+ */
 export function stepTitle(commentary: unknown, calls: readonly Pick<ToolCall, 'name'>[]): string {
   const sentence = typeof commentary === 'string' ? firstSentence(plain(commentary)) : ''
   const said = sentence.replace(INTENT, '')
@@ -17,7 +19,7 @@ export function stepTitle(commentary: unknown, calls: readonly Pick<ToolCall, 'n
   return capitalised(tools.join(', ')) || 'Step'
 }
 
-/** A tool's name as words: `chart_rows` is "chart rows". */
+/** Returns a tool's name as words: `chart_rows` is "chart rows". */
 function readable(name: string): string {
   return name
     .replace(/([\p{Ll}\d])(\p{Lu})/gu, '$1 $2')
@@ -26,7 +28,7 @@ function readable(name: string): string {
     .toLowerCase()
 }
 
-/** Markdown's marks left out, as far as they stand in a sentence. */
+/** Removes Markdown marks within a sentence. */
 function plain(text: string): string {
   return text
     .slice(0, 2_000)

@@ -24,25 +24,25 @@ import { StepMedia } from './step-media.tsx'
 import { stepTitle } from './step-title.ts'
 import type { StepItem } from './timeline.ts'
 
-/** How a step stands, from its calls: what a person must see of it first. */
+/** The status of a step, from its calls: the most important one for a person. */
 export type StepStatus = 'running' | 'waiting' | 'failed' | 'unanswered' | 'done'
 
 /** Properties of {@link StepFrame}. */
 export interface StepFrameProps {
   title: string
-  /** The title while it is open and says the rest in full. */
+  /** The title while it is open, because the open step shows the rest. */
   openTitle: string
   status: StepStatus
-  /** How many calls, and how long they took, in words. */
+  /** The number of calls and their duration, in words. */
   facts: string
-  /** Whether it is open unless a person says otherwise. */
+  /** Whether it is open by default. */
   open: boolean
-  /** Whether a menu stands at the end of its line where there is no pointer to hover with. */
+  /** Whether its line ends with a menu on devices without hover. */
   hasMenu?: boolean
   children: () => ReactNode
 }
 
-/** A step of the agent's: a line that opens. What a person opened or closed stays so. */
+/** Renders a step as a line that can be opened. It stays as a person opened or closed it. */
 export function StepFrame(props: StepFrameProps) {
   const { title, openTitle, status, facts, open, hasMenu, children } = props
   const [chosen, setChosen] = useState<boolean | null>(null)
@@ -50,7 +50,7 @@ export function StepFrame(props: StepFrameProps) {
   const panel = useId()
   if (wasOpen !== open) {
     setWasOpen(open)
-    // An address that leads into it, or a failure, counts for more than an earlier press.
+    // An address that leads into it, or a failure, overrides an earlier click.
     if (open) setChosen(null)
   }
   const isOpen = chosen ?? open
@@ -88,7 +88,7 @@ export function StepFrame(props: StepFrameProps) {
 
 const ICONS: Record<StepStatus, { icon: ReactNode; label: string }> = {
   running: { icon: <Spinner className="size-3.5" />, label: 'running' },
-  waiting: { icon: <Hand className="size-3.5 text-warn" aria-hidden />, label: 'waits for you' },
+  waiting: { icon: <Hand className="size-3.5 text-warn" aria-hidden />, label: 'waiting for you' },
   failed: { icon: <X className="size-3.5 text-bad" aria-hidden />, label: 'failed' },
   unanswered: { icon: <Ban className="size-3.5 text-warn" aria-hidden />, label: 'not finished' },
   done: { icon: <Check className="size-3.5 text-good" aria-hidden />, label: 'done' },
@@ -104,7 +104,9 @@ function StepIcon({ status }: { status: StepStatus }) {
   )
 }
 
-/** A message that calls tools, folded into a line once the answer stands; what failed stays open. */
+/**
+ * Renders a message that calls tools. It is folded into a line when the answer is complete; a failed step stays open.
+ */
 export function StepView({ item }: { item: StepItem }) {
   const { message, header, asides, media } = item
   const { calls } = readMetadata(message)
@@ -151,9 +153,9 @@ export function StepView({ item }: { item: StepItem }) {
 interface Standing {
   status: StepStatus
   taken: number | null
-  /** Whether its run is still under way. */
+  /** Whether its run continues. */
   isOnItsWay: boolean
-  /** Whether a call has more results than one. */
+  /** Whether a call has more than one result. */
   isOdd: boolean
 }
 
@@ -178,7 +180,7 @@ function stepStanding(
   }
 }
 
-/** How the calls of a step stand together. */
+/** Returns the status of a step from its calls. */
 export function stepStatus(calls: readonly CallState['status'][]): StepStatus {
   if (calls.includes('waiting')) return 'waiting'
   if (calls.some((status) => status === 'running' || status === 'planned')) return 'running'
@@ -187,7 +189,7 @@ export function stepStatus(calls: readonly CallState['status'][]): StepStatus {
   return calls.includes('unanswered') ? 'unanswered' : 'done'
 }
 
-/** `2 calls · 74 ms`, and what is not as it should be. */
+/** Returns `2 calls · 74 ms`, and anything unusual. */
 export function factsOf(calls: number, status: StepStatus, taken: number | null): string {
   const count = calls === 1 ? '1 call' : `${formatCount(calls)} calls`
   const trouble = status === 'failed' || status === 'unanswered' || status === 'waiting'
@@ -199,7 +201,7 @@ export function factsOf(calls: number, status: StepStatus, taken: number | null)
   return parts.filter(Boolean).join(' · ')
 }
 
-/** Whether the address names something within the step. */
+/** Returns whether the address names something in the step. */
 function useIsLinked({ message, asides }: StepItem): boolean {
   const hash = useLocation({ select: ({ hash }) => readHash(hash) })
   const { calls } = readMetadata(message)

@@ -236,7 +236,7 @@ describe('ThreadItem', () => {
 
   it('marks a reference that names nothing', async () => {
     await show(message({ content: 'see <|asset://gone|>' }))
-    expect(await screen.findByText('There is no such asset.')).toBeTruthy()
+    expect(await screen.findByText('This asset does not exist.')).toBeTruthy()
   })
 
   it('shows what a variable names, and marks one that names nothing', async () => {
@@ -255,10 +255,10 @@ describe('ThreadItem', () => {
     )
     const links = (await screen.findAllByRole('link')).map(({ textContent }) => textContent)
     expect(links).toEqual(['†state', '284.5', '†state.rows', '†state.far.rows', '284.5'])
-    const broken = screen.getAllByText('There is no such value.')
+    const broken = screen.getAllByText('This value does not exist.')
     expect(broken.map(({ parentElement }) => parentElement?.textContent)).toEqual([
-      '†state.noneThere is no such value.',
-      '†goneThere is no such value.',
+      '†state.noneThis value does not exist.',
+      '†goneThis value does not exist.',
     ])
   })
 
@@ -266,7 +266,7 @@ describe('ThreadItem', () => {
     await show(message({ content: '![Rain](<|asset://gone|>)' }))
     fireEvent.error(await screen.findByRole('img', { name: 'Rain' }))
     expect(screen.queryByRole('img')).toBeNull()
-    expect(screen.getByText('There is no picture at this reference.')).toBeTruthy()
+    expect(screen.getByText('There is no image at this reference.')).toBeTruthy()
   })
 
   it('keeps log messages out of the way, with what their metadata say', async () => {
@@ -336,7 +336,7 @@ describe('ThreadItem', () => {
     expect(screen.getByText('model_unauthorized')).toBeTruthy()
     expect(screen.getByText('The key is wrong.')).toBeTruthy()
     expect(
-      screen.getByText(/did not take the key\. What was said and made before is kept/),
+      screen.getByText(/rejected the API key\. Earlier messages and results are kept/),
     ).toBeTruthy()
   })
 })

@@ -9,7 +9,7 @@ import { RunEnd } from './run-end.tsx'
 import { StepView } from './step-view.tsx'
 import type { TimelineItem } from './timeline.ts'
 
-/** One entry of the thread; one that cannot be shown says so and leaves the others standing. */
+/** Renders one entry of the thread. If it fails, it shows the error, and the other entries stay. */
 export const ThreadItem = memo(
   function ThreadItem({ item }: { item: TimelineItem }) {
     return (

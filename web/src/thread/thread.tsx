@@ -21,7 +21,7 @@ import { WindowEdge } from './window-edge.tsx'
 
 const NONE: readonly Message[] = []
 
-/** The second pane: everything that was said, called and answered, and what is being written now. */
+/** Renders the second pane: all messages, calls and results, and the streaming answer. */
 export function Thread() {
   const id = useConversationId()
   const loaded = useLoaded()
@@ -97,14 +97,14 @@ export function Thread() {
       )}
       <p role="status" className="sr-only">
         {phase === 'running' && 'The agent is working.'}
-        {phase === 'waiting' && 'The agent waits for your approval of a call.'}
+        {phase === 'waiting' && 'The agent is waiting for your approval of a call.'}
       </p>
       <Debug />
     </section>
   )
 }
 
-/** Whoever says something wants to see it, wherever the thread was scrolled to. */
+/** Scrolls to the end when the user sends a message, from any position. */
 function useSeenWhenSent(messages: readonly Message[], toBottom: () => void): void {
   const before = useRef(0)
   useEffect(() => {
@@ -119,7 +119,7 @@ function isPerson({ sender }: Message): boolean {
   return sender?.participant_role === 'user'
 }
 
-/** Brings what the address names into view, and marks it for a moment. */
+/** Scrolls to what the address names, and highlights it for a moment. */
 function useLinkedItem(hash: string, loaded: boolean, release: () => void): void {
   useEffect(() => {
     if (!hash || !loaded) return

@@ -4,7 +4,7 @@ import type { Media } from './find-media.ts'
 import { callBehind, earlyResults } from './open-answer.ts'
 import { placeMedia } from './place-media.ts'
 
-/** One entry of the thread, top to bottom. */
+/** One entry of the thread. */
 export type TimelineItem =
   | { type: 'message'; key: string; message: Message; header: boolean }
   | StepItem
@@ -13,7 +13,7 @@ export type TimelineItem =
   | { type: 'lost-calls'; key: string; calls: CallState[] }
   | { type: 'run-end'; key: string; run: RunState }
 
-/** A message that calls tools, with what the calls gave and wrote. */
+/** A message that calls tools, with the results and writes of its calls. */
 export interface StepItem {
   type: 'step'
   key: string
@@ -21,23 +21,23 @@ export interface StepItem {
   header: boolean
   /** Results and writes of its calls, in the order of the log. */
   asides: Message[]
-  /** Pictures and files out of the results that no message puts anywhere. */
+  /** Images and files of the results that no message shows. */
   media: Media[]
 }
 
 const MINUTE = 60_000
 
 /**
- * What the thread shows of what is durable: messages in their order but those that were deleted, one that calls tools with what
- * the calls came to, `log` messages gathered, runs that ended otherwise than well where they ended. A message has a
- * header unless the one before is the same sender's within a minute.
+ * Returns the entries of the thread from durable events: messages that were not deleted, steps with their results,
+ * groups of `log` messages, and runs that ended early. A message has a header unless the previous one is by the same
+ * sender within a minute.
  */
 export function timeline(
   state: Pick<ConversationState, 'messages' | 'runs' | 'calls'>,
 ): TimelineItem[] {
   const items: TimelineItem[] = []
   const asides = [...endedRuns(state.runs), ...lostCalls(state)].sort((a, b) => a.at - b.at)
-  // They stand below the answer that is being written.
+  // They are shown below the streaming answer.
   const early = new Set(earlyResults(state))
   let speaker: Speaker | null = null
   for (const message of state.messages) {
@@ -72,7 +72,7 @@ export function timeline(
   return [...items, ...asides.map(({ item }) => item)]
 }
 
-/** Whether a message is out of the way: of type `log`, and no call and no result. */
+/** Returns whether a message is folded away: it has the type `log`, and is neither call nor result. */
 function isLog(message: Message): boolean {
   const { calls, result } = readMetadata(message)
   return message.message_type === 'log' && calls.length === 0 && !result
@@ -87,7 +87,7 @@ interface Speaker {
   at: number
 }
 
-/** Whether a message has a look of its own, without a header: results and data. */
+/** Returns whether a message has its own form without a header: results and data. */
 export function isAside(message: Message): boolean {
   return message.content_type === 'data' || readMetadata(message).result !== null
 }

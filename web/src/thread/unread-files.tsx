@@ -4,7 +4,7 @@ import { useConversation } from '../app/conversation-context.tsx'
 import { AssetChip } from '../references/asset-chip.tsx'
 import { Notice } from '../ui/notice.tsx'
 
-/** The files of the conversation that could not be read for a prompt, each with the last cause. */
+/** Renders the files of the conversation that could not be read for a prompt, each with its last error. */
 export function UnreadFiles() {
   const errors = useConversation((state) => state.assetErrors)
   const files = useMemo(() => lastByReference(errors), [errors])

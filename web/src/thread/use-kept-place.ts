@@ -3,8 +3,8 @@ import { type RefObject, useEffect, useLayoutEffect, useRef } from 'react'
 type Place = { element: Element; top: number }
 
 /**
- * What is looked at stays where it is while earlier items come before it: call the function that this gives when they are
- * asked for. What counts is where the first item stands, since the other end may grow at the same time.
+ * Keeps the scroll position while earlier items are added. Call the returned function when they are requested. It uses
+ * the position of the first item, because the other end may grow at the same time.
  */
 export function useKeptPlace(
   scroller: RefObject<HTMLElement | null>,

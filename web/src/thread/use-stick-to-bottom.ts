@@ -1,18 +1,18 @@
 import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useState } from 'react'
 
-/** How near to the end still counts as being there, in pixels. */
+/** Maximum distance to the end that counts as being there, in pixels. */
 const NEAR = 48
 
 /**
- * Keeps a scrolling element at its end while its content grows, if and only if it is there: whoever scrolled up reads
- * on undisturbed, and so does who sees a part that is not `isWhole`, whose end is no end.
+ * Keeps a scrolling element at its end while its content grows, but only if it is there. A user who scrolled up is not
+ * disturbed. Neither is a user who sees a part that is not `isWhole`, because its end is not the real end.
  */
 export function useStickToBottom(isWhole = true): {
   scroller: RefObject<HTMLDivElement | null>
   content: RefObject<HTMLDivElement | null>
   atBottom: boolean
   toBottom: () => void
-  /** Lets go of the end, for something else that is to be seen. */
+  /** Stops following the end, to show something else. */
   release: () => void
 } {
   const scroller = useRef<HTMLDivElement>(null)
@@ -33,7 +33,7 @@ export function useStickToBottom(isWhole = true): {
     const onScroll = () => {
       const { scrollTop: top, scrollHeight: height, clientHeight } = outer
       const near = height - top - clientHeight < NEAR
-      // Content that grows or shrinks moves the end too: only a way up through the same content lets go.
+      // Growing or shrinking content moves the end, too. Only scrolling up in unchanged content stops following it.
       if (near) stuck.current = whole.current
       else if (top < last.top && height === last.height) stuck.current = false
       last = { top, height }

@@ -3,34 +3,34 @@ import { useCallback, useState } from 'react'
 import { readHash } from './read-hash.ts'
 import type { TimelineItem } from './timeline.ts'
 
-/** How many items are in the page at first. */
+/** Number of items on the page at first. */
 export const PAGE = 24
 
-/** How many come with each extension: few, so that the page takes keys and wheels between them. */
+/** Number of items that each extension adds. It is small, so that the page stays responsive. */
 export const MORE = 8
 
-/** How many of them stand before the one that the address names. */
+/** Number of items before the one that the address names. */
 const BEFORE = 8
 
-/** The items that are in the page: those from `start` to before `end`. */
+/** The items on the page: from `start` up to but not including `end`. */
 export interface Window {
   start: number
   end: number
-  /** Puts earlier ones before, or later ones behind. */
+  /** Adds earlier items before, or later ones after. */
   extend: (side: 'start' | 'end') => void
-  /** Goes to the newest ones. */
+  /** Shows the newest items. */
   toEnd: () => void
 }
 
 interface Range {
   start: number
-  /** Null follows the newest. */
+  /** Null follows the newest item. */
   end: number | null
 }
 
 /**
- * Which items are in the page: the newest ones, or those around what the address names, and more when asked for. While some are
- * loading still there are none but around what the address names.
+ * Returns the items on the page: the newest ones, or those around the one that the address names, and more on request.
+ * While items are loading, only those around the named one are shown.
  */
 export function useWindow(items: readonly TimelineItem[], hash: string, loaded = true): Window {
   const [range, setRange] = useState<Range | null>(null)
@@ -45,7 +45,7 @@ export function useWindow(items: readonly TimelineItem[], hash: string, loaded =
     const linked = hash === '' ? -1 : items.findIndex((item) => isNamed(item, readHash(hash)))
     if (linked >= 0 || hash === '') setShownHash(hash)
     const around = { start: linked - BEFORE, end: linked + PAGE - BEFORE }
-    // The end stays where it is: what is still loading behind it neither is drawn nor moves the part away.
+    // The end stays fixed: items that are still loading after it are neither drawn, nor do they move the part.
     if (linked >= 0 && (linked < from || linked >= to)) setRange(around)
     else if (linked >= 0 && range === null) setRange({ start: from, end: Math.max(to, around.end) })
   }
@@ -55,7 +55,7 @@ export function useWindow(items: readonly TimelineItem[], hash: string, loaded =
     end: to,
     extend(side) {
       const next = to + MORE < all || !loaded ? to + MORE : null
-      // Both sides may grow before the page is drawn anew, and each more than once: by so many all the same.
+      // Both sides may grow several times before the next rendering, by a fixed number each time.
       setRange((now) =>
         side === 'start'
           ? { start: from - MORE, end: now ? now.end : end }
@@ -66,7 +66,7 @@ export function useWindow(items: readonly TimelineItem[], hash: string, loaded =
   }
 }
 
-/** Whether an item is what the hash of an address names, or holds it. */
+/** Returns whether an item is, or contains, what the hash of an address names. */
 function isNamed(item: TimelineItem, hash: string): boolean {
   const isIts = (id: string): boolean => hash === `m-${id}`
   if (item.type === 'logs') return item.messages.some(({ id }) => isIts(id))

@@ -19,13 +19,13 @@ const SUGGESTIONS = [
   },
 ]
 
-/** What a conversation without messages says: what this is, and ways to begin. */
+/** Renders an empty conversation: what byref is, and ways to start. */
 export function Welcome() {
   const mayWrite = useMay('member')
   if (!mayWrite) {
     return (
       <Empty icon={BookOpen} title="Choose a conversation">
-        You read along here: what was said is in the list of conversations.
+        You can only read. Choose a conversation from the list.
       </Empty>
     )
   }
@@ -68,7 +68,7 @@ export function Welcome() {
   )
 }
 
-/** The shape of a conversation while it loads. */
+/** Renders the outline of a conversation while it loads. */
 export function ThreadSkeleton() {
   return (
     <div role="status" aria-label="Loading the conversation" className="space-y-6 pt-2">

@@ -2,7 +2,10 @@ import { useRef } from 'react'
 import { Button } from '../ui/button.tsx'
 import { useNear } from '../ui/use-near.ts'
 
-/** Where the part of the thread that is in the page ends: more comes when it comes near, or by a press. */
+/**
+ * Renders the edge of the part of the thread that is on the page. More items load when it comes into view, or on a
+ * click.
+ */
 export function WindowEdge({ label, onMore }: { label: string; onMore: () => void }) {
   const button = useRef<HTMLButtonElement>(null)
   useNear(button, onMore, { margin: 800 })

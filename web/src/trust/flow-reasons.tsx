@@ -7,7 +7,7 @@ import { senderName } from '../thread/message-header.tsx'
 import { formatCount } from '../ui/format.ts'
 import { forReaders, listed } from './label-words.ts'
 
-/** Why a person is asked about a call: which of its values came from where, and what its tool does not take of them. */
+/** Renders why a person is asked about a call: the origin of its values, and which of them its tool does not accept. */
 export function FlowReasons({ tool, approval }: { tool: string; approval: ApprovalState }) {
   const { violations = [] } = approval
   if (violations.length === 0) return null
@@ -29,11 +29,11 @@ export function FlowReasons({ tool, approval }: { tool: string; approval: Approv
       </ul>
       {violations.length > MOST && (
         <p className="mt-1 text-xs text-ink-2">
-          … and {formatCount(violations.length - MOST)} more of the kind.
+          … and {formatCount(violations.length - MOST)} more like these.
         </p>
       )}
       <p className="mt-1.5 text-xs text-ink-2">
-        If you approve, exactly what stands below is what {tool} is given.
+        If you approve, {tool} gets exactly the arguments below.
       </p>
     </section>
   )
@@ -53,14 +53,14 @@ function Reason({ violation, tool }: { violation: FlowViolation; tool: string })
     integrity: {
       given: (
         <>
-          {name} comes from {from ?? 'somewhere unknown'}. This may have been written by somebody
-          outside, and nobody vouches for it; {its} acts on what it is given.
+          {name} comes from {from ?? 'somewhere unknown'}. It is untrusted: somebody outside may
+          have written it. {its} acts on what it gets.
         </>
       ),
       written: (
         <>
-          The model {name ? <>wrote {name}</> : 'decided to make this call'} after it had been shown
-          what somebody outside may have written{shown}: it may be their idea.
+          The model {name ? <>wrote {name}</> : 'decided to make this call'} after it had seen
+          untrusted data{shown}, which somebody outside may have written. It may be their idea.
         </>
       ),
     },
@@ -72,7 +72,7 @@ function Reason({ violation, tool }: { violation: FlowViolation; tool: string })
       ),
       written: (
         <>
-          The model had been shown what is private{shown}, and {its} may pass it on to anybody.
+          The model had seen private data{shown}, and {its} may pass it on to anybody.
         </>
       ),
     },
@@ -80,13 +80,13 @@ function Reason({ violation, tool }: { violation: FlowViolation; tool: string })
       given: (
         <>
           {name} is {forReaders(readers)}
-          {shown}, and others would read what {its} is given.
+          {shown}, and others could read what {its} gets.
         </>
       ),
       written: (
         <>
-          The model had been shown what is {forReaders(readers)}
-          {shown}, and others would read what {its} is given.
+          The model had seen data that is {forReaders(readers)}
+          {shown}, and others could read what {its} gets.
         </>
       ),
     },
@@ -106,13 +106,13 @@ function Reason({ violation, tool }: { violation: FlowViolation; tool: string })
   )
 }
 
-/** What made a value so, by names that a person knows. */
+/** Returns the sources of a label, by names that people know. */
 function useSources(sources: readonly string[]): string | null {
   const calls = useConversation((state) => state.calls)
   const messages = useConversation((state) => state.messages)
   const names = sources.map((source) => {
     const id = source.slice(source.indexOf(':') + 1)
-    if (source.startsWith('call:')) return `what ${calls[id]?.name ?? 'a tool'} gave back`
+    if (source.startsWith('call:')) return `the result of ${calls[id]?.name ?? 'a tool'}`
     const message = messages.find((one) => one.id === id)
     return message ? `a message of ${senderName(message)}` : 'a file'
   })
@@ -120,7 +120,7 @@ function useSources(sources: readonly string[]): string | null {
   return distinct.length === 0 ? null : listed(distinct)
 }
 
-/** The parameter that a pointer leads into. */
+/** Returns the parameter that a pointer leads into. */
 function fieldName(pointer: string): string {
   return pointer
     .slice(1)

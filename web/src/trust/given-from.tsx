@@ -4,7 +4,7 @@ import { ViewLink } from '../app/view.tsx'
 import { isRecord } from '../ui/is-record.ts'
 import { LabelMark } from './label-mark.tsx'
 
-/** Where each value that a call would be given came from, and what is known of all of them together. */
+/** Renders the origin of each value that a call would get, and the label of all of them together. */
 export function GivenFrom({ callId, approval }: { callId: string; approval: ApprovalState }) {
   const written = useConversation((state) => state.calls[callId]?.call?.arguments)
   const { label } = approval

@@ -8,14 +8,14 @@ import { labelWords } from './label-words.ts'
 
 /** Properties of {@link LabelMark}. */
 export interface LabelMarkProps {
-  /** Absent: nothing is shown. */
+  /** Absent: renders nothing. */
   label: WrittenLabelTree | undefined
-  /** What leads to where the value came from: a reference, or `message:<id>`; without it the mark is no link. */
+  /** The origin of the value: a reference, or `message:<id>`. Without it, the mark is not a link. */
   origin?: string
   className?: string
 }
 
-/** Says of a value that nobody vouches for it, or that it is private, and leads to where it came from. */
+/** Shows that a value is untrusted or private, with a link to its origin. */
 export function LabelMark({ label, origin, className }: LabelMarkProps) {
   const { untrusted, private: hidden } = labelWords(label)
   const isInside = use(InsideLink)

@@ -1,12 +1,12 @@
 import { readLabelTree, type WrittenLabelTree, wholeOf } from 'byref/client'
 
-/** What is to be said of a value, a few words each; null for nothing. */
+/** The words for a label. Null for nothing to say. */
 export interface LabelWords {
   untrusted: string | null
   private: string | null
 }
 
-/** A label in a person's words. */
+/** Returns a label in words. */
 export function labelWords(label: WrittenLabelTree | undefined): LabelWords {
   if (!label) return { untrusted: null, private: null }
   const tree = readLabelTree(label)
@@ -20,20 +20,20 @@ export function labelWords(label: WrittenLabelTree | undefined): LabelWords {
   }
 }
 
-/** Whom a private value is for. */
+/** Returns who may read a private value. */
 export function forReaders(readers: readonly string[] | null | undefined): string {
   if (!readers) return 'private'
   return readers.length === 0 ? 'private to nobody' : `private to ${listed(readers)}`
 }
 
-/** Names as a sentence has them, the first few of many. */
+/** Returns names as part of a sentence. Of many names it lists the first few. */
 export function listed(names: readonly string[]): string {
   const shown = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} more`] : names
   if (shown.length < 2) return shown[0] ?? ''
   return `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
 }
 
-/** Which fields it is about, where it is not all of the value. */
+/** Returns the fields with the label, if it is not on the whole value. */
 function partsOf(label: WrittenLabelTree, part: 'integrity' | 'confidentiality'): string {
   if (label[part] !== undefined || !label.fields) return ''
   const names = Object.entries(label.fields).flatMap(([name, field]) =>

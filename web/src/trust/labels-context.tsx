@@ -8,10 +8,10 @@ const NONE: LabelsInfo = { position: 0, messages: {}, assets: {}, data: {} }
 
 const Context = createContext<LabelsInfo>(NONE)
 
-/** What is known of the labels of conversations: those of messages never change. */
+/** Labels of conversations that were loaded. Labels of messages never change. */
 const known = new Map<string, LabelsInfo>()
 
-/** Gives the parts of a conversation its labels; where no run of it had trust on, nothing is asked of the server. */
+/** Provides the labels of a conversation. If no run had trust on, nothing is requested. */
 export function LabelsProvider({ children }: { children: ReactNode }) {
   const conversation = useConversationId()
   const isOn = useConversation(hasTrust)
@@ -27,10 +27,10 @@ export function LabelsProvider({ children }: { children: ReactNode }) {
   return <Context value={data ?? NONE}>{children}</Context>
 }
 
-/** Gives parts that show labels any of them, such as recorded ones. */
+/** Provides any labels, such as recorded ones. */
 export const LabelsSourceProvider = Context
 
-/** The labels of the conversation, of all that is not trusted and public. */
+/** Returns the labels of everything in the conversation that is untrusted or private. */
 export function useLabels(): LabelsInfo {
   return use(Context)
 }
@@ -38,7 +38,7 @@ export function useLabels(): LabelsInfo {
 async function loadLabels(conversation: string): Promise<LabelsInfo> {
   const before = known.get(conversation)
   const fresh = await client.labels(conversation, before && { after: before.position })
-  // What is shorter than before is another conversation.
+  // A shorter conversation is a new one with the same id.
   const isOther = before !== undefined && fresh.position < before.position
   const all = isOther ? await client.labels(conversation) : fresh
   const merged = isOther ? all : { ...all, messages: { ...before?.messages, ...all.messages } }

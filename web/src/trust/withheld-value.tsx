@@ -11,7 +11,7 @@ const NAMES: Record<Withheld['type'], string> = {
   null: 'Nothing',
 }
 
-/** Stands where a value is that whoever looks may not read. */
+/** Replaces a value that the user may not read. */
 export function WithheldValue({ value: { type, size } }: { value: Withheld }) {
   return (
     <p className="flex items-start gap-1.5 text-xs text-ink-2">

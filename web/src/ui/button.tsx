@@ -11,16 +11,16 @@ const LOOKS = {
 /** Properties of {@link Button}. */
 export interface ButtonProps extends ComponentProps<'button'> {
   look?: keyof typeof LOOKS
-  /** A square for one icon; give it an `aria-label`. */
+  /** A square for one icon. It needs an `aria-label`. */
   icon?: boolean
 }
 
-/** A button; never submits unless told to. */
+/** Renders a button, by default one that does not submit. */
 export function Button({ look = 'ghost', icon = false, className, ...rest }: ButtonProps) {
   return <button type="button" {...rest} className={cn(buttonClass(look, icon), className)} />
 }
 
-/** The look of a button, for links that are to look like one. */
+/** Returns the style of a button, for links that look like one. */
 export function buttonClass(look: keyof typeof LOOKS = 'ghost', icon = false): string {
   return cn(
     'inline-flex shrink-0 items-center justify-center gap-1.5 rounded-md text-sm font-medium whitespace-nowrap transition-colors select-none disabled:cursor-not-allowed [&_svg]:size-4 [&_svg]:shrink-0',

@@ -7,16 +7,16 @@ import { Notice } from './notice.tsx'
 /** Properties of {@link Confirm}. */
 export interface ConfirmProps {
   title: string
-  /** What is lost. */
+  /** What will be lost. */
   children: ReactNode
-  /** What the button says. */
+  /** The text of the button. */
   action: string
-  /** Does it; what it throws is shown, and the question stays. */
+  /** Does the action. If it throws, the error is shown and the question stays. */
   onConfirm: () => Promise<void>
   onClose: () => void
 }
 
-/** Asks before something is done that cannot be undone. */
+/** Asks before an action that cannot be undone. */
 export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)

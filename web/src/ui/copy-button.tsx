@@ -5,18 +5,18 @@ import { cn } from './cn.ts'
 
 /** Properties of {@link CopyButton}. */
 export interface CopyButtonProps {
-  /** What is copied, or a function that makes it when asked. */
+  /** The text to copy, or a function that returns it on demand. */
   text: string | (() => string | Promise<string>)
-  /** What the button is called, such as "Copy reference". */
+  /** The name of the button, such as "Copy reference". */
   label: string
-  /** Whether the label is shown beside the icon. */
+  /** Whether the label is shown next to the icon. */
   labelled?: boolean
   /** Default: two sheets. */
   icon?: LucideIcon
   className?: string
 }
 
-/** Copies text and says so in place, by icon and to screen readers. */
+/** Copies text, and confirms it with an icon and to screen readers. */
 export function CopyButton({
   text,
   label,

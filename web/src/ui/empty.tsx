@@ -1,7 +1,7 @@
 import type { LucideIcon } from 'lucide-react'
 import type { ReactNode } from 'react'
 
-/** What a place says while nothing is in it: what will be here, and how it comes. */
+/** Renders an empty state: what will be here, and how. */
 export function Empty({
   icon: Icon,
   title,

@@ -2,12 +2,12 @@ import { Component, type ReactNode } from 'react'
 
 /** Properties of {@link ErrorBoundary}. */
 export interface ErrorBoundaryProps {
-  /** What stands where the children cannot. */
+  /** Returns what replaces the children. */
   fallback: (error: unknown) => ReactNode
   children: ReactNode
 }
 
-/** Keeps a part that cannot be shown from taking the page with it. */
+/** Shows an error in place of a part that failed, so that the rest of the page stays. */
 export class ErrorBoundary extends Component<
   ErrorBoundaryProps,
   { error: unknown; failed: boolean }

@@ -3,31 +3,31 @@ const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' 
 const FULL = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' })
 const NUMBER = new Intl.NumberFormat('en')
 
-/** A count with thousands separated: `1,461`. */
+/** Formats a count with thousands separators: `1,461`. */
 export function formatCount(value: number): string {
   return NUMBER.format(value)
 }
 
-/** A size in bytes: `48 B`, `12.3 KB`, `1.4 MB`. */
+/** Formats a size in bytes: `48 B`, `12.3 KB`, `1.4 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`
   const units = ['KB', 'MB', 'GB', 'TB']
-  // What rounds up to 1,000 of a unit is 1.0 of the next.
+  // A value that rounds up to 1,000 of a unit is 1.0 of the next.
   const power = Math.min(units.length, Math.floor(Math.log10(bytes * 1.0005) / 3))
   const value = bytes / 1_000 ** power
   return `${value < 100 ? value.toFixed(1) : Math.round(value)} ${units[power - 1]}`
 }
 
-/** How long something took: `42 ms`, `1.3 s`, `2 min 5 s`. */
+/** Formats a duration: `42 ms`, `1.3 s`, `2 min 5 s`. */
 export function formatDuration(milliseconds: number): string {
-  // Rounded first: there are no 60 seconds beside minutes.
+  // Round first, so that minutes are never followed by 60 seconds.
   if (Math.round(milliseconds) < 1_000) return `${Math.round(milliseconds)} ms`
   if (milliseconds < 59_950) return `${(milliseconds / 1_000).toFixed(1)} s`
   const seconds = Math.round(milliseconds / 1_000)
   return `${Math.floor(seconds / 60)} min ${seconds % 60} s`
 }
 
-/** The time of day, with the date where it is not today; empty for what is no time. */
+/** Formats the time of day, with the date if it is not today. Empty for an invalid time. */
 export function formatTime(iso: string, now: Date = new Date()): string {
   const date = new Date(iso)
   if (Number.isNaN(date.getTime())) return ''
@@ -35,13 +35,13 @@ export function formatTime(iso: string, now: Date = new Date()): string {
   return date.toDateString() === now.toDateString() ? clock : `${DAY.format(date)}, ${clock}`
 }
 
-/** Date and time in full, for tooltips; the text itself for what is no time. */
+/** Formats the full date and time, for tooltips. Returns an invalid time unchanged. */
 export function formatFullTime(iso: string): string {
   const date = new Date(iso)
   return Number.isNaN(date.getTime()) ? iso : FULL.format(date)
 }
 
-/** How long ago, in a word: `now`, `5m`, `3h`, then the date. */
+/** Formats how long ago a time was: `now`, `5m`, `3h`, then the date. */
 export function formatAgo(iso: string, now: Date = new Date()): string {
   const date = new Date(iso)
   const minutes = Math.floor((now.getTime() - date.getTime()) / 60_000)

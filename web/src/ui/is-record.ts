@@ -1,4 +1,4 @@
-/** Whether a value is a JSON object: no list, not null. */
+/** Returns whether a value is a JSON object, not a list or null. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

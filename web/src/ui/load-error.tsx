@@ -2,7 +2,7 @@ import { Button } from './button.tsx'
 import { errorText } from './error-text.ts'
 import { Notice } from './notice.tsx'
 
-/** What could not be loaded, why, and a button to try again. */
+/** Renders what could not be loaded, why, and a button to try again. */
 export function LoadError({
   what,
   error,

@@ -14,12 +14,12 @@ import { cn } from './cn.ts'
 export interface MenuProps {
   /** The button; it must take a ref. */
   trigger: ReactElement
-  /** Where the button stands. */
+  /** The class of the button's container. */
   className?: string
   children: ReactNode
 }
 
-/** A menu behind a button: by press, or by keys from the button. Until it is opened there is no more of it than the button. */
+/** Renders a menu behind a button, for pointer and keyboard. Nothing but the button exists until it is opened. */
 export function Menu({ trigger, className, children }: MenuProps) {
   const [container, setContainer] = useState<HTMLElement | null>(null)
   const button = useRef<HTMLElement>(null)
@@ -30,13 +30,13 @@ export function Menu({ trigger, className, children }: MenuProps) {
   const open = (how: 'key' | 'press') => {
     isByKey.current = how === 'key'
     isElsewhere.current = false
-    // Within a landmark, and within a dialog that is open: what is outside of that takes no presses.
+    // Inside a landmark, or inside an open dialog, because clicks outside of a dialog are ignored.
     const dialog = document.querySelector<HTMLElement>('[role=dialog]')
     setContainer(dialog ?? document.getElementById('floating') ?? document.body)
   }
   const press = (event: PointerEvent) => {
     if (event.button !== 0 || event.ctrlKey) return
-    // What is pressed would take the focus from the menu.
+    // A press would move the focus away from the menu.
     event.preventDefault()
     if (container) close()
     else open('press')
@@ -70,13 +70,13 @@ export function Menu({ trigger, className, children }: MenuProps) {
               collisionPadding={8}
               aria-labelledby={id}
               onFocus={({ target, currentTarget }) => {
-                // Who opened it by a key is on its first line, and not on all of it.
+                // Opened with the keyboard, the first item gets the focus instead of the menu.
                 if (!isByKey.current || target !== currentTarget) return
                 isByKey.current = false
                 currentTarget.querySelector<HTMLElement>('[role=menuitem]')?.focus()
               }}
               onInteractOutside={(event) => {
-                // The button closes it by itself; else it would be opened again.
+                // The button closes the menu itself. Otherwise it would be opened again.
                 if (button.current?.contains(event.target as Node)) event.preventDefault()
                 else isElsewhere.current = true
               }}
@@ -99,14 +99,14 @@ export function Menu({ trigger, className, children }: MenuProps) {
 export interface MenuItemProps {
   icon: LucideIcon
   onSelect: () => void
-  /** Said under the name. */
+  /** Shown below the name. */
   hint?: string
   danger?: boolean
   disabled?: boolean
   children: ReactNode
 }
 
-/** One line of a menu. */
+/** Renders one line of a menu. */
 export function MenuItem({
   icon: Icon,
   onSelect,
@@ -136,7 +136,7 @@ export function MenuItem({
   )
 }
 
-/** A line between parts of a menu. */
+/** Renders a line between parts of a menu. */
 export function MenuRule() {
   return <DropdownMenu.Separator className="mx-1 my-1 h-px bg-line" />
 }

@@ -4,20 +4,20 @@ import { cn } from './cn.ts'
 
 /** Properties of {@link Modal}. */
 export interface ModalProps {
-  /** What it is called, for screen readers and where `header` shows it. */
+  /** The name, for screen readers, and shown if there is a `header`. */
   title: string
   onClose: () => void
-  /** Where focus goes on closing when what had it before is gone. */
+  /** Returns where the focus goes on closing if the previous element is gone. */
   returnTo?: () => HTMLElement | null | undefined
-  /** Whether the first field or button gets the focus on opening, instead of the whole. */
+  /** Whether the first field or button gets the focus on opening, instead of the dialog. */
   focusFirst?: boolean
   className?: string
   children: ReactNode
 }
 
 /**
- * Something over the page: keeps focus, closes by Escape and a press outside, and gives focus back. What has
- * `data-own-escape` has another use for Escape.
+ * Renders a dialog over the page. It keeps the focus, closes on Escape and on a click outside, and returns the focus.
+ * An element with `data-own-escape` handles Escape itself.
  */
 export function Modal({
   title,
@@ -35,12 +35,12 @@ export function Modal({
         <Dialog.Content
           aria-describedby={undefined}
           onEscapeKeyDown={(event) => {
-            // Radix listens before anything within does.
+            // Radix gets the event before any element inside.
             if ((event.target as Element).closest('[data-own-escape]')) event.preventDefault()
           }}
           onOpenAutoFocus={(event) => {
             if (focusFirst) return
-            // The frame has the focus, not its first button: that would open the button's tooltip.
+            // The dialog gets the focus, not its first button, because that would open the button's tooltip.
             event.preventDefault()
             ;(event.currentTarget as HTMLElement).focus()
           }}

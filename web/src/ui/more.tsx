@@ -2,7 +2,7 @@ import { useRef } from 'react'
 import { formatCount } from './format.ts'
 import { useNear } from './use-near.ts'
 
-/** Stands for what is not drawn; scrolling near it, or a click, draws more of it. `what` is such as `lines`. */
+/** Replaces items that are not drawn. Scrolling near it, or a click, draws more of them. `what` is such as `lines`. */
 export function More({
   count,
   what,

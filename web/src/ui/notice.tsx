@@ -11,17 +11,17 @@ const TONES = {
 /** Properties of {@link Notice}. */
 export interface NoticeProps {
   tone: keyof typeof TONES
-  /** A stable code, for whoever looks into it: behind the text, in small. */
+  /** A stable code for troubleshooting, in small print after the text. */
   code?: string
   /** Buttons at the end. */
   actions?: ReactNode
-  /** Whether screen readers are told at once. */
+  /** Whether screen readers announce it at once. */
   live?: boolean
   className?: string
   children: ReactNode
 }
 
-/** A line or two that a person should notice. */
+/** Renders a short notice for the user. */
 export function Notice({ tone, code, actions, live = false, className, children }: NoticeProps) {
   const { icon: Icon, look } = TONES[tone]
   return (

@@ -9,7 +9,7 @@ export interface ResizeHandleProps {
   onResize: (size: number) => void
 }
 
-/** The left edge of a pane on the right: drag it, or move it by the arrow keys. */
+/** Renders the left edge of a pane on the right. It can be dragged, or moved with the arrow keys. */
 export function ResizeHandle({ label, size, min, max, onResize }: ResizeHandleProps) {
   const resize = (wanted: number) => onResize(Math.round(Math.min(max, Math.max(min, wanted))))
 

@@ -1,4 +1,4 @@
-/** Has the browser save bytes as a file of this name. */
+/** Lets the browser save bytes as a file with this name. */
 export function saveFile(file: Blob, name: string): void {
   const link = document.createElement('a')
   link.href = URL.createObjectURL(file)

@@ -1,7 +1,7 @@
 import type { ComponentProps } from 'react'
 import { cn } from './cn.ts'
 
-/** Something that scrolls by itself: Tab reaches it, so that the keys scroll it too. */
+/** Renders an area that scrolls separately. Tab reaches it, so that the keyboard can scroll it. */
 export function ScrollArea({ className, ...rest }: ComponentProps<'div'>) {
   return (
     <div

@@ -10,7 +10,7 @@ export interface SearchFieldProps {
   onChange: (text: string) => void
 }
 
-/** A field to search in; Escape empties it. */
+/** Renders a search field. Escape clears it. */
 export function SearchField({ label, placeholder, value, onChange }: SearchFieldProps) {
   const field = useRef<HTMLInputElement>(null)
   return (

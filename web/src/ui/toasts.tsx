@@ -16,7 +16,7 @@ const listeners = new Set<() => void>()
 let toasts: readonly Toast[] = []
 let lastKey = 0
 
-/** Tells of something that was asked for and did not work, wherever on the page that was. `what` is a whole sentence. */
+/** Reports an action that failed, from anywhere on the page. `what` is a whole sentence. */
 export function tellError(what: string, error: unknown): void {
   const { code, message } = errorText(error)
   tell({ tone: 'bad', text: `${what} ${message}`, code })
@@ -27,7 +27,7 @@ function tell(toast: Omit<Toast, 'key'>): void {
   change([...toasts.slice(1 - MOST), { ...toast, key: lastKey }])
 }
 
-/** Takes away all that was told. */
+/** Removes all notifications. */
 export function clearToasts(): void {
   change([])
 }
@@ -37,7 +37,7 @@ function change(next: readonly Toast[]): void {
   for (const listener of listeners) listener()
 }
 
-/** Where it is told: at the top of the page, until a person dismisses it. */
+/** Renders the notifications at the top of the page, until a person dismisses them. */
 export function Toasts() {
   const shown = useSyncExternalStore(
     (listener) => {

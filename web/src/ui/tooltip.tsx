@@ -1,7 +1,7 @@
 import { Tooltip as Radix } from 'radix-ui'
 import type { ReactElement, ReactNode } from 'react'
 
-/** A short explanation on hover and focus. The child must be focusable and take a ref. */
+/** Renders a short explanation on hover and focus. The child must be focusable and take a ref. */
 export function Tooltip({ text, children }: { text: ReactNode; children: ReactElement }) {
   return (
     <Radix.Root>
@@ -19,7 +19,7 @@ export function Tooltip({ text, children }: { text: ReactNode; children: ReactEl
   )
 }
 
-/** Around the app, once: how long a pointer rests before a tooltip opens. */
+/** Sets how long a pointer rests before a tooltip opens. Used once, around the app. */
 export function TooltipProvider({ children }: { children: ReactNode }) {
   return (
     <Radix.Provider delayDuration={350} skipDelayDuration={200}>

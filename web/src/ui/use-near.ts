@@ -2,15 +2,15 @@ import { type RefObject, useEffect, useRef } from 'react'
 
 /** Options of {@link useNear}. */
 export interface NearOptions {
-  /** How near to the part that is seen, in pixels. */
+  /** Maximum distance to the visible part, in pixels. */
   margin: number
-  /** Whether it is looked for at all. Default true. */
+  /** Whether to watch at all. Default true. */
   when?: boolean
 }
 
 /**
- * Calls `onNear` each time that an element is near to what is seen of its `data-scroller`, or of the page where it is in none:
- * again and again for as long as it stays near, a frame apart.
+ * Calls `onNear` each time an element comes near the visible part of its `data-scroller`, or of the page. While it
+ * stays near, it calls again in each frame.
  */
 export function useNear(
   ref: RefObject<HTMLElement | null>,
@@ -27,10 +27,10 @@ export function useNear(
     let frame = 0
     const observer = new IntersectionObserver(
       (entries) => {
-        // A busy page tells of several times at once: what counts is how it stands now.
+        // A busy page reports several times at once. Only the latest state counts.
         if (!entries.at(-1)?.isIntersecting) return
         near.current()
-        // Watched anew after each time: what stays near says nothing by itself.
+        // Observes it again after each call, because an element that stays near does not report again.
         observer.unobserve(element)
         cancelAnimationFrame(frame)
         frame = requestAnimationFrame(() => observer.observe(element))

@@ -22,7 +22,7 @@ import { Section } from '../section.tsx'
 import type { AssetEntry } from './conversation-assets.ts'
 import { DeleteAsset } from './delete-asset.tsx'
 
-/** One asset: what it looks like, where it came from, and its meta as a model sees it. */
+/** Renders one asset: its preview, its origin, and its meta as a model sees it. */
 export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | null }) {
   const { data, error, refetch } = useQuery(assetQuery(id))
   const [deleting, setDeleting] = useState(false)
@@ -74,7 +74,7 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
         <DeleteAsset id={id} name={data.asset.name} onClose={() => setDeleting(false)} />
       )}
       {error && <LoadError what="The asset" error={error} onRetry={() => void refetch()} />}
-      {data === null && <Notice tone="warn">There is no such asset (any more).</Notice>}
+      {data === null && <Notice tone="warn">This asset was deleted or does not exist.</Notice>}
       {!data && data !== null && !error && <Spinner label="Loading the asset" />}
       {data && (
         <>
@@ -84,7 +84,7 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
             <Trust id={id} />
             {data.asset.table?.source && <Source reference={data.asset.table.source} />}
           </AssetFactsList>
-          <Section title="Meta, of whose lists a model sees three items each">
+          <Section title="Meta (a model sees three items of each list)">
             <MetaList meta={data.meta} />
           </Section>
         </>
@@ -93,7 +93,7 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
   )
 }
 
-/** Whether somebody vouches for it, and the way to where it came from. */
+/** Shows whether the asset is trusted, with a link to its origin. */
 function Trust({ id }: { id: string }) {
   const label = useLabels().assets[id]
   if (!label) return null
@@ -134,17 +134,17 @@ function Origin({ entry }: { entry: AssetEntry | null }) {
   )
 }
 
-/** The file that a table was made of, which is what downloads. */
+/** Shows the original file of a table, which is what downloads. */
 function Source({ reference }: { reference: string }) {
   const id = parse(reference)?.id
   const { data } = useQuery({ ...assetQuery(id ?? ''), enabled: id !== undefined })
   if (id === undefined) return null
-  const name = data?.asset.name ?? 'the file as it came'
+  const name = data?.asset.name ?? 'the original file'
   const size = data ? ` · ${formatBytes(data.asset.size)}` : ''
   return (
     <Fact name="Original">
       <ViewLink view={{ asset: id }} className="rounded text-ring hover:underline">
-        {data === null ? 'No longer there' : name}
+        {data === null ? 'No longer available' : name}
       </ViewLink>
       <span className="text-ink-3">
         {data ? ` · ${data.asset.mime}` : ''}

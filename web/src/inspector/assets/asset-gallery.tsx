@@ -10,19 +10,19 @@ import { Empty } from '../../ui/empty.tsx'
 import { More } from '../../ui/more.tsx'
 import type { AssetEntry } from './conversation-assets.ts'
 
-/** How many of each are drawn at a time. */
+/** Number of items of each kind that are rendered at once. */
 const PAGE = 36
 
 /**
- * The assets of the conversation: pictures as a grid, everything else as a list. What the conversation says of them is
- * enough: nothing but the pictures in sight is asked of the server.
+ * Renders the assets of the conversation: images as a grid, everything else as a list. The data come from the
+ * conversation. Only visible images are requested from the server.
  */
 export function AssetGallery({ entries }: { entries: AssetEntry[] }) {
   const [most, setMost] = useState({ pictures: PAGE, files: PAGE })
   if (entries.length === 0) {
     return (
       <Empty icon={Shapes} title="No assets yet">
-        Files that you attach and that tools make are kept here, each with an address.
+        Files that you attach and that tools make appear here, each with a reference.
       </Empty>
     )
   }
@@ -85,7 +85,7 @@ function Picture({ entry }: { entry: AssetEntry }) {
   )
 }
 
-/** Within a link. */
+/** Used inside a link. */
 function Mark({ id, className }: { id: string; className?: string }) {
   return <LabelMark label={useLabels().assets[id]} className={className} />
 }

@@ -5,7 +5,7 @@ import { AssetDetail } from './asset-detail.tsx'
 import { AssetGallery } from './asset-gallery.tsx'
 import { conversationAssets } from './conversation-assets.ts'
 
-/** What files and objects the conversation has, or the one of them that is open. */
+/** Renders the list of the conversation's assets, or the open asset. */
 export function AssetsTab() {
   const { asset } = useView()
   const assets = useConversation((state) => state.assets)

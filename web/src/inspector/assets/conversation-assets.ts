@@ -9,13 +9,13 @@ export interface AssetEntry {
   kind: 'image' | 'audio' | 'video' | 'file'
   mime: string
   name: string | null
-  /** The event that says where it came from; null for one that was attached. */
+  /** The event that created it. Null for an attached asset. */
   created: AssetCreated | null
   /** The message that it is attached to. */
   attachedTo: string | null
 }
 
-/** Every asset of a conversation once, the newest first: what was made in it and what was attached. */
+/** Returns every asset of a conversation once, newest first: those that it created and those that were attached. */
 export function conversationAssets({
   assets,
   messages,

@@ -2,7 +2,7 @@ import { assetQuery, client, queries } from '../../app/client.ts'
 import { useChangeView } from '../../app/view.tsx'
 import { Confirm } from '../../ui/confirm.tsx'
 
-/** Asks whether an asset is to be deleted, and does it. */
+/** Asks whether to delete an asset, and deletes it. */
 export function DeleteAsset({
   id,
   name,
@@ -24,8 +24,8 @@ export function DeleteAsset({
         change({ asset: undefined })
       }}
     >
-      {name ?? id} is gone for good then, for all conversations: references to it lead nowhere, and
-      agents cannot read it any more.
+      {name ?? id} is deleted permanently, for all conversations. References to it no longer work,
+      and agents can no longer read it.
     </Confirm>
   )
 }

@@ -1,10 +1,10 @@
 import type { Message } from 'byref/client'
 import { ledgerOf } from '../../thread/ledger.ts'
 
-/** How a call stands: it has its results, waits for one, or will get none. */
+/** The status of a call: it has its results, waits for one, or will get none. */
 export type AuditState = 'answered' | 'pending' | 'unanswered' | 'orphan'
 
-/** One id of calls, with the messages that announce it and those that answer it. */
+/** A call id, with the messages that announce it and those that answer it. */
 export interface AuditedCall {
   id: string
   /** Null where no message announced it. */
@@ -15,17 +15,17 @@ export interface AuditedCall {
     failed: boolean
     state: 'answer' | 'duplicate' | 'unmatched'
   }[]
-  /** Of its last round; `orphan` where there are results only. */
+  /** The status of its last round. `orphan` if there are only results. */
   state: AuditState
 }
 
-/** All calls of a conversation, with how many are what. */
+/** All calls of a conversation, and the number in each status. */
 export interface Audit {
   calls: readonly AuditedCall[]
   counts: Record<AuditState | 'duplicate' | 'reused' | 'failed', number>
 }
 
-/** Goes through all calls of a conversation. Those in `open` may still get their results. */
+/** Checks all calls of a conversation. Calls in `open` may still get their results. */
 export function auditOf(messages: readonly Message[], open: ReadonlySet<string>): Audit {
   const calls = [...ledgerOf(messages)].map(([id, { announced, results }]): AuditedCall => {
     const last = announced.length - 1

@@ -7,7 +7,7 @@ import { JumpText } from '../jump-text.tsx'
 import { Section } from '../section.tsx'
 import { type Audit, type AuditedCall, auditOf } from './audit.ts'
 
-/** Which calls each count is of. */
+/** The calls that each count includes. */
 const KINDS: Record<keyof Audit['counts'], (call: AuditedCall) => boolean> = {
   answered: ({ state }) => state === 'answered',
   pending: ({ state }) => state === 'pending',
@@ -18,10 +18,13 @@ const KINDS: Record<keyof Audit['counts'], (call: AuditedCall) => boolean> = {
   failed: ({ results }) => results.some(({ failed }) => failed),
 }
 
-/** Calls that are shown at first. */
+/** Number of calls that are shown at first. */
 const FIRST = 50
 
-/** Every call of a conversation with its results, and how many are what; each leads to its messages. */
+/**
+ * Renders all calls of a conversation with their results, and the number in each status. Each call links to its
+ * messages.
+ */
 export function CallLedger({
   messages,
   open,
@@ -32,7 +35,7 @@ export function CallLedger({
   const { calls, counts } = useMemo(() => auditOf(messages, open), [messages, open])
   const [chosen, setKind] = useState<keyof Audit['counts'] | null>(null)
   const [most, setMost] = useState(FIRST)
-  // What has none any more has no button either, with which the choice could be taken back.
+  // A status without calls has no button, so the selection could not be cleared.
   const kind = chosen && counts[chosen] > 0 ? chosen : null
   const shown = kind ? calls.filter(KINDS[kind]) : calls
   const kinds = (Object.keys(KINDS) as (keyof Audit['counts'])[]).filter((one) => counts[one] > 0)

@@ -118,7 +118,7 @@ describe('ChecksTab', () => {
     vi.spyOn(client, 'exportConversation').mockResolvedValue(new Response(text))
     await renderInApp(<ChecksTab />, { state })
     search('needle')
-    await screen.findByText('300 hits in 300 lines, the first of more')
+    await screen.findByText('300 hits in 300 lines, and there are more')
   })
 
   it('does not ask for debug data that a member may not see, and says when it failed', async () => {

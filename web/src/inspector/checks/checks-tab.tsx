@@ -9,7 +9,7 @@ import { CallLedger } from './call-ledger.tsx'
 import { Hits } from './hits.tsx'
 import { type Finding, LINT_CODES, lint } from './lint.ts'
 
-/** What may be wrong with a conversation's metadata, how all its calls stand, and a search through what is behind it. */
+/** Renders problems in a conversation's metadata, the status of all its calls, and a search in its data. */
 export function ChecksTab() {
   const messages = useConversation((state) => state.messages)
   const calls = useConversation((state) => state.calls)
@@ -23,7 +23,7 @@ export function ChecksTab() {
   if (messages.length === 0) {
     return (
       <Empty icon={ListChecks} title="Nothing to check yet">
-        Metadata that are malformed, and calls without results, show here.
+        Malformed metadata and calls without results appear here.
       </Empty>
     )
   }
@@ -52,7 +52,7 @@ export function ChecksTab() {
   )
 }
 
-/** Findings that are shown; the rest is counted. */
+/** Maximum number of findings that are shown. The rest is counted. */
 const MOST = 200
 
 function Findings({ findings }: { findings: readonly Finding[] }) {

@@ -10,7 +10,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { Section } from '../section.tsx'
 import { type Hit, type SearchProgress, searchConversation } from './search-conversation.ts'
 
-/** A search through all messages, their metadata and their debug data; each hit leads to its place. */
+/** Searches all messages, their metadata and their debug data. Each hit links to its place. */
 export function Hits() {
   const conversation = useConversationId()
   const debug = useMay('owner')
@@ -30,7 +30,7 @@ export function Hits() {
       >
         <input
           type="search"
-          aria-label="Search everything behind the conversation"
+          aria-label="Search messages and their data"
           value={text}
           onChange={(event) => setText(event.target.value)}
           className="h-7 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm max-md:text-[16px] pointer-coarse:h-9"
@@ -41,15 +41,15 @@ export function Hits() {
       </form>
       {error !== null && (
         <Notice tone="bad" code={errorText(error).code} live>
-          The search ended before its end. {errorText(error).message}
+          The search was interrupted. {errorText(error).message}
         </Notice>
       )}
       {progress && (
         <p role="status" className="text-xs text-ink-3 tabular-nums">
           {formatCount(progress.hits.length)} {progress.hits.length === 1 ? 'hit' : 'hits'} in{' '}
           {formatCount(progress.lines)} lines
-          {progress.state === 'cut' && ', the first of more'}
-          {progress.state === 'reading' && error === null && ', reading on…'}
+          {progress.state === 'cut' && ', and there are more'}
+          {progress.state === 'reading' && error === null && ', still searching…'}
         </p>
       )}
       <ul aria-label="Hits" className="space-y-1 text-xs">
@@ -82,7 +82,7 @@ function HitLine({ hit: { messageId, part, at, value } }: { hit: Hit }) {
   )
 }
 
-/** Runs a search until another one is asked for. */
+/** Runs a search until the next one starts. */
 function useSearch(conversation: string | null, search: { text: string } | null, debug: boolean) {
   const [progress, setProgress] = useState<SearchProgress | null>(null)
   const [error, setError] = useState<unknown>(null)

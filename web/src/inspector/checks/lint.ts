@@ -3,7 +3,7 @@ import { readHref } from '../../thread/href.ts'
 import { isRecord } from '../../ui/is-record.ts'
 import { auditOf } from './audit.ts'
 
-/** What the linter can find, and what to do about it. docs/reference/checks.md lists the codes. */
+/** The findings of the linter, and what they mean. docs/reference/checks.md lists the codes. */
 export const LINT_CODES = {
   metadata_not_object: 'Metadata must be a JSON object; nothing of it is read.',
   attribution_not_text: 'attribution must be text; it is not shown.',
@@ -32,11 +32,11 @@ export type LintCode = keyof typeof LINT_CODES
 export interface Finding {
   code: LintCode
   messageId: string
-  /** What is there, in words. */
+  /** The problem, in words. */
   detail: string
 }
 
-/** Which code a key of the wrong type has. */
+/** The code for a key with the wrong type. */
 const BY_KEY: Record<string, LintCode> = {
   metadata: 'metadata_not_object',
   attribution: 'attribution_not_text',
@@ -51,8 +51,8 @@ const BY_KEY: Record<string, LintCode> = {
 }
 
 /**
- * What is wrong with the metadata of messages, in their order. Calls whose run is still under way,
- * `open`, need no result yet.
+ * Finds problems in the metadata of messages, in their order. Calls in `open` need no result yet, because their run
+ * continues.
  */
 export function lint(
   messages: readonly Message[],

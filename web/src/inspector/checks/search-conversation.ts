@@ -3,32 +3,32 @@ import { findInJson } from '../../json/find-in-json.ts'
 import { type JsonPath, pointer } from '../../json/tree-rows.ts'
 import { isRecord } from '../../ui/is-record.ts'
 
-/** A place in what is behind a conversation that has the text. */
+/** A place in the data of a conversation that contains the text. */
 export interface Hit {
   messageId: string
-  /** Whether it stands in a message's debug data or in the message itself. */
+  /** Whether it is in a message's debug data or in the message itself. */
   part: 'debug' | 'message'
-  /** JSON Pointer into it. */
+  /** JSON Pointer to the value. */
   at: string
   /** The value there, shortened. */
   value: string
 }
 
-/** What a search has come to so far. */
+/** The progress of a search. */
 export interface SearchProgress {
   hits: readonly Hit[]
-  /** How many lines of the conversation were read. */
+  /** Number of lines of the conversation that were read. */
   lines: number
-  /** Whether it goes on, has read all, or ended with as many hits as are shown. */
+  /** Whether the search continues, has read everything, or ended at the maximum number of hits. */
   state: 'reading' | 'done' | 'cut'
 }
 
-/** Hits after which a search ends. */
+/** Maximum number of hits. */
 const MOST = 300
 
 /**
- * Searches all messages and, for who may see them, all debug data, as they are exported: each line is read once and none is kept.
- * `onProgress` is told now and then.
+ * Searches all messages and, for users who may see them, all debug data. It reads the export line by line and keeps no
+ * line. `onProgress` is called from time to time.
  */
 export async function searchConversation(
   conversation: string,
@@ -40,7 +40,7 @@ export async function searchConversation(
   }: { debug: boolean; signal: AbortSignal; onProgress: (progress: SearchProgress) => void },
 ): Promise<SearchProgress> {
   const response = await client.exportConversation(conversation, { debug, signal })
-  // As it stands in a line of JSON.
+  // The text as it is escaped in a line of JSON.
   const written = JSON.stringify(text).slice(1, -1).toLowerCase()
   const hits: Hit[] = []
   let lines = 0
@@ -78,7 +78,7 @@ function shortOf(value: unknown, path: JsonPath): string {
 async function* linesOf(response: Response): AsyncGenerator<string> {
   if (!response.body) return
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader()
-  /** The pieces of the line that is not over yet: a line may be many megabytes long. */
+  /** The parts of the current line, which may have many megabytes. */
   let pieces: string[] = []
   try {
     for (;;) {

@@ -19,11 +19,11 @@ export interface DataCardProps {
   entry: DataEntry
   /** The message after which the value is shown; null is now. */
   at: string | null
-  /** Whether the address names it: it comes into view. */
+  /** Whether the address names it, so that it scrolls into view. */
   wanted: boolean
 }
 
-/** One value of the board, with its history; a person may change what it is now. */
+/** Renders one value of the board with its history. A person may edit its current value. */
 export function DataCard({ entry, at, wanted }: DataCardProps) {
   const messages = useConversation((state) => state.messages)
   const labels = useLabels()
@@ -79,7 +79,7 @@ export function DataCard({ entry, at, wanted }: DataCardProps) {
           />
         ) : 'problem' in found ? (
           <Notice tone={isDeclared ? 'info' : 'warn'}>
-            {isDeclared ? 'Declared, and nothing is written yet.' : found.problem}
+            {isDeclared ? 'Declared, but nothing is written yet.' : found.problem}
           </Notice>
         ) : (
           <JsonTree

@@ -9,12 +9,12 @@ import type { DataEntry } from './data-entries.ts'
 /** Properties of {@link DataEdit}. */
 export interface DataEditProps {
   entry: DataEntry
-  /** What it is now; undefined where nothing is written. */
+  /** The current value. Undefined if nothing was written. */
   value: unknown
   onClose: () => void
 }
 
-/** Writes a value as a person, as JSON; the write is a message like any other. */
+/** Edits a value as JSON. The edit is an ordinary message of the person. */
 export function DataEdit({ entry, value, onClose }: DataEditProps) {
   const conversation = useConversationId()
   const [text, setText] = useState(() => JSON.stringify(value ?? null, null, 2))
@@ -28,7 +28,7 @@ export function DataEdit({ entry, value, onClose }: DataEditProps) {
     try {
       data = JSON.parse(text)
     } catch (error) {
-      setProblem({ message: `This is no JSON: ${errorText(error).message}` })
+      setProblem({ message: `This is not valid JSON: ${errorText(error).message}` })
       return
     }
     setSending(true)

@@ -1,17 +1,17 @@
 import { type DataBlock, formatLabel, type Message } from 'byref/client'
 import { methodOf, readBlock, variableOf } from '../../references/data-block.ts'
 
-/** One write to a value, as a message made it. */
+/** A write to a value by a message. */
 export interface DataWrite {
   messageId: string
   at: string
   method: string
-  /** The place that was written, as a variable reference. */
+  /** The target of the write, as a variable reference. */
   target: string
   block: Partial<DataBlock>
 }
 
-/** One value on the board: everything that is one kind and instance. */
+/** A value on the board, identified by kind and instance. */
 export interface DataEntry {
   /** `state`, `user#a`. */
   label: string
@@ -23,7 +23,7 @@ export interface DataEntry {
   writes: DataWrite[]
 }
 
-/** The values of a conversation by kind and instance, with the history of each. */
+/** Returns the values of a conversation by kind and instance, each with its history. */
 export function dataEntries(messages: readonly Message[]): DataEntry[] {
   const entries = new Map<string, DataEntry>()
   for (const message of messages) {
@@ -48,7 +48,7 @@ export function dataEntries(messages: readonly Message[]): DataEntry[] {
   return [...entries.values()]
 }
 
-/** All writes of a conversation in the order of its messages. */
+/** Returns all writes of a conversation in the order of its messages. */
 export function writesOf(
   entries: readonly DataEntry[],
   messages: readonly Message[],

@@ -8,10 +8,12 @@ import { formatCount, formatFullTime, formatTime } from '../../ui/format.ts'
 import { JumpText } from '../jump-text.tsx'
 import type { DataWrite } from './data-entries.ts'
 
-/** Writes that are shown at first. */
+/** Number of writes that are shown at first. */
 const FIRST = 20
 
-/** The writes to one value, the newest first: what wrote, when, and how. A press shows the board after it. */
+/**
+ * Renders the writes to one value, newest first: what wrote, when, and how. A click shows the board after that write.
+ */
 export function DataHistory({ writes, at }: { writes: readonly DataWrite[]; at: string | null }) {
   const change = useChangeView()
   const [most, setMost] = useState(FIRST)

@@ -55,7 +55,7 @@ describe('DataTab', () => {
     const save = () => fireEvent.click(screen.getByRole('button', { name: 'Save' }))
     fireEvent.change(field(), { target: { value: '{' } })
     save()
-    await screen.findByText(/This is no JSON/)
+    await screen.findByText(/This is not valid JSON/)
     expect(edit).not.toHaveBeenCalled()
     fireEvent.change(field(), { target: { value: '{ "name": 1 }' } })
     save()

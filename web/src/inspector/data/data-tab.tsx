@@ -7,7 +7,7 @@ import { DataCard } from './data-card.tsx'
 import { dataEntries, writesOf } from './data-entries.ts'
 import { DataTimeline } from './data-timeline.tsx'
 
-/** The data board: every value by kind and instance, as it is now or was after any write, and how it came about. */
+/** Renders the board: every value by kind and instance, now or after any write, and its history. */
 export function DataTab() {
   const messages = useConversation((state) => state.messages)
   const entries = useMemo(() => dataEntries(messages), [messages])
@@ -16,8 +16,8 @@ export function DataTab() {
   if (entries.length === 0) {
     return (
       <Empty icon={Database} title="No data yet">
-        What tools write with <code className="font-mono">_outputPath</code>, and inputs and state
-        of the agent, are kept here, each with a † reference.
+        Data that tools write with <code className="font-mono">_outputPath</code>, and inputs and
+        state of the agent, appear here, each with a † reference.
       </Empty>
     )
   }

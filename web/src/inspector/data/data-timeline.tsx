@@ -4,7 +4,7 @@ import { formatFullTime, formatTime } from '../../ui/format.ts'
 import { JumpText } from '../jump-text.tsx'
 import type { DataWrite } from './data-entries.ts'
 
-/** Goes back over the writes of a conversation, one by one; all values of the tab are shown as they were then. */
+/** Steps back through the writes of a conversation. All values in the tab are shown as they were then. */
 export function DataTimeline({ writes, at }: { writes: readonly DataWrite[]; at: number }) {
   const change = useChangeView()
   const show = (index: number) => {

@@ -10,10 +10,10 @@ import { LoadError } from '../../ui/load-error.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Spinner } from '../../ui/spinner.tsx'
 
-/** Differences that are shown. */
+/** Maximum number of differences that are shown. */
 const MOST = 200
 
-/** What debug data have that those of the message `against` have not, and the other way round, place by place. */
+/** Renders the differences between debug data and those of the message `against`, place by place. */
 export function DebugDifference({
   data,
   against,

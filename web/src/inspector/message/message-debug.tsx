@@ -12,7 +12,7 @@ import { Section } from '../section.tsx'
 import { DebugDifference } from './debug-difference.tsx'
 import { MessageOptions } from './message-options.tsx'
 
-/** A message's debug data, loaded when it is asked for, and what differs from those of another message. */
+/** Renders a message's debug data, loaded on demand, and their differences from those of another message. */
 export function MessageDebug({
   message,
   messages,

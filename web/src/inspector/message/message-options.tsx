@@ -1,7 +1,7 @@
 import type { Message } from 'byref/client'
 import { formatTime } from '../../ui/format.ts'
 
-/** Messages as options of a select. */
+/** Renders messages as options of a select. */
 export function MessageOptions({ messages }: { messages: readonly Message[] }) {
   return messages.map(({ id, sender, content, timestamp }) => (
     <option key={id} value={id}>
@@ -10,7 +10,7 @@ export function MessageOptions({ messages }: { messages: readonly Message[] }) {
   ))
 }
 
-/** How a content begins; an object is said by its keys, since it may be large. */
+/** Returns the beginning of a content. An object is described by its keys, because it may be large. */
 function shortOf(content: Message['content']): string {
   if (typeof content !== 'object' || content === null) return String(content).slice(0, 40)
   if (Array.isArray(content)) return '[…]'

@@ -14,7 +14,7 @@ import { MessageDebug } from './message-debug.tsx'
 import { MessageOptions } from './message-options.tsx'
 import { unknownKeys } from './unknown-keys.ts'
 
-/** One message to the letter: all of it as JSON, the metadata that mean nothing to the app, and its debug data. */
+/** Renders one message exactly as it is stored: its JSON, the metadata that byref does not use, and its debug data. */
 export function MessageTab() {
   const messages = useConversation((state) => state.messages)
   const conversation = useConversationId()
@@ -29,7 +29,7 @@ export function MessageTab() {
   if (!message || conversation === null) {
     return (
       <Empty icon={MessageSquareCode} title="No message yet">
-        Each message shows here to the letter, with its metadata and debug data.
+        Each message appears here exactly as it is stored, with its metadata and debug data.
       </Empty>
     )
   }
@@ -50,7 +50,7 @@ export function MessageTab() {
         <JumpText to={`m-${message.id}`}>its place</JumpText>
       </div>
       {unknown.length > 0 && (
-        <Section title="Metadata that have no meaning here, and are kept">
+        <Section title="Metadata that byref does not use and keeps unchanged">
           <ul className="flex flex-wrap gap-1 font-mono text-xs">
             {unknown.map((key) => (
               <li key={key} className="rounded-md border border-line px-1.5">
@@ -68,7 +68,10 @@ export function MessageTab() {
   )
 }
 
-/** Messages that can be chosen: a thousand options would be slow, so those around the one that is shown. */
+/**
+ * Returns the messages that can be chosen. A thousand options would be slow, so it returns those around the shown
+ * message.
+ */
 function around(messages: readonly Message[], message: Message): readonly Message[] {
   const place = messages.indexOf(message)
   return messages.slice(Math.max(0, place - 100), place + 100)

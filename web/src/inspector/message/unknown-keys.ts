@@ -1,7 +1,7 @@
 import type { Message } from 'byref/client'
 import { isRecord } from '../../ui/is-record.ts'
 
-/** What the app and the engine read of metadata, and what the engine notes there. */
+/** The metadata that the app and the engine read, or that the engine writes. */
 const KNOWN = new Set([
   'attribution',
   'href',
@@ -15,7 +15,7 @@ const KNOWN = new Set([
   'debug',
 ])
 
-/** The keys of a message's metadata that have no effect. */
+/** Returns the keys of a message's metadata that have no effect. */
 export function unknownKeys({ metadata }: Message): string[] {
   return isRecord(metadata) ? Object.keys(metadata).filter((key) => !KNOWN.has(key)) : []
 }

@@ -4,15 +4,15 @@ import type { LineageRow } from './lineage-rows.ts'
 const STEP = 12
 const HEIGHT = 52
 const MIDDLE = HEIGHT / 2
-/** Lanes beyond are drawn as the last one. */
+/** Maximum number of lanes. Further lanes are drawn as the last one. */
 const MOST = 8
 
-/** How wide the lanes of a picture are. */
+/** Returns the width of the lanes. */
 export function lanesWidth(lanes: number): number {
   return Math.min(Math.max(lanes, 1), MOST) * STEP + 6
 }
 
-/** The lines beside a node: what leads to it, what goes on from it, what passes by. */
+/** Draws the lines next to a node: incoming, outgoing, and passing ones. */
 export function LineageLanes({
   row: { lane, incoming, passing, goesOn, node },
   lanes,

@@ -10,11 +10,11 @@ import { More } from '../../ui/more.tsx'
 import { LineageLanes } from './lineage-lanes.tsx'
 import { type LineageNodeInfo, type LineageRow, lineageRows } from './lineage-rows.ts'
 
-/** Lines that are drawn before the one that is looked at, and behind it at a time. */
+/** Number of lines that are drawn before the selected one, and after it at a time. */
 const BEFORE = 8
 const PAGE = 50
 
-/** A lineage as lines that lead down from what came first; each is a link that makes it the one that is looked at. */
+/** Renders a lineage as lines that lead down from the first node. Each line is a link that selects its node. */
 export function LineagePicture({ lineage, name }: { lineage: LineageInfo; name: string }) {
   const { rows, lanes } = useMemo(() => lineageRows(lineage), [lineage])
   const names = useMemo(() => new Map(rows.map(({ node }) => [node.id, nodeName(node)])), [rows])
@@ -74,7 +74,7 @@ export function LineagePicture({ lineage, name }: { lineage: LineageInfo; name: 
       )}
       <ol
         ref={list}
-        aria-label={`What leads to ${name} and what came of it`}
+        aria-label={`What ${name} was made from, and what was made from it`}
         onKeyDown={walk}
         className="overflow-hidden rounded-lg border border-line"
       >
@@ -148,7 +148,7 @@ const KINDS: Record<LineageNodeInfo['type'], string> = {
   data: 'written data',
 }
 
-/** What a node is called. */
+/** Returns the name of a node. */
 export function nodeName({ type, id, ref, name }: LineageNodeInfo): string {
   if (type === 'message')
     return name === 'user' ? 'A person’s message' : `Message of ${name ?? 'somebody'}`

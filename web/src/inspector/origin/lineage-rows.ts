@@ -1,26 +1,29 @@
 import type { LineageInfo } from 'byref/client'
 
-/** Something in a lineage. */
+/** A node of a lineage. */
 export type LineageNodeInfo = LineageInfo['nodes'][number]
 
-/** A line of the picture: a node on a lane, and what runs past it. */
+/** A line of the picture: a node on a lane, and the lanes that pass it. */
 export interface LineageRow {
   node: LineageNodeInfo
   lane: number
   /** Lanes that lead into it from above. */
   incoming: readonly number[]
-  /** Lanes that run past it, from above to below. */
+  /** Lanes that pass it from above to below. */
   passing: readonly number[]
-  /** Whether something below is made of it. */
+  /** Whether something below was made from it. */
   goesOn: boolean
-  /** What it was made of and what was made of it, by their ids. */
+  /** The ids of the nodes that it was made from, and of those that were made from it. */
   from: readonly string[]
   to: readonly string[]
-  /** References by which it was given what it is made of. */
+  /** References through which it received its sources. */
   given: readonly string[]
 }
 
-/** The picture of a lineage, line by line: what came first stands first, and each line leads down to what was made of it. */
+/**
+ * Returns the lines of a lineage's picture. The first nodes come first, and each line leads down to what was made from
+ * it.
+ */
 export function lineageRows({ nodes, edges }: Pick<LineageInfo, 'nodes' | 'edges'>): {
   rows: LineageRow[]
   lanes: number
@@ -29,7 +32,7 @@ export function lineageRows({ nodes, edges }: Pick<LineageInfo, 'nodes' | 'edges
   const outOf = Map.groupBy(edges, ({ from }) => from)
   const ordered = inOrder(nodes, edges)
   const place = new Map(ordered.map(({ id }, index) => [id, index]))
-  /** The last line that something is made of it on. */
+  /** The last line with something that was made from it. */
   const lastOf = new Map<string, number>()
   for (const { from, to } of edges) {
     lastOf.set(from, Math.max(lastOf.get(from) ?? -1, place.get(to) ?? -1))
@@ -54,7 +57,7 @@ export function lineageRows({ nodes, edges }: Pick<LineageInfo, 'nodes' | 'edges
   return { rows, lanes: open.length }
 }
 
-/** Nodes behind all that they are made of, otherwise as they came. */
+/** Sorts nodes after everything that they were made from, and otherwise keeps their order. */
 function inOrder(
   nodes: readonly LineageNodeInfo[],
   edges: LineageInfo['edges'],
@@ -76,7 +79,7 @@ function inOrder(
       if (left === 0 && next) ready.push(next)
     }
   }
-  // What is made of itself, by way of others, comes last.
+  // Nodes in a cycle come last.
   return [...ordered, ...nodes.filter(({ id }) => !done.has(id))]
 }
 

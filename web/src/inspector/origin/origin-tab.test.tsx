@@ -50,7 +50,7 @@ function links(): HTMLElement[] {
 describe('OriginTab', () => {
   it('shows what a value was made of before it, with marks and what it was given', async () => {
     await show('†result#2')
-    await screen.findByRole('list', { name: /What leads to send_mail/ })
+    await screen.findByRole('list', { name: /What send_mail/ })
     expect(asked).toEqual([
       `/api/conversations/c1/lineage?${new URLSearchParams({ ref: '†result#2' })}`,
     ])
@@ -64,7 +64,7 @@ describe('OriginTab', () => {
 
   it('is walked by arrow keys, both ways, and by links with addresses of their own', async () => {
     const { router } = await show('†result#2')
-    await screen.findByRole('list', { name: /What leads to/ })
+    await screen.findByRole('list', { name: /was made from, and what/ })
     const [mail, data, sent] = links()
     sent?.focus()
     const press = (key: string) => fireEvent.keyDown(document.activeElement as Element, { key })
@@ -97,7 +97,7 @@ describe('OriginTab', () => {
       Response.json(lineage(new URL(path, 'http://x').searchParams.get('ref') as string)),
     )
     await show(id(300))
-    await screen.findByRole('list', { name: /What leads to tool300 / })
+    await screen.findByRole('list', { name: /What tool300/ })
     expect(links().length).toBeLessThan(100)
     expect(screen.getByText('… 292 earlier steps')).toBeTruthy()
     const looked = () => document.querySelector<HTMLElement>('ol [aria-current]')

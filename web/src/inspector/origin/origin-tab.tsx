@@ -14,7 +14,7 @@ import { JumpText } from '../jump-text.tsx'
 import { LineagePicture, nodeName } from './lineage-picture.tsx'
 import type { LineageNodeInfo } from './lineage-rows.ts'
 
-/** Where a value came from and what came of it. */
+/** Renders where a value came from and where it was used. */
 export function OriginTab() {
   const conversation = useConversationId()
   const { origin } = useView()
@@ -28,7 +28,7 @@ export function OriginTab() {
   if (origin === undefined || conversation === null) {
     return (
       <Empty icon={GitBranch} title="Where values come from">
-        Open it from a mark, a result, an asset or a value of the data.
+        Open it from a label, a result, an asset or a data value.
       </Empty>
     )
   }
@@ -39,7 +39,7 @@ export function OriginTab() {
       </div>
     )
   }
-  if (data === undefined) return <Spinner label="Loading where it came from" className="m-4" />
+  if (data === undefined) return <Spinner label="Loading the origin" className="m-4" />
   if (data === null) {
     return (
       <div className="p-3">
@@ -63,8 +63,8 @@ export function OriginTab() {
           </p>
         ))}
         <p className="text-xs text-ink-3">
-          Above it what it was made of, below what was made of it. Arrow keys walk: left to what a
-          step was made of, right to what was made of it.
+          Above it: what it was made from. Below it: what was made from it. Arrow keys: left goes to
+          what a line was made from, right to what was made from it.
         </p>
       </header>
       <LineagePicture lineage={data} name={name} />
@@ -72,7 +72,7 @@ export function OriginTab() {
   )
 }
 
-/** A link to the thing itself. */
+/** Renders a link to the thing itself. */
 function Place({ node: { id, type, ref } }: { node: LineageNodeInfo }) {
   const own = id.slice(id.indexOf(':') + 1)
   if (type === 'call') return <JumpText to={`call-${own}`}>Show the call</JumpText>

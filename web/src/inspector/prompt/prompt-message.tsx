@@ -7,7 +7,7 @@ import { ScrollArea } from '../../ui/scroll-area.tsx'
 import type { PromptMessage, PromptPart } from './read-prompt.ts'
 import { SHARES } from './shares.ts'
 
-/** One message of a prompt, to the letter. */
+/** Renders one message of a prompt, exactly as it was sent. */
 export function PromptMessageView({ message: { role, parts, bytes } }: { message: PromptMessage }) {
   return (
     <article aria-label={role} className="overflow-hidden rounded-lg border border-line text-xs">
@@ -37,7 +37,7 @@ function Part({ part }: { part: PromptPart }) {
   )
 }
 
-/** Characters that are drawn before all are asked for. */
+/** Number of characters that are drawn until all are requested. */
 const MOST = 20_000
 
 function PartText({ text }: { text: string }) {

@@ -7,13 +7,16 @@ import { More } from '../../ui/more.tsx'
 import { PromptMessageView } from './prompt-message.tsx'
 import { type PromptMessage, readMessage } from './read-prompt.ts'
 
-/** Messages that are drawn at a time. */
+/** Number of messages that are drawn at a time. */
 const PAGE = 40
 
 const bytesOf = (messages: readonly PromptMessage[]) =>
   messages.reduce((sum, { bytes }) => sum + bytes, 0)
 
-/** The messages of a prompt: what it begins with like the other prompt, which a cache keeps, then what is gone and what is new. */
+/**
+ * Renders the messages of a prompt: the beginning that it shares with the other prompt, which a provider can cache,
+ * then the removed and the new messages.
+ */
 export function PromptMessages({
   messages,
   difference,
@@ -35,8 +38,8 @@ export function PromptMessages({
           className="h-auto w-full justify-start px-2.5 py-1.5 text-left text-xs whitespace-normal"
         >
           <span className="flex-1">
-            The first {kept.length === 1 ? 'message' : `${kept.length} messages`} as in the other
-            prompt: what a cache keeps
+            The first {kept.length === 1 ? 'message' : `${kept.length} messages`} equal those of the
+            other prompt and can be cached
           </span>
           <span className="text-2xs text-ink-3 tabular-nums">
             {formatBytes(bytesOf(kept))} ·{' '}
@@ -45,7 +48,7 @@ export function PromptMessages({
         </Button>
       )}
       {open && <List messages={kept} />}
-      {removed.length > 0 && <List label="Not here any more" messages={removed} tone="gone" />}
+      {removed.length > 0 && <List label="Removed" messages={removed} tone="gone" />}
       {rest.length > 0 && difference && <List label="New" messages={rest} tone="new" />}
       {rest.length > 0 && !difference && <List messages={rest} />}
     </>

@@ -5,7 +5,7 @@ import type { ReadPrompt, Share } from './read-prompt.ts'
 import type { Savings } from './savings.ts'
 import { SHARES } from './shares.ts'
 
-/** How large a prompt is, what of it is what, and what it would be without references. */
+/** Renders the size of a prompt and of its parts, and its size without references. */
 export function PromptSizes({
   prompt: { sizes, total },
   savings,
@@ -46,7 +46,7 @@ export function PromptSizes({
   )
 }
 
-/** Of text, as a rule of thumb. */
+/** A rule of thumb for text. */
 const BYTES_PER_TOKEN = 4
 
 function Saved({ total, savings: { assets, byValue } }: { total: number; savings: Savings }) {

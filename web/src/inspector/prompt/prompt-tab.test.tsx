@@ -43,9 +43,7 @@ describe('PromptTab', () => {
     await renderInApp(<PromptTab />, { state })
     const kept = await screen.findByRole('button', { name: /^The first 2 messages/ })
     expect(screen.getByRole('list', { name: 'New' }).textContent).toContain('new')
-    expect(screen.getByRole('list', { name: 'Not here any more' }).textContent).toContain(
-      'was here',
-    )
+    expect(screen.getByRole('list', { name: 'Removed' }).textContent).toContain('was here')
     expect(screen.queryByText('old')).toBeNull()
     fireEvent.click(kept)
     expect(screen.getByText('old')).toBeTruthy()

@@ -14,7 +14,7 @@ import { JumpText } from '../jump-text.tsx'
 import { PromptView } from './prompt-view.tsx'
 import { type Step, StepSelect } from './step-select.tsx'
 
-/** What the model saw at a step, to the letter. */
+/** Renders exactly what the model saw at a step. */
 export function PromptTab() {
   const runs = useConversation((state) => state.runs)
   const id = useConversationId()
@@ -26,8 +26,8 @@ export function PromptTab() {
   if (id === null || !current) {
     return (
       <Empty icon={ScanText} title="No prompt yet">
-        After the first answer: exactly what the model saw at each step, and how much of it was
-        what.
+        After the first answer, this tab shows exactly what the model saw at each step, and the size
+        of each part.
       </Empty>
     )
   }
@@ -63,11 +63,11 @@ export function PromptTab() {
   )
 }
 
-/** What is told apart of prompts. */
+/** The properties that prompts share. */
 interface PromptProps {
   conversation: string
   message: string
-  /** The step that it is held against; null is the one before. */
+  /** The step to compare with. Null is the previous one. */
   against: string | null
 }
 
@@ -96,7 +96,7 @@ function Prompt({ conversation, message, against }: PromptProps) {
   )
 }
 
-/** Every step whose answer is there, with what to call it. */
+/** Returns every step with an answer, and its name. */
 function stepsOf(runs: readonly RunState[]): Step[] {
   return runs.flatMap((run, index) =>
     run.steps.flatMap(({ name, messageId, finishedAt, commandIds }) =>

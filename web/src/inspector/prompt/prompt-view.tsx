@@ -10,7 +10,7 @@ import { PromptSizes } from './prompt-sizes.tsx'
 import { type ReadPrompt, readPrompt } from './read-prompt.ts'
 import { savingsOf } from './savings.ts'
 
-/** A prompt, message by message, with the size of its parts and what is new beside another prompt. */
+/** Renders a prompt, message by message, with the sizes of its parts and its differences from another prompt. */
 export function PromptView({ info }: { info: PromptInfo }) {
   const assets = useConversation((state) => state.assets)
   const assetsAfter = useConversation((state) => state.assetsAfter)

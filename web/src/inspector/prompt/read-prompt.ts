@@ -1,10 +1,10 @@
 import type { PromptInfo } from 'byref/client'
 import { isRecord } from '../../ui/is-record.ts'
 
-/** A part of a prompt message, for reading. */
+/** A part of a prompt message, for display. */
 export interface PromptPart {
   type: 'text' | 'media' | 'call' | 'result' | 'other'
-  /** Text as it is; anything else as JSON. */
+  /** Text unchanged; anything else as JSON. */
   text: string
   value: unknown
   share: Share
@@ -18,10 +18,10 @@ export interface PromptMessage {
   bytes: number
 }
 
-/** What a part of a prompt is for. */
+/** The purpose of a part of a prompt. */
 export type Share = 'instructions' | 'history' | 'data' | 'metas' | 'media' | 'tools'
 
-/** A step's request, for reading: what the model saw and how much of it is what. */
+/** The request of a step, for display: what the model saw, and the sizes of its parts. */
 export interface ReadPrompt {
   model: string | null
   messages: PromptMessage[]
@@ -30,12 +30,12 @@ export interface ReadPrompt {
   total: number
 }
 
-/** A prompt as the server gives it. */
+/** A prompt as the server sends it. */
 export type PromptSource = Pick<PromptInfo, 'model' | 'prompt' | 'tools'>
 
 const encoder = new TextEncoder()
 
-/** Reads what a model was given, in the AI SDK's form. */
+/** Reads the input of a model, in the AI SDK's form. */
 export function readPrompt({ model, prompt, tools }: PromptSource): ReadPrompt {
   const messages = prompt.map(readMessage)
   const read = tools.map((value: unknown) => {
@@ -54,7 +54,7 @@ export function readPrompt({ model, prompt, tools }: PromptSource): ReadPrompt {
   return { model: typeof model === 'string' ? model : null, messages, tools: read, sizes, total }
 }
 
-/** One message of a prompt, whatever it is. */
+/** Reads one message of a prompt, in any form. */
 export function readMessage(value: unknown): PromptMessage {
   const { role, content } = record(value) ?? {}
   const name = typeof role === 'string' ? role : 'unknown'
@@ -80,7 +80,7 @@ function readPart(role: string, value: unknown): PromptPart {
   return { type, text, value, share: 'history', bytes: size(text) }
 }
 
-/** Our own blocks are known by their headings (data-messages.md; the metas'). */
+/** byref's own blocks are recognized by their headings. */
 function shareOf(role: string, text: string): Share {
   if (role === 'system') return 'instructions'
   if (role !== 'user') return 'history'

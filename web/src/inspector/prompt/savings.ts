@@ -1,16 +1,16 @@
 import type { ConversationState } from 'byref/client'
 
-/** What references kept out of a prompt. */
+/** What references saved in a prompt. */
 export interface Savings {
-  /** How many assets were there when the model was asked. */
+  /** The number of assets when the model was called. */
   assets: number
-  /** What the prompt would take in bytes with their bodies in it: files as Base64, structured content as it is. */
+  /** The size of the prompt in bytes with the bodies in it: files as base64, structured content as JSON. */
   byValue: number
 }
 
 /**
- * What the prompt of a step would be if each result and file stood in it by value, as other frameworks write it:
- * `promptBytes` without what media in it take already.
+ * Returns the size that a step's prompt would have with each result and file by value, as other frameworks write it.
+ * `promptBytes` does not include its media.
  */
 export function savingsOf(
   { assets, assetsAfter, messages }: Pick<ConversationState, 'assets' | 'assetsAfter' | 'messages'>,

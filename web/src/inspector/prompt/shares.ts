@@ -1,6 +1,6 @@
 import type { Share } from './read-prompt.ts'
 
-/** What the parts of a prompt are called and drawn in. */
+/** The names and colors of the parts of a prompt. */
 export const SHARES: Record<Share, { name: string; color: string }> = {
   instructions: { name: 'Instructions', color: 'bg-violet-500' },
   history: { name: 'History', color: 'bg-ink-3' },

@@ -1,16 +1,19 @@
 import { useId, useState } from 'react'
 import { formatCount } from '../../ui/format.ts'
 
-/** A step to choose, by the message that it wrote. */
+/** A step to choose, identified by the message that it wrote. */
 export interface Step {
   messageId: string
   label: string
 }
 
-/** Steps that are in the list at once: of more, those near the one that is chosen, or those that were searched for. */
+/**
+ * Maximum number of steps in the list. A longer list shows the steps near the chosen one, or those that match the
+ * search.
+ */
 const MOST = 100
 
-/** A list of steps to choose from; a long one is searched. */
+/** Renders a list of steps to choose from. A long list can be searched. */
 export function StepSelect({
   label,
   none,
@@ -19,7 +22,7 @@ export function StepSelect({
   onChange,
 }: {
   label: string
-  /** What none of them is called, where that can be chosen. */
+  /** The name of the empty choice, if there is one. */
   none?: string
   steps: readonly Step[]
   value: string | null
@@ -60,7 +63,7 @@ export function StepSelect({
   )
 }
 
-/** Those of the steps that are in the list: the chosen one always is. */
+/** Returns the steps in the list, which always include the chosen one. */
 function some(steps: readonly Step[], value: string | null, search: string): readonly Step[] {
   const words = search
     .toLowerCase()

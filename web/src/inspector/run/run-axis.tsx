@@ -2,7 +2,7 @@ import type { ReactNode } from 'react'
 import { formatDuration } from '../../ui/format.ts'
 import { ticksOf } from './run-timeline.ts'
 
-/** The time axis of a run: marks at round times, behind the bars. */
+/** Renders the time axis of a run: marks at round times, behind the bars. */
 export function RunAxis({ length, children }: { length: number; children: ReactNode }) {
   return (
     <div className="relative px-1.5 pt-5 pb-1.5">

@@ -14,14 +14,14 @@ const COLORS = {
   asks: 'bg-[repeating-linear-gradient(135deg,var(--variable)_0_3px,transparent_3px_6px)]',
 }
 
-/** What the segments are called, where they are no work. */
+/** The names of segments other than work. */
 const WORDS: Record<Segment['type'], string> = {
   works: '',
   waits: 'waited for other calls',
   asks: 'waited for a person',
 }
 
-/** One step or call on the time axis. A step opens its prompt, a call its place in the thread. */
+/** Renders one step or call on the time axis. A step opens its prompt, a call its place in the thread. */
 export function RunBar({ bar, length }: { bar: Bar; length: number }) {
   const { type, name, start, end, open, call, step } = bar
   const failed = call?.status === 'failed'
@@ -78,7 +78,7 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
   )
 }
 
-/** How long it took, or how it stands. */
+/** Returns the duration, or the status. */
 function said({ call, open, segments }: Bar): string {
   if (call?.status === 'unanswered') return 'no result'
   if (open && call?.status === 'waiting') return 'asks you'

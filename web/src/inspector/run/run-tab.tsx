@@ -18,17 +18,18 @@ import { RunBar } from './run-bar.tsx'
 import { runBars, timesOf } from './run-timeline.ts'
 import { useNow } from './use-now.ts'
 
-/** Runs that are drawn at a time. */
+/** Number of runs that are drawn at a time. */
 const PAGE = 20
 
-/** Every run of the conversation, the newest first: its steps and calls on a time axis. */
+/** Renders every run of the conversation, newest first, with its steps and calls on a time axis. */
 export function RunTab() {
   const runs = useConversation((state) => state.runs)
   const [most, setMost] = useState(PAGE)
   if (runs.length === 0) {
     return (
       <Empty icon={Activity} title="No runs yet">
-        Each message starts a run: its model calls and tool calls show here, with times and tokens.
+        Each message starts a run. Its model calls and tool calls appear here, with times and
+        tokens.
       </Empty>
     )
   }
@@ -111,7 +112,7 @@ function Run({ run, number }: { run: RunState; number: number }) {
   )
 }
 
-/** What a run cost, in words. */
+/** Describes what a run cost. */
 function factsOf(
   { usage, steps }: RunState,
   { model, calls, person }: ReturnType<typeof timesOf>,
@@ -131,7 +132,7 @@ function factsOf(
 
 function Status({ run, waits }: { run: RunState; waits: boolean }) {
   const ended = run.status === 'finished' && run.reason !== 'done' && run.reason
-  const text = ended ? ended.replaceAll('_', ' ') : waits ? 'waits for you' : run.status
+  const text = ended ? ended.replaceAll('_', ' ') : waits ? 'waiting for you' : run.status
   return (
     <span
       className={cn(

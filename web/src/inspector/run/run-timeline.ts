@@ -1,13 +1,15 @@
 import type { CallState, RunState, StepState } from 'byref/client'
 
-/** A stretch of a bar: waiting for other calls, waiting for a person, or working. Milliseconds since the run began. */
+/**
+ * A part of a bar: waiting for other calls, waiting for a person, or working. In milliseconds since the run started.
+ */
 export interface Segment {
   type: 'waits' | 'asks' | 'works'
   start: number
   end: number
 }
 
-/** One bar of a run's time axis. Times are milliseconds since the run began; an open one lasts until `now`. */
+/** One bar of a run's time axis. Times are milliseconds since the run started. An open bar lasts until `now`. */
 export interface Bar {
   key: string
   type: 'model' | 'call'
@@ -20,7 +22,7 @@ export interface Bar {
   call?: CallState
 }
 
-/** What happened in a run, in the order in which it began: each model call and each tool call. */
+/** Returns the bars of a run, in the order in which they started: each model call and each tool call. */
 export function runBars(run: RunState, calls: readonly CallState[], now: number): Bar[] {
   const origin = Date.parse(run.startedAt)
   const over = run.finishedAt === undefined ? now : Date.parse(run.finishedAt)
@@ -74,14 +76,19 @@ function segmentsOf(
   return segments
 }
 
-/** Where the marks of an axis of this length stand, in milliseconds: three to six of them, at round times. */
+/**
+ * Returns the positions of the marks on an axis of this length, in milliseconds: three to six of them, at round times.
+ */
 export function ticksOf(length: number): number[] {
   const power = 10 ** Math.floor(Math.log10(Math.max(1, length / 3)))
   const step = [5, 2, 1].map((by) => by * power).find((size) => length / size >= 3) ?? power
   return Array.from({ length: Math.floor(length / step) + 1 }, (_, index) => index * step)
 }
 
-/** How a run's time was spent: with the model, in calls, and waiting for a person; in milliseconds, overlaps once. */
+/**
+ * Returns how a run's time was spent: with the model, in calls, and waiting for a person. In milliseconds; overlapping
+ * times count once.
+ */
 export function timesOf(bars: readonly Bar[]): { model: number; calls: number; person: number } {
   const segments = (type: Bar['type'], kind: Segment['type']) =>
     bars
@@ -94,7 +101,7 @@ export function timesOf(bars: readonly Bar[]): { model: number; calls: number; p
   }
 }
 
-/** How long at least one of the segments lasted. */
+/** Returns how long at least one of the segments lasted. */
 function covered(segments: readonly Segment[]): number {
   let sum = 0
   let until = 0

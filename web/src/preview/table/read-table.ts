@@ -1,15 +1,15 @@
 import { unflatten } from 'byref/client'
 import { isRecord } from '../../ui/is-record.ts'
 
-/** A table as far as its meta shows it. */
+/** The part of a table that its meta contains. */
 export interface TableSample {
   columns: { name: string; type: string | null; missing: number | null }[]
   rows: Record<string, unknown>[]
-  /** How many rows there are in all. */
+  /** Number of all rows. */
   total: number
 }
 
-/** The table that a flattened meta is of, with its first rows; null for any other asset. */
+/** Returns the table that a flattened meta describes, with its first rows. Null for any other asset. */
 export function readTable(meta: Record<string, unknown>): TableSample | null {
   if (!('content/columns/0/name' in meta) || !('content/rows' in meta)) return null
   const { content } = unflatten(meta) as { content: { columns?: unknown; rows?: unknown } }
@@ -31,7 +31,7 @@ export function readTable(meta: Record<string, unknown>): TableSample | null {
   return { columns, rows, total: cut ? Number(cut[1]) : rows.length }
 }
 
-/** Whether the cells of a column of this type are numbers. */
+/** Returns whether the cells of a column of this type are numbers. */
 export function isNumeric(type: string | null): boolean {
   return /^(number|integer|decimal)$/.test(type ?? '')
 }

@@ -1,30 +1,30 @@
-/** How a list of rows of one height lies in what scrolls; all in pixels but `count`. */
+/** A list of rows with equal heights in a scrolling element. Everything except `count` is in pixels. */
 export interface RowList {
   count: number
   rowHeight: number
-  /** How much of it is in sight. */
+  /** The height of the visible part. */
   viewport: number
 }
 
-/** Where a list is scrolled to: what the browser says, and which pixel of the whole list is at the top. */
+/** The scroll position of a list: the browser's value, and the pixel of the whole list that is at the top. */
 export interface ScrollPlace {
   top: number
   offset: number
 }
 
-/** Browsers lay out nothing higher than some 17 million pixels; a list that is higher is scrolled by proportion. */
+/** Browsers cannot lay out more than about 17 million pixels. A higher list is scrolled proportionally. */
 const HIGHEST = 8_000_000
-/** Rows drawn above and below what is in sight. */
+/** Number of rows drawn above and below the visible part. */
 const SPARE = 8
 
-/** How high the element that scrolls is inside. */
+/** Returns the inner height of the scrolling element. */
 export function canvasHeight({ count, rowHeight }: RowList): number {
   return Math.min(count * rowHeight, HIGHEST)
 }
 
 /**
- * Where the list is after the browser scrolled to `top`: of a list that is higher than its canvas, a short way is taken
- * pixel by pixel, so that no row is passed over, and a long one (the bar was dragged) by proportion.
+ * Returns the position after the browser scrolled to `top`. In a list that is higher than its canvas, a short distance
+ * is taken pixel by pixel, so that no row is skipped. A long one (the bar was dragged) is taken proportionally.
  */
 export function scrolledTo(list: RowList, before: ScrollPlace, top: number): ScrollPlace {
   const height = list.count * list.rowHeight
@@ -38,7 +38,10 @@ export function scrolledTo(list: RowList, before: ScrollPlace, top: number): Scr
   return { top, offset: Math.min(end, Math.max(0, offset)) }
 }
 
-/** The rows to draw, `first` up to but not including `last`, and where the first one lies in the canvas. */
+/**
+ * Returns the rows to draw, from `first` up to but not including `last`, and the position of the first one in the
+ * canvas.
+ */
 export function rowWindow(list: RowList, { top, offset }: ScrollPlace) {
   const { count, rowHeight, viewport } = list
   const first = Math.max(0, Math.floor(offset / rowHeight) - SPARE)

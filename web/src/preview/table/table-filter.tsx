@@ -26,7 +26,7 @@ export interface TableFilterProps {
   onClose: () => void
 }
 
-/** The conditions that rows must fit, all of them, and a line to add one. */
+/** Renders the conditions that rows must match, all of them, and a line to add one. */
 export function TableFilter({ columns, where, onChange, onClose }: TableFilterProps) {
   const [column, setColumn] = useState(columns[0]?.name ?? '')
   const [is, setIs] = useState<RowCondition['is']>('equal')
@@ -110,7 +110,7 @@ export function TableFilter({ columns, where, onChange, onClose }: TableFilterPr
   )
 }
 
-/** What was written, as a value of the column: a number, true or false where the column has such. */
+/** Converts the entered text to a value of the column: a number, true or false if the column has such values. */
 function cellOf(text: string, type: string | null): string | number | boolean {
   const trimmed = text.trim()
   if (type === 'boolean' && /^(true|false)$/i.test(trimmed)) return trimmed.toLowerCase() === 'true'

@@ -9,29 +9,29 @@ import { useRowWindow } from './use-row-window.ts'
 /** Properties of {@link TableGrid}. */
 export interface TableGridProps {
   columns: TableSample['columns']
-  /** Rows by which the widths of the columns are chosen. */
+  /** Rows that determine the widths of the columns. */
   sample: readonly Record<string, unknown>[]
-  /** How many rows there are to scroll through. */
+  /** Number of rows to scroll through. */
   count: number
-  /** A row by its place; undefined while it is loading. */
+  /** Returns a row by its index, or undefined while it is loading. */
   rowAt: (index: number) => Record<string, unknown> | undefined
-  /** A column, with `-` before it for the largest first. */
+  /** The sorted column. With `-` before it, the largest value comes first. */
   sort: string | undefined
   onSort: (sort: string | undefined) => void
-  /** Told which rows are in sight. */
+  /** Called with the visible rows. */
   onSight: (sight: { first: number; last: number }) => void
 }
 
 const ROW = 24
 
-/** Rows in columns, of which only those in sight are drawn. A press on a column's head sorts by it. */
+/** Renders rows in columns. Only visible rows are drawn. A click on a column's head sorts by it. */
 export function TableGrid(props: TableGridProps) {
   const { columns, sample, count, rowAt, sort, onSort, onSight } = props
   const scroller = useRef<HTMLDivElement>(null)
   const { first, last, y, height, onScroll } = useRowWindow(scroller, { count, rowHeight: ROW })
   useEffect(() => onSight({ first, last }), [first, last, onSight])
 
-  /** Another order begins at its top. */
+  /** A new order starts at the top. */
   function order(next: string | undefined): void {
     if (scroller.current) scroller.current.scrollTop = 0
     onSort(next)
@@ -140,7 +140,7 @@ function textOf(value: unknown): string {
   return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value)
 }
 
-/** Widths in characters by the head and the first rows, so that nothing moves while one scrolls. */
+/** Returns the widths in characters, from the head and the first rows, so that nothing moves during scrolling. */
 function widthsOf(
   columns: TableGridProps['columns'],
   sample: TableGridProps['sample'],

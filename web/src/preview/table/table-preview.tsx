@@ -14,12 +14,14 @@ import { useTableRows } from './use-table-rows.ts'
 
 const TableQuery = lazy(async () => ({ default: (await import('./table-query.tsx')).TableQuery }))
 
-/** Columns that are shown at a time. */
+/** Number of columns that are shown at a time. */
 const COLUMNS = 50
-/** Rows of a sorted table that the server gives; the rest is for SQL. */
+/** Maximum number of sorted rows that the server returns. SQL reads the rest. */
 const SORTED = 100_000
 
-/** A table of any size: its rows as one scrolls to them, sorted and filtered by the server, and SQL where it is there. */
+/**
+ * Renders a table of any size. Rows load during scrolling; the server sorts and filters them, and runs SQL if it can.
+ */
 export function TablePreview({ table, asset }: { table: TableSample; asset: AssetInfo }) {
   const [sort, setSort] = useState<string>()
   const [where, setWhere] = useState<readonly RowCondition[]>([])
@@ -93,7 +95,7 @@ export function TablePreview({ table, asset }: { table: TableSample; asset: Asse
   )
 }
 
-/** The first rows are known from the meta: they are there before anything is loaded. */
+/** Returns a row from the meta, whose first rows are shown before anything is loaded. */
 function firstRow(
   { rows }: TableSample,
   index: number,

@@ -9,7 +9,7 @@ import { errorText } from '../../ui/error-text.ts'
 import { formatCount } from '../../ui/format.ts'
 import { Notice } from '../../ui/notice.tsx'
 
-/** Asks the table by SQL; what comes of it is a table of its own, with an address. */
+/** Queries the table with SQL. The result is a new table with its own reference. */
 export function TableQuery({ asset }: { asset: AssetInfo }) {
   const [sql, setSql] = useState('SELECT count(*) AS rows FROM t')
   const query = useMutation({

@@ -1,7 +1,7 @@
 import { type RefObject, useCallback, useEffect, useState } from 'react'
 import { canvasHeight, rowWindow, scrolledTo } from './row-window.ts'
 
-/** The part of a list of rows that is in sight of the element that scrolls it. */
+/** Returns the visible part of a list of rows in a scrolling element. */
 export function useRowWindow(
   scroller: RefObject<HTMLElement | null>,
   { count, rowHeight }: { count: number; rowHeight: number },

@@ -2,20 +2,20 @@ import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
 import type { RowCondition, RowsPage } from 'byref/client'
 import { client } from '../../app/client.ts'
 
-/** Which rows of a table, in which order and with which columns. */
+/** The selected rows of a table: their order and columns. */
 export interface TableChoice {
   /** The table's reference. */
   ref: string
   columns?: readonly string[]
-  /** A column, with `-` before it for the largest first. */
+  /** The sorted column. With `-` before it, the largest value comes first. */
   sort?: string
   where: readonly RowCondition[]
 }
 
-/** Rows asked for at a time. */
+/** Number of rows in a request. */
 const PAGE = 200
 
-/** The rows of a table from `first` up to `last`, loaded page by page as they come into sight. */
+/** Returns the rows of a table from `first` up to `last`, loaded page by page when they become visible. */
 export function useTableRows(
   choice: TableChoice,
   { first, last }: { first: number; last: number },
@@ -49,7 +49,7 @@ function pageQuery(choice: TableChoice, page: number) {
   }
 }
 
-/** One page whole: the server gives less at a time where rows are very long. */
+/** Loads a whole page. The server returns fewer rows at a time if they are very long. */
 async function loadPage(
   { ref, ...choice }: TableChoice,
   offset: number,
