@@ -32,6 +32,81 @@ export interface AnswerPieces {
   finish(): AnswerPiece[]
 }
 
+/**
+ * Creates a converter from events to pieces. Each text and each call begins once, continues and ends. It does not
+ * matter whether it streamed, is read from the log, or was in progress when the listener joined.
+ */
+export function createAnswerPieces(): AnswerPieces {
+  return new EventConverter()
+}
+
+class EventConverter implements AnswerPieces {
+  readonly #texts = new Texts()
+  readonly #reasoning = new Reasoning()
+  readonly #calls = new Set<string>()
+
+  take(event: ConversationEvent): AnswerPiece[] {
+    switch (event.type) {
+      case 'TEXT_MESSAGE_START':
+        return this.#texts.begin(event.messageId)
+      case 'TEXT_MESSAGE_CONTENT':
+        // A listener that missed the beginning gets the whole text at its end.
+        return this.#texts.has(event.messageId)
+          ? this.#texts.write(event.messageId, event.delta)
+          : []
+      case 'TEXT_MESSAGE_END':
+        return this.#texts.end(event.messageId)
+      case 'REASONING_MESSAGE_START':
+        return this.#reasoning.begin(event.messageId)
+      case 'REASONING_MESSAGE_CONTENT':
+        return this.#reasoning.write(event.delta)
+      case 'REASONING_MESSAGE_END':
+        return this.#reasoning.end()
+      case 'TOOL_CALL_START': {
+        const { toolCallId: id, toolCallName: name, parentMessageId: messageId } = event
+        if (this.#calls.has(id)) return []
+        this.#calls.add(id)
+        return [{ type: 'call-start', id, name, messageId }]
+      }
+      case 'TOOL_CALL_ARGS': {
+        const { toolCallId: id, delta } = event
+        return this.#calls.has(id) && delta !== '' ? [{ type: 'call-delta', id, delta }] : []
+      }
+      case 'TOOL_CALL_END': {
+        const { toolCallId: id, call, parentMessageId: messageId } = event
+        if (this.#calls.delete(id)) return [{ type: 'call-end', id, call, rest: '' }]
+        const start = { type: 'call-start', id, name: call.name, messageId } as const
+        return [start, { type: 'call-end', id, call, rest: JSON.stringify(call.arguments) }]
+      }
+      case 'TOOL_CALL_RESULT':
+        // The stored message has this text, also for other processes.
+        return []
+      case 'NEW_MESSAGE':
+        return this.#keep(event)
+      default:
+        return [{ type: 'event', event }]
+    }
+  }
+
+  finish(): AnswerPiece[] {
+    const cut = [...this.#calls].map((id): AnswerPiece => ({ type: 'call-cut', id }))
+    this.#calls.clear()
+    return [...this.#reasoning.end(), ...this.#texts.cut(), ...cut]
+  }
+
+  #keep(event: Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>): AnswerPiece[] {
+    const { payload: message } = event
+    const { id, sender, content_type: type } = message
+    const { result } = readMetadata(message)
+    if (result) return [{ type: 'result', id: result.callId, message, error: result.error }]
+    if (sender.participant_role !== 'assistant' || type === 'data') {
+      return [{ type: 'event', event }]
+    }
+    const reasoning = this.#reasoning.restOf(message)
+    return [...reasoning, ...this.#texts.restOf(id, textOf(message)), { type: 'answer', message }]
+  }
+}
+
 /** How much of a message's text was passed on. */
 interface Told {
   text: string
@@ -40,134 +115,84 @@ interface Told {
   writing: { id: string; text: string } | null
 }
 
-/**
- * Creates a converter from events to pieces. Each text and each call begins once, continues and ends. It does not
- * matter whether it streamed, is read from the log, or was in progress when the listener joined.
- */
-export function createAnswerPieces(): AnswerPieces {
-  const texts = new Map<string, Told>()
-  const calls = new Set<string>()
-  /** The part of the reasoning that is streaming, and the number of parts so far. */
-  let reasoning: { id: string } | null = null
-  let parts = 0
-  /** The answers whose reasoning was streamed. */
-  const reasoned = new Set<string>()
+/** The texts of answers. */
+class Texts {
+  readonly #told = new Map<string, Told>()
 
-  function beginReasoning(messageId: string): AnswerPiece[] {
-    const before = endReasoning()
-    reasoned.add(messageId)
-    reasoning = { id: `${messageId}-reasoning-${++parts}` }
-    return [...before, { type: 'reasoning-start', id: reasoning.id }]
+  has(messageId: string): boolean {
+    return this.#told.has(messageId)
   }
 
-  function continueReasoning(delta: string): AnswerPiece[] {
-    return reasoning ? [{ type: 'reasoning-delta', id: reasoning.id, delta }] : []
-  }
-
-  /** Returns the reasoning of a whole answer, if it was not streamed. */
-  function reasoningOf(message: Message): AnswerPiece[] {
-    if (reasoned.has(message.id)) return endReasoning()
-    return readMetadata(message).reasoning.flatMap(({ text }) =>
-      text === ''
-        ? []
-        : [...beginReasoning(message.id), ...continueReasoning(text), ...endReasoning()],
-    )
-  }
-
-  function endReasoning(): AnswerPiece[] {
-    const end: AnswerPiece[] = reasoning ? [{ type: 'reasoning-end', id: reasoning.id }] : []
-    reasoning = null
-    return end
-  }
-
-  function begin(messageId: string): AnswerPiece[] {
-    const told = texts.get(messageId) ?? { text: '', parts: 0, writing: null }
+  begin(messageId: string): AnswerPiece[] {
+    const told = this.#told.get(messageId) ?? { text: '', parts: 0, writing: null }
     if (told.writing) return []
     const id = told.parts++ === 0 ? messageId : `${messageId}-${told.parts}`
-    texts.set(messageId, told)
+    this.#told.set(messageId, told)
     told.writing = { id, text: '' }
     return [{ type: 'text-start', id, messageId }]
   }
 
-  function write(messageId: string, delta: string): AnswerPiece[] {
+  write(messageId: string, delta: string): AnswerPiece[] {
     if (delta === '') return []
-    const began = begin(messageId)
-    const told = texts.get(messageId) as Told & { writing: { id: string; text: string } }
+    const began = this.begin(messageId)
+    const told = this.#told.get(messageId) as Told & { writing: { id: string; text: string } }
     told.text += delta
     told.writing.text += delta
     return [...began, { type: 'text-delta', id: told.writing.id, messageId, delta }]
   }
 
-  function end(messageId: string, isCut = false): AnswerPiece[] {
-    const told = texts.get(messageId)
+  end(messageId: string, isCut = false): AnswerPiece[] {
+    const told = this.#told.get(messageId)
     if (!told?.writing) return []
     const { id, text } = told.writing
     told.writing = null
     return [{ type: 'text-end', id, messageId, text, isCut }]
   }
 
+  /** Ends all texts in the middle. */
+  cut(): AnswerPiece[] {
+    return [...this.#told.keys()].flatMap((id) => this.end(id, true))
+  }
+
   /** Returns the pieces for the part of a whole text that was not passed on yet. */
-  function restOf(messageId: string, text: string): AnswerPiece[] {
-    const told = texts.get(messageId)?.text ?? ''
+  restOf(messageId: string, text: string): AnswerPiece[] {
+    const told = this.#told.get(messageId)?.text ?? ''
     const rest = text.startsWith(told) ? text.slice(told.length) : ''
-    return [...write(messageId, rest), ...end(messageId)]
+    return [...this.write(messageId, rest), ...this.end(messageId)]
+  }
+}
+
+/** The reasoning of answers. A model may reason in several parts. */
+class Reasoning {
+  /** The answers whose reasoning was streamed. */
+  readonly #streamed = new Set<string>()
+  #parts = 0
+  /** The id of the part that is streaming. */
+  #open: string | null = null
+
+  begin(messageId: string): AnswerPiece[] {
+    const before = this.end()
+    this.#streamed.add(messageId)
+    this.#open = `${messageId}-reasoning-${++this.#parts}`
+    return [...before, { type: 'reasoning-start', id: this.#open }]
   }
 
-  function keep(event: Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>): AnswerPiece[] {
-    const { payload: message } = event
-    const { id, sender, content_type: type } = message
-    const { result } = readMetadata(message)
-    if (result) return [{ type: 'result', id: result.callId, message, error: result.error }]
-    if (sender.participant_role !== 'assistant' || type === 'data')
-      return [{ type: 'event', event }]
-    return [...reasoningOf(message), ...restOf(id, textOf(message)), { type: 'answer', message }]
+  write(delta: string): AnswerPiece[] {
+    return this.#open === null ? [] : [{ type: 'reasoning-delta', id: this.#open, delta }]
   }
 
-  return {
-    take(event) {
-      switch (event.type) {
-        case 'TEXT_MESSAGE_START':
-          return begin(event.messageId)
-        case 'TEXT_MESSAGE_CONTENT':
-          // A listener that missed the beginning gets the whole text at its end.
-          return texts.has(event.messageId) ? write(event.messageId, event.delta) : []
-        case 'TEXT_MESSAGE_END':
-          return end(event.messageId)
-        case 'REASONING_MESSAGE_START':
-          return beginReasoning(event.messageId)
-        case 'REASONING_MESSAGE_CONTENT':
-          return continueReasoning(event.delta)
-        case 'REASONING_MESSAGE_END':
-          return endReasoning()
-        case 'TOOL_CALL_START': {
-          const { toolCallId: id, toolCallName: name, parentMessageId: messageId } = event
-          if (calls.has(id)) return []
-          calls.add(id)
-          return [{ type: 'call-start', id, name, messageId }]
-        }
-        case 'TOOL_CALL_ARGS': {
-          const { toolCallId: id, delta } = event
-          return calls.has(id) && delta !== '' ? [{ type: 'call-delta', id, delta }] : []
-        }
-        case 'TOOL_CALL_END': {
-          const { toolCallId: id, call, parentMessageId: messageId } = event
-          if (calls.delete(id)) return [{ type: 'call-end', id, call, rest: '' }]
-          const start = { type: 'call-start', id, name: call.name, messageId } as const
-          return [start, { type: 'call-end', id, call, rest: JSON.stringify(call.arguments) }]
-        }
-        case 'TOOL_CALL_RESULT':
-          // The stored message has this text, also for other processes.
-          return []
-        case 'NEW_MESSAGE':
-          return keep(event)
-        default:
-          return [{ type: 'event', event }]
-      }
-    },
-    finish() {
-      const cut = [...calls].map((id): AnswerPiece => ({ type: 'call-cut', id }))
-      calls.clear()
-      return [...endReasoning(), ...[...texts.keys()].flatMap((id) => end(id, true)), ...cut]
-    },
+  end(): AnswerPiece[] {
+    const id = this.#open
+    this.#open = null
+    return id === null ? [] : [{ type: 'reasoning-end', id }]
+  }
+
+  /** Returns the reasoning of a whole answer, if it was not streamed. */
+  restOf(message: Message): AnswerPiece[] {
+    if (this.#streamed.has(message.id)) return this.end()
+    const texts = readMetadata(message)
+      .reasoning.map(({ text }) => text)
+      .filter(Boolean)
+    return texts.flatMap((text) => [...this.begin(message.id), ...this.write(text), ...this.end()])
   }
 }
