@@ -130,7 +130,7 @@ export interface Assets {
    */
   saveAsset(asset: StructuredAssetInput, options?: SaveAssetOptions): Promise<AssetInfo>
   /**
-   * Saves a file and, where it is a table (CSV, TSV, JSON rows, NDJSON, Parquet, Arrow, XLSX), also a structured asset of
+   * Saves a file and, if it is a table (CSV, TSV, JSON rows, NDJSON, Parquet, Arrow, XLSX), also a structured asset of
    * `columns`, `rows` and `source`, the reference of the file. Its body is Parquet, of which a row or a cell is a range
    * (docs/tables.md). A broken table throws `TableError`; the file's asset stays.
    */
