@@ -80,7 +80,7 @@ export interface FullAssetStore extends AssetStore {
   /** Names of the namespaces that hold an asset that has not expired; `null` is the one without a name. */
   namespaces(): Promise<(string | null)[]>
   /**
-   * Removes expired assets and leftovers of crashes. Safe beside any other method, in any process. Does nothing while another
+   * Removes expired assets and leftovers of crashes. Safe during any other method, in any process. Does nothing while another
    * host sweeps.
    */
   sweep(options?: StoreSweepOptions): Promise<StoreSwept>
@@ -116,7 +116,7 @@ export interface StoreOptions {
   namespace?: string | null
 }
 
-/** What a record contains beside the body. */
+/** The content of a record, without the body. */
 export interface StoreSaveOptions extends StoreOptions {
   /** Default: the store creates an id. */
   assetId?: string
@@ -148,7 +148,7 @@ export interface StorePart {
   bytes: Uint8Array
 }
 
-/** JSON beside the body, opaque to stores. */
+/** JSON next to the body, opaque to stores. */
 export interface AssetAttributes {
   asset_type?: string
   description?: string

@@ -16,7 +16,7 @@ export interface ApprovalsOptions {
   run: Pick<Run, 'conversation' | 'cancel'>
   /** Approves every call. */
   yes: boolean
-  /** Null where nobody can be asked: then calls are denied. */
+  /** Null if nobody can be asked: then calls are denied. */
   ask: Ask | null
   /** Writes a line for the person. */
   note(line: string): void

@@ -9,7 +9,7 @@ export const DEFAULT_DATA = 'data'
 /**
  * Returns the path of the data folder.
  *
- * @param make Creates the folder where it is missing; otherwise it must exist.
+ * @param make Creates the folder if it is missing; otherwise it must exist.
  * @throws ByrefError `config_invalid`
  */
 export function openFolder(data: string, { make = true } = {}): string {

@@ -36,8 +36,8 @@ export const HELP = `byref eval: how well a model uses references, and what they
   --runs           how often each task is run, each time with other data. Default 1
   --seed           text that determines the data. Default 1
   --concurrency    runs at a time. Default 4
-  --max-tokens     start no run once so many input and output tokens were used
-  --max-cost       start no run once so many US dollars were spent; the price of the model must be known
+  --max-tokens     start no run after this number of input and output tokens
+  --max-cost       start no run after this cost in US dollars; the price of the model must be known
   --out FILE       write the report as Markdown to a file instead of stdout
   --json FILE      write the report as JSON, with every run
   --data FOLDER    keep the conversations in a folder. byref serve --data FOLDER shows them

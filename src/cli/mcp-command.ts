@@ -21,7 +21,7 @@ with @duckdb/node-api installed, query_tables read them. Everything else passes 
 
   --max-chars    maximum length of text that passes; default 32768
   --max-bytes    maximum size of an image, a sound or a file that passes; default 4096
-  --show-images  keep images beside their references, so that the model sees them
+  --show-images  keep images next to their references, so that the model sees them
   --trust        off, track or quarantine; default off. In quarantine every result is a reference without a preview, and
                  messages of the server do not pass; both modes hold calls that act on data of the server. See
                  docs/integrations/mcp.md

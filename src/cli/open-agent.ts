@@ -12,7 +12,7 @@ import { openStorage, type Storage, type StorageOptions } from './storage.ts'
 /** The agent of the command line, on the data that the options name. */
 export interface OpenAgent extends Pick<Storage, 'queue'> {
   agent: Agent
-  /** Closes the data. Running runs continue where it is opened next. */
+  /** Closes the data. Running runs continue when the data is opened again. */
   close(): Promise<void>
 }
 

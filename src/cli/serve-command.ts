@@ -22,7 +22,7 @@ export const HELP = `byref serve: the workbench and its API
   --host   address to listen on; every address except loopback needs --auth or --jwks
   --auth   require tokens, which byref token makes
   --jwks URL --issuer NAME --audience NAME   accept JWTs of an identity provider, checked by its public keys
-  --allow-host     a host name that requests may use beside localhost and IP addresses; * for any; may be repeated
+  --allow-host     a host name that requests may use besides localhost and IP addresses; * for any; may be repeated
   --allow-origin   an origin whose pages may use the API; may be repeated
   --log    what is logged as JSON on stderr: info (every request), error or silent; default error
 ${STORAGE_HELP}
@@ -32,7 +32,7 @@ The environment chooses the model, by the first of these variables that is set:
   OPENAI_BASE_URL with BYREF_MODEL   any compatible server (Ollama, vLLM, llama.cpp …)
   OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY   that provider; BYREF_MODEL picks the model
   none                               the demo model, which needs no key and follows a few small rules
-BYREF_MODEL_TAKES names what a model accepts beside text, as MIME types: image/png,application/pdf or image/*
+BYREF_MODEL_TAKES names what a model accepts besides text, as MIME types: image/png,application/pdf or image/*
 
 After Ctrl-C or SIGTERM runs stay as they are, and the next start resumes them. After a crash the next start resumes the runs
 that no other process has taken over within ten seconds.
@@ -115,7 +115,7 @@ interface AuthFlags {
   audience?: string
 }
 
-/** Returns the `auth` option of the server; undefined where no token is needed. */
+/** Returns the `auth` option of the server; undefined if no token is needed. */
 function authOf(
   { auth, jwks: url, issuer, audience }: AuthFlags,
   folder: string,

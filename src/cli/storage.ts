@@ -38,7 +38,7 @@ export interface Storage {
   store: FullAssetStore
   /** Whether there is a conversation log. */
   readonly hasLog: boolean
-  /** @throws ByrefError `config_invalid` where it cannot be opened */
+  /** @throws ByrefError `config_invalid` if it cannot be opened */
   log(): ConversationLog
   /** The queue of the workers; null on one machine. */
   queue: HostQueue | null
@@ -48,7 +48,7 @@ export interface Storage {
 /**
  * Opens the conversations and assets that the options name.
  *
- * @param make Creates the folder where it is missing.
+ * @param make Creates the folder if it is missing.
  * @throws ByrefError `config_invalid` for a folder, database or bucket that cannot be used
  */
 export async function openStorage(options: StorageOptions, make = true): Promise<Storage> {

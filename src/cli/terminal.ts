@@ -9,7 +9,7 @@ export class UsageError extends Error {
 /**
  * Parses the arguments of a command by the rules of node:util.
  *
- * @param most Maximum number of arguments beside the options; default: any number.
+ * @param most Maximum number of arguments in addition to the options; default: any number.
  * @throws UsageError
  */
 export function parseOptions<T extends ParseArgsOptionsConfig>(

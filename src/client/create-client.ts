@@ -52,7 +52,7 @@ export interface RowsOptions {
 
 /**
  * byref's HTTP API, one method per route. An error response throws {@link ApiError} with the server's code. Something missing
- * is null where a method says so.
+ * is null if a method says so.
  */
 export interface Client {
   info(): Promise<wire.ServerInfo>
@@ -102,11 +102,11 @@ export interface Client {
    * `invalid_arguments` for changed arguments that the tool does not accept.
    */
   approve(conversation: string, call: string, answer: wire.ApprovalAnswer): Promise<void>
-  /** Resumes a run whose process ended; false where nothing is due. */
+  /** Resumes a run whose process ended; false if nothing is due. */
   resume(conversation: string): Promise<boolean>
-  /** Cancels the run; false where there was none. */
+  /** Cancels the run; false if there was none. */
   cancel(conversation: string): Promise<boolean>
-  /** Returns the request and the response of the step that wrote the message; null where there is none. */
+  /** Returns the request and the response of the step that wrote the message; null if there is none. */
   debug(conversation: string, message: string, options?: { signal?: AbortSignal }): Promise<unknown>
   /**
    * Returns the prompt of an answer, compared with the answer before, or with `against`; null for a message without a
@@ -130,7 +130,7 @@ export interface Client {
   deleteAsset(ref: string): Promise<void>
   /** Returns a page of a table's rows. */
   rows(ref: string, options?: RowsOptions): Promise<wire.RowsPage>
-  /** Queries tables with SQL; the result is a table. Throws `dependency_missing` where the server has no SQL. */
+  /** Queries tables with SQL; the result is a table. Throws `dependency_missing` if the server has no SQL. */
   query(query: {
     sql: string
     tables?: Record<string, string>

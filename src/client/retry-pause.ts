@@ -1,5 +1,5 @@
 /**
- * Returns the pause before the next attempt, after so many consecutive failures: doubles up to 20 times the first, with
+ * Returns the pause before the next attempt, after a number of consecutive failures: it doubles up to 20 times the first, with
  * jitter.
  */
 export function pauseAfter(failures: number, first: number): number {

@@ -1,4 +1,4 @@
-/** A server-sent event. `id` and `event` are absent where the stream has none. */
+/** A server-sent event. `id` and `event` are absent if the stream has none. */
 export interface ServerSentEvent {
   id?: string
   event?: string

@@ -1,7 +1,7 @@
 import { ByrefError, type ByrefErrorCode, errorMessage } from '../core/errors.ts'
 
 /**
- * A request that failed. `code` is the server's, `unreachable` without an answer, or `unexpected_response` where the answer is
+ * A request that failed. `code` is the server's, `unreachable` without an answer, or `unexpected_response` if the answer is
  * not from byref. `status` is the HTTP status, 0 without an answer.
  */
 export class ApiError extends ByrefError {

@@ -33,7 +33,7 @@ export interface PiecesOptions {
 /** An upload that has started. */
 interface Begun {
   path: string
-  /** How many bytes the server has; null where this is unknown. */
+  /** How many bytes the server has; null if this is unknown. */
   offset: number | null
 }
 
@@ -44,7 +44,7 @@ const TUS = { 'tus-resumable': '1.0.0' }
 
 /**
  * Uploads a file by the tus protocol 1.0 (tus.io/protocols/resumable-upload). After a failure it asks how many bytes the server
- * has, and sends the rest. Null where the server does not support it. An abort deletes the upload.
+ * has, and sends the rest. Null if the server does not support it. An abort deletes the upload.
  */
 export async function uploadInPieces(
   transport: Transport,
@@ -74,7 +74,7 @@ export async function uploadInPieces(
   }
 }
 
-/** Starts an upload; null where the server does not support it. */
+/** Starts an upload; null if the server does not support it. */
 async function begin(
   transport: Transport,
   file: Blob,
@@ -148,7 +148,7 @@ function takeBack(transport: Transport, { path }: Begun): void {
   request(transport, path, { method: 'DELETE', headers: TUS }).catch(() => {})
 }
 
-/** Returns whether to try again: after a passing failure, or where the server has another offset or no upload. */
+/** Returns whether to try again: after a passing failure, or if the server has another offset or no upload. */
 function mayRetry(error: unknown, upload: Begun | null): boolean {
   if (!(error instanceof ApiError)) return false
   const isOutOfStep = error.status === 409 || error.status === 423

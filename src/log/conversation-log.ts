@@ -63,7 +63,7 @@ export interface LogUpkeep {
    * @throws DamagedError where a remaining record is damaged; then nothing changes
    */
   cut(conversation: string, after: number): Promise<number>
-  /** Problems of the storage as a whole, in its own words; absent where the storage checks itself. */
+  /** Problems of the storage as a whole, in its own words; absent if the storage checks itself. */
   check?(): Promise<readonly string[]>
 }
 
@@ -120,7 +120,7 @@ export interface LogChange {
   conversation: string
   namespace: string | null
   /**
-   * The appended records in order; empty where it was created, renamed or deleted, and for a subscriber that does not want
+   * The appended records in order; empty if it was created, renamed or deleted, and for a subscriber that does not want
    * them.
    */
   records: readonly LogRecord[]
@@ -206,7 +206,7 @@ export interface ConversationLog {
    * Appends the events in order, all or none, and creates the conversation if it does not exist (unless `after` says that it
    * did). What resolves is on disk: a crash after that loses nothing. Concurrent appends never interleave.
    *
-   * @throws LogConflictError, LeaseHeldError; ByrefError `conversation_not_found` where `after` is not 0 and the
+   * @throws LogConflictError, LeaseHeldError; ByrefError `conversation_not_found` if `after` is not 0 and the
    *   conversation is shorter or deleted, `bad_request` for an event with a missing field or a wrong type; `TypeError` for an
    *   event that is not durable or not JSON
    */
@@ -276,10 +276,10 @@ export interface ConversationLog {
    */
   subscribe(listener: (change: LogChange) => void, options?: SubscribeOptions): () => void
 
-  /** Repairs damaged conversations; absent where that is not possible. */
+  /** Repairs damaged conversations; absent if that is not possible. */
   readonly upkeep?: LogUpkeep
 
-  /** Enqueues a conversation, where there is a {@link queue} and it is due. */
+  /** Enqueues a conversation, if there is a {@link queue} and it is due. */
   enqueue?(conversation: string): Promise<void>
 
   /**

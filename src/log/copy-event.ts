@@ -47,7 +47,7 @@ export function logEntry(
   return { events: copies, debug: [...debug].map(([id, value]) => [id, JSON.stringify(value)]) }
 }
 
-/** Debug data from a message's metadata, and those given beside the events. */
+/** Debug data from a message's metadata, and those given separately from the events. */
 function joined(inMessage: unknown, beside: unknown): unknown {
   return isPlainObject(inMessage) && isPlainObject(beside) ? { ...inMessage, ...beside } : beside
 }

@@ -64,7 +64,7 @@ const MAX_KNOWN = 10_000
  * one statement, which holds no lock over the network. A lost connection rejects running calls with `log_failed`; the next
  * call gets another connection. The first use creates the tables, in several processes at once too.
  *
- * @throws ByrefError `config_invalid`. Every use rejects with `log_failed` where the database cannot be used
+ * @throws ByrefError `config_invalid`. Every use rejects with `log_failed` if the database cannot be used
  */
 export function createPostgresLog(options: PostgresLogOptions): ConversationLog {
   checkOptions('createPostgresLog', options, { ...POSTGRES_OPTIONS, queue: QUEUE })

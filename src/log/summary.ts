@@ -117,7 +117,7 @@ export function readDamage(stored: string | null): Damage | null {
   return { position: Number(position) || 0, reason: String(reason) }
 }
 
-/** Null where it is not JSON. */
+/** Null if it is not JSON. */
 function readJson(text: string): unknown {
   try {
     return JSON.parse(text)

@@ -7,7 +7,7 @@ export interface Tables {
   part: string
   /** For messages, such as `The log`. */
   name: string
-  /** The code of the error where the tables have a later version. */
+  /** The code of the error if the tables have a later version. */
   code: ByrefErrorCode
   /** Each step migrates from its index to the next version. Never change a step; add one that older versions tolerate. */
   steps: readonly (readonly string[])[]
@@ -19,7 +19,7 @@ const LOCK = 7_211_036_520_431
 /**
  * Migrates tables to the last version, all steps in one transaction. Other processes wait for the first.
  *
- * @throws ByrefError with the code of the tables where they have a later version
+ * @throws ByrefError with the code of the tables if they have a later version
  */
 export async function migrate(
   { schema, query, transaction }: Database,

@@ -22,7 +22,7 @@ export function fromPlain(plain: string): string {
   }
 }
 
-/** Returns a unique key for any text: the text itself where it is short and plain, otherwise a hash. */
+/** Returns a unique key for any text: the text itself if it is short and plain, otherwise a hash. */
 export function keyOf(text: string): string {
   if (text.length <= MAX_KEY && isPlain(text)) return text
   return `\\${createHash('sha256').update(JSON.stringify(text)).digest('base64url')}`

@@ -22,7 +22,7 @@ export function hasRole(caller: Caller, needed: Role): boolean {
   return RANK[caller.role] >= RANK[needed]
 }
 
-/** @throws ByrefError `forbidden` where the caller's role does not include the needed one */
+/** @throws ByrefError `forbidden` if the caller's role does not include the needed one */
 export function requireRole(caller: Caller, needed: Role): void {
   if (hasRole(caller, needed)) return
   throw new ByrefError(

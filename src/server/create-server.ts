@@ -43,7 +43,7 @@ import { uploadRoutes } from './routes/upload-routes.ts'
 
 /** Limits of a server. */
 export interface ServerLimits {
-  /** Requests of one token in a minute. Default: 1,200; no limit where no token is needed. */
+  /** Requests of one token in a minute. Default: 1,200; no limit if no token is needed. */
   requestsPerMinute?: number
   /** Bytes of one file that is uploaded in pieces. Default: 5 GiB. Other uploads have the agent's `limits.bodyBytes`. */
   uploadBytes?: number
@@ -64,7 +64,7 @@ export interface ServerOptions extends ServedAgents {
   /** Who may use the server. Without it, everybody who reaches it may, and it listens on loopback only. */
   auth?: AuthOptions
   limits?: ServerLimits
-  /** Hosts that requests may name beside localhost and IP addresses: `box.local`, or `*` behind a proxy that checks. */
+  /** Hosts that requests may name in addition to localhost and IP addresses: `box.local`, or `*` behind a proxy that checks. */
   allowedHosts?: readonly string[]
   /** Origins of other sites whose pages may use it (CORS), such as `https://app.example`. Default: none. */
   allowedOrigins?: readonly string[]

@@ -8,7 +8,7 @@ import { publicInfo } from './public-info.ts'
 import { RequestError } from './request-body.ts'
 
 /**
- * Returns what a client is told about a failure: code, message and issues of byref's errors. Messages of stores, of the
+ * Returns the public part of a failure: code, message and issues of byref's errors. Messages of stores, of the
  * disk and of other errors may contain paths or hosts of this machine, so they are not sent.
  */
 export function failureOf(error: unknown): z.infer<typeof errorAnswer> {

@@ -6,7 +6,7 @@ const LOOPBACK_OR_ADDRESS = /^(localhost|\d+(\.\d+){3}|\[[\da-f:.]+\])(:\d+)?$/i
 
 /** Options of {@link createGuard}. */
 export interface GuardOptions {
-  /** Host names that requests may use beside localhost and IP addresses; `*` for any name, where a proxy checks it. */
+  /** Host names that requests may use in addition to localhost and IP addresses; `*` for any name, where a proxy checks it. */
   hosts: readonly string[]
   /** Origins of other sites whose pages may send requests, such as `https://app.example`. */
   origins: readonly string[]

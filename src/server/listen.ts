@@ -65,7 +65,7 @@ export function listen(
   server.requestTimeout = 0
   server.on('request', (request, response) => endStalled(request, response, stalledMs))
   return new Promise((resolve, reject) => {
-    // A later error concerns one connection only, for example where no file descriptor is left.
+    // A later error concerns one connection only, for example if no file descriptor is left.
     server.on('error', (error: NodeJS.ErrnoException) => {
       reject(cannotListen(error, hostname, port))
     })
@@ -113,7 +113,7 @@ function completeResponse(): void {
 }
 
 /**
- * Ends a request with 408 where no byte of its body arrives for so many milliseconds. A body that arrives steadily may take
+ * Ends a request with 408 if no byte of its body arrives for `ms` milliseconds. A body that arrives steadily may take
  * any time, and so may the answer.
  */
 function endStalled(request: IncomingMessage, response: ServerResponse, ms: number): void {

@@ -94,7 +94,7 @@ export class ResumableUploads {
       onIncomingRequest: async (request, id) => {
         if (request.method === 'POST') return
         if (await this.#find(id, namespaceOf(request as Request))) return
-        throw { status_code: 404, body: 'There is no such upload\n' }
+        throw { status_code: 404, body: 'This upload does not exist\n' }
       },
     })
     this.#opened = { store, tus }
@@ -115,7 +115,7 @@ export class ResumableUploads {
     const known = this.#answers.get(key)
     if (known) return withProgress(c, 201, () => known)
     const upload = await this.#find(id, caller.namespace)
-    if (!upload) throw new ByrefError('not_found', 'There is no such upload')
+    if (!upload) throw new ByrefError('not_found', 'This upload does not exist')
     if (upload.offset !== upload.size) {
       throw new ByrefError(
         'asset_invalid',

@@ -26,7 +26,7 @@ export interface RouteSpec<Query = unknown, Body = unknown> {
   takes?: readonly string[]
   /** By status. */
   answers: Readonly<Record<number, Answer>>
-  /** Codes beside those that every route has, and those of the conversation or asset in its path. */
+  /** Codes in addition to those that every route has, and to those of the conversation or asset in its path. */
   errors?: readonly ByrefErrorCode[]
 }
 
@@ -44,7 +44,7 @@ export interface FoundConversation {
   summary: ConversationSummary
   /** The log that it is in. */
   log: ConversationLog
-  /** Returns what the caller may read of it; null where no agent has trust on, and the caller may read everything. */
+  /** Returns what the caller may read of it; null if no agent has trust on, and the caller may read everything. */
   reading(): Promise<ConversationReader | null>
   /**
    * Who answers in it: the agent with this name, else the one that answered last or that a message waits for, else the
@@ -59,7 +59,7 @@ export interface FoundConversation {
 export interface Call<Query, Body> {
   c: Context
   caller: Caller
-  /** What the caller may read; null where no agent has trust on, and the caller may read their whole namespace. */
+  /** What the caller may read; null if no agent has trust on, and the caller may read their whole namespace. */
   reader: Reader | null
   /** The sender of the caller's messages. */
   speaker: Speaker
@@ -89,7 +89,7 @@ export function route<Query = undefined, Body = undefined>(
 export interface RouteHost {
   pipeline: Pipeline
   idempotencyKeys: IdempotencyKeys
-  /** @throws ByrefError `unauthorized` where a valid token is needed and missing */
+  /** @throws ByrefError `unauthorized` if a valid token is needed and missing */
   authenticate(c: Context, route: Route): Promise<Caller>
   reader(caller: Caller): Reader | null
   speaker(caller: Caller): Speaker

@@ -14,7 +14,7 @@ export interface Connection<S> {
   readonly write: Write<S>
   /** Runs; `close` waits until it ends. @throws ByrefError after `close` */
   use<T>(run: () => Promise<T>): Promise<T>
-  /** Reads at once; null where that fails. */
+  /** Reads at once; null if that fails. */
   glance<T>(work: (sql: S) => T): T | null
   readonly closed: boolean
   close(): Promise<void>

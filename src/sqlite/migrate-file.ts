@@ -6,7 +6,7 @@ import { ByrefError } from '../core/errors.ts'
 export interface MigratedFile {
   /** Such as `The log`. */
   name: string
-  /** The code of the error where the file has a later version. */
+  /** The code of the error if the file has a later version. */
   code: ByrefErrorCode
 }
 
@@ -14,7 +14,7 @@ export interface MigratedFile {
  * Migrates a file to the last version (`PRAGMA user_version`), each step from its index to the next. Two processes may do it at
  * the same time. Never change a step; add one.
  *
- * @throws ByrefError with the file's code where it has a later version
+ * @throws ByrefError with the file's code if it has a later version
  */
 export function migrate(
   db: DatabaseSync,

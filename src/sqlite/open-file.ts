@@ -24,7 +24,7 @@ export interface FileKind<S> {
 }
 
 /**
- * Opens or creates the file at once; a busy file fails. Where SQLite has no space or permission for its files beside the
+ * Opens or creates the file at once; a busy file fails. Where SQLite has no space or permission for its files next to the
  * database, a file that its last user closed is opened read-only.
  *
  * @throws What SQLite throws
@@ -68,7 +68,7 @@ export function makeRoom({ db }: OpenFile<unknown>): void {
   }
 }
 
-/** Closes the file, and empties the write-ahead log where nobody else uses it. */
+/** Closes the file, and empties the write-ahead log if nobody else uses it. */
 export function closeFile({ db }: OpenFile<unknown>): void {
   try {
     db.exec('PRAGMA wal_checkpoint(TRUNCATE)')

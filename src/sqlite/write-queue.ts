@@ -37,7 +37,7 @@ export interface TransactionStatements {
 
 interface Job<S> {
   since: number
-  /** Does the work in a transaction, and returns how its writer is told of the commit. */
+  /** Does the work in a transaction, and returns the function that reports the commit to its writer. */
   run(sql: S): () => void
   failed(error: unknown): void
 }

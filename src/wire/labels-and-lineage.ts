@@ -39,7 +39,7 @@ const node = z.object({
   type: z.enum(['message', 'call', 'asset', 'data']),
   ref: z.string().optional(),
   name: z.string().optional(),
-  /** Absent for a trusted, public value, and where no agent of the server has trust on. */
+  /** Absent for a trusted, public value, and if no agent of the server has trust on. */
   label: writtenLabel.optional(),
 })
 

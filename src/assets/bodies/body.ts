@@ -150,7 +150,7 @@ async function nextOf(reader: ReadableStreamDefaultReader<Uint8Array>): Promise<
 /** A stream that is watched while it is read. */
 export interface MeteredStream {
   stream: ReadableStream<Uint8Array>
-  /** Ends the source, whoever reads the stream. */
+  /** Ends the source, even if somebody else reads the stream. */
   cancel(reason: unknown): void
 }
 

@@ -83,7 +83,7 @@ export function copiedKeys(fields: Fields): string[] {
  * - AI SDK: `{ type: 'file', mediaType, data }`, `{ type: 'image', image }`, without `mediaType` where its bytes are an
  * image; `{ mediaType, base64 }`; generated files, `{ mediaType, base64Data, uint8ArrayData }`
  * - Node: the JSON of a Buffer
- * - others: base64 under any of the usual keys beside a MIME type, or `{ base64, filename }`
+ * - others: base64 under any of the usual keys next to a MIME type, or `{ base64, filename }`
  */
 export function shapeOf(fields: Fields, parentKey: unknown): AssetShape | null {
   const typeKey = typeKeyOf(fields)

@@ -82,7 +82,7 @@ export class JsonWalker {
     if (this.#awaited !== 'nothing') throw new NotJsonError()
   }
 
-  /** Reads what begins at `at`; returns where the next token begins, or null where more text is needed. */
+  /** Reads what begins at `at`; returns where the next token begins, or null if more text is needed. */
   #readToken(text: string, at: number): number | null {
     const position = this.#passed + at
     switch (text[at]) {

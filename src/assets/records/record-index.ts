@@ -15,7 +15,7 @@ import type { RecordPlace } from './record-page.ts'
 export interface RecordIndex {
   /** For messages, such as `sqlite`. */
   readonly name: string
-  /** Whether live objects can be kept beside a record. */
+  /** Whether live objects can be kept with a record. */
   readonly keepsObjects: boolean
   /** Opens or creates the index. Returns the id of the index, by which bodies know the index that they belong to. */
   open(): Promise<string>

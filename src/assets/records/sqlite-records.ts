@@ -21,7 +21,7 @@ export interface SqliteRecordsOptions {
 /**
  * Records in one SQLite file, with Node's own `node:sqlite`. What resolves has reached the disk (WAL, `synchronous=FULL`);
  * concurrent writes share one sync. Several processes on one machine may use one file. The file and its folder are
- * created when the index is opened. An existing index can be read where nothing can be written.
+ * created when the index is opened. An existing index can be read even on a full or read-only disk.
  *
  * @param path A file's path, or `:memory:`.
  */

@@ -150,7 +150,7 @@ function escaped(text: string): string {
 }
 
 function invalid(reason: string): ByrefError {
-  return new ByrefError('invalid_arguments', `query is no regular expression: ${reason}`)
+  return new ByrefError('invalid_arguments', `query is not a valid regular expression: ${reason}`)
 }
 
 function unworkable(error: unknown): ByrefError {

@@ -88,7 +88,7 @@ export async function clockOf(bodies: BodyStore): Promise<number> {
   return Date.now()
 }
 
-/** Rejects bodies of another index: a new or restored index does not know them, so they are no leftovers. */
+/** Rejects bodies of another index: a new or restored index does not know them, so they are not leftovers. */
 async function checkOwner(bodies: BodyStore, owner: string): Promise<void> {
   const owners: string[] = []
   for await (const { key } of bodies.list(OWNER)) owners.push(key.split('/')[1] ?? '')

@@ -120,7 +120,7 @@ export function listRows(list: readonly unknown[], ref: string): TableRows {
 export function noRows(ref: string): ByrefError {
   return new ByrefError(
     'invalid_arguments',
-    `${ref} is no table and no list of objects: pass a table, such as asset://id/content/rows`,
+    `${ref} is neither a table nor a list of objects: pass a table, such as asset://id/content/rows`,
   )
 }
 

@@ -78,7 +78,7 @@ export interface ReceivedCall {
 export interface WrittenCall {
   name: string
   arguments: Record<string, unknown>
-  /** The error that the model was told; null if the call succeeded. */
+  /** The error that the model got; null if the call succeeded. */
   error: string | null
 }
 
@@ -151,7 +151,7 @@ export function receivedOnly(
   return `${tool} was called ${inputs.length} times instead of ${expected.length}`
 }
 
-/** Checks that the model never called a tool, not even in vain. */
+/** Checks that the model never called a tool, not even with invalid arguments. */
 export function neverCalled({ written }: Outcome, ...tools: readonly string[]): string | null {
   const called = written.find(({ name }) => tools.includes(name))
   return called ? `${called.name} was called` : null

@@ -21,7 +21,7 @@ export interface EvaluateOptions {
   runs: number
   seed: string
   concurrency: number
-  /** No run starts once so many tokens, or US dollars, were used. */
+  /** No run starts after this number of tokens, or US dollars, was used. */
   max: { tokens: number; cost: number }
   /** Where the conversations are kept; null for nowhere. */
   storage: Storage | null
@@ -68,7 +68,7 @@ export interface Evaluation {
 /** Maximum number of model calls for one message of the user. */
 export const MAX_STEPS = 20
 
-/** So many provider errors in a row end the evaluation. */
+/** Maximum number of consecutive provider errors, after which the evaluation ends. */
 const MAX_FAILURES = 3
 
 const RETRY = { maxRetries: 5, retryDelayMs: 1000 }

@@ -41,11 +41,11 @@ export interface LargeArguments {
   referenced: number
 }
 
-/** What the model is told in every task. */
+/** The instructions of the model in every task. */
 export const INSTRUCTIONS =
   'You are an agent with tools. Do exactly what the user asks, with the tools where they are needed, and then answer in one or two sentences.'
 
-/** An argument of at least so many characters of JSON is large. */
+/** An argument with at least this many characters of JSON is large. */
 const LARGE = 200
 
 /** Records what tools receive, and which large arguments the model wrote itself. */

@@ -9,7 +9,7 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion'
 /**
  * Creates a channel to an MCP server at a URL (streamable HTTP), on the transport of `@modelcontextprotocol/client`.
  *
- * @throws ByrefError `dependency_missing` where that package is not installed
+ * @throws ByrefError `dependency_missing` if that package is not installed
  */
 export async function httpChannel(url: string, own: Record<string, string>): Promise<Channel> {
   const { StreamableHTTPClientTransport } = await optionalPeer(

@@ -142,7 +142,7 @@ function toInterrupt({ id, name, approval }: CallState): Interrupt {
   }
 }
 
-/** Token usage in AG-UI's form; undefined where the provider reported none. */
+/** Token usage in AG-UI's form; undefined if the provider reported none. */
 export function usageOf({ inputTokens, outputTokens, ...usage }: TokenUsage, model?: string) {
   if (inputTokens === null || outputTokens === null) return undefined
   const { cachedInputTokens, cacheWriteTokens: cacheWriteInputTokens } = usage

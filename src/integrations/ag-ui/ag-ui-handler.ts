@@ -82,7 +82,7 @@ interface Talk {
   followed: FollowedConversation
 }
 
-/** Sends the input of the client. Resolves to the id of the run that answers, or null where no run starts. */
+/** Sends the input of the client. Resolves to the id of the run that answers, or null if no run starts. */
 async function sendInput(
   agent: Agent,
   { threadId: conversation, forwardedProps }: RunAgentInput,

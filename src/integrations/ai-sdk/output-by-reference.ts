@@ -87,7 +87,7 @@ export function outputValue(output: ModelOutput): unknown {
   return parts.length === 1 ? parts[0] : parts
 }
 
-/** Returns the URL of a file as it was written; null where its data is no URL. */
+/** Returns the URL of a file as it was written; null if its data is not a URL. */
 export function urlOf(data: unknown): string | null {
   const { type, url, originalUrl } = Object(data) as {
     type?: string

@@ -6,7 +6,7 @@ import type { Fields } from './rpc/json-rpc.ts'
 /** The key of a label in the `_meta` of calls, results, resources and links. */
 export const LABEL_KEY = 'byref/label'
 
-/** Returns the label in a `_meta`; null where there is none. An invalid label is the strictest one. */
+/** Returns the label in a `_meta`; null if there is none. An invalid label is the strictest one. */
 export function labelInMeta(meta: unknown): LabelTree | null {
   if (!isPlainObject(meta) || meta[LABEL_KEY] === undefined) return null
   return readLabelTree(meta[LABEL_KEY])

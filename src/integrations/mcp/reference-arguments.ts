@@ -27,7 +27,7 @@ export function shownSchema(tool: Tool): JsonSchema {
 
 /**
  * Puts values in place of the references in a call's arguments: text, data, and bytes as base64. In longer text `<|asset://…|>`
- * becomes text. Values are never scanned for more references. Returns the same object where there are no references.
+ * becomes text. Values are never scanned for more references. Returns the same object if there are no references.
  *
  * @throws ByrefError of the reference that failed, or `invalid_arguments` for one that does not fit
  */

@@ -4,11 +4,11 @@ import { decodeBase64 } from '../../assets/bodies/data-url.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { Fields } from './rpc/json-rpc.ts'
 
-/** Saves a block or a resource of MCP under a name. Null where it has no body. */
+/** Saves a block or a resource of MCP under a name. Null if it has no body. */
 export type SaveBody = (body: Fields, name: string) => Promise<AssetInfo | null>
 
 /**
- * Saves the body of a block or a resource of MCP: its text, or the bytes of its base64. Null where it has none. An invalid
+ * Saves the body of a block or a resource of MCP: its text, or the bytes of its base64. Null if it has none. An invalid
  * MIME type is ignored.
  */
 export async function saveBody(

@@ -45,7 +45,7 @@ export function serverTrust(
     said(input, { _meta, structuredContent, content }) {
       const tree = labelInMeta(_meta)
       if (!tree) return
-      // The label names fields of the structured content, which is the value if no other content is beside it.
+      // The label names fields of the structured content, which is the value if there is no other content.
       const isValue =
         structuredContent !== undefined && content.every(({ type }) => type === 'text')
       const own = isValue ? tree : { label: wholeOf(tree) }

@@ -41,7 +41,7 @@ const APPEND = `
     ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value
   ) SELECT now FROM changed`
 
-/** Appends one or more events. Returns the time; null where the conversation has moved on or another owner has the lease. */
+/** Appends one or more events. Returns the time; null if the conversation has moved on or another owner has the lease. */
 export async function appendBehind(
   query: Query,
   { key, position }: { key: number; position: number },

@@ -36,7 +36,7 @@ export function lockRow(query: Query, place: Place): Promise<TimedRow | null> {
   return firstRow(query, LOCK, place)
 }
 
-/** Creates the row of a conversation, locked until the end of the transaction; null where it exists. */
+/** Creates the row of a conversation, locked until the end of the transaction; null if it exists. */
 export function createRow(query: Query, place: Place): Promise<TimedRow | null> {
   return firstRow(query, CREATE, place)
 }

@@ -104,7 +104,7 @@ function appended(
   return { records, known: { key, position: position + records.length, state } }
 }
 
-/** Returns the locked row for an append that may pass. Creates it where there is none. */
+/** Returns the locked row for an append that may pass. Creates it if there is none. */
 async function admitted(
   query: Query,
   place: Place,

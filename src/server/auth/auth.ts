@@ -29,14 +29,14 @@ export const AUTH_OPTIONS: OptionTable<AuthOptions> = {
 /** The cookie with the token of a browser session. */
 export const SESSION_COOKIE = 'byref'
 
-/** The caller where no token is needed: the user of this machine. */
+/** The caller if no token is needed: the user of this machine. */
 const LOCAL_USER: Caller = { subject: 'local', namespace: null, role: 'owner' }
 
 /** Checks the tokens of requests. Without options no token is needed. */
 export class Auth {
   /** Whether a token is needed. */
   readonly required: boolean
-  /** Signs the URLs of assets; null where no token is needed, or no secret was given. */
+  /** Signs the URLs of assets; null if no token is needed, or no secret was given. */
   readonly key: Uint8Array | null
   readonly #checks: NonNullable<AuthOptions['verify']>[]
 
@@ -67,7 +67,7 @@ export class Auth {
   }
 
   /**
-   * Returns the caller who sent a request. @throws ByrefError `unauthorized` where a valid token is needed and missing
+   * Returns the caller who sent a request. @throws ByrefError `unauthorized` if a valid token is needed and missing
    */
   async authenticate(c: Context): Promise<Caller> {
     if (!this.required) return LOCAL_USER

@@ -22,7 +22,7 @@ const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA 
 
 /**
  * Creates a check of tokens by the keys of an identity provider. The keys are fetched when first needed, and cached for
- * ten minutes. It throws ByrefError `unreachable` where they cannot be fetched, because the token may still be valid.
+ * ten minutes. It throws ByrefError `unreachable` if they cannot be fetched, because the token may still be valid.
  */
 export function jwksVerifier(options: JwksOptions): (token: string) => Promise<Caller | null> {
   const { url, issuer, audience, namespaceClaim = 'namespace', roleClaim = 'role' } = options

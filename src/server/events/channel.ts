@@ -93,7 +93,7 @@ export class Channel {
     this.#trim()
   }
 
-  /** Returns the frames with a larger id; null where the oldest of them are no longer kept. */
+  /** Returns the frames with a larger id; null if the oldest of them are no longer kept. */
   since(id: number): Frame[] | null {
     if (id < this.#complete) return null
     return this.#frames.filter((frame) => frame.id !== null && frame.id > id)

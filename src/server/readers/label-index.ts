@@ -54,7 +54,7 @@ export class LabelIndex {
     return entry.its
   }
 
-  /** Returns the label of an asset or a field, joined over all conversations that know it; null where none does. */
+  /** Returns the label of an asset or a field, joined over all conversations that know it; null if none does. */
   async asset(
     log: ConversationLog,
     ref: Pick<AssetRefParts, 'id' | 'fieldPath'>,

@@ -46,7 +46,7 @@ export interface Readers {
   close(): void
 }
 
-/** Decides by the labels in the log who may read what. Null where no agent has trust on: then nothing is checked. */
+/** Decides by the labels in the log who may read what. Null if no agent has trust on: then nothing is checked. */
 export function createReaders(agents: readonly Agent[], root: ConversationLog): Readers | null {
   if (agents.every(({ trust }) => trust === 'off')) return null
   const index = new LabelIndex(root)
@@ -139,7 +139,7 @@ export class Reader {
    * Returns the label of the assets that a value names, for a conversation that does not know them; undefined where
    * everybody may read them.
    *
-   * @throws ByrefError `forbidden` where they may not read one
+   * @throws ByrefError `forbidden` if they may not read one
    */
   async labelOfNamed(log: ConversationLog, value: unknown): Promise<LabelInput | undefined> {
     let all = TRUSTED

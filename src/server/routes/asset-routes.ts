@@ -171,7 +171,7 @@ export const assetRoutes: readonly Route[] = [
 /**
  * Signs URLs of assets.
  *
- * @param key The key; null where no token is needed.
+ * @param key The key; null if no token is needed.
  */
 export function signRoute(key: Uint8Array | null): Route {
   return route(
@@ -204,7 +204,7 @@ export function signRoute(key: Uint8Array | null): Route {
 /**
  * Returns the asset that the path names.
  *
- * @throws ByrefError `invalid_reference` for what cannot be an id, `forbidden` where the caller may not read it
+ * @throws ByrefError `invalid_reference` for what cannot be an id, `forbidden` if the caller may not read it
  */
 async function readableAsset({
   param,

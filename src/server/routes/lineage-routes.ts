@@ -64,7 +64,7 @@ type Reading = Pick<ConversationReader, 'its' | 'may'>
 
 /**
  * Returns the labels of a conversation. On a server without trust everybody may read everything, but agents of another
- * server may have run the conversation with trust on. Null where no run had trust on.
+ * server may have run the conversation with trust on. Null if no run had trust on.
  */
 async function labelsOf({ id, log, reading }: FoundConversation): Promise<Reading | null> {
   const restricted = await reading()

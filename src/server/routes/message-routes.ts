@@ -179,7 +179,7 @@ async function retry(call: Call<undefined, z.infer<typeof wire.retryBody>>) {
 }
 
 /**
- * Returns the messages of a body, in the forms that `toMessage` accepts; with ids where there is an idempotency key.
+ * Returns the messages of a body, in the forms that `toMessage` accepts; with ids if there is an idempotency key.
  */
 function inputsOf(body: Record<string, unknown>, attempt: string | undefined): object[] {
   const { agent, ifBusy, context, output, settings, label, messages, ...single } = body
@@ -192,7 +192,7 @@ function inputsOf(body: Record<string, unknown>, attempt: string | undefined): o
 
 type NewMessage = Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>
 
-/** Returns a message without what is set anew when it is sent again. Whoever sends it again is its sender. */
+/** Returns a message without the fields that are set again when it is sent again, such as its sender. */
 function copyOf({ id: _, timestamp: __, sender, metadata, ...rest }: Message): ContentInput {
   const { has_debug_data: ___, ...kept } = metadata
   const isPersons = sender.participant_role === 'user'

@@ -30,7 +30,7 @@ export function AssetPage() {
         <>
           <Header title="Asset" />
           <Notice tone="bad" className="m-4">
-            {reference} is no valid reference.
+            {reference} is not a valid reference.
           </Notice>
         </>
       )}

@@ -61,7 +61,7 @@ const TEXT_ONLY: ResultCapabilities = {
 /**
  * Shows a prompt by reference: longer results have their names, bodies are sent as the model takes them, and the guide
  * explains references where they first appear. The result depends on the messages alone, so each prompt starts with the one
- * before it. Returns the same prompt where nothing changes.
+ * before it. Returns the same prompt if nothing changes.
  */
 export async function promptByReference(
   prompt: LanguageModelV4Prompt,
@@ -152,7 +152,7 @@ function guideFor(shown: readonly ShownResult[], told: ToldOnce): TextPart[] {
   ]
 }
 
-/** Returns a user's message with the bodies that it refers to, each behind its marker. Null where it refers to none. */
+/** Returns a user's message with the bodies that it refers to, each behind its marker. Null if it refers to none. */
 function userDraft(message: UserMessage, shows: (ref: string) => boolean = () => true) {
   const content = message.content.flatMap((part): (typeof part | MediaPart)[] => {
     const media = mediaIn(part).filter(({ ref }) => shows(ref))

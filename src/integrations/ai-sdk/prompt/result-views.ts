@@ -5,7 +5,7 @@ import { type ModelOutput, outputValue, urlOf } from '../output-by-reference.ts'
 
 type ResultPart = LanguageModelV4ToolResultPart
 
-/** How a result is shown by its number. `as` is null where the result stays as it is. */
+/** How a result is shown by its number. `as` is null if the result stays as it is. */
 interface View {
   number: number
   as: ShownResult | null

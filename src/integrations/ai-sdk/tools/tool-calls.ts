@@ -24,7 +24,7 @@ export interface ToolCallsOptions {
   name: string
   tool: Tool
   assets: Assets
-  /** Null where trust is off. */
+  /** Null if trust is off. */
   trust: MessageTrust | null
 }
 
@@ -70,7 +70,7 @@ export class ToolCalls {
   /**
    * Uses the input of a call with the values of its references, checked by the tool's schema.
    *
-   * @throws ByrefError `flow_refused` where the trust policy refuses the call, the error of the reference that failed, and
+   * @throws ByrefError `flow_refused` if the trust policy refuses the call, the error of the reference that failed, and
    * `invalid_arguments`; what `use` throws
    */
   async open<T>(
@@ -146,7 +146,7 @@ function issuesOf(error: Error): readonly StandardSchemaV1.Issue[] {
   return issues ?? [{ message: error.message }]
 }
 
-/** Returns the tool's JSON Schema, also where it has types such as bytes, which only references can stand for. */
+/** Returns the tool's JSON Schema, also if it has types such as bytes, which only references can stand for. */
 async function describe(name: string, tool: Tool, schema: Schema<unknown>): Promise<JsonSchema> {
   try {
     // A copy without the marks of zod, which would make it pass for a schema of a library.

@@ -33,7 +33,7 @@ export interface AnyMessage {
 export interface LabelledResult {
   value: unknown
   labels: LabelTree
-  /** Null where the call is not among the messages any more. */
+  /** Null if the call is not among the messages any more. */
   call: { input: unknown; labels: GivenLabels } | null
 }
 
@@ -90,7 +90,7 @@ export class MessageLabels {
   }
 
   /**
-   * Returns what a tool does not accept of a new call; null where the call may run, also because a person approved it.
+   * Returns what a tool does not accept of a new call; null if the call may run, also because a person approved it.
    */
   async violations(tool: Tool, { toolCallId, input, args }: NewCall): Promise<string | null> {
     if (this.#approved.has(toolCallId)) return null

@@ -14,7 +14,7 @@ import { urlOf } from '../output-by-reference.ts'
 import { type LabelledResult, MessageLabels } from './message-labels.ts'
 import type { MessageTrust } from './tool-trust.ts'
 
-/** What is known beside the prompt. */
+/** The context of a prompt that is redacted. */
 export interface PromptRedaction {
   trust: MessageTrust
   /** The wrapped tools, by name. */
@@ -112,7 +112,7 @@ async function redactedFile({ data, mediaType }: LanguageModelV4FilePart, assets
   return { type: 'text' as const, text: `[Attached: ${name}, which is not shown]` }
 }
 
-/** Returns the reference of an inline file; empty where it cannot be saved. */
+/** Returns the reference of an inline file; empty if it cannot be saved. */
 async function savedRef(data: string | Uint8Array, type: string, assets: Assets): Promise<string> {
   const bytes = typeof data === 'string' ? Buffer.from(data, 'base64') : data
   const mime = type.includes('/*') ? null : type

@@ -31,7 +31,7 @@ export interface KnownTrust extends ToolTrust {
   isRenamed?: boolean
 }
 
-/** What the labels of messages depend on, beside the messages. */
+/** What the labels of messages depend on, in addition to the messages. */
 export interface MessageTrust extends TrustSettings {
   trustOf(tool: string): KnownTrust
 }

@@ -34,7 +34,7 @@ export class PersonAsker {
   }
 
   /**
-   * Returns whether the person allows a call. Null where the client cannot ask. A client of 2026-07-28 gets an answer
+   * Returns whether the person allows a call. Null if the client cannot ask. A client of 2026-07-28 gets an answer
    * instead, asks, and sends the call again.
    */
   async ask(

@@ -18,7 +18,7 @@ export interface ProxyOptions {
   maxChars?: number
   /** Maximum bytes of a picture, a sound or a file that pass as they are. Default 4,096. */
   maxBytes?: number
-  /** Whether pictures stay beside their references, for the model to see. Default false. */
+  /** Whether images stay next to their references, for the model to see. Default false. */
   showImages?: boolean
   /** When an asset that is saved now expires. Default: never. */
   expiresAt?(): Date

@@ -24,7 +24,7 @@ import { readToolCatalog, type ToolCatalog } from './tool-catalog.ts'
 /** One client with its server. */
 export interface ProxySession {
   assets: Assets
-  /** Null where trust is off. */
+  /** Null if trust is off. */
   labels: SessionLabels | null
   /** Saves bodies with this label. */
   save(label: Label): SaveBody
@@ -112,7 +112,7 @@ export class ProxyTools {
     const added = own.get(name)
     if (added) return answerTo(request, await read(added, call))
     if (isQuarantine && !tool) {
-      const error = new ByrefError('tool_not_found', 'There is no tool of this name')
+      const error = new ByrefError('tool_not_found', 'There is no tool with this name')
       return answerTo(request, failedCall(error))
     }
     let ready: RpcMessage
@@ -138,7 +138,7 @@ export class ProxyTools {
   }
 
   /**
-   * Returns the request with the values of its references. Or an answer, where the client must ask its person first.
+   * Returns the request with the values of its references. Or an answer, if the client must ask its person first.
    *
    * @throws ByrefError of the reference that failed; `flow_refused`
    */
@@ -150,7 +150,7 @@ export class ProxyTools {
     if (!session) return withArguments(call, args)
     const before = this.#asker.answered(request)
     if (before?.approved) return withArguments(call, before.given, true)
-    // A value that was filled in has an origin, even where no label records it.
+    // A value that was filled in has an origin, even if no label records it.
     const isUnknown = args !== written && labels.reads.length === 0
     const unknown = { path: [], ref: 'a reference', labels: { label: UNKNOWN } }
     const reads = isUnknown ? [unknown] : labels.reads

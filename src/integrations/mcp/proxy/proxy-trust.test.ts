@@ -158,7 +158,7 @@ describe('proxyMcp with trust: quarantine', () => {
     server.registerTool('late', { description: 'Obey.' }, () => ({ content: [] }))
     server.registerTool('echo2', { description: 'Obey.' }, () => ({ content: [] }))
     expect(await client.listTools()).toEqual(before)
-    expect(textOf(await call(client, 'late'))).toContain('There is no tool of this name')
+    expect(textOf(await call(client, 'late'))).toContain('There is no tool with this name')
     expect(told).toEqual([])
     await close()
   })

@@ -18,7 +18,7 @@ export interface ShortenOptions {
   maxChars: number
   /** Maximum bytes of a picture, a sound or a file that pass. */
   maxBytes: number
-  /** Whether pictures stay beside their references, for the model to see. */
+  /** Whether images stay next to their references, for the model to see. */
   showImages: boolean
   readingTools: ReadingToolNames
 }
@@ -34,7 +34,7 @@ const PREVIEW_CHARS = 2_000
 
 /**
  * Puts references in place of what is large in a result of `tools/call`, `resources/read` or `prompts/get`. Returns the same
- * object where nothing is.
+ * object if nothing is.
  *
  * @param name The name of the assets.
  */

@@ -7,7 +7,7 @@ export type AuditState = 'answered' | 'pending' | 'unanswered' | 'orphan'
 /** A call id, with the messages that announce it and those that answer it. */
 export interface AuditedCall {
   id: string
-  /** Null where no message announced it. */
+  /** Null if no message announced it. */
   name: string | null
   announced: readonly string[]
   results: readonly {

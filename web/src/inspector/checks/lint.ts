@@ -7,7 +7,7 @@ import { auditOf } from './audit.ts'
 export const LINT_CODES = {
   metadata_not_object: 'Metadata must be a JSON object; nothing of it is read.',
   attribution_not_text: 'attribution must be text; it is not shown.',
-  href_not_text: 'href must be text; the message is no link.',
+  href_not_text: 'href must be text; the message is not a link.',
   href_refused: 'Only paths of this app and http(s) addresses are links.',
   href_on_chat: 'href has no effect on a chat message: only notes, notices and commands are links.',
   footer_items_malformed: 'footer_items must be a list of texts; other items are left out.',
