@@ -17,7 +17,8 @@ function longFunctions(code: string): { name: string; lines: number }[] {
     const found = START.exec(line)
     if (!found) return []
     const indent = found[1] ?? found[2] ?? ''
-    const length = lines.slice(i + 1).findIndex((one) => one === `${indent}}` || one === `${indent}},`) + 2
+    const length =
+      lines.slice(i + 1).findIndex((one) => one === `${indent}}` || one === `${indent}},`) + 2
     const body = lines.slice(i, i + length).filter((one) => !/^\s*(?:\/\/|\/?\*|$)/.test(one))
     return body.length > MOST ? [{ name: line.trim(), lines: body.length }] : []
   })
