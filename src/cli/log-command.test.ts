@@ -94,7 +94,7 @@ describe('byref log', () => {
   it('sees a summary that is wrong, makes it anew, and takes back what is sound again', async () => {
     await fill()
     sql(`UPDATE conversations SET open_run = 'gone' WHERE id = 'sound'`)
-    expect(byref('verify', 'sound').out).toContain('its summary does not say what its records say')
+    expect(byref('verify', 'sound').out).toContain('its summary does not match its records')
     expect(byref('repair', 'sound').out).toContain('removed 0 records')
     sql(`UPDATE conversations SET damage = '{"position":1,"reason":"mended by hand"}'`)
     const verified = byref('verify')
