@@ -150,7 +150,7 @@ describe('searchAssetTool, in tables and structured content', () => {
       { ref: `${ref}/content/rows/1/city`, text: 'Rome' },
       { ref: `${ref}/content/rows/2/city`, text: 'New Rome' },
     ])
-    expect((await search({ ref, query: '28\\d+$', regex: true })).hits).toEqual([
+    expect((await search({ ref, query: '^28\\d+$', regex: true })).hits).toEqual([
       { ref: `${ref}/content/rows/1/people`, text: '2800000' },
     ])
   })
