@@ -33,7 +33,7 @@ async function inspector(page: Page): Promise<void> {
 export const VIEWS: readonly View[] = [
   { name: 'empty', path: '/', shows: 'text=Everything has an address' },
   { name: 'thread', path: weather, shows: 'text=Which month was the wettest?' },
-  { name: 'every-kind', path: every, shows: 'text=Stopped before its end' },
+  { name: 'every-kind', path: every, shows: 'text=Stopped before it was complete' },
   { name: 'approvals', path: '/c/sample-refunds', shows: 'text=Then C9 stays as it is' },
   { name: 'trust', path: '/c/sample-mail', shows: 'text=private to kim and sam' },
   {
@@ -82,7 +82,7 @@ export const VIEWS: readonly View[] = [
   },
   { name: 'asset-picture', path: '/assets/{picture}', shows: 'img[alt]' },
   { name: 'unknown-conversation', path: '/c/nowhere', shows: 'h2, main p' },
-  { name: 'unknown-asset', path: '/assets/nowhere', shows: 'text=There is no such asset' },
+  { name: 'unknown-asset', path: '/assets/nowhere', shows: 'text=This asset does not exist' },
   { name: 'unknown-page', path: '/nowhere/at/all', shows: 'main' },
   {
     name: 'commands',

@@ -357,7 +357,7 @@ describe('createAgent, with assets', () => {
     const broken = { metadata: { attachments: [{ mimeType: 'image/png', dataBase64: '***' }] } }
     await expect(
       agent.run({ messages: [{ role: 'user', content: 'See', ...broken }] }).result,
-    ).rejects.toThrow('An attachment is invalid: The body does not decode')
+    ).rejects.toThrow('An attachment is invalid: The body cannot be decoded')
   })
 
   it('shows attached images to a model that sees, unless resolveInLLM is false', async () => {
