@@ -113,7 +113,7 @@ describe('docs/reference', () => {
     expect(written).toEqual(expect.arrayContaining(Object.keys(TOOL_OPTIONS)))
   })
 
-  it.each(['serve', 'work', 'run', 'assets', 'log', 'mcp', 'token'])(
+  it.each(['serve', 'work', 'run', 'assets', 'log', 'mcp', 'eval', 'token'])(
     'has the help of byref %s',
     async (command) => {
       const { HELP } = await import(`../../src/cli/${command}-command.ts`)
