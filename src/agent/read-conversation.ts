@@ -1,5 +1,6 @@
 import { loadValidator } from '../boundary/validate.ts'
 import type { Board } from '../core/board/board.ts'
+import type { ConversationState } from '../core/events/conversation-state.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import { createFold } from '../core/events/fold.ts'
 import type { Message } from '../core/messages/message.ts'
@@ -24,12 +25,17 @@ export async function readConversation(
 ): Promise<ConversationContent | null> {
   if (!(await log.find(conversation))) return null
   await loadValidator()
-  const fold = createFold()
-  for await (const record of readAll(log, conversation)) fold.apply(record)
-  const { messages, assets } = fold.state
+  const { messages, assets } = await readState(log, conversation)
   return {
     messages: messages.filter((message) => !isDeleted(message)),
     assets,
     board: boardOf(messages, { points: true }),
   }
+}
+
+/** Returns the state of a conversation, folded from its log. */
+export async function readState(log: ConversationLog, id: string): Promise<ConversationState> {
+  const folding = createFold()
+  for await (const record of readAll(log, id)) folding.apply(record)
+  return folding.state
 }

@@ -1,7 +1,6 @@
+import { readState } from '../../agent/read-conversation.ts'
 import { loadValidator } from '../../boundary/validate.ts'
 import type { BoardEntry } from '../../core/board/board.ts'
-import type { ConversationState } from '../../core/events/conversation-state.ts'
-import { createFold } from '../../core/events/fold.ts'
 import { type Label, TRUSTED } from '../../core/labels/label.ts'
 import { createLabels, type Labels } from '../../core/labels/labels.ts'
 import { withheld } from '../../core/labels/withheld.ts'
@@ -28,7 +27,7 @@ export const dataRoutes: readonly Route[] = [
     },
     async ({ query, conversation, json }) => {
       const { id, log, reading: readingOf } = await conversation()
-      const { messages } = await stateOf(log, id)
+      const { messages } = await readState(log, id)
       await loadValidator()
       const board = boardOf(messages, { points: true })
       const { at, ref, instance } = query
@@ -88,11 +87,4 @@ function entryFor(
   const { kind, instance, messageId } = entry
   if (may(labels.variable({ type: 'variable', kind, instance, path: [] }))) return entry
   return { kind, instance, messageId, data: withheld(entry.data) }
-}
-
-/** Returns the state of a conversation, folded from its log. */
-export async function stateOf(log: ConversationLog, id: string): Promise<ConversationState> {
-  const folding = createFold()
-  for await (const record of readAll(log, id)) folding.apply(record)
-  return folding.state
 }

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { z } from 'zod'
 import type { Agent } from '../../agent/agent-contract.ts'
+import { readState } from '../../agent/read-conversation.ts'
 import { ByrefError } from '../../core/errors.ts'
 import * as wire from '../../wire/runs.ts'
 import { type Route, route } from '../route.ts'
-import { stateOf } from './data-routes.ts'
 
 const PATH = '/api/conversations/:id'
 
@@ -92,7 +92,7 @@ async function promptOf(
 
 /** Returns the last answer of a model before this one that was not deleted; null for the first. */
 async function answerBefore({ log }: Agent, conversation: string, messageId: string) {
-  const { runs } = await stateOf(log, conversation)
+  const { runs } = await readState(log, conversation)
   const steps = runs.flatMap((run) => run.steps).filter(({ commandIds }) => !commandIds)
   const place = steps.findIndex((step) => step.messageId === messageId)
   const deleted = new Set(await log.deleted(conversation))
