@@ -1,4 +1,5 @@
 import { is, type OptionTable } from '../core/check-options.ts'
+import { onceResolved } from '../core/once-resolved.ts'
 import type { CapabilityOverrides } from '../models/capabilities.ts'
 import { CAPABILITIES, capabilitiesOf } from '../models/capabilities.ts'
 import type { LanguageModel } from '../models/language-model.ts'
@@ -103,16 +104,12 @@ export function resolvePromptOptions(
   }: PromptOptions,
 ): PromptSettings {
   const budget = { ...MEDIA, ...media }
-  let known: Promise<ModelCapabilities> | null = null
   return {
     merge,
     describeAssets,
     history,
     media: budget,
     cache: createMediaCache({ maxBytes: budget.cacheBytes }),
-    capabilities() {
-      known ??= capabilitiesOf(model, overrides)
-      return known
-    },
+    capabilities: onceResolved(() => capabilitiesOf(model, overrides)),
   }
 }

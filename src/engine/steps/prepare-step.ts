@@ -2,6 +2,7 @@ import { toolsForModel } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
+import { onceResolved } from '../../core/once-resolved.ts'
 import { capabilitiesOf } from '../../models/capabilities.ts'
 import { type LanguageModel, MODEL } from '../../models/language-model.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
@@ -66,12 +67,12 @@ export async function prepareStep(scope: RunScope, messageId: string): Promise<P
 }
 
 /** Prompts are built anew when the object changes, so each model has one. */
-const known = new WeakMap<LanguageModel, Promise<ModelCapabilities>>()
+const known = new WeakMap<LanguageModel, () => Promise<ModelCapabilities>>()
 
 function knownCapabilities(model: LanguageModel): Promise<ModelCapabilities> {
-  const capabilities = known.get(model) ?? capabilitiesOf(model)
+  const capabilities = known.get(model) ?? onceResolved(() => capabilitiesOf(model))
   known.set(model, capabilities)
-  return capabilities
+  return capabilities()
 }
 
 async function ofApp(scope: RunScope, messageId: string): Promise<StepSettings | undefined> {
@@ -88,10 +89,10 @@ async function ofApp(scope: RunScope, messageId: string): Promise<StepSettings |
 function activeOf(tools: ReadonlyMap<string, Tool>, ids: readonly string[]): Map<string, Tool> {
   const unknown = ids.find((id) => !tools.has(id))
   if (unknown !== undefined) {
-    const ids = [...tools.keys()].join(', ')
+    const all = [...tools.keys()].join(', ')
     throw new ByrefError(
       'config_invalid',
-      `Unknown tool "${unknown}" in activeTools of prepareStep. The agent has: ${ids}`,
+      `Unknown tool "${unknown}" in activeTools of prepareStep. The agent has: ${all}`,
     )
   }
   return new Map([...tools].filter(([id]) => ids.includes(id)))
