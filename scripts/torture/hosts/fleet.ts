@@ -145,9 +145,9 @@ async function accept(
   conversations: readonly string[],
 ): Promise<Map<string, string>> {
   const accepted = new Map<string, string>()
-  const ids = [...conversations]
+  const left = [...conversations]
   const say = async (): Promise<void> => {
-    for (let id = ids.pop(); id !== undefined; id = ids.pop()) {
+    for (let id = left.pop(); id !== undefined; id = left.pop()) {
       const message = { id: `message-${id}`, role: 'user', content: 'do it' }
       while (!(await isAccepted(members, id, message))) await sleep(100)
       accepted.set(id, message.id)
@@ -224,7 +224,7 @@ async function harm({ members, world, database, gate, until, ...options }: Harm)
   return { ...done, accepted: await accepting }
 }
 
-/** Restarts, crashes, cuts and freezes the database in turn, and looks that no process has ended. */
+/** Restarts, crashes, cuts and freezes the database in turn, and checks that no process has ended. */
 async function harmDatabase({ members, world, database, restarts = 0, conversations }: Harm) {
   const done = { kills: 0, databaseKills: 0, cuts: 0, slowestMs: 0 }
   const accepted = new Map<string, string>()

@@ -17,7 +17,7 @@ export interface EvalFacts {
   runs: number
 }
 
-/** What several runs amount to. */
+/** The summary of several runs. */
 export interface Summary {
   passed: number
   /** Runs that passed or failed. */

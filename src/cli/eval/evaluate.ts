@@ -10,7 +10,7 @@ import { playByReference } from './play-by-reference.ts'
 import { playByValue } from './play-by-value.ts'
 import { Random } from './random.ts'
 
-/** What is evaluated, and how. */
+/** Options of {@link evaluate}. */
 export interface EvaluateOptions {
   /** The model, or a function that makes a model for each run. */
   model: LanguageModel | ModelOfRun
@@ -28,7 +28,7 @@ export interface EvaluateOptions {
   /** Aborting it ends the evaluation with what there is. */
   signal: AbortSignal
   onRun?(run: TaskRun, done: number, total: number): void
-  /** Of failed model calls. Default: 5 retries, the first after a second. */
+  /** How failed model calls are retried. Default: 5 times, the first after a second. */
   retry?: PlayOptions['retry']
 }
 
@@ -154,7 +154,7 @@ async function runTask(
 
 const PLAYERS = { value: playByValue, reference: playByReference }
 
-/** Why a run failed that did not end by itself. */
+/** Why a run counts as failed, by the reason that ended it. */
 const ENDS: Readonly<Record<string, string>> = {
   step_limit: `There was no answer after ${MAX_STEPS} model calls`,
   length: 'The answer was cut off at the maximum length',

@@ -7,9 +7,9 @@ import {
 } from '../../testing/scripted-model.ts'
 import type { IdealTurn } from './eval-task.ts'
 
-/** Characters of a prompt or an answer that make about one token. */
+/** Approximate number of characters of a token. */
 const CHARS_PER_TOKEN = 4
-/** Tokens of an image in a prompt, about. */
+/** Approximate number of tokens of an image in a prompt. */
 const IMAGE_TOKENS = 800
 
 /** Returns a model that gives these answers. Its usage is an estimate by the number of characters. */

@@ -12,7 +12,7 @@ import {
   type TaskInstance,
 } from './eval-task.ts'
 
-/** What a task is played with. */
+/** Options for playing a task. */
 export interface PlayOptions {
   model: LanguageModel
   capabilities: CapabilityOverrides

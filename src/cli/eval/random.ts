@@ -34,7 +34,7 @@ export class Random {
     return min + (((mixed ^ (mixed >>> 14)) >>> 0) % (max - min + 1))
   }
 
-  /** `count` different items of a list. */
+  /** Returns `count` different items of a list. */
   pick<Item>(list: readonly Item[], count: number): Item[] {
     const left = [...list]
     return Array.from({ length: count }, () => left.splice(this.int(0, left.length - 1), 1)).flat()
@@ -44,12 +44,12 @@ export class Random {
     return this.pick(NAMES, count)
   }
 
-  /** Such as `inv-8f3k2`. */
+  /** Returns an id such as `inv-8f3k2`. */
   id(prefix: string): string {
     return `${prefix}-${this.int(36 ** 4, 36 ** 5 - 1).toString(36)}`
   }
 
-  /** Sentences, at least this many characters. */
+  /** Returns sentences with at least this many characters. */
   prose(characters: number): string {
     let text = ''
     while (text.length < characters) {
