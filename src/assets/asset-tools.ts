@@ -98,19 +98,18 @@ async function saveText(
 /** `fetch_asset`: reads the body of an asset or of a field in it, or a range of the body. */
 export const fetchAssetTool: AssetTool = {
   id: 'fetch_asset',
-  description:
-    'Reads an asset or a field of it: text, also of PDF, DOCX and XLSX, in pages; or data',
+  description: 'Reads an asset or field: text (also from PDF, DOCX, XLSX) in pages, or bytes',
   inputSchema: {
     type: 'object',
     // Sent with every prompt, so it is short. `ref` also names fields, so `id` and `path` are accepted but not shown.
     properties: {
       ref: { type: 'string' },
       format: { type: 'string', description: 'text, dataUrl or base64' },
-      page: { type: 'integer', description: 'Of a PDF; of XLSX a sheet' },
+      page: { type: 'integer', description: 'PDF page or XLSX sheet' },
       startLine: { type: 'integer' },
       startColumn: { type: 'integer' },
       endLine: { type: 'integer' },
-      start: { type: 'integer', description: 'Byte; below 0 from the end' },
+      start: { type: 'integer', description: 'First byte; negative: from the end' },
       end: { type: 'integer' },
     },
   },
@@ -133,7 +132,7 @@ export const fetchAssetTool: AssetTool = {
 /** `search_asset`: finds where an asset contains a text or matches a regular expression. */
 export const searchAssetTool: AssetTool = {
   id: 'search_asset',
-  description: 'Finds text or a regex in the lines or fields of an asset',
+  description: 'Searches the lines or fields of an asset',
   inputSchema: {
     type: 'object',
     // Short like that of fetch_asset: `path` is accepted but not shown.

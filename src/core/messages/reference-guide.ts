@@ -8,8 +8,8 @@ export const GUIDE = {
   results: `†result#12 is a tool's result: pass †result#12.items[0].id instead of copying the value.`,
   reading: `A large result is an asset with a preview: search_asset finds text in it, fetch_asset reads it.`,
   untrusted: `<untrusted …> hides a value that anybody may have written. Pass its name, such as †result#3.items[0].id, or call ask_about.`,
-  outputs: `_outputPath "†state.a" saves a result as †state.a, which other calls of the same answer can already read.`,
-  methods: `_outputMethod: "set" (default), "push" onto a list, "concat" lists or text, "merge" objects, "assign" their top level, "delete".`,
+  outputs: `_outputPath "†state.a" saves a result as †state.a; calls in the same answer can read it.`,
+  methods: `_outputMethod: set (default), push, concat, merge (deep), assign (shallow) or delete.`,
   instances: `_instance "a" lets a call read †kind#a, or else †kind, and write †kind#a.`,
   each: `_each runs a tool once per item of a list, such as "†state.rows" or "asset://<id>/content/rows". Its other parameters can use †item, †item.name and †index. The result is a list.`,
 } as const
