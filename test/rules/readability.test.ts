@@ -3,9 +3,10 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 
-// Finds text that is likely to be hard to read: long sentences, long lines, and words that the glossary replaces. It
-// cannot tell whether a short sentence is clear, whether a term was explained, or whether a comment is true. It splits
-// sentences at full stops, colons and semicolons, and does not look into code, tables and link targets.
+// Finds text that is likely to be hard to read: long sentences, long lines, words that the glossary replaces, and terms
+// that a page uses before it explains them. It cannot tell whether a short sentence is clear, whether an explanation
+// explains, or whether a comment is true. It splits sentences at full stops, colons and semicolons, and does not look
+// into code and link targets.
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -27,6 +28,32 @@ const SOURCES = globSync('{src,demo}/**/*.ts', {
   cwd: root,
   exclude: ['**/*.test.ts', '**/fixtures/**'],
 })
+
+/** Pages for readers who do not know byref yet. */
+const TEACHING = globSync('{README.md,docs/*.md,docs/{guides,concepts,integrations}/*.md}', {
+  cwd: root,
+})
+
+/** Terms of the glossary that readers cannot know. A page explains each one, or links to its explanation. */
+const TERMS: Record<string, RegExp> = {
+  board: /\bboards?\b/i,
+  codec: /\bcodecs?\b/i,
+  compaction: /\bcompact(?:ion|ed)\b/i,
+  'data message': /\bdata messages?\b/i,
+  'embedded reference': /\bembedded references?\b/i,
+  'flow check': /\bflow checks?\b/i,
+  fold: /\bfold(?:s|ed)?\b/i,
+  label: /\blabel(?:s|led)?\b/i,
+  lease: /\bleases?\b/i,
+  'mapped call': /\bmapped calls?\b/i,
+  namespace: /\bnamespaces?\b/i,
+  offload: /\boffload(?:s|ed|ing)?\b/i,
+  quarantine: /\bquarantined?\b/i,
+  redact: /\bredact(?:s|ed)?\b/i,
+  'sub-agent': /\bsub-agents?\b/i,
+  'take over': /\b(?:takes? over|taken over)\b/i,
+  'value source': /\bvalue sources?\b/i,
+}
 
 /** Words that have a better one, from the glossary's list. */
 const AVOIDED = avoidedWords()
@@ -85,6 +112,23 @@ function avoided(prose: string): string[] {
   )
 }
 
+/** The terms that a page uses first without a link or bold print in the same paragraph. */
+function unexplained(markdown: string): string[] {
+  const text = markdown
+    .replace(/^---\n[\s\S]*?\n---\n/, '')
+    .replace(/^ *(```|~~~)[\s\S]*?^ *\1.*$/gm, '\n')
+    .replace(/^#+ .*$/gm, '\n')
+    .replace(/`[^`]+`/g, 'code')
+  return Object.entries(TERMS).flatMap(([term, pattern]) => {
+    const first = text.search(pattern)
+    if (first === -1) return []
+    const end = text.indexOf('\n\n', first)
+    const upTo = text.slice(0, end === -1 ? undefined : end)
+    const explained = upTo.matchAll(/\*\*([^*]+)\*\*|\[([^\]]+)\]\(/g)
+    return [...explained].some(([, bold, link]) => pattern.test(bold ?? link ?? '')) ? [] : [term]
+  })
+}
+
 /** The docstrings of a file, as prose. */
 function docstringsOf(code: string): string[] {
   return [...code.matchAll(/\/\*\*([\s\S]*?)\*\//g)].map(([, text = '']) =>
@@ -125,6 +169,14 @@ describe('the check itself', () => {
     expect(AVOIDED.length).toBeGreaterThan(10)
     expect(avoided('The result is spilled.')).toHaveLength(1)
   })
+
+  it('finds a term that is used before it is explained', () => {
+    expect(unexplained('The board.\n\nThe **board** holds data.')).toEqual(['board'])
+    expect(unexplained('The **board** holds data.\n\nA `lease`.')).toEqual([])
+    expect(unexplained('A [lease](glossary.md) of ten seconds.')).toEqual([])
+    const glossary = read('docs/reference/glossary.md')
+    expect(Object.keys(TERMS).filter((term) => !glossary.includes(`**${term}**`))).toEqual([])
+  })
 })
 
 describe('every page', () => {
@@ -137,6 +189,12 @@ describe('every page', () => {
       lines: [],
       words: [],
     })
+  })
+})
+
+describe('every page for new readers', () => {
+  it.each(TEACHING)('%s explains its terms', (file) => {
+    expect(unexplained(read(file))).toEqual([])
   })
 })
 
