@@ -58,6 +58,15 @@ try {
   )
   run(node, [join(root, 'node_modules/typescript/bin/tsc'), '-p', project])
 
+  say('── the code of the documentation')
+  run(
+    node,
+    ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'test/rules/readme.test.ts'],
+    {
+      env: { ...environment(), BYREF_PACKAGE: join(project, 'node_modules/byref') },
+    },
+  )
+
   say('── the client in a browser')
   // Known only once everything is installed.
   const { build } = await import('esbuild')

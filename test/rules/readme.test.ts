@@ -1,5 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -10,13 +18,19 @@ const TSC = join(root, 'node_modules/typescript/bin/tsc')
 const LIBRARIES = ['ES2024', 'ESNext.Disposable', 'DOM', 'DOM.Iterable']
 const CODE = /^```(ts|js|tsx)(?: run)?\n([\s\S]*?)^```/gm
 
+/** The folder of a built package that the code uses instead of the sources (`npm run check:package`). */
+const packed = process.env.BYREF_PACKAGE
+
 // Inside the project, so that "byref" is the project itself.
 mkdirSync(join(root, '.cache'), { recursive: true })
 const folder = mkdtempSync(join(root, '.cache', 'readme-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
+if (packed) cpSync(packed, join(folder, 'node_modules/byref'), { recursive: true })
+const CONDITIONS = packed ? [] : ['byref-source']
 
 function execute(file: string): string {
-  const flags = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
+  const conditions = CONDITIONS.map((name) => `--conditions=${name}`)
+  const flags = ['--disable-warning=ExperimentalWarning', ...conditions]
   return execFileSync(process.execPath, [...flags, file], { encoding: 'utf8', cwd: root })
 }
 
@@ -51,8 +65,8 @@ describe('README.md', () => {
     const pack = ['pack', '--dry-run', '--json', '--ignore-scripts']
     const listed = execFileSync('npm', pack, { encoding: 'utf8', cwd: root, stdio: 'pipe' })
     const [{ files }] = JSON.parse(listed) as [{ files: { path: string }[] }]
-    const packed = new Set(files.map(({ path }) => path))
-    const links = [...packed]
+    const published = new Set(files.map(({ path }) => path))
+    const links = [...published]
       .filter((file) => /^(README|docs\/.*)\.md$/.test(file))
       .flatMap((file) => {
         const text = readFileSync(join(root, file), 'utf8')
@@ -61,7 +75,7 @@ describe('README.md', () => {
         )
       })
     expect(links.length).toBeGreaterThan(50)
-    expect(links.filter((link) => !packed.has(link))).toEqual([])
+    expect(links.filter((link) => !published.has(link))).toEqual([])
   })
 
   it('has code without semicolons that can be pasted as it is', () => {
@@ -98,7 +112,10 @@ describe('code blocks', () => {
         writeFileSync(join(own, name), `${code}\nexport {}\n`)
       }
     }
-    const compilerOptions = { allowJs: true, checkJs: true, jsx: 'react-jsx', lib: LIBRARIES }
+    const compilerOptions = {
+      ...{ allowJs: true, checkJs: true, jsx: 'react-jsx', lib: LIBRARIES },
+      customConditions: CONDITIONS,
+    }
     const project = { extends: '../../../tsconfig.json', compilerOptions, include: ['.'] }
     writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ ...project, exclude: [] }))
     const { stdout } = spawnSync(process.execPath, [TSC, '-p', own], {
