@@ -25,7 +25,11 @@ const packed = process.env.BYREF_PACKAGE
 mkdirSync(join(root, '.cache'), { recursive: true })
 const folder = mkdtempSync(join(root, '.cache', 'readme-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
-if (packed) cpSync(packed, join(folder, 'node_modules/byref'), { recursive: true })
+if (packed) {
+  cpSync(packed, join(folder, 'node_modules/byref'), { recursive: true })
+  // Otherwise "byref" is the project around the folder.
+  writeFileSync(join(folder, 'package.json'), '{ "name": "documentation", "type": "module" }')
+}
 const CONDITIONS = packed ? [] : ['byref-source']
 
 function execute(file: string): string {
