@@ -25,7 +25,7 @@ export default defineConfig({
           name: 'unit',
           include: [
             'src/**/*.test.ts',
-            'demo/**/*.test.ts',
+            '{demo,eval}/**/*.test.ts',
             'packages/*/src/**/*.test.ts',
             'test/rules/**/*.test.ts',
           ],

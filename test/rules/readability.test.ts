@@ -24,7 +24,7 @@ const PAGES = globSync(
   },
 )
 
-const SOURCES = globSync('{src,demo}/**/*.ts', {
+const SOURCES = globSync('{src,demo,eval}/**/*.ts', {
   cwd: root,
   exclude: ['**/*.test.ts', '**/fixtures/**'],
 })

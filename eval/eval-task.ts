@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
-import { defineTool, type Tool } from '../../boundary/tool.ts'
+import { defineTool, type Tool } from '../src/boundary/tool.ts'
 import type { Random } from './random.ts'
 
 /** How a task is done: values inline in the prompt and written out in calls, or passed by reference. */

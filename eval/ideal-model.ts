@@ -1,10 +1,10 @@
 import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
-import type { ModelAnswer } from '../../models/answer-stream.ts'
+import type { ModelAnswer } from '../src/models/answer-stream.ts'
 import {
   type ScriptedModel,
   type ScriptedTurn,
   scriptedModel,
-} from '../../testing/scripted-model.ts'
+} from '../src/testing/scripted-model.ts'
 import type { IdealTurn } from './eval-task.ts'
 
 /** Approximate number of characters of a token. */

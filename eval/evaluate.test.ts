@@ -1,6 +1,6 @@
 import { APICallError } from '@ai-sdk/provider'
 import { describe, expect, it } from 'vitest'
-import { scriptedModel } from '../../testing/scripted-model.ts'
+import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { summarize } from './eval-report.ts'
 import {
   choose,

@@ -1,21 +1,16 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { generateText, isStepCount, type ModelMessage, type ToolSet, tool } from 'ai'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { z } from 'zod'
-import { createAgent } from '../../agent/agent.ts'
-import { scriptedModel } from '../../testing/scripted-model.ts'
-import { openStorage } from '../storage.ts'
+import { createAgent } from '../src/agent/agent.ts'
+import { createMemoryAssetStore } from '../src/assets/stores/memory.ts'
+import { createMemoryLog } from '../src/log/memory-log.ts'
+import { scriptedModel } from '../src/testing/scripted-model.ts'
 import { choose, type TaskInstance } from './eval-task.ts'
 import { idealModel } from './ideal-model.ts'
 import { INSTRUCTIONS, messagesOf, type PlayOptions } from './play.ts'
 import { playByValue } from './play-by-value.ts'
 import { Random } from './random.ts'
 import { EVAL_TASKS } from './tasks/eval-tasks.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'byref-eval-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
 function instanceOf(name: string): TaskInstance {
   const task = EVAL_TASKS.find((one) => one.name === name)
@@ -93,7 +88,8 @@ describe('playByValue', () => {
   })
 
   it('keeps the conversation with the prompts that were sent', async () => {
-    const storage = await openStorage({ data: folder })
+    const log = createMemoryLog()
+    const storage = { store: createMemoryAssetStore(), log: () => log }
     const model = idealModel(instanceOf('approval-refused').ideal(choose('value')))
     const keep = { storage, id: 'kept' }
     await playByValue(instanceOf('approval-refused'), { ...options(model), keep })
@@ -101,7 +97,7 @@ describe('playByValue', () => {
     const broken = { ...options(failing), keep: { storage, id: 'broken' } }
     await expect(playByValue(instanceOf('plain-chat'), broken)).rejects.toThrow('gone')
 
-    const agent = createAgent({ model: scriptedModel([]), log: storage.log() })
+    const agent = createAgent({ model: scriptedModel([]), log })
     const { conversations } = await agent.log.list()
     const statuses = Object.fromEntries(conversations.map(({ id, status }) => [id, status]))
     expect(statuses).toEqual({ kept: 'idle', broken: 'failed' })
@@ -114,6 +110,5 @@ describe('playByValue', () => {
       model.requests.map(({ prompt }) => prompt),
     )
     await agent.close()
-    await storage.close()
   })
 })

@@ -1,9 +1,10 @@
-import type { Tool } from '../../boundary/tool.ts'
-import type { FinishReason, TokenUsage } from '../../core/events/events.ts'
-import type { CapabilityOverrides } from '../../models/capabilities.ts'
-import type { LanguageModel } from '../../models/language-model.ts'
-import type { RetryOptions } from '../../models/retry-options.ts'
-import type { Storage } from '../storage.ts'
+import type { FullAssetStore } from '../src/assets/asset-store.ts'
+import type { Tool } from '../src/boundary/tool.ts'
+import type { FinishReason, TokenUsage } from '../src/core/events/events.ts'
+import type { ConversationLog } from '../src/log/conversation-log.ts'
+import type { CapabilityOverrides } from '../src/models/capabilities.ts'
+import type { LanguageModel } from '../src/models/language-model.ts'
+import type { RetryOptions } from '../src/models/retry-options.ts'
 import {
   choose,
   type Mode,
@@ -11,6 +12,12 @@ import {
   type ReceivedCall,
   type TaskInstance,
 } from './eval-task.ts'
+
+/** Where the conversations of an evaluation are kept. */
+export interface EvalStorage {
+  store: FullAssetStore
+  log(): ConversationLog
+}
 
 /** Options for playing a task. */
 export interface PlayOptions {
@@ -21,7 +28,7 @@ export interface PlayOptions {
   maxSteps: number
   signal: AbortSignal
   /** Where the conversation is kept, with its id and title; null for nowhere. */
-  keep: { storage: Storage; id: string } | null
+  keep: { storage: EvalStorage; id: string } | null
 }
 
 /** One played task. */

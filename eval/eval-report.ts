@@ -1,4 +1,4 @@
-import type { TokenUsage } from '../../core/events/events.ts'
+import type { TokenUsage } from '../src/core/events/events.ts'
 import { MODES, type Mode } from './eval-task.ts'
 import { type Evaluation, MAX_STEPS, type TaskRun } from './evaluate.ts'
 import { addUsage, NO_USAGE } from './play.ts'

@@ -1,11 +1,16 @@
-import { ByrefError, errorMessage } from '../../core/errors.ts'
-import type { TokenUsage } from '../../core/events/events.ts'
-import type { CapabilityOverrides } from '../../models/capabilities.ts'
-import type { LanguageModel } from '../../models/language-model.ts'
-import type { Storage } from '../storage.ts'
+import { ByrefError, errorMessage } from '../src/core/errors.ts'
+import type { TokenUsage } from '../src/core/events/events.ts'
+import type { CapabilityOverrides } from '../src/models/capabilities.ts'
+import type { LanguageModel } from '../src/models/language-model.ts'
 import { choose, type EvalTask, type Group, type Mode, type TaskInstance } from './eval-task.ts'
 import { idealModel } from './ideal-model.ts'
-import { addUsage, type LargeArguments, NO_USAGE, type PlayOptions } from './play.ts'
+import {
+  addUsage,
+  type EvalStorage,
+  type LargeArguments,
+  NO_USAGE,
+  type PlayOptions,
+} from './play.ts'
 import { playByReference } from './play-by-reference.ts'
 import { playByValue } from './play-by-value.ts'
 import { Random } from './random.ts'
@@ -24,7 +29,7 @@ export interface EvaluateOptions {
   /** No run starts after this number of tokens, or US dollars, was used. */
   max: { tokens: number; cost: number }
   /** Where the conversations are kept; null for nowhere. */
-  storage: Storage | null
+  storage: EvalStorage | null
   /** Aborting it ends the evaluation with what there is. */
   signal: AbortSignal
   onRun?(run: TaskRun, done: number, total: number): void
@@ -162,7 +167,7 @@ const ENDS: Readonly<Record<string, string>> = {
 }
 
 /** Gives a kept conversation a title with the task, the mode and the verdict. */
-async function title(storage: Storage | null, run: TaskRun): Promise<void> {
+async function title(storage: EvalStorage | null, run: TaskRun): Promise<void> {
   const { conversation, task, mode, run: number, status } = run
   if (!storage || !conversation) return
   await storage.log().rename(conversation, `${task}, by ${mode}, run ${number}: ${status}`)

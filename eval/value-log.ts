@@ -3,10 +3,10 @@ import type {
   ConversationEvent,
   FinishReason,
   TokenUsage,
-} from '../../core/events/events.ts'
-import { type MessageInput, toMessage } from '../../core/messages/to-message.ts'
-import { newId } from '../../core/new-id.ts'
-import type { ModelCall, ModelResponse } from '../../engine/steps/read-response.ts'
+} from '../src/core/events/events.ts'
+import { type MessageInput, toMessage } from '../src/core/messages/to-message.ts'
+import { newId } from '../src/core/new-id.ts'
+import type { ModelCall, ModelResponse } from '../src/engine/steps/read-response.ts'
 import { addUsage, NO_USAGE, type PlayOptions } from './play.ts'
 
 /** A model call by value: its request, and what came back. */

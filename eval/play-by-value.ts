@@ -5,19 +5,19 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
-import { jsonSchemaOf, type Tool, type ToolContext } from '../../boundary/tool.ts'
-import { validateInput } from '../../boundary/validate.ts'
-import { errorMessage } from '../../core/errors.ts'
-import type { CallError, FinishReason } from '../../core/events/events.ts'
-import { newId } from '../../core/new-id.ts'
+import { jsonSchemaOf, type Tool, type ToolContext } from '../src/boundary/tool.ts'
+import { validateInput } from '../src/boundary/validate.ts'
+import { errorMessage } from '../src/core/errors.ts'
+import type { CallError, FinishReason } from '../src/core/events/events.ts'
+import { newId } from '../src/core/new-id.ts'
 import {
   type ModelCall,
   type ModelResponse,
   ResponseReader,
-} from '../../engine/steps/read-response.ts'
-import { callModel } from '../../models/call-model.ts'
-import { catalogueEntry } from '../../models/catalogue.ts'
-import { withCost } from '../../models/model-capabilities.ts'
+} from '../src/engine/steps/read-response.ts'
+import { callModel } from '../src/models/call-model.ts'
+import { catalogueEntry } from '../src/models/catalogue.ts'
+import { withCost } from '../src/models/model-capabilities.ts'
 import type { TaskInstance, WrittenCall } from './eval-task.ts'
 import {
   addUsage,
