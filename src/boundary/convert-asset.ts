@@ -6,11 +6,13 @@ import { acceptsType } from '../core/board/schema-walk.ts'
 import { ByrefError } from '../core/errors.ts'
 import { type AssetRef, formatAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { JsonSchema } from './describe-schema.ts'
+import type { Codec } from './describe-tool.ts'
 
 /**
  * Converts the value of a reference to what a parameter accepts. Of the schemas that accept references, it chooses
  * the first that asks for bytes or matches the value, or else the first that the value can be converted to. Also
- * returns that schema.
+ * returns that schema. With the codec of tools that do not know references, a text parameter also accepts files, as
+ * base64 or a data URL.
  *
  * @throws ByrefError the error of the reference that failed; `invalid_arguments` if the value fits no schema
  */
@@ -18,49 +20,34 @@ export async function convertAsset(
   ref: string | AssetRef,
   accepting: Alternatives,
   assets: Assets,
+  { references, bytes }: Codec = {},
 ): Promise<{ value: unknown; schema: JsonSchema }> {
   let value: Promise<unknown> | undefined
   const resolved = (): Promise<unknown> => {
     value ??= assets.resolve(ref)
     return value
   }
+  const inForm = (made: unknown): unknown =>
+    bytes === 'base64' && made instanceof Uint8Array ? base64Of(made) : made
   for (const schema of accepting) {
     const form = FORMS.find(({ fits }) => fits(schema))
-    if (form) return { value: await form.make(ref, assets), schema }
+    if (form) return { value: inForm(await form.make(ref, assets)), schema }
     const isFile = (await resolved()) instanceof Uint8Array
     if (schema.type === undefined ? !isText(schema) : !isFile && acceptsType(schema, await value)) {
-      return { value: await value, schema }
+      return { value: inForm(await value), schema }
     }
   }
   let misfit: unknown
   for (const schema of accepting) {
     try {
-      return { value: await turnInto(schema, ref, { assets, value: await resolved() }), schema }
+      const isPlain = references === 'everywhere'
+      const made = { assets, value: await resolved(), isPlain }
+      return { value: await turnInto(schema, ref, made), schema }
     } catch (error) {
       misfit ??= error
     }
   }
   throw misfit
-}
-
-/**
- * Like {@link convertAsset}, for tools that take JSON. Bytes become base64, even in a text parameter if they are
- * not valid text.
- */
-export async function convertToJson(
-  ref: string | AssetRef,
-  accepting: Alternatives,
-  assets: Assets,
-): Promise<{ value: unknown; schema: JsonSchema }> {
-  try {
-    const { value, schema } = await convertAsset(ref, accepting, assets)
-    return { value: value instanceof Uint8Array ? base64Of(value) : value, schema }
-  } catch (error) {
-    const isMisfit = error instanceof ByrefError && error.code === 'invalid_arguments'
-    const schema = accepting.find(({ type }) => [type].flat().includes('string'))
-    if (!isMisfit || !schema) throw error
-    return { value: (await assets.getBase64(ref)).base64, schema }
-  }
 }
 
 /** Returns a value as text: text and documents as they are, other values as JSON. Bytes must be valid text. */
@@ -71,6 +58,22 @@ export async function textOf(ref: string | AssetRef, assets: Assets): Promise<st
   if (text !== null) return text
   throw misfitOf(ref, `${mime}, ${bytes.length} bytes`, ['text'])
 }
+
+/** Returns a file as base64 text, or as a data URL where the schema asks for a URL. */
+async function fileText(
+  schema: JsonSchema,
+  ref: string | AssetRef,
+  assets: Assets,
+): Promise<string> {
+  const { bytes, mime } = await assets.get(ref)
+  return takesUrl(schema) ? dataUrlOf(bytes, mime) : base64Of(bytes)
+}
+
+function takesUrl({ format, description }: JsonSchema): boolean {
+  return format === 'uri' || (typeof description === 'string' && DATA_URL.test(description))
+}
+
+const DATA_URL = /\bdata[ -]?ur[il]s?\b/i
 
 interface Form {
   fits(schema: JsonSchema): boolean
@@ -95,6 +98,7 @@ const FORMS: readonly Form[] = [
   { fits: as('stream'), make: async (ref, assets) => (await assets.open(ref)).stream },
   { fits: as('asset'), make: wholeAsset },
   { fits: as('rows'), make: (ref, assets) => assets.rows(ref) },
+  { fits: as('ref'), make: async (ref) => show(ref) },
   {
     fits: ({ contentEncoding }) => contentEncoding === 'base64',
     make: async (ref, assets) => base64Of((await assets.get(ref)).bytes),
@@ -124,10 +128,21 @@ async function wholeAsset(ref: string | AssetRef, assets: Assets): Promise<unkno
 async function turnInto(
   schema: JsonSchema,
   ref: string | AssetRef,
-  { assets, value }: { assets: Assets; value: unknown },
+  { assets, value, isPlain }: { assets: Assets; value: unknown; isPlain: boolean },
 ): Promise<unknown> {
   const types = [schema.type].flat()
-  if (types.includes('string') || isText(schema)) return textOf(ref, assets)
+  if (types.includes('string') || isText(schema)) {
+    const isFile = value instanceof Uint8Array
+    if (isPlain && isFile && takesUrl(schema)) return fileText(schema, ref, assets)
+    try {
+      return await textOf(ref, assets)
+    } catch (error) {
+      if (isPlain && error instanceof ByrefError && error.code === 'invalid_arguments') {
+        return fileText(schema, ref, assets)
+      }
+      throw error
+    }
+  }
   const isRaw = value instanceof Uint8Array || typeof value === 'string'
   // Pass JSON values on: validation reports what is wrong with them.
   if (!isRaw) return value
@@ -145,7 +160,7 @@ function isText({ contentMediaType }: JsonSchema): boolean {
 function misfitOf(ref: string | AssetRef, what: string, types: readonly unknown[]): ByrefError {
   return new ByrefError(
     'invalid_arguments',
-    `${show(ref)} is ${what}, and cannot be passed as ${types.join(' or ')}`,
+    `${show(ref)} is ${what}, and cannot be passed as ${types.join(' or ')}. Pass it alone to a parameter that takes files: contentEncoding: 'base64' or asset_ref_as: 'bytes' in its schema`,
   )
 }
 
@@ -166,6 +181,8 @@ function decode(bytes: Uint8Array): string | null {
   }
 }
 
+/** Returns the reference as models write it. */
 function show(ref: string | AssetRef): string {
-  return typeof ref === 'string' ? ref : JSON.stringify(ref)
+  const parts = typeof ref === 'string' ? null : parseAssetRef(ref)
+  return parts ? formatAssetRef(parts) : String(ref)
 }

@@ -32,7 +32,7 @@ export function describeSchema(id: string, inputSchema: ToolSchema | JsonSchema)
 /** The keywords about references, with their values. */
 const REFERENCE_KEYWORDS = {
   asset_ref_acceptable: is.boolean,
-  asset_ref_as: is.oneOf('bytes', 'blob', 'stream', 'asset', 'rows'),
+  asset_ref_as: is.oneOf('bytes', 'blob', 'stream', 'asset', 'rows', 'ref'),
 }
 
 /** @throws ByrefError `config_invalid` for a misspelt keyword about references, or an unknown form */
@@ -97,7 +97,7 @@ function withoutUnknown(
 function unknown(id: string, reason: string, cause?: unknown): ByrefError {
   return new ByrefError(
     'config_invalid',
-    `The schema of the tool "${id}" has a type that JSON Schema cannot express (${reason}), so a model would not know what to send. For an asset, add .meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' | 'blob' | 'stream' | 'asset' | 'rows' }). Otherwise use a JSON type with a transform.`,
+    `The schema of the tool "${id}" has a type that JSON Schema cannot express (${reason}), so a model would not know what to send. For an asset, add .meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' | 'blob' | 'stream' | 'asset' | 'rows' | 'ref' }). Otherwise use a JSON type with a transform.`,
     { cause },
   )
 }

@@ -1,11 +1,12 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { decodeDataUrl, parseDataUrl } from '../assets/bodies/data-url.ts'
 import { listRows } from '../assets/tables/table-rows.ts'
-import type { Alternatives } from '../core/board/schema-walk.ts'
+import { type Alternatives, acceptsType } from '../core/board/schema-walk.ts'
 import { ByrefError } from '../core/errors.ts'
+import { isPlainObject } from '../core/json/json.ts'
 import { type AssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { type FieldKey, toPointer } from '../core/refs/field-key.ts'
-import { convertAsset, convertToJson } from './convert-asset.ts'
+import { convertAsset } from './convert-asset.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import { type Codec, takingReferences } from './describe-tool.ts'
 import { Later, type Place, replacePlaces } from './replace-places.ts'
@@ -47,6 +48,11 @@ const ANYTHING: Alternatives = [{ asset_ref_acceptable: true }]
 
 const texts = new WeakMap<JsonSchema, string>()
 
+/** Whether a schema says anywhere which parameters take references. */
+export function declaresReferences(schema: JsonSchema): boolean {
+  return mentions(schema, 'asset_ref_acceptable')
+}
+
 /** Whether a keyword occurs anywhere in a schema. */
 function mentions(schema: JsonSchema, keyword: string): boolean {
   const text = texts.get(schema) ?? JSON.stringify(schema)
@@ -56,7 +62,7 @@ function mentions(schema: JsonSchema, keyword: string): boolean {
 
 /** Whether any parameter accepts references. If none does, the arguments are not changed. */
 export function isOpenTo(schema: JsonSchema, { references }: Codec = {}): boolean {
-  return references === 'everywhere' || mentions(schema, 'asset_ref_acceptable')
+  return references === 'everywhere' || declaresReferences(schema)
 }
 
 /**
@@ -74,7 +80,7 @@ export async function resolveAssets(
   codec: Codec = {},
 ): Promise<ResolvedArguments> {
   const schema = parametersOf(tool, codec)
-  if (!isOpenTo(schema, codec)) return { args, held: [], release() {} }
+  if (!isOpenTo(schema, codec) && !holdsFile(args)) return { args, held: [], release() {} }
   const hasForms = mentions(schema, 'asset_ref_as')
   const assets = open()
   const held: HeldValue[] = []
@@ -99,11 +105,12 @@ export async function resolveAssets(
         return hasForms && typeof value === 'string' ? orBody(value, place, put) : value
       const accepting = acceptingAt(place, codec)
       const ref = parseRef(value, accepting.length > 0)
-      if (!ref) return value
+      if (!ref) return orFileText(value, place, assets)
       if (accepting.length === 0) return refused(value, ref, place)
       const text = typeof ref === 'string' ? ref : JSON.stringify(ref)
-      const convert = codec.bytes === 'base64' ? convertToJson : convertAsset
-      return new Later(async () => put(place, text, await convert(ref, accepting, assets)))
+      return new Later(async () =>
+        put(place, text, await convertAsset(ref, accepting, assets, codec)),
+      )
     })
     return { args: resolved, held, release }
   } catch (error) {
@@ -111,6 +118,31 @@ export async function resolveAssets(
     throw error
   }
 }
+
+/** Whether a file of a result is anywhere in the arguments. */
+function holdsFile(args: unknown): boolean {
+  const waiting = [args]
+  for (const value of waiting) {
+    if (!Array.isArray(value) && !isPlainObject(value)) continue
+    if (namedBody(value) !== null) return true
+    for (const item of Object.values(value)) if (typeof item === 'object') waiting.push(item)
+  }
+  return false
+}
+
+/** A file of a result was text once. A parameter that only takes text gets it back as text. */
+function orFileText(value: unknown, { alternatives }: Place, assets: Assets): unknown {
+  const ref = namedBody(value)
+  if (ref === null) return value
+  const schemas = alternatives()
+  const text = schemas.find(({ type }) => [type].flat().includes('string'))
+  if (!text || schemas.some((one) => one.type === undefined || acceptsType(one, value)))
+    return value
+  return new Later(async () => (await convertAsset(ref, [text], assets, ANY_FILE)).value)
+}
+
+/** How tools that do not know references accept them. */
+const ANY_FILE: Codec = { references: 'everywhere' }
 
 function mayBeRef(value: string | object): boolean {
   if (typeof value === 'string') return isAssetRef(value)

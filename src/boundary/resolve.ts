@@ -122,7 +122,10 @@ function fillInMarks(text: string, place: Place, source: ResolveSource, reads: R
     let left = MAX_CHARS
     // Read one after the other, so that nothing beyond the limit is read.
     for (const mark of marks) {
-      const { value, labels } = await textFor(mark, source, left)
+      const { value, labels } = await textFor(mark, source, {
+        left,
+        before: text.slice(0, mark.start),
+      })
       if (labels)
         reads.push({ path: place.path(), ref: nameOf(mark), labels: { label: wholeOf(labels) } })
       left -= value.length
@@ -147,10 +150,12 @@ interface FoundText extends Found {
 async function textFor(
   mark: TextMark,
   { values, assets }: ResolveSource,
-  left: number,
+  { left, before }: { left: number; before: string },
 ): Promise<FoundText> {
   if (mark.type === 'asset') {
-    const value = bounded(await assetText(mark.ref, assets(), left), nameOf(mark), left)
+    const isBase64 = before.endsWith(';base64,')
+    const read = isBase64 ? assetBase64 : assetText
+    const value = bounded(await read(mark.ref, assets(), left), nameOf(mark), left)
     return { value, labels: await values?.labelsOf?.(parseAssetRef(mark.ref) as AssetRefParts) }
   }
   if (mark.type !== 'variable' || !values) return { value: '' }
@@ -171,6 +176,14 @@ async function assetText(ref: AssetRef, assets: Assets, left: number): Promise<s
   const name = formatAssetRef(parseAssetRef(ref) as AssetRefParts)
   if (isText && size > left * 4) throw tooLong(name, `${size} bytes`)
   return textOf(ref, assets)
+}
+
+/** After `;base64,`, an embedded reference stands for the bytes of a data URL. */
+async function assetBase64(ref: AssetRef, assets: Assets, left: number): Promise<string> {
+  const { size } = await assets.info(ref)
+  if (size > left)
+    throw tooLong(formatAssetRef(parseAssetRef(ref) as AssetRefParts), `${size} bytes`)
+  return (await assets.getBase64(ref)).base64
 }
 
 function bounded(text: string, name: string, left: number): string {

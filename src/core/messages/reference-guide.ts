@@ -4,6 +4,7 @@
  */
 export const GUIDE = {
   assets: `asset://<id> is a file or a large value, asset://<id>/content/<key> a field in it. Pass it where a parameter takes asset://…; in text, write <|asset://<id>|>.`,
+  anywhere: `asset://<id> is a file or a large value, asset://<id>/content/<key> a field in it. Pass it as a parameter in place of the value; in text, write <|asset://<id>|>.`,
   variables: `"## Data: ¶kind" blocks hold data. As a parameter, †kind.path stands for the value: †state.items[0], †state["odd key"], †kind#instance.path. In text, write <|†state.total|>; \\† is a plain dagger.`,
   results: `†result#12 is a tool's result: pass †result#12.items[0].id instead of copying the value.`,
   reading: `A large result is an asset with a preview: search_asset finds text in it, fetch_asset reads it.`,

@@ -68,10 +68,10 @@ export async function promptByReference(
   { views, source, hasReading, redaction }: PromptOptions,
 ): Promise<MadePrompt> {
   const shown = await views.in(prompt, redaction?.redacted)
-  const guide = (topic: PlacedTopic): string | null =>
-    topic === 'reading' && !hasReading
-      ? null
-      : `## References\n${referenceGuide({ [topic]: true })}`
+  const guide = (topic: PlacedTopic): string | null => {
+    if (topic === 'reading' && !hasReading) return null
+    return `## References\n${referenceGuide({ [topic === 'assets' ? 'anywhere' : topic]: true })}`
+  }
   const told = createToldOnce(guide, () => undefined)
   const drafts = new Map<LanguageModelV4Message, Draft>()
   let isReadable = false

@@ -25,7 +25,7 @@ export function readingTools(given: Pick<WrapOptions, 'assets' | 'trust'>): Reco
         return tool.execute(input, { assets, signal: abortSignal } as ToolContext)
       },
     } as Tool
-    const calls = { ...given, name: tool.id, tool: described }
+    const calls = { ...given, name: tool.id, tool: described, readsReferences: true }
     const options: WrapOptions = { ...calls, maxResultChars: Infinity, outputs: 'values' }
     return [tool.id, wrapTool(new ToolCalls(options), options)]
   })

@@ -3,11 +3,13 @@ import { asSchema, jsonSchema, type Schema, type Tool, type ToolExecutionOptions
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { type Boundary, boundaryOf } from '../../../boundary/boundary.ts'
 import {
+  checkReferenceKeywords,
   describeSchema,
   type JsonSchema,
   type ToolSchema,
 } from '../../../boundary/describe-schema.ts'
-import type { Tool as ByrefTool } from '../../../boundary/tool.ts'
+import { declaresReferences } from '../../../boundary/resolve-assets.ts'
+import { type Tool as ByrefTool, jsonSchemaOf } from '../../../boundary/tool.ts'
 import { createResultSource } from '../../../boundary/value-source.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
@@ -24,6 +26,8 @@ export interface ToolCallsOptions {
   name: string
   tool: Tool
   assets: Assets
+  /** Whether the tool reads references itself. */
+  readsReferences?: boolean
   /** Null if trust is off. */
   trust: MessageTrust | null
 }
@@ -33,15 +37,18 @@ export class ToolCalls {
   /** The input schema for the model. It lets references through: they are checked when they have their values. */
   readonly schema: Schema<unknown>
   readonly #options: ToolCallsOptions
-  readonly #boundary: Boundary
+  /** For tools that declare which parameters take references, and for all others, which take them anywhere. */
+  readonly #declared: Boundary
+  readonly #anywhere: Boundary
   #described: Promise<ByrefTool> | undefined
 
   constructor(options: ToolCallsOptions) {
     this.#options = options
-    this.#boundary = boundaryOf(() => options.assets)
+    this.#declared = boundaryOf(() => options.assets)
+    this.#anywhere = boundaryOf(() => options.assets, { references: 'everywhere' })
     const given = asSchema(options.tool.inputSchema) as Schema<unknown>
     this.schema = jsonSchema(
-      async () => this.#boundary.describe(await this.described()).inputSchema,
+      async () => this.#declared.describe(await this.described()).inputSchema,
       {
         validate(value) {
           if (!given.validate || mayHoldRefs(value)) return { success: true, value }
@@ -81,12 +88,14 @@ export class ToolCalls {
     const { assets, trust } = this.#options
     const tool = await this.described()
     const written = hasRefs(input) ? input : null
+    const isDeclared = this.#options.readsReferences || declaresReferences(jsonSchemaOf(tool))
+    const boundary = isDeclared ? this.#declared : this.#anywhere
     let args = input
     let failure: unknown = null
     if (written) {
       const values = sourceOf(messages, assets)
       const call = { tool, arguments: written }
-      await this.#boundary.resolve(call, values).then(
+      await boundary.resolve(call, values).then(
         (resolved) => (args = resolved.arguments),
         (error) => (failure = error),
       )
@@ -98,15 +107,15 @@ export class ToolCalls {
       if (words !== null) throw new ByrefError('flow_refused', refusalText(tool, words))
     }
     if (failure !== null) throw failure
-    return written
-      ? this.#boundary.withInput({ tool, arguments: Object(args) }, use)
-      : await use(input)
+    return written ? boundary.withInput({ tool, arguments: Object(args) }, use) : await use(input)
   }
 
   async #describe(): Promise<ByrefTool> {
     const { name, tool, trust } = this.#options
     const schema = asSchema(tool.inputSchema) as Schema<unknown>
-    const inputSchema = checkedBy(schema, await describe(name, tool, schema))
+    const json = await describe(name, tool, schema)
+    checkReferenceKeywords(`The tool "${name}"`, json)
+    const inputSchema = checkedBy(schema, json)
     const described = flowTool(name, inputSchema, trust?.trustOf(name))
     const { outputSchema } = tool
     if (!outputSchema || trust?.mode !== 'quarantine') return described
