@@ -1,4 +1,5 @@
 // An agent of the AI SDK with its own tools, by value and, with three lines more, by reference: the same answer.
+// The tools are the same: one returns a picture as base64, another takes one as base64.
 import { type LanguageModel, ToolLoopAgent, tool } from 'ai'
 import { byReference } from 'byref/ai-sdk'
 import { scriptedModel } from 'byref/testing'
@@ -22,19 +23,20 @@ const tools = {
     inputSchema: z.object({ numbers: z.array(z.number()) }),
     execute: ({ numbers }) => numbers.reduce((sum, one) => sum + one, 0) / numbers.length,
   }),
+  publish: tool({
+    description: 'Publish a picture',
+    inputSchema: z.object({ picture: z.base64() }),
+    execute: ({ picture }) => `${Buffer.from(picture, 'base64').length} bytes`,
+  }),
 }
 
-/** Stands for a real model, such as openai('gpt-5-mini'), that passes numbers in one way or the other. */
-function modelThatPasses(numbers: unknown) {
+/** Stands for a real model, such as openai('gpt-5-mini'), that passes values in one way or the other. */
+function modelThatPasses(numbers: unknown, picture: string) {
+  const call = (name: string, args: Record<string, unknown>) => ({ name, arguments: args })
   const location = 'San Francisco'
   return scriptedModel([
-    {
-      calls: [
-        { name: 'weather', arguments: { location } },
-        { name: 'history', arguments: { location } },
-      ],
-    },
-    { calls: [{ name: 'average', arguments: { numbers } }] },
+    { calls: [call('weather', { location }), call('history', { location })] },
+    { calls: [call('average', { numbers }), call('publish', { picture })] },
     'It is 72 °F, warmer than usual.',
   ])
 }
@@ -42,18 +44,17 @@ function modelThatPasses(numbers: unknown) {
 async function ask(model: LanguageModel, given: typeof tools): Promise<string> {
   const agent = new ToolLoopAgent({ model, tools: given })
   const steps = await (await agent.stream({ prompt: 'Is it warm in San Francisco?' })).steps
-  return `${steps[1]?.toolResults[0]?.output} on average. ${steps[2]?.text}`
+  const [average, published] = steps[1]?.toolResults ?? []
+  return `${average?.output} on average, ${published?.output} published. ${steps[2]?.text}`
 }
 
-const before = modelThatPasses(year)
+const before = modelThatPasses(year, map)
 console.log('by value:', await ask(before, tools))
 
-const after = modelThatPasses('†result#2.temperatures')
+const after = modelThatPasses('†result#2.temperatures', '†result#2.map')
 const refs = byReference()
 console.log('by reference:', await ask(refs.model(after), refs.tools(tools)))
 
 for (const [name, { requests }] of Object.entries({ before, after })) {
-  console.log(
-    `${name}: a last prompt of ${JSON.stringify(requests.at(-1)?.prompt).length} characters`,
-  )
+  console.log(`${name}: a last prompt of ${JSON.stringify(requests.at(-1)?.prompt).length} bytes`)
 }

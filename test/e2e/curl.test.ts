@@ -1,16 +1,18 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { byref, type ServerProcess, serve, temporaryFolder } from './byref-process.ts'
 
 // What docs/reference/http-api.md tells people to type, typed.
 
-const [first = '', second = ''] = [
+const blocks = [
   ...readFileSync(new URL('../../docs/reference/http-api.md', import.meta.url), 'utf8').matchAll(
     /```sh\n([\s\S]*?)```/g,
   ),
 ].map(([, code = '']) => code)
+const [first = '', chart = '', second = ''] = blocks
+const hasJq = spawnSync('jq', ['--version']).status === 0
 
 const folder = temporaryFolder()
 afterAll(folder.remove)
@@ -18,6 +20,7 @@ afterAll(folder.remove)
 /** What commands print, until they end or have printed this. */
 async function bash(code: string, env: Record<string, string> = {}, until = ''): Promise<string> {
   const child = spawn('bash', ['-c', code], {
+    cwd: folder.path,
     // A group of its own, which is told to stop as by Ctrl-C.
     detached: true,
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -55,6 +58,15 @@ describe('curl as in the docs, on this machine', () => {
     expect(output).toContain('retry: 1000\n\n')
     expect(output).toMatch(/^id: 1\ndata: \{"v":/m)
     expect(output).toContain('RUN_FINISHED')
+  })
+
+  it.runIf(hasJq)('uploads a file, and downloads the chart of it', async () => {
+    expect(chart).toContain('api=localhost:4114/api\n')
+    const rows = ['date,rain', '2026-06-01,12', '2026-06-02,3', '2026-07-01,30']
+    writeFileSync(`${folder.path}/rain.csv`, rows.join('\n'))
+    await bash(chart.replace('4114', new URL(server.url).port))
+    const png = readFileSync(`${folder.path}/chart.png`)
+    expect(png.subarray(1, 4).toString()).toBe('PNG')
   })
 })
 
