@@ -15,13 +15,14 @@ function rateLimit(limits: Record<string, number>): Policy {
   const calls = new Map<string, number[]>()
   return {
     looksAt: (tool) => tool.id in limits,
-    before({ tool }) {
+    before({ tool, items, isResumed }) {
+      if (isResumed) return undefined // it was counted when it began
       const now = Date.now()
       const recent = (calls.get(tool.id) ?? []).filter((time) => now - time < 60_000)
       const limit = limits[tool.id] ?? Infinity
-      if (recent.length >= limit)
+      if (recent.length + items.length > limit)
         return { decision: 'refuse', reason: `at most ${limit} calls a minute` }
-      calls.set(tool.id, [...recent, now])
+      calls.set(tool.id, [...recent, ...items.map(() => now)])
       return undefined
     },
   }

@@ -1,5 +1,5 @@
 // Fails if a link in the built site leads to a page, a file or a heading that is not there, or if a page loads anything
-// from elsewhere.
+// from elsewhere. The links of the Markdown beside the pages must lead to files.
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join, relative, resolve } from 'node:path'
 
@@ -22,6 +22,13 @@ for (const [page, text] of texts) {
     /<(?:link|script|img)[^>]*?(?:href|src)="((?:https?:)?\/\/[^"]*)"/g,
   )) {
     problems.add(`${page} loads ${link}`)
+  }
+}
+for (const file of globSync('**/*.md', { cwd: dist })) {
+  const text = readFileSync(join(dist, file), 'utf8')
+  const prose = text.replace(/^(`{3,})[\s\S]*?^\1$/gm, '').replace(/`[^`\n]+`/g, 'code')
+  for (const [, path = ''] of prose.matchAll(/\]\((?!https?:|mailto:|<)([^)#\s]+)/g)) {
+    if (!existsSync(join(dist, dirname(file), path))) problems.add(`${file} → ${path}`)
   }
 }
 for (const problem of problems) console.error(problem)

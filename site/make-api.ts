@@ -54,7 +54,10 @@ const pages = new Map(
   globSync('*.md', { cwd: out }).map((file) => [file, readFileSync(join(out, file), 'utf8')]),
 )
 for (const [file, text] of pages) {
-  const titled = text.replace(/^# (?!byref|API)(.*)$/m, '# byref/$1')
+  const titled = text
+    .replace(/^# (?!byref|API)(.*)$/m, '# byref/$1')
+    // The site shows HTML as text, and nothing links to these anchors.
+    .replace(/<a id="[^"]*"><\/a> ?/g, '')
   // TypeDoc counts names that differ only in their case as one.
   const linked = titled.replace(/\]\((.*?)#(.+?)-\d+\)/g, (link, page: string, id: string) => {
     const headings = (pages.get(page || file) ?? '').matchAll(/^#+ (.*)/gm)

@@ -1,5 +1,5 @@
 import type { MarkdownRenderer } from 'vitepress'
-import { isCopied, linkedFile, pageOf, sourcePageOf } from './pages.ts'
+import { linkedFile, targetOf } from './pages.ts'
 
 /**
  * Makes links between files of the repository links between pages of the site. A link that leads to nothing stays
@@ -14,9 +14,4 @@ export function linkToPages(markdown: MarkdownRenderer): void {
       if (linked) token.attrSet('href', `/${targetOf(linked.file)}${linked.hash}`)
     }
   })
-}
-
-function targetOf(file: string): string {
-  if (file.endsWith('.md')) return pageOf(file)
-  return isCopied(file) ? file.replace(/^docs\//, '') : sourcePageOf(file)
 }

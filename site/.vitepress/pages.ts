@@ -1,5 +1,5 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
-import { dirname, join, relative, resolve } from 'node:path'
+import { dirname, extname, join, relative, resolve } from 'node:path'
 
 export const root = join(import.meta.dirname, '../..')
 
@@ -29,9 +29,22 @@ export function sourcePageOf(file: string): string {
   return `source/${file}.md`
 }
 
+/** The Markdown of that page. */
+export function sourceText(file: string): string {
+  const text = readFileSync(join(root, file), 'utf8')
+  const language = extname(file).slice(1) || 'text'
+  return `# ${file}\n\n\`\`\`\`${language}\n${text}\n\`\`\`\`\n`
+}
+
 /** Whether the site has the file as it is. */
 export function isCopied(file: string): boolean {
   return /^docs\/(.*\.(png|svg)|llms\.txt)$/.test(file)
+}
+
+/** The path on the site of what a link to a file of the repository leads to. */
+export function targetOf(file: string): string {
+  if (file.endsWith('.md')) return pageOf(file)
+  return isCopied(file) ? file.replace(/^docs\//, '') : sourcePageOf(file)
 }
 
 /**
@@ -47,11 +60,15 @@ export function linkedFile(from: string, href: string): { file: string; hash: st
   return { file, hash }
 }
 
+/** The Markdown files that people wrote and that are pages. */
+export function writtenPages(): string[] {
+  const others = ['bench/README.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
+  return [...globSync('docs/**/*.md', { cwd: root }), ...others]
+}
+
 /** The files that the pages link to and that are not pages: examples, sources. Each is shown on a page of its own. */
 export function linkedSources(): string[] {
-  const others = ['bench/README.md', 'CONTRIBUTING.md', 'CHANGELOG.md']
-  const pages = [...globSync('docs/**/*.md', { cwd: root }), ...others]
-  const linked = pages.flatMap((page) => {
+  const linked = writtenPages().flatMap((page) => {
     const text = readFileSync(join(root, page), 'utf8')
     return [...text.matchAll(/\]\(([^)\s]+)\)/g)]
       .map(([, href = '']) => linkedFile(join(root, page), href)?.file ?? '')

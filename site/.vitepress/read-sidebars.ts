@@ -30,14 +30,16 @@ export function readSidebars(): DefaultTheme.SidebarMulti {
 }
 
 function apiPages(): DefaultTheme.SidebarItem[] {
+  return apiEntries().map(({ name, title }) => ({ text: title, link: `/reference/api/${name}` }))
+}
+
+/** The generated pages, one for each entry of the package: `byref` first. */
+export function apiEntries(): { name: string; title: string }[] {
   const names = globSync('*.md', { cwd: API }).map((file) => basename(file, '.md'))
   return names
     .filter((name) => name !== 'README')
     .sort((a, b) => (a === 'byref' ? -1 : b === 'byref' ? 1 : a < b ? -1 : 1))
-    .map((name) => ({
-      text: name === 'byref' ? name : `byref/${name}`,
-      link: `/reference/api/${name}`,
-    }))
+    .map((name) => ({ name, title: name === 'byref' ? name : `byref/${name}` }))
 }
 
 const BACK: DefaultTheme.SidebarItem = { text: '← All pages', link: '/' }
