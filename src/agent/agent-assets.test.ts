@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { createAssets } from '../assets/create-assets.ts'
 import { PNG, threeMethods } from '../assets/fixtures/stores.ts'
 import { defineTool } from '../boundary/tool.ts'
@@ -66,6 +67,42 @@ describe('createAgent, with assets', () => {
     ])
     await createAgent({ model, tools: [shoot, measure] }).run({ messages: say('Go') }).result
     expect(given).toEqual(new Uint8Array(PNG))
+    expect(prompts(model).join()).not.toContain('iVBOR')
+  })
+
+  it('gives the base64 of a result back to a parameter of text, by its variable', async () => {
+    const shoot = defineTool({
+      id: 'shoot',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => ({ image: PNG.toString('base64') }),
+    })
+    const given: unknown[] = []
+    const post = defineTool({
+      id: 'post',
+      description: '',
+      inputSchema: z.object({
+        image: z.base64().optional(),
+        file: z.object({}).loose().optional(),
+      }),
+      execute(input) {
+        given.push(input)
+        return 'posted'
+      },
+    })
+    const model = scriptedModel([
+      { calls: [{ name: 'shoot', arguments: {} }] },
+      { calls: [{ name: 'post', arguments: { image: '†result#1.image' } }] },
+      { calls: [{ name: 'post', arguments: { file: '†result#1.image' } }] },
+      'Done.',
+    ])
+    await createAgent({ model, tools: [shoot, post] }).run({ messages: say('Go') }).result
+    expect(given).toEqual([
+      { image: PNG.toString('base64') },
+      {
+        file: { assetRef: expect.stringMatching(/^asset:/), mimeType: 'image/png', kind: 'image' },
+      },
+    ])
     expect(prompts(model).join()).not.toContain('iVBOR')
   })
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets/create-assets.ts'
 import type { JsonSchema } from './describe-schema.ts'
+import type { Codec } from './describe-tool.ts'
 import { resolveAssets } from './resolve-assets.ts'
 import { defineTool, type Tool } from './tool.ts'
 
@@ -21,8 +22,8 @@ function toolOf(schema: JsonSchema): Tool {
 }
 
 /** What the tool is given where a parameter of this schema is `p`. */
-const given = async (p: unknown, schema: JsonSchema): Promise<unknown> =>
-  (await resolveAssets(toolOf(schema), { p }, () => assets)).args.p
+const given = async (p: unknown, schema: JsonSchema, codec?: Codec): Promise<unknown> =>
+  (await resolveAssets(toolOf(schema), { p }, () => assets, codec)).args.p
 
 const accepting = (schema: JsonSchema): JsonSchema => ({ ...schema, asset_ref_acceptable: true })
 
@@ -87,6 +88,39 @@ describe('resolveAssets', () => {
     expect([blob.type, blob.size]).toEqual(['image/png', 9])
     const stream = (await given(bytes.ref, accepting({ asset_ref_as: 'stream' }))) as ReadableStream
     expect(new Uint8Array(await new Response(stream).arrayBuffer())).toEqual(new Uint8Array(raw))
+  })
+
+  it('gives the reference itself where the schema asks for it', async () => {
+    const ref = accepting({ type: 'string', asset_ref_as: 'ref' })
+    expect(await given(bytes.ref, ref)).toBe(bytes.ref)
+    expect(await given({ asset_id: bytes.assetId }, ref)).toBe(bytes.ref)
+  })
+
+  it('gives the file of a result as base64 where a tool takes nothing but text', async () => {
+    const { base64 } = await assets.getBase64(bytes.ref)
+    const file = { assetRef: bytes.ref, mimeType: 'image/png', kind: 'image' }
+    expect(await given(file, { type: 'string' })).toBe(base64)
+    expect(await given(file, { type: 'string', format: 'uri' })).toBe(
+      `data:image/png;base64,${base64}`,
+    )
+    expect(await given({ deep: [file] }, { type: 'object' })).toEqual({ deep: [file] })
+    expect(await given(file, { type: ['string', 'object'] })).toEqual(file)
+    expect(await given(file, {})).toEqual(file)
+  })
+
+  it('gives files as base64 or a data URL to tools that do not know references', async () => {
+    const { base64 } = await assets.getBase64(bytes.ref)
+    const plain: Codec = { references: 'everywhere' }
+    const url = `data:image/png;base64,${base64}`
+    expect(await given(bytes.ref, { type: 'string' }, plain)).toBe(base64)
+    expect(await given(bytes.ref, { type: 'string', format: 'uri' }, plain)).toBe(url)
+    const described = { type: 'string', description: 'The picture, as a data URL' }
+    expect(await given(bytes.ref, described, plain)).toBe(url)
+    expect(await given(text.ref, { type: 'string' }, plain)).toBe('{"a": [1, 2]}')
+    expect(await given(text.ref, { type: 'object' }, plain)).toEqual({ a: [1, 2] })
+    await expect(given(bytes.ref, accepting({ type: 'string' }))).rejects.toThrow(
+      `${bytes.ref} is image/png, 9 bytes, and cannot be passed as text. Pass it alone`,
+    )
   })
 
   it('says what does not fit', async () => {

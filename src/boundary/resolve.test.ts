@@ -210,6 +210,18 @@ describe('marks in text', () => {
     )
   })
 
+  it('puts the bytes of assets into data URLs', async () => {
+    const { base64 } = await assets.getBase64(picture.ref)
+    const url = 'data:image/png;base64,'
+    expect(await given(`<img src="${url}<|${picture.ref}|>">`, accepting)).toBe(
+      `<img src="${url}${base64}">`,
+    )
+    const { base64: words } = await assets.getBase64(note.ref)
+    expect(await given(`data:text/plain;base64,<|${note.ref}|>`, accepting)).toBe(
+      `data:text/plain;base64,${words}`,
+    )
+  })
+
   it('does not let an asset name another one', async () => {
     await expect(given(`<|${named.ref}|>`, accepting)).rejects.toThrow('stands for asset://')
     expect(await given('<|†state.file|>', accepting)).toBe(note.ref)

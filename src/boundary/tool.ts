@@ -110,11 +110,12 @@ export interface Tool<Input = unknown, Result = unknown> {
    * A parameter with `asset_ref_acceptable: true` (in zod with `.meta`) accepts asset references. The tool receives
    * what the schema asks for: text, JSON, base64 (`contentEncoding`) or a data URL (`format: 'data-url'`). With
    * `asset_ref_as`, it receives a `Uint8Array` (`bytes`), a `Blob` (`blob`), a `ReadableStream` (`stream`), an
-   * {@link Asset} (`asset`) or {@link TableRows} (`rows`). Use a schema of that type, and `z.custom<TableRows>()`
-   * for rows: `z.instanceof(Uint8Array).meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' })`.
+   * {@link Asset} (`asset`), {@link TableRows} (`rows`) or the reference itself (`ref`). Use a schema of that type,
+   * and `z.custom<TableRows>()` for rows:
+   * `z.instanceof(Uint8Array).meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' })`.
    *
-   * With `asset_ref_acceptable: false`, references are rejected. Without the keyword, they reach the tool
-   * unchanged.
+   * With `asset_ref_acceptable: false`, references are rejected. Without the keyword, `asset://…` reaches the tool
+   * unchanged, and a file of a result (`†result#2.picture`) reaches a text parameter as base64.
    */
   inputSchema: ToolSchema<Input> | JsonSchema
   /**

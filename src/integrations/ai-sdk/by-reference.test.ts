@@ -160,6 +160,47 @@ describe('byReference', () => {
     expect(result.steps[1]?.toolCalls[0]?.input).toEqual(input)
   })
 
+  it('gives files to tools that know nothing of references, as text', async () => {
+    const data = Buffer.from(png).toString('base64')
+    const assets = createAssets()
+    const { ref } = await assets.save(png, 'image/png')
+    const draw = tool({ inputSchema: none, execute: () => ({ image: data }) })
+    const { keep, given } = keeper(
+      z.object({
+        image: z.base64().optional(),
+        url: z.url().optional(),
+        text: z.string().optional(),
+      }),
+    )
+    const turns = [
+      calls(['draw', {}]),
+      calls(['keep', { image: '†result#1.image' }], ['keep', { image: ref }]),
+      calls(['keep', { url: ref }]),
+      calls(['keep', { text: `![](data:image/png;base64,<|${ref}|>)` }]),
+      'Done.',
+    ]
+    const { prompts } = await run(turns, { draw, keep }, { refs: byReference({ assets }) })
+    const url = `data:image/png;base64,${data}`
+    expect(given).toEqual([{ image: data }, { image: data }, { url }, { text: `![](${url})` }])
+    expect(shownTo(prompts.at(-1))).not.toContain('iVBOR')
+  })
+
+  it('gives the reference where a schema asks for it, and rejects forms that there are not', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(png, 'image/png')
+    const as = (form: string) =>
+      keeper(
+        z.object({ file: z.string().meta({ asset_ref_acceptable: true, asset_ref_as: form }) }),
+      )
+    const refs = byReference({ assets })
+    const { keep, given } = as('ref')
+    await run([calls(['keep', { file: ref }]), 'Done.'], { keep }, { refs })
+    expect(given).toEqual([{ file: ref }])
+    await expect(run(['Done.'], { keep: as('base64').keep }, { refs })).rejects.toThrow(
+      /The tool "keep".*asset_ref_as.*"base64"/s,
+    )
+  })
+
   it('tells the model what is wrong with a reference, and with what it stands for', async () => {
     const { keep, given } = keeper(z.object({ n: z.number() }))
     const turns = [

@@ -128,6 +128,15 @@ describe('trusted data that points to something untrusted', () => {
     expect(integrityOf(labels, 2)).toBe('untrusted')
   })
 
+  it('is read with that label when a text parameter takes a file as base64', async () => {
+    const bytes = new TextEncoder().encode(`${POISON} \0`)
+    const { ref: assetRef } = await assets.save(bytes, 'application/octet-stream')
+    const file = { assetRef, mimeType: 'application/octet-stream', kind: 'file' }
+    const { tool, ran } = acting({}, { text: { type: 'string' } })
+    await played([call('act', { text: '†doc' })], { tools: [tool], messages: pointing(file) })
+    expect(ran).toEqual([])
+  })
+
   it('does not show the keys of the asset in an error', async () => {
     const assetRef = await poisoned({ [POISON]: 1 })
     const stand = { offloaded: true, assetRef, mimeType: 'application/json', kind: 'file', size: 9 }
