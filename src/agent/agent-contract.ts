@@ -152,9 +152,10 @@ export interface Agent {
    */
   resume(conversation: string, options?: InNamespace): Run<unknown>
   /**
-   * Continues all open runs in the log, in all namespaces, except those of agents with other names. Runs of
-   * other processes are taken over when their leases expire. Resolves to the number of conversations once all
-   * are opened. If the log has workers, they continue the runs, and this resolves to 0.
+   * Continues all open runs in the log, in all namespaces, except those that need another agent: another name,
+   * or tools that this agent does not have. Runs of other processes are taken over when their leases expire.
+   * Resolves to the number of conversations once all are opened, not when the runs have ended: follow one with
+   * `resume`. If the log has workers, they continue the runs, and this resolves to 0.
    */
   resumeAll(): Promise<number>
   /**
@@ -163,9 +164,12 @@ export interface Agent {
    */
   advance(conversation: string, options?: AdvanceOptions & InNamespace): Promise<Release>
   /**
-   * Answers the approval request of a call. It works from any process, once per call.
+   * Answers the approval request of a call, once. It works from any process that has the agent: it needs the name
+   * of the agent that asked, if it has one, and the tool of the call. Resolves when the answer is in the log; the
+   * call then runs in the background.
    *
-   * @throws ByrefError `approval_answered` if the call does not wait for an approval; `invalid_arguments` if
+   * @throws ByrefError `conversation_not_found`; `call_not_found`; `approval_answered` if the call does not wait
+   *   for an approval; `agent_not_found` or `tool_not_found` if the run needs another agent; `invalid_arguments` if
    *   the tool does not accept the changed arguments; `forbidden` if `by` may not read the call's data
    */
   approve(

@@ -8,11 +8,12 @@ import { isDeleted } from '../core/messages/tombstone.ts'
 import { newId } from '../core/new-id.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { type ResolvedLimits, resolveLimits } from '../engine/limits.ts'
+import { ForeignRunError, refuseForeignRun } from '../engine/next.ts'
 import { resolvePromptOptions } from '../engine/prompt-settings.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
 import { isSubRun, Sessions } from '../engine/sessions.ts'
-import { type ConversationLog, listAll } from '../log/conversation-log.ts'
+import { type ConversationLog, listAll, notFoundError } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
 import { modelSettings } from '../models/model-settings.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
@@ -97,7 +98,7 @@ export function createAgent(options: AgentOptions): Agent {
     model: settings.model,
     tools: [...settings.tools.values()],
     trust: settings.trust?.mode ?? 'off',
-    resumeAll: () => resumeAll(log, settings.name, sessions),
+    resumeAll: () => resumeAll(log, settings, sessions),
     onStream: streams.add,
     async close() {
       closed = true
@@ -179,12 +180,13 @@ function policiesOf(
 
 async function resumeAll(
   log: ConversationLog,
-  name: string | null,
+  settings: Core['settings'],
   sessionsOf: Core['sessions'],
 ): Promise<number> {
   let count = 0
   if (log.queue) return count
   for await (const { id, namespace, agent } of listAll(log, { due: true, allNamespaces: true })) {
+    const { name } = settings
     const isOthers = name !== null && agent !== null && agent !== name
     // A sub-agent's run may have lost its caller. Any agent may then end it.
     if (isOthers && !id.includes('/')) continue
@@ -192,11 +194,12 @@ async function resumeAll(
       const sessions = sessionsOf(namespace)
       const session = await sessions.get(id)
       if (isOthers && !isSubRun(session)) continue
+      if (!isSubRun(session)) refuseForeignRun(session, settings)
       sessions.wake(session)
       if (!isOthers) count++
     } catch (error) {
-      // The lists show a damaged conversation. The others continue.
-      if (!(error instanceof DamagedError)) throw error
+      // The lists show a damaged conversation, and another agent continues its own.
+      if (!(error instanceof DamagedError || error instanceof ForeignRunError)) throw error
     }
   }
   return count
@@ -236,11 +239,13 @@ function agentIn(namespace: string | null, core: Core): Agent {
     },
     resume: (conversation, given) => resumeRun(sessions(of(given)), conversation),
     async approve(conversation, toolCallId, answer, given) {
-      const checkedWith = { tools: parts.settings.tools, assets: assets.in(of(given)) }
       const { answerApproval } = await import('./approve.ts')
-      const session = await get(conversation, given)
+      const own = sessions(of(given))
+      const session = await own.find(conversation)
+      if (!session) throw notFoundError(conversation)
+      const checkedWith = { ...settings, assets: assets.in(of(given)) }
       await answerApproval(checkedWith, session, toolCallId, answer)
-      sessions(of(given)).wake(session)
+      own.wake(session)
     },
     async cancel(conversation, given) {
       const own = sessions(of(given))

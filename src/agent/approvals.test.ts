@@ -94,6 +94,16 @@ describe('approvals', () => {
     await agent.approve('c', 'p', { approved: true, arguments: { amount: 3 } })
     await run.result
     expect(paid).toEqual([{ amount: 3 }])
+    expect(JSON.parse(prompts(model)[1] ?? '').at(-1)).toMatchObject({
+      content: [
+        {
+          output: {
+            value:
+              'A person changed the arguments to {"amount":3} before the call ran.\n{"done":true}',
+          },
+        },
+      ],
+    })
   })
 
   it('takes answers in any order and each once, also both at the same time', async () => {
@@ -109,9 +119,6 @@ describe('approvals', () => {
     ])
     expect(both.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
     await expect(agent.approve('c', 'p3', { approved: true })).rejects.toMatchObject({
-      code: 'approval_answered',
-    })
-    await expect(agent.approve('c', 'none', { approved: true })).rejects.toMatchObject({
       code: 'approval_answered',
     })
     await agent.approve('c', 'p2', { approved: true })
@@ -194,22 +201,95 @@ describe('approvals', () => {
     expect(paid).toHaveLength(1)
   })
 
-  it('says that the tool is gone where it was removed meanwhile', async () => {
-    const { pay } = payTool()
+  /** A log in which a call of `pay` waits, and the process has ended. */
+  async function waitingLog(name?: string) {
+    const { pay, paid } = payTool()
     const log = createMemoryLog()
-    const first = createAgent({
-      model: scriptedModel([{ calls: [call('p', { amount: 7 })] }]),
-      tools: [pay],
-      log,
-    })
-    first.run({ conversation: 'c', messages: say('pay') })
+    const model = scriptedModel([{ calls: [call('p', { amount: 7 })] }])
+    const first = createAgent({ model, tools: [pay], log, name })
+    first.run({ conversation: 'c', messages: say('pay') }).result.catch(() => {})
     await waiting(first, 'c')
     await first.close()
-    const model = scriptedModel(['It is gone.'])
-    const second = createAgent({ model, log })
-    await second.approve('c', 'p', { approved: true })
-    expect((await second.resume('c').result).text).toBe('It is gone.')
-    expect(prompts(model)[0]).toContain('There is no tool')
+    return { log, pay, paid }
+  }
+
+  it('leaves the call to an agent that has the tool, unless it is denied or has a result', async () => {
+    const { log, pay, paid } = await waitingLog()
+    const without = createAgent({ model: scriptedModel(['Not paid.']), log })
+    const before = (await log.find('c'))?.position
+    await expect(without.approve('c', 'p', { approved: true })).rejects.toMatchObject({
+      code: 'tool_not_found',
+      message: expect.stringContaining('"pay"'),
+    })
+    expect((await log.find('c'))?.position).toBe(before)
+    const withTool = createAgent({ model: scriptedModel(['Paid.']), tools: [pay], log })
+    await withTool.approve('c', 'p', { approved: true })
+    expect((await withTool.resume('c').result).text).toBe('Paid.')
+    expect(paid).toHaveLength(1)
+
+    const again = await waitingLog()
+    const denying = createAgent({ model: scriptedModel(['Not paid.']), log: again.log })
+    await denying.approve('c', 'p', { approved: false })
+    expect((await denying.resume('c').result).text).toBe('Not paid.')
+  })
+
+  it('leaves an approved call to an agent that has the tool', async () => {
+    const { log, pay, paid } = await waitingLog()
+    const events = (await log.read('c')).map(({ event }) => event)
+    const runId =
+      events.flatMap((event) => (event.type === 'RUN_STARTED' ? event.runId : []))[0] ?? ''
+    const answer = { type: 'APPROVAL_ANSWERED', toolCallId: 'p', runId, approved: true } as const
+    await log.append('c', [answer])
+    const before = (await log.find('c'))?.position
+    const without = createAgent({ model: scriptedModel([]), log })
+    expect(await without.resumeAll()).toBe(0)
+    await expect(without.resume('c').result).rejects.toMatchObject({ code: 'tool_not_found' })
+    await without.close()
+    expect((await log.find('c'))?.position).toBe(before)
+    const withTool = createAgent({ model: scriptedModel(['Paid.']), tools: [pay], log })
+    expect((await withTool.resume('c').result).text).toBe('Paid.')
+    expect(paid).toHaveLength(1)
+  })
+
+  it('leaves the run of a named agent to an agent of that name', async () => {
+    const { log, pay, paid } = await waitingLog('cashier')
+    const tools = [pay]
+    for (const name of [undefined, 'clerk']) {
+      const other = createAgent({ model: scriptedModel([]), tools, log, name })
+      const refused = other.approve('c', 'p', { approved: true })
+      await expect(refused).rejects.toMatchObject({
+        code: 'agent_not_found',
+        message: expect.stringContaining('"cashier"'),
+      })
+      await other.close()
+    }
+    const agent = createAgent({ model: scriptedModel(['Paid.']), tools, log, name: 'cashier' })
+    await agent.approve('c', 'p', { approved: true })
+    expect((await agent.resume('c').result).text).toBe('Paid.')
+    expect(paid).toHaveLength(1)
+  })
+
+  it('lists what waits, and says so of a conversation or a call that does not exist', async () => {
+    const { pay } = payTool()
+    const policies = [{ before: () => ({ decision: 'ask', reason: 'It costs money' }) as const }]
+    const model = scriptedModel([{ calls: [call('p', { amount: 7 })] }, 'Paid.'])
+    const agent = createAgent({ model, tools: [pay], policies })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    expect((await agent.conversation('c'))?.waiting).toMatchObject([
+      { toolCallId: 'p', toolName: 'pay', arguments: { amount: 7 }, reason: 'It costs money' },
+    ])
+    await expect(agent.approve('d', 'p', { approved: true })).rejects.toMatchObject({
+      code: 'conversation_not_found',
+    })
+    expect(await agent.log.find('d')).toBe(null)
+    await expect(agent.approve('c', 'q', { approved: true })).rejects.toMatchObject({
+      code: 'call_not_found',
+      message: expect.stringContaining('"p" (pay)'),
+    })
+    await agent.approve('c', 'p', { approved: true, by: 'ada' })
+    await run.result
+    expect((await agent.conversation('c'))?.waiting).toEqual([])
   })
 
   it('asks only where the function says so, of the resolved input', async () => {

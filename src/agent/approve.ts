@@ -1,7 +1,6 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { boundaryOf } from '../boundary/boundary.ts'
 import { assetReads } from '../boundary/resolve.ts'
-import type { Tool } from '../boundary/tool.ts'
 import { sourceLabels } from '../boundary/value-source.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
@@ -9,7 +8,10 @@ import { copyJson } from '../core/json/copy-json.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import { type Label, mayRead, readLabel } from '../core/labels/label.ts'
 import { wholeOf } from '../core/labels/label-tree.ts'
+import { refuseMissingTool, refuseOtherAgent } from '../engine/next.ts'
+import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
+import { isSubRun } from '../engine/sessions.ts'
 
 /** A person's answer to an approval request. */
 export interface ApprovalAnswer {
@@ -27,18 +29,15 @@ export interface ApprovalAnswer {
   result?: unknown
 }
 
-/** What changed arguments are checked against: the tools, and the assets of the conversation's namespace. */
-interface CheckedWith {
-  tools: ReadonlyMap<string, Tool>
-  assets: Assets
-}
+/** What an answer is checked against: the agent, and the assets of the conversation's namespace. */
+type CheckedWith = Pick<AgentSettings, 'name' | 'tools' | 'assets'>
 
 /**
  * Logs the answer for a waiting call, once. If it throws, the call still waits.
  *
- * @throws ByrefError `approval_answered` if the call does not wait for an approval; `invalid_arguments` if the
- *   tool does not accept the changed arguments; `forbidden` if `by` may not read the data that the call
- *   received
+ * @throws ByrefError `call_not_found`; `approval_answered` if the call does not wait for an approval;
+ *   `agent_not_found` or `tool_not_found` if the run needs another agent; `invalid_arguments` if the tool does not
+ *   accept the changed arguments; `forbidden` if `by` may not read the data that the call received
  */
 export async function answerApproval(
   checkedWith: CheckedWith,
@@ -49,7 +48,10 @@ export async function answerApproval(
   // Another process may just have logged the request.
   if (session.state.calls[toolCallId]?.status !== 'waiting') await session.refresh()
   const asked = session.state.calls[toolCallId]
-  if (asked?.status !== 'waiting') throw notWaiting(toolCallId, asked)
+  if (!asked) throw noSuchCall(toolCallId, session)
+  if (asked.status !== 'waiting') throw notWaiting(asked)
+  // The call that started a sub-agent continues its run, with the right agent.
+  if (!isSubRun(session)) refuseOthers(checkedWith, session, asked, approved && given === undefined)
   if (by !== undefined) refuseStranger(by, asked, readLabel(asked.approval?.label ?? {}))
   const args = approved && changed !== undefined ? copyJson(changed) : undefined
   if (args !== undefined) await checkChanged(checkedWith, asked, args)
@@ -64,7 +66,8 @@ export async function answerApproval(
       : { value: undefined, events: [] }
   await session.append((state) => {
     const call = state.calls[toolCallId]
-    if (call?.status !== 'waiting' || call.runId === undefined) throw notWaiting(toolCallId, call)
+    if (!call) throw noSuchCall(toolCallId, session)
+    if (call.status !== 'waiting' || call.runId === undefined) throw notWaiting(call)
     const answer: ConversationEvent = {
       type: 'APPROVAL_ANSWERED',
       toolCallId,
@@ -77,6 +80,17 @@ export async function answerApproval(
     }
     return { events: [...result.events, answer] }
   })
+}
+
+/** An answer that this agent cannot act on is not logged: the run would wait, and nobody would know why. */
+function refuseOthers(
+  { name, tools }: CheckedWith,
+  session: Session,
+  call: Call,
+  willRun: boolean,
+): void {
+  refuseOtherAgent(session, name)
+  if (willRun) refuseMissingTool(session, call, tools)
 }
 
 /** The approver sees the call's arguments, so the approver must be allowed to read them. */
@@ -107,7 +121,7 @@ async function checkChanged(
   args: JsonValue,
 ): Promise<void> {
   const tool = tools.get(call.name)
-  // If the tool does not exist, the call reports that when it runs.
+  // A sub-agent's tool is checked when the call runs.
   if (!tool || !call.approval) return
   const isMapped = call.approval.items !== undefined
   if (isMapped && (!Array.isArray(args) || args.length !== call.approval.items?.length)) {
@@ -122,14 +136,22 @@ async function checkChanged(
   }
 }
 
-function notWaiting(toolCallId: string, call: Call | undefined): ByrefError {
-  const why = !call
-    ? 'the conversation has no such call'
-    : call.approval?.answer
-      ? `it was ${call.approval.answer.approved ? 'approved' : 'refused'} at ${call.approval.answer.at}`
-      : `it is ${call.status}`
+function noSuchCall(toolCallId: string, { id, state }: Session): ByrefError {
+  const waiting = Object.values(state.calls).filter(({ status }) => status === 'waiting')
+  const names = waiting.map((call) => `"${call.id}" (${call.name})`).join(', ')
+  return new ByrefError(
+    'call_not_found',
+    `The conversation "${id}" has no call "${toolCallId}". Calls that wait for an answer: ${names || 'none'}.`,
+  )
+}
+
+function notWaiting({ id, status, approval }: Call): ByrefError {
+  const { answer } = approval ?? {}
+  const why = answer
+    ? `it was ${answer.approved ? 'approved' : 'refused'} at ${answer.at}`
+    : `it is ${status}`
   return new ByrefError(
     'approval_answered',
-    `The call "${toolCallId}" does not wait for an approval: ${why}`,
+    `The call "${id}" does not wait for an approval: ${why}`,
   )
 }

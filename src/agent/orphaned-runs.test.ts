@@ -4,6 +4,7 @@ import { createMemoryLog } from '../log/memory-log.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
+import type { AgentOptions } from './agent-contract.ts'
 import { say } from './fixtures/agent.ts'
 
 const helperCall = (args: Record<string, unknown>) => ({
@@ -11,10 +12,15 @@ const helperCall = (args: Record<string, unknown>) => ({
 })
 
 /** An agent with a sub-agent, as one process has them. */
-function processOn(log: ConversationLog, turns: ScriptedTurn[], child: LanguageModel) {
+function processOn(
+  log: ConversationLog,
+  turns: ScriptedTurn[],
+  child: LanguageModel,
+  limits?: AgentOptions['limits'],
+) {
   const helper = createAgent({ model: child, log })
   const tools = [helper.asTool({ id: 'helper', description: '' })]
-  const agent = createAgent({ model: scriptedModel(turns), log, tools })
+  const agent = createAgent({ model: scriptedModel(turns), log, tools, limits })
   return {
     agent,
     async end() {
@@ -108,7 +114,7 @@ describe('a sub-agent’s run whose process is gone', () => {
   it('ends when the calling run’s time is over before another process takes it over', async () => {
     const log = createMemoryLog()
     await left(log, helperCall({ task: 'Wait' }))
-    const agent = createAgent({ model: scriptedModel([]), log, limits: { runTimeoutMs: 1 } })
+    const { agent } = processOn(log, [], scriptedModel([]), { runTimeoutMs: 1 })
     await agent.resume('c').result
     expect(await ends(log, 'c')).toEqual(['time_limit'])
     await expect.poll(() => ends(log, 'c/h')).toEqual(['cancelled'])

@@ -1,6 +1,6 @@
 import { loadValidator } from '../boundary/validate.ts'
 import type { Board } from '../core/board/board.ts'
-import type { ConversationState } from '../core/events/conversation-state.ts'
+import type { ApprovalState, ConversationState } from '../core/events/conversation-state.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import { createFold } from '../core/events/fold.ts'
 import type { Message } from '../core/messages/message.ts'
@@ -16,6 +16,14 @@ export interface ConversationContent {
   assets: readonly AssetCreated[]
   /** The data. `board.read('†state.total')` returns a value, and `board.snapshot()` all of them. */
   board: Board
+  /** The calls of the open run that wait for a person, for `agent.approve`. */
+  waiting: readonly WaitingCall[]
+}
+
+/** A call that waits for a person, with what the person is asked. */
+export interface WaitingCall extends Omit<ApprovalState, 'answer'> {
+  toolCallId: string
+  toolName: string
 }
 
 /** Reads a conversation from the log. Null if it does not exist. */
@@ -25,11 +33,14 @@ export async function readConversation(
 ): Promise<ConversationContent | null> {
   if (!(await log.find(conversation))) return null
   await loadValidator()
-  const { messages, assets } = await readState(log, conversation)
+  const { messages, assets, calls } = await readState(log, conversation)
   return {
     messages: messages.filter((message) => !isDeleted(message)),
     assets,
     board: boardOf(messages, { points: true }),
+    waiting: Object.values(calls).flatMap(({ id, name, status, approval }) =>
+      status === 'waiting' && approval ? [{ toolCallId: id, toolName: name, ...approval }] : [],
+    ),
   }
 }
 

@@ -29,7 +29,6 @@ const NOBODY = 'nobody can be asked here; use --yes to approve'
 /** Answers the approvals of a run, one after the other. A question that is answered elsewhere meanwhile is dropped. */
 export class Approvals {
   readonly #options: ApprovalsOptions
-  readonly #tools = new Map<string, string>()
   readonly #open = new Map<string, AbortController>()
   #asking: Promise<void> = Promise.resolve()
 
@@ -39,7 +38,6 @@ export class Approvals {
 
   /** Takes an event of the run. */
   onEvent(event: ConversationEvent): void {
-    if (event.type === 'TOOL_CALL_END') this.#tools.set(event.toolCallId, event.call.name)
     if (event.type === 'APPROVAL_ANSWERED') this.#open.get(event.toolCallId)?.abort()
     if (event.type !== 'APPROVAL_REQUESTED') return
     const controller = new AbortController()
@@ -69,7 +67,7 @@ export class Approvals {
 
   async #decide(event: Requested, signal: AbortSignal): Promise<ApprovalAnswer> {
     const { yes, ask, note } = this.#options
-    const what = shown(describe(this.#tools.get(event.toolCallId) ?? 'the call', event))
+    const what = shown(describe(event))
     if (yes) {
       note(`  approved: ${what}`)
       return { approved: true }
@@ -83,10 +81,11 @@ export class Approvals {
 }
 
 /** Exactly what will run. */
-function describe(name: string, { arguments: args, items }: Requested): string {
-  if (!items) return `${name} ${JSON.stringify(args)}`
+function describe({ toolName, reason, arguments: args, items }: Requested): string {
+  const why = reason === undefined ? '' : ` (${reason})`
+  if (!items) return `${toolName} ${JSON.stringify(args)}${why}`
   const lines = items.map((item) => `\n    ${JSON.stringify(item)}`)
-  return `${name}, ${items.length} times:${lines.join('')}`
+  return `${toolName}, ${items.length} times${why}:${lines.join('')}`
 }
 
 /** Asks on stderr and reads from stdin. Returns an empty line where stdin ends. */

@@ -25,7 +25,14 @@ export async function openAgent(options: StorageOptions): Promise<OpenAgent> {
   const { store, log, queue, close } = await openStorage(options)
   const model = (await modelFromEnvironment(process.env)) ?? demoModel()
   const capabilities = capabilitiesFromEnvironment(process.env)
-  const agent = createAgent({ ...demoAgent, model, capabilities, assets: { store }, log: log() })
+  const agent = createAgent({
+    name: 'byref',
+    ...demoAgent,
+    model,
+    capabilities,
+    assets: { store },
+    log: log(),
+  })
   return {
     agent,
     queue,

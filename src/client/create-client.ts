@@ -98,8 +98,8 @@ export interface Client {
     options?: SendOptions,
   ): Promise<wire.SendResult>
   /**
-   * Approves or denies a call that waits for approval. Throws `approval_answered` for a call that does not wait, and
-   * `invalid_arguments` for changed arguments that the tool does not accept.
+   * Approves or denies a call that waits for approval. Throws `call_not_found` for an unknown call, `approval_answered`
+   * for a call that does not wait, and `invalid_arguments` for changed arguments that the tool does not accept.
    */
   approve(conversation: string, call: string, answer: wire.ApprovalAnswer): Promise<void>
   /** Resumes a run whose process ended; false if nothing is due. */

@@ -44,6 +44,7 @@ export type ByrefErrorCode =
   | 'approval_denied'
   | 'call_refused'
   | 'flow_refused'
+  | 'call_not_found'
   | 'approval_answered'
   | 'run_failed'
   | 'output_invalid'

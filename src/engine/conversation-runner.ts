@@ -12,7 +12,7 @@ import { createCallRunner } from './calls/call-runner.ts'
 import { isRefusal } from './calls/record-call.ts'
 import { appendsDue, situationOf } from './follow-up.ts'
 import { checkPrice } from './limits.ts'
-import { callsOf, deadlineOf, type Next, next } from './next.ts'
+import { callsOf, deadlineOf, ForeignRunError, type Next, next } from './next.ts'
 import { claimEntry, errorEntry, queuedStartEntry, type RunWriter } from './run-entries.ts'
 import { RunLostError, runFailure } from './run-lost-error.ts'
 import { createSlots, type RunScope } from './run-scope.ts'
@@ -34,7 +34,7 @@ export type Release =
   | { type: 'later'; ms: number }
   /**
    * The log failed, and the run's error could not be logged. With workers, also if storage failed: another worker
-   * retries.
+   * retries. Also if the run needs another agent.
    */
   | { type: 'failed'; runId: string | null; error: ByrefError }
 
@@ -245,7 +245,7 @@ export class ConversationRunner {
     try {
       await session.append(what, () => turn.mayAppend)
     } catch (error) {
-      if (isRefusal(error)) throw error
+      if (isRefusal(error) || error instanceof ForeignRunError) throw error
       turn.abort(isLoss(error) ? 'lost' : 'log', error)
       throw error
     }
@@ -264,6 +264,7 @@ export class ConversationRunner {
     // Appends that were under way when the turn was aborted finish first.
     if (reason) await this.#session.written()
     if (error instanceof LeaseHeldError) return { type: 'held', expiresIn: error.expiresIn }
+    if (error instanceof ForeignRunError) return { type: 'failed', runId: this.#runId, error }
     if (error instanceof ModelBusyError && !reason) return { type: 'later', ms: error.waitMs }
     if (reason === 'stopped') return { type: 'stopped' }
     // The state has changed: ask `next` again.

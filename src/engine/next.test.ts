@@ -133,7 +133,7 @@ const results = (id: string, error?: { code: string; message: string }): Convers
   payload: messageOf(`result-${id}`, { metadata: { tool_result: { tool_call_id: id, error } } }),
 })
 const asks = (toolCallId: string): ConversationEvent => ({
-  ...{ type: 'APPROVAL_REQUESTED', toolCallId, runId: 'r', arguments: {} },
+  ...{ type: 'APPROVAL_REQUESTED', toolCallId, runId: 'r', toolName: 't', arguments: {} },
 })
 const decides = (toolCallId: string, approved = true): ConversationEvent => ({
   ...{ type: 'APPROVAL_ANSWERED', toolCallId, runId: 'r', approved },

@@ -1,7 +1,7 @@
 import { planCall } from '../boundary/call-plan.ts'
 import type { Tool } from '../boundary/tool.ts'
 import type { Board } from '../core/board/board.ts'
-import type { ByrefErrorCode } from '../core/errors.ts'
+import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import {
   type CallState,
   type ConversationState,
@@ -15,6 +15,7 @@ import type { ToolCall } from '../core/messages/message.ts'
 import { CallGraph } from './calls/call-graph.ts'
 import type { ResolvedLimits } from './limits.ts'
 import { outputProblem } from './output/run-output.ts'
+import type { AgentSettings } from './run-settings.ts'
 
 /**
  * The next action in a conversation.
@@ -220,4 +221,63 @@ function tokensOf({ inputTokens, outputTokens }: TokenUsage): number {
 function reasonOf(finishReason: string | undefined): FinishReason {
   if (finishReason === 'length') return 'length'
   return finishReason === 'content-filter' ? 'content_filter' : 'done'
+}
+
+/** Thrown when this agent must leave a run to another agent. */
+export class ForeignRunError extends ByrefError {}
+
+interface Conversation {
+  id: string
+  state: ConversationState
+}
+
+/**
+ * Refuses to continue the open run if it needs another agent: one with its name, and with the tools of its calls.
+ * Only calls that have started or were approved need their tool, since the model may call a tool that no agent has.
+ *
+ * @throws ForeignRunError `agent_not_found` or `tool_not_found`
+ */
+export function refuseForeignRun(
+  conversation: Conversation,
+  { name, tools }: Pick<AgentSettings, 'name' | 'tools'>,
+): void {
+  refuseOtherAgent(conversation, name)
+  const { state } = conversation
+  const runId = openRun(state)?.runId
+  if (runId === undefined) return
+  for (const call of Object.values(state.calls)) {
+    if (call.runId === runId && needsTool(call)) refuseMissingTool(conversation, call, tools)
+  }
+}
+
+/** @throws ForeignRunError `agent_not_found` if the open run belongs to another agent: names must be equal */
+export function refuseOtherAgent({ id, state }: Conversation, name: string | null): void {
+  const run = openRun(state)
+  if (!run || (run.agent ?? null) === name) return
+  const its = run.agent === undefined ? 'an agent without a name' : `the agent "${run.agent}"`
+  const own = name === null ? 'this agent has no name' : `this agent is "${name}"`
+  throw new ForeignRunError(
+    'agent_not_found',
+    `The open run of "${id}" belongs to ${its}, and ${own}. Continue it with that agent, or cancel it.`,
+  )
+}
+
+/** @throws ForeignRunError `tool_not_found` */
+export function refuseMissingTool(
+  { id }: Conversation,
+  call: CallState,
+  tools: AgentSettings['tools'],
+): void {
+  if (tools.has(call.name)) return
+  throw new ForeignRunError(
+    'tool_not_found',
+    `The call "${call.id}" in "${id}" needs the tool "${call.name}", which this agent does not have. Use an agent that has it, deny the call, or cancel the run.`,
+  )
+}
+
+function needsTool({ status, approval, attempts, items }: CallState): boolean {
+  if (status !== 'planned' && status !== 'waiting' && status !== 'running') return false
+  const { answer } = approval ?? {}
+  if (answer) return answer.approved && answer.result === undefined
+  return approval !== undefined || attempts > 0 || items !== undefined
 }

@@ -4,7 +4,7 @@ import type { ConversationEvent, RunAsk } from '../core/events/events.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import type { Message } from '../core/messages/message.ts'
 import { newId } from '../core/new-id.ts'
-import type { Next } from './next.ts'
+import { type Next, refuseForeignRun } from './next.ts'
 import { outputNotice, outputRequest } from './output/run-output.ts'
 import { RunLostError } from './run-lost-error.ts'
 import type { AgentSettings } from './run-settings.ts'
@@ -82,6 +82,8 @@ export function queuedStartEntry(writer: RunWriter, state: ConversationState, du
 /**
  * Returns the entry that takes over the open run. It is empty if this writer owns the run already, unless it has
  * `stalled`.
+ *
+ * @throws ForeignRunError if the run needs another agent
  */
 export function claimEntry(
   { conversation, owner, settings }: RunWriter,
@@ -90,6 +92,7 @@ export function claimEntry(
 ): Entry {
   const run = openRun(state)
   if (!run || (run.owner === owner && !stalled)) return { events: [] }
+  refuseForeignRun({ id: conversation, state }, settings)
   const { name, debug } = keepSettings(state, settings)
   const trust = settings.trust ? { trust: settings.trust.mode } : {}
   const why = stalled ? ({ reason: 'stalled' } as const) : {}

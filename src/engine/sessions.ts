@@ -9,6 +9,7 @@ import { cancelOrphan, cancelSubRuns } from './cancel.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
 import type { RunFollower } from './follow-run.ts'
 import { followUp } from './follow-up.ts'
+import { ForeignRunError } from './next.ts'
 import { runFailure } from './run-lost-error.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Session } from './session.ts'
@@ -156,7 +157,8 @@ export class Sessions {
     const retried = released.then((release) => {
       if (release.type === 'held') this.#retryLater(slot, session, release.expiresIn)
       if (release.type === 'later') this.#retryLater(slot, session, release.ms)
-      if (release.type === 'failed' && !this.#options.log.queue)
+      const mayRetry = release.type === 'failed' && !(release.error instanceof ForeignRunError)
+      if (mayRetry && !this.#options.log.queue)
         this.#retryLater(slot, session, this.#options.leaseMs)
     })
     inBackground(`Running ${session.id}`, retried)
@@ -371,6 +373,7 @@ function closedError(): ByrefError {
   return new ByrefError('interrupted', 'The agent was closed. Call resume to continue the run.')
 }
 
+/** Whether the open run belongs to a sub-agent. */
 export function isSubRun({ state }: Session): boolean {
   return openRun(state)?.toolCallId !== undefined
 }

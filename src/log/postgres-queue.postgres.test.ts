@@ -18,6 +18,7 @@ const asked: ConversationEvent = {
   type: 'APPROVAL_REQUESTED',
   toolCallId: 't',
   runId: 'r',
+  toolName: 't',
   arguments: {},
 }
 const answered: ConversationEvent = {

@@ -100,7 +100,7 @@ export interface PolicyCall {
 export interface Verdict {
   /** `allow`: run it, unless another policy decides otherwise. `ask`: ask a person. `refuse`: fail the call. */
   decision: 'allow' | 'ask' | 'refuse'
-  /** The reason. The model sees it if the call is refused. */
+  /** The reason. The model sees it if the call is refused, and a person sees it with the question. */
   reason?: string
   /** The error code of a refused call. Default: `call_refused`. */
   code?: 'call_refused' | 'flow_refused'

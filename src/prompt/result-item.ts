@@ -1,5 +1,5 @@
 import type { JsonValue } from '../core/json/json.ts'
-import type { Message, ToolCall } from '../core/messages/message.ts'
+import type { Message, ToolCall, ToolResultMark } from '../core/messages/message.ts'
 import { escapeBlocks } from '../core/messages/metas-block.ts'
 import type { OffloadedValue } from '../core/messages/offloaded.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
@@ -45,9 +45,10 @@ export function resultItem(
   const none = new Set<string>()
   const nothing = { names: none, previewed: none, fetched: [], named: false }
   const error = result && readMetadata(result.message).result?.error
+  const note = result ? changeNote(result.message) : ''
   if (!result || error) {
     const value = error
-      ? `${error.code}: ${error.message}`
+      ? `${note}${error.code}: ${error.message}`
       : 'interrupted: the call has no result; it may or may not have had its effect'
     return {
       ...nothing,
@@ -60,13 +61,20 @@ export function resultItem(
   const text = typeof value === 'string' ? escapeBlocks(value) : JSON.stringify(value)
   const named = text.length > NAMED_CHARS
   const output = named
-    ? { type: 'text' as const, value: namedText(text, result.number, whole) }
-    : typeof value === 'string'
-      ? { type: 'text' as const, value: text }
+    ? { type: 'text' as const, value: `${note}${namedText(text, result.number, whole)}` }
+    : typeof value === 'string' || note !== ''
+      ? { type: 'text' as const, value: `${note}${text}` }
       : { type: 'json' as const, value }
   const item = { ...ids, isError: false, output, media: found.media }
   const { names, previewed, fetched } = found
   return { item, names, previewed, fetched, named }
+}
+
+/** Tells the model that a person changed the arguments of the call. Empty if nobody did. */
+function changeNote({ metadata }: Message): string {
+  const { changed_arguments: changed } = Object(metadata?.tool_result) as Partial<ToolResultMark>
+  if (changed === undefined) return ''
+  return `A person changed the arguments to ${JSON.stringify(changed)} before the call ran.\n`
 }
 
 function namedText(text: string, number: number, whole: boolean): string {

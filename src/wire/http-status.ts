@@ -42,6 +42,7 @@ export const HTTP_STATUS = {
   approval_denied: 403,
   call_refused: 403,
   flow_refused: 403,
+  call_not_found: 404,
   approval_answered: 409,
   run_not_found: 404,
   invalid_arguments: 422,

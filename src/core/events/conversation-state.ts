@@ -79,10 +79,13 @@ export interface ApprovalState {
   requestedAt: string
   /** The flow violations, if they are the reason for the request. */
   violations?: readonly FlowViolation[]
+  /** The policy's reason for the request. */
+  reason?: string
   /** The label of everything that the call received. */
   label?: WrittenLabel
   answer?: {
     approved: boolean
+    by?: string
     reason?: string
     arguments?: JsonValue
     /** The person's result; the tool then does not run. */

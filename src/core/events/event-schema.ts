@@ -319,11 +319,13 @@ const EVENTS: { readonly [T in Durable]: Check<Of<T>> } = {
   }),
   APPROVAL_REQUESTED: shape<Of<'APPROVAL_REQUESTED'>>({
     ...ofCall,
+    toolName: text,
     arguments: json(),
     items: { optional: list(json()) },
     violations: {
       optional: list(shape({ rule: word(), path: text, ref: { optional: text }, label: object() })),
     },
+    reason: { optional: text },
     label: { optional: object() },
   }),
   APPROVAL_ANSWERED: shape<Of<'APPROVAL_ANSWERED'>>({

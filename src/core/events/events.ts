@@ -268,6 +268,7 @@ export type ConversationEvent =
       type: 'APPROVAL_REQUESTED'
       toolCallId: string
       runId: string
+      toolName: string
       /** The exact arguments of the call: validated, with variables resolved and asset references kept. */
       arguments: JsonValue
       /**
@@ -277,6 +278,8 @@ export type ConversationEvent =
       items?: readonly JsonValue[]
       /** The flow violations, if they are the reason for the request. */
       violations?: readonly FlowViolation[]
+      /** The policy's reason for the request. */
+      reason?: string
       /** The label of everything that the call received. */
       label?: WrittenLabel
     }

@@ -99,6 +99,7 @@ const asked = (toolCallId: string, items?: readonly string[]): ConversationEvent
   type: 'APPROVAL_REQUESTED',
   toolCallId,
   runId: 'r',
+  toolName: 't',
   arguments: { shown: true },
   ...(items ? { items } : {}),
 })

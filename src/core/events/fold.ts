@@ -221,7 +221,8 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
       plannedAt: at,
     })
   },
-  APPROVAL_REQUESTED(editable, { toolCallId, arguments: args, items, violations, label }, at) {
+  APPROVAL_REQUESTED(editable, asked, at) {
+    const { toolCallId, arguments: args, items, violations, reason, label } = asked
     const call = openCallOf(editable, toolCallId)
     if (!call) return
     call.status = 'waiting'
@@ -230,15 +231,18 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
       items,
       requestedAt: at,
       ...(violations ? { violations } : {}),
+      ...(reason === undefined ? {} : { reason }),
       ...(label ? { label } : {}),
     }
   },
-  APPROVAL_ANSWERED(editable, { toolCallId, approved, reason, arguments: args, result }, at) {
+  APPROVAL_ANSWERED(editable, answered, at) {
+    const { toolCallId, approved, by, reason, arguments: args, result } = answered
     const call = openCallOf(editable, toolCallId)
     if (call?.status !== 'waiting' || !call.approval) return
     addWait(editable, at)
     call.status = 'planned'
-    call.approval = { ...call.approval, answer: { approved, reason, arguments: args, result, at } }
+    const answer = { approved, by, reason, arguments: args, result, at }
+    call.approval = { ...call.approval, answer }
   },
   TOOL_STARTED(editable, { toolCallId, attempt, item, items }, at) {
     const call = openCallOf(editable, toolCallId)

@@ -56,6 +56,8 @@ export interface ToolResultMark {
   written_to?: readonly string[]
   /** What the model sees instead of the content: text or JSON. */
   model_output?: unknown
+  /** The arguments with which a person replaced those of the call, or their preview if they are long. */
+  changed_arguments?: unknown
   [key: string]: unknown
 }
 

@@ -279,7 +279,7 @@ class AnswerCalls implements CallRunner {
 }
 
 /** Returns the content of an approval request. */
-function question(plan: CallPlan, items: readonly Item[], { violations, label }: Verdict) {
+function question(plan: CallPlan, items: readonly Item[], { violations, reason, label }: Verdict) {
   const isMapped = plan.each !== undefined
   const shown = isMapped ? plan.arguments : items[0]?.arguments
   const asked: Omit<
@@ -287,10 +287,12 @@ function question(plan: CallPlan, items: readonly Item[], { violations, label }:
     'type' | 'runId'
   > = {
     toolCallId: plan.id,
+    toolName: plan.name,
     arguments: shown as JsonValue,
   }
   if (isMapped) asked.items = items.map((one) => (one.arguments ?? null) as JsonValue)
   if (violations && violations.length > 0) asked.violations = violations
+  if (reason !== undefined) asked.reason = reason
   if (label) asked.label = label
   return asked
 }

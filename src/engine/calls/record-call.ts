@@ -85,7 +85,8 @@ function failedAfter({ events, labels, given }: CallOutcome, error: unknown): Ca
 async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEnd> {
   const { plan, outcome } = ended
   const targets = targetsOf(ended)
-  const message = resultOf(ended, targets)
+  const { arguments: changed } = scope.session.state.calls[plan.id]?.approval?.answer ?? {}
+  const message = resultOf(ended, targets, changed)
   for (const target of targets) refuseWithinAsset(scope, target)
   const written = targets.map((target) => writeOf(plan, outcome, target))
   const { labels, given } = outcome
@@ -205,10 +206,20 @@ function modelOutputOf(plan: CallPlan, value: unknown): JsonValue | undefined {
   }
 }
 
-function resultOf(result: CallResult, targets: readonly OutputTarget[]): Message {
+/** @param changed The arguments with which a person replaced those of the call. */
+function resultOf(
+  result: CallResult,
+  targets: readonly OutputTarget[],
+  changed: JsonValue | undefined,
+): Message {
   const { plan, outcome, modelOutput: model_output } = result
   const written_to = targets.map((target) => formatVariable(target, target.path))
-  const mark = targets.length > 0 ? { written_to } : {}
+  const mark = {
+    ...(targets.length > 0 ? { written_to } : {}),
+    ...(changed === undefined
+      ? {}
+      : { changed_arguments: isShort(changed) ? changed : previewOf(changed) }),
+  }
   if (outcome.error) {
     const { code, message } = outcome.error
     const where = targets.length > 0 ? ` (this error is written to ${written_to.join(', ')})` : ''
@@ -227,7 +238,11 @@ function inShort(
     const { assetRef, offloaded, preview } = value
     return { assetRef, offloaded, preview }
   }
-  return jsonLength(value, SHOWN_CHARS) <= SHOWN_CHARS ? { value } : { preview: previewOf(value) }
+  return isShort(value) ? { value } : { preview: previewOf(value) }
+}
+
+function isShort(value: unknown): boolean {
+  return jsonLength(value, SHOWN_CHARS) <= SHOWN_CHARS
 }
 
 function resultMessage(

@@ -59,7 +59,7 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
   },
   APPROVAL_REQUESTED(event, { its, may }) {
     if (may(its.approval(event.toolCallId)) && may(readLabel(event.label ?? {}))) return event
-    const { items, violations, ...rest } = event
+    const { items, violations, reason: _, ...rest } = event
     return {
       ...rest,
       arguments: { ...withheld(event.arguments) },

@@ -39,7 +39,7 @@ export const runRoutes: readonly Route[] = [
       summary: 'Approve or deny a call that waits for approval',
       body: wire.approvalAnswer,
       answers: { 202: wire.approved },
-      errors: ['approval_answered', 'invalid_arguments'],
+      errors: ['call_not_found', 'approval_answered', 'invalid_arguments', 'tool_not_found'],
     },
     async ({ body, caller, param, conversation, json }) => {
       const { id, agent } = await conversation()

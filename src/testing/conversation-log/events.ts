@@ -38,7 +38,7 @@ export function runError(runId = 'r'): ConversationEvent {
 }
 
 export function asked(toolCallId: string): ConversationEvent {
-  return { type: 'APPROVAL_REQUESTED', toolCallId, runId: 'r', arguments: {} }
+  return { type: 'APPROVAL_REQUESTED', toolCallId, runId: 'r', toolName: 't', arguments: {} }
 }
 
 export function answered(toolCallId: string): ConversationEvent {

@@ -48,7 +48,7 @@ export function asked(shown: JsonValue, items?: JsonValue[]): (Message | Convers
       ...{ type: 'STEP_FINISHED', stepName: 'step 1', runId: 'r', messageId: 'q', usage },
       finishReason: 'tool-calls',
     },
-    { type: 'APPROVAL_REQUESTED', ...ids, arguments: shown, items },
+    { type: 'APPROVAL_REQUESTED', ...ids, toolName: call.name, arguments: shown, items },
   ]
 }
 

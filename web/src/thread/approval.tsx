@@ -53,6 +53,7 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
       }}
     >
       <FlowReasons tool={name} approval={approval} />
+      {approval.reason && <p className="px-2.5 pt-2 text-ink-2">{approval.reason}</p>}
       <Shown approval={approval} />
       <GivenFrom callId={callId} approval={approval} />
       {problem && (

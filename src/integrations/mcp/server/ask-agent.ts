@@ -96,7 +96,7 @@ export async function askAgent(
         if (!canAsk || !isFor(event, whom)) return waiting(run, event, whom)
         const { conversation: of } = run
         const state: Asked = { conversation: of, answered: [...done], call: event.toolCallId }
-        return question(inWords(run, event, whom), await mint(state, context))
+        return question(inWords(event, whom), await mint(state, context))
       }
       const progressToken = mcpReq._meta?.progressToken
       if (event.type !== 'TOOL_CALL_END' || progressToken === undefined) continue
@@ -151,20 +151,18 @@ function isFor({ label }: Request, { reader }: Whom): boolean {
 }
 
 function waiting(run: Run, request: Request, whom: Whom): CallToolResult {
-  const text = `${inWords(run, request, whom)} It waits for a person in conversation ${run.conversation}; ask there again when it is approved.`
+  const text = `${inWords(request, whom)} It waits for a person in conversation ${run.conversation}; ask there again when it is approved.`
   return { content: [{ type: 'text', text }] }
 }
 
-function inWords(run: Run, request: Request, whom: Whom): string {
-  const { toolCallId, arguments: args, violations = [] } = request
-  const calls = run.messages.flatMap(({ metadata }) => metadata.tool_calls ?? [])
-  const name = calls.find(({ id }) => id === toolCallId)?.name ?? 'a tool'
-  const given = isFor(request, whom) ? JSON.stringify(args).slice(0, 2_000) : 'what others may read'
-  const shown = new Set(isFor(request, whom) ? violations.flatMap(({ ref }) => ref ?? []) : [])
-  const why = violationTexts(violations, shown)
-    .map((one) => ` ${one}.`)
-    .join('')
-  return `Run ${name} with ${given}?${why}`
+function inWords(request: Request, whom: Whom): string {
+  const { toolName, arguments: args, violations = [], reason } = request
+  const mayRead = isFor(request, whom)
+  const given = mayRead ? JSON.stringify(args).slice(0, 2_000) : 'what others may read'
+  const shown = new Set(mayRead ? violations.flatMap(({ ref }) => ref ?? []) : [])
+  const reasons = mayRead && reason !== undefined ? [reason] : []
+  const why = [...reasons, ...violationTexts(violations, shown)].map((one) => ` ${one}.`).join('')
+  return `Run ${toolName} with ${given}?${why}`
 }
 
 async function answerOf(agent: Agent, run: Run, { reader }: Whom): Promise<CallToolResult> {
