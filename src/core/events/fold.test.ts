@@ -418,6 +418,16 @@ describe('fold', () => {
     expect(folded.state.calls.c1).toEqual(before)
   })
 
+  it('drops the text of an answer that was given up, when the model is asked again', () => {
+    const folded = createFold()
+    const records = recordsOf([...answering(), stepStarted('r', 'm2')])
+    for (const record of records.slice(0, -1)) folded.apply(record)
+    folded.apply({ event: { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'Hal' } })
+    expect(folded.state.streaming).toEqual({ m: 'Hal' })
+    for (const record of records.slice(-1)) folded.apply(record)
+    expect(folded.state.streaming).toEqual({})
+  })
+
   it('shows nothing as being written that the log has already', () => {
     const folded = createFold()
     const written = [...answering('c1'), stepFinished('r', 'm')]

@@ -177,6 +177,9 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     }
     steps.push(editable.adopt(step))
     run.steps = steps
+    // The text of an answer that was given up is not continued.
+    if (Object.keys(editable.state.streaming).length > 0)
+      editable.state.streaming = Object.create(null)
   },
   STEP_FINISHED(editable, { runId, messageId, usage, finishReason }, at) {
     const run = editable.run(runId)
