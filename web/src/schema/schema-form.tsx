@@ -12,10 +12,15 @@ export interface SchemaFormProps {
   values: Record<string, unknown>
   /** Called with the entered values. If it throws, the error is shown and the form stays unchanged. */
   onSubmit: (values: Record<string, unknown>) => Promise<void>
+  /** Default: `Send`. */
+  submitLabel?: string
+  /** Called by the button `Cancel`. Without it, there is none. */
+  onCancel?: () => void
 }
 
 /** Renders a form for the schema of an object. The browser checks what it can, the server everything. */
-export function SchemaForm({ label, fields, values, onSubmit }: SchemaFormProps) {
+export function SchemaForm(props: SchemaFormProps) {
+  const { label, fields, values, onSubmit, submitLabel = 'Send', onCancel } = props
   const [entered, setEntered] = useState(() =>
     Object.fromEntries(
       fields.map((field) => [field.name, writeField(field, values[field.name] ?? field.initial)]),
@@ -67,9 +72,16 @@ export function SchemaForm({ label, fields, values, onSubmit }: SchemaFormProps)
           Nothing was sent. {problem.message}
         </Notice>
       )}
-      <Button look="solid" type="submit" disabled={busy}>
-        Send
-      </Button>
+      <div className="flex gap-2">
+        <Button look="solid" type="submit" disabled={busy}>
+          {submitLabel}
+        </Button>
+        {onCancel && (
+          <Button look="outline" disabled={busy} onClick={onCancel}>
+            Cancel
+          </Button>
+        )}
+      </div>
     </form>
   )
 }

@@ -2,7 +2,7 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { FlowViolation } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { asked, stateOf } from '../testing/messages.ts'
+import { asked, message, stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { CallCard } from './call-card.tsx'
 
@@ -58,6 +58,80 @@ describe('Approval', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Deny' }))
     expect((await screen.findByRole('alert')).textContent).toContain('It was approved before.')
     expect(screen.getByRole('button', { name: 'Approve' })).toHaveProperty('disabled', false)
+  })
+
+  it('approves with the arguments that a person changed, and without if none did', async () => {
+    await show(...asked({ sum: 120, to: 'Ada', urgent: true, tags: ['a'], note: '' }))
+    const change = () => fireEvent.click(screen.getByRole('button', { name: 'Change…' }))
+    const approve = () =>
+      fireEvent.click(screen.getByRole('button', { name: 'Approve these arguments' }))
+    const field = (name: string) => screen.getByLabelText(name, { exact: false })
+    change()
+    expect(field('sum')).toHaveProperty('value', '120')
+    fireEvent.change(field('sum'), { target: { value: '100' } })
+    fireEvent.change(field('tags'), { target: { value: '["b"]' } })
+    approve()
+    await waitFor(() => expect(requests).toHaveLength(1))
+    const changed = { sum: 100, to: 'Ada', urgent: true, tags: ['b'], note: '' }
+    expect(requests[0]?.body).toEqual({ approved: true, arguments: changed })
+    fireEvent.click(screen.getByRole('button', { name: 'Cancel' }))
+    change()
+    approve()
+    await waitFor(() => expect(requests).toHaveLength(2))
+    expect(requests[1]?.body).toEqual({ approved: true })
+  })
+
+  it('changes the arguments of each item of a mapped call', async () => {
+    await show(...asked({ sum: '†item' }, [{ sum: 1 }, { sum: 2 }]))
+    fireEvent.click(screen.getByRole('button', { name: 'Change…' }))
+    const items = screen.getByLabelText('Arguments of each item')
+    fireEvent.change(items, { target: { value: '[{"sum":1},{"sum":3}]' } })
+    fireEvent.submit(screen.getByRole('form'))
+    await waitFor(() => expect(requests).toHaveLength(1))
+    expect(requests[0]?.body).toEqual({ approved: true, arguments: [{ sum: 1 }, { sum: 3 }] })
+  })
+
+  it('says what the tool did not accept, and keeps what was entered', async () => {
+    const error = { code: 'invalid_arguments', message: 'sum must be <= 100' }
+    answer = () => Response.json({ error }, { status: 422 })
+    await show(...asked({ sum: 120 }))
+    fireEvent.click(screen.getByRole('button', { name: 'Change…' }))
+    fireEvent.change(screen.getByLabelText('sum'), { target: { value: '110' } })
+    fireEvent.submit(screen.getByRole('form'))
+    expect((await screen.findByRole('alert')).textContent).toContain('sum must be <= 100')
+    expect(screen.getByLabelText('sum')).toHaveProperty('value', '110')
+  })
+
+  it('shows who answered and when, why, and what was changed', async () => {
+    const ids = { toolCallId: 'c1', runId: 'r' }
+    const arguments_ = { sum: 100, to: 'Ada' }
+    await show(...asked({ sum: 120, to: 'Ada' }), {
+      type: 'APPROVAL_ANSWERED',
+      ...ids,
+      approved: true,
+      by: 'grace',
+      arguments: arguments_,
+    })
+    const card = screen.getByRole('article', { name: 'Call of pay' })
+    expect(card.textContent).toContain('Approved by grace')
+    expect(within(card).getByRole('deletion').textContent).toBe('120')
+    expect(within(card).getByRole('insertion').textContent).toBe('100')
+    expect(card.querySelector('time')?.getAttribute('datetime')).toContain('2026-01-01')
+  })
+
+  it('shows a call that a person denied as denied, and not as failed', async () => {
+    const ids = { toolCallId: 'c1', runId: 'r' }
+    const error = { code: 'approval_denied', message: 'A person refused the call: too much' }
+    await show(
+      ...asked({ sum: 120 }),
+      { type: 'APPROVAL_ANSWERED', ...ids, approved: false, by: 'grace', reason: 'too much' },
+      message({ content: null, metadata: { tool_result: { tool_call_id: 'c1', error } } }),
+    )
+    const card = screen.getByRole('article', { name: 'Call of pay' })
+    expect(card.textContent).toContain('Denied by grace')
+    expect(card.textContent).toContain('too much')
+    expect(within(card).getByText('denied')).toBeTruthy()
+    expect(card.textContent).not.toContain('failed')
   })
 
   it('shows the arguments of each item of a mapped call', async () => {

@@ -13,6 +13,7 @@ import { errorText } from '../ui/error-text.ts'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { CallArguments } from './call-arguments.tsx'
+import { ArgumentsForm } from './changed-arguments.tsx'
 
 /** Properties of {@link Approval}. */
 export interface ApprovalProps {
@@ -29,6 +30,22 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
   const [reason, setReason] = useState('')
   const [sent, setSent] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
+  const [isChanging, setChanging] = useState(false)
+
+  if (isChanging && conversation !== null) {
+    return (
+      <div className="p-2.5">
+        <ArgumentsForm
+          name={name}
+          approval={approval}
+          onCancel={() => setChanging(false)}
+          onApprove={(changed) =>
+            client.approve(conversation, callId, { approved: true, arguments: changed })
+          }
+        />
+      </div>
+    )
+  }
 
   async function answer(approved: boolean): Promise<void> {
     if (conversation === null || sent) return
@@ -65,6 +82,9 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
         <div className="flex flex-wrap items-center gap-2 border-t border-line px-2.5 py-2">
           <Button look="solid" disabled={sent} onClick={() => void answer(true)}>
             Approve
+          </Button>
+          <Button look="outline" disabled={sent} onClick={() => setChanging(true)}>
+            Change…
           </Button>
           <Button look="outline" type="submit" disabled={sent}>
             Deny

@@ -6,7 +6,8 @@ import { formatCount, formatDuration } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
 import { Approval } from './approval.tsx'
 import { CallArguments } from './call-arguments.tsx'
-import { callStatus, timeTaken } from './call-status.ts'
+import { type CallStatus, callStatus, timeTaken } from './call-status.ts'
+import { Decision } from './decision.tsx'
 import { JumpLink } from './jump-link.tsx'
 import { ledgerOf, roundOf } from './ledger.ts'
 import { mappedItems } from './mapped-items.ts'
@@ -53,6 +54,7 @@ export function CallCard({ id, call, messageId }: CallCardProps) {
       ) : (
         <Arguments call={call} text={live?.argumentsText ?? ''} />
       )}
+      {newest && live?.approval && <Decision approval={live.approval} />}
       {status === 'running' && live && <Items call={live} />}
       {status === 'running' && live?.progress && <Progress {...live.progress} />}
     </article>
@@ -70,13 +72,11 @@ function Arguments({ call, text }: { call: ToolCall | null; text: string }) {
   )
 }
 
-type Status = CallState['status']
-
-function Status({ status, call }: { status: Status; call: CallState | undefined }) {
+function Status({ status, call }: { status: CallStatus; call: CallState | undefined }) {
   const taken = timeTaken([call])
   const tries = call && call.attempts > 1 ? `${call.attempts} tries` : ''
   const took = [tries, taken === null ? '' : formatDuration(taken)].filter(Boolean).join(' · ')
-  const looks: Record<Status, ReactNode> = {
+  const looks: Record<CallStatus, ReactNode> = {
     streaming: (
       <>
         <Spinner className="size-3.5" /> writing
@@ -107,6 +107,11 @@ function Status({ status, call }: { status: Status; call: CallState | undefined 
       <span className="flex items-center gap-1 text-bad">
         <X className="size-3.5" aria-hidden /> failed {took}
       </span>
+    ),
+    denied: (
+      <>
+        <Ban className="size-3.5" aria-hidden /> denied
+      </>
     ),
     unanswered: (
       <span className="flex items-center gap-1 text-warn">

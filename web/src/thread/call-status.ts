@@ -1,10 +1,14 @@
 import type { CallState } from 'byref/client'
 
+/** The status of a call. `denied`: a person did not allow it. */
+export type CallStatus = CallState['status'] | 'denied'
+
 /** Returns the status of a call. A result decides it. A call that will never be answered is `unanswered`. */
 export function callStatus(
   live: CallState | undefined,
-  result: { failed: boolean } | undefined,
-): CallState['status'] {
+  result: { failed: boolean; denied: boolean } | undefined,
+): CallStatus {
+  if (result?.denied) return 'denied'
   if (result) return result.failed ? 'failed' : 'done'
   return live?.status ?? 'unanswered'
 }

@@ -8,7 +8,14 @@ export interface LedgerEntry {
    * `round` is the index of the announcement that a result answers. It is the first one for a result that came before
    * it.
    */
-  results: { messageId: string; failed: boolean; round: number; isRepeated: boolean }[]
+  results: {
+    messageId: string
+    failed: boolean
+    /** A person did not allow the call. It then counts as failed, too. */
+    denied: boolean
+    round: number
+    isRepeated: boolean
+  }[]
 }
 
 /** All calls of a conversation by id. */
@@ -36,7 +43,9 @@ export function ledgerOf(messages: readonly Message[]): Ledger {
       results.push({
         messageId: message.id,
         failed: result.error !== null,
-        ...{ round, isRepeated },
+        denied: result.error?.code === 'approval_denied',
+        round,
+        isRepeated,
       })
     } else {
       for (const call of calls) entry(call.id).announced.push({ messageId: message.id, call })

@@ -34,6 +34,7 @@ export function ResultCard({
   // The answer that announces the call may still be streaming.
   const called = useConversation((state) => result && state.calls[result.callId]?.call)
   if (!result) return null
+  const isDenied = result.error?.code === 'approval_denied'
   const entry = ledger.get(result.callId)
   const call = answeredCall(message, ledger) ?? called
   const live = entry?.announced.at(-1) ?? called
@@ -47,7 +48,7 @@ export function ResultCard({
       className={cn(
         'scroll-my-4 overflow-hidden rounded-lg border text-xs',
         !inStep && 'mt-1.5 sm:ml-8',
-        result.error ? 'border-bad-line' : 'border-line',
+        result.error && !isDenied ? 'border-bad-line' : 'border-line',
       )}
     >
       <header className="flex min-h-8 items-center gap-2 px-2.5 text-ink-3">
@@ -82,7 +83,7 @@ export function ResultCard({
       </header>
       <div className="space-y-2 px-2.5 pb-2.5">
         {result.error && (
-          <Notice tone="bad" code={result.error.code}>
+          <Notice tone={isDenied ? 'info' : 'bad'} code={isDenied ? undefined : result.error.code}>
             {result.error.message}
           </Notice>
         )}

@@ -13,7 +13,7 @@ import { cn } from '../ui/cn.ts'
 import { formatCount, formatDuration } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
 import { CallCard } from './call-card.tsx'
-import { callStatus, timeTaken } from './call-status.ts'
+import { type CallStatus, callStatus, timeTaken } from './call-status.ts'
 import { ledgerOf, roundOf } from './ledger.ts'
 import { MessageActions } from './message-actions.tsx'
 import { MessageBody, MessageFooter } from './message-body.tsx'
@@ -181,7 +181,7 @@ function stepStanding(
 }
 
 /** Returns the status of a step from its calls. */
-export function stepStatus(calls: readonly CallState['status'][]): StepStatus {
+export function stepStatus(calls: readonly CallStatus[]): StepStatus {
   if (calls.includes('waiting')) return 'waiting'
   if (calls.some((status) => status === 'running' || status === 'planned')) return 'running'
   if (calls.includes('streaming')) return 'running'

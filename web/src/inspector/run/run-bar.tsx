@@ -24,7 +24,7 @@ const WORDS: Record<Segment['type'], string> = {
 /** Renders one step or call on the time axis. A step opens its prompt, a call its place in the thread. */
 export function RunBar({ bar, length }: { bar: Bar; length: number }) {
   const { type, name, start, end, open, call, step } = bar
-  const failed = call?.status === 'failed'
+  const failed = call?.status === 'failed' && call.approval?.answer?.approved !== false
   const Icon = type === 'model' ? Sparkles : Wrench
   const percent = (time: number) => `${(time / length) * 100}%`
   return (
