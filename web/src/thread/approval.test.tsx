@@ -68,6 +68,7 @@ describe('Approval', () => {
     const field = (name: string) => screen.getByLabelText(name, { exact: false })
     change()
     expect(field('sum')).toHaveProperty('value', '120')
+    expect(document.activeElement).toBe(field('sum'))
     fireEvent.change(field('sum'), { target: { value: '100' } })
     fireEvent.change(field('tags'), { target: { value: '["b"]' } })
     approve()

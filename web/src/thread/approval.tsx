@@ -34,7 +34,8 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
 
   if (isChanging && conversation !== null) {
     return (
-      <div className="p-2.5">
+      <>
+        <FlowReasons tool={name} approval={approval} />
         <ArgumentsForm
           name={name}
           approval={approval}
@@ -43,7 +44,7 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
             client.approve(conversation, callId, { approved: true, arguments: changed })
           }
         />
-      </div>
+      </>
     )
   }
 

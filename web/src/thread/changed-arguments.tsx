@@ -1,4 +1,5 @@
 import type { ApprovalState } from 'byref/client'
+import { useEffect, useRef } from 'react'
 import type { SchemaField } from '../schema/schema-fields.ts'
 import { SchemaForm } from '../schema/schema-form.tsx'
 import { isRecord } from '../ui/is-record.ts'
@@ -24,29 +25,34 @@ export function ArgumentsForm({ name, approval, onApprove, onCancel }: Arguments
     : isRecord(approval.arguments)
       ? approval.arguments
       : {}
+  const form = useRef<HTMLDivElement>(null)
+  // The button that opened the form is gone.
+  useEffect(() => form.current?.querySelector<HTMLElement>('input, textarea')?.focus(), [])
   return (
-    <SchemaForm
-      label={`Arguments of ${name}`}
-      fields={
-        approval.items
-          ? [fieldOf('items', approval.items, 'Arguments of each item')]
-          : Object.entries(proposed).map(([key, value]) => fieldOf(key, value))
-      }
-      values={proposed}
-      submitLabel="Approve these arguments"
-      onCancel={onCancel}
-      onSubmit={async (entered) => {
-        const values = Object.fromEntries(
-          Object.entries(proposed).flatMap(([key, before]) => {
-            const value = key in entered ? entered[key] : emptyOf(before)
-            return value === undefined ? [] : [[key, value]]
-          }),
-        )
-        const isSame = JSON.stringify(values) === JSON.stringify(proposed)
-        const changed = approval.items ? values.items : values
-        await onApprove(isSame ? undefined : (changed as ApprovalAnswerArguments))
-      }}
-    />
+    <div ref={form} className="p-2.5">
+      <SchemaForm
+        label={`Arguments of ${name}`}
+        fields={
+          approval.items
+            ? [fieldOf('items', approval.items, 'Arguments of each item')]
+            : Object.entries(proposed).map(([key, value]) => fieldOf(key, value))
+        }
+        values={proposed}
+        submitLabel="Approve these arguments"
+        onCancel={onCancel}
+        onSubmit={async (entered) => {
+          const values = Object.fromEntries(
+            Object.entries(proposed).flatMap(([key, before]) => {
+              const value = key in entered ? entered[key] : emptyOf(before)
+              return value === undefined ? [] : [[key, value]]
+            }),
+          )
+          const isSame = JSON.stringify(values) === JSON.stringify(proposed)
+          const changed = approval.items ? values.items : values
+          await onApprove(isSame ? undefined : (changed as ApprovalAnswerArguments))
+        }}
+      />
+    </div>
   )
 }
 

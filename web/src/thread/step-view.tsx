@@ -25,7 +25,7 @@ import { stepTitle } from './step-title.ts'
 import type { StepItem } from './timeline.ts'
 
 /** The status of a step, from its calls: the most important one for a person. */
-export type StepStatus = 'running' | 'waiting' | 'failed' | 'unanswered' | 'done'
+export type StepStatus = 'running' | 'waiting' | 'failed' | 'unanswered' | 'denied' | 'done'
 
 /** Properties of {@link StepFrame}. */
 export interface StepFrameProps {
@@ -91,6 +91,7 @@ const ICONS: Record<StepStatus, { icon: ReactNode; label: string }> = {
   waiting: { icon: <Hand className="size-3.5 text-warn" aria-hidden />, label: 'waiting for you' },
   failed: { icon: <X className="size-3.5 text-bad" aria-hidden />, label: 'failed' },
   unanswered: { icon: <Ban className="size-3.5 text-warn" aria-hidden />, label: 'not finished' },
+  denied: { icon: <Ban className="size-3.5 text-ink-3" aria-hidden />, label: 'denied' },
   done: { icon: <Check className="size-3.5 text-good" aria-hidden />, label: 'done' },
 }
 
@@ -186,15 +187,16 @@ export function stepStatus(calls: readonly CallStatus[]): StepStatus {
   if (calls.some((status) => status === 'running' || status === 'planned')) return 'running'
   if (calls.includes('streaming')) return 'running'
   if (calls.includes('failed')) return 'failed'
-  return calls.includes('unanswered') ? 'unanswered' : 'done'
+  if (calls.includes('unanswered')) return 'unanswered'
+  return calls.includes('denied') ? 'denied' : 'done'
 }
 
 /** Returns `2 calls · 74 ms`, and anything unusual. */
 export function factsOf(calls: number, status: StepStatus, taken: number | null): string {
   const count = calls === 1 ? '1 call' : `${formatCount(calls)} calls`
-  const trouble = status === 'failed' || status === 'unanswered' || status === 'waiting'
+  const isOrdinary = status === 'done' || status === 'running'
   const parts = [
-    trouble ? ICONS[status].label : '',
+    isOrdinary ? '' : ICONS[status].label,
     count,
     taken === null ? '' : formatDuration(taken),
   ]
