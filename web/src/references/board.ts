@@ -1,13 +1,15 @@
 import {
   type Board,
   createBoard,
+  formatAssetRef,
+  formatVariableRef,
   type Message,
   parseVariableRef,
   type VariableExpression,
   type VariableRef,
 } from 'byref/client'
 import { errorText } from '../ui/error-text.ts'
-import { isAsset } from './kinds.ts'
+import { isAsset, parse } from './kinds.ts'
 
 let last: { messages: readonly Message[]; board: Board } | null = null
 
@@ -39,6 +41,37 @@ export function readVariable(
   } catch (error) {
     return { problem: errorText(error).message }
   }
+}
+
+/**
+ * Returns where a variable's value is stored, if that is an asset: the asset, and the reference of the value in it.
+ * Null for a value on the board.
+ */
+export function storedIn(
+  messages: readonly Message[],
+  reference: string,
+): { asset: string; value: string; size: number | null } | null {
+  const variable = parseVariableRef(reference)
+  if (variable?.type !== 'variable') return null
+  for (let length = 0; length <= variable.path.length; length++) {
+    const path = variable.path.slice(0, length)
+    const rest = variable.path.slice(length)
+    const found = readVariable(messages, formatVariableRef({ ...variable, path }))
+    if ('problem' in found) return null
+    const { assetRef, offloaded, size } = Object(found.value) as Record<string, unknown>
+    const parts = isAsset(assetRef) ? parse(assetRef) : null
+    if (!parts) continue
+    const isWhole = offloaded === true && rest.length === 0
+    // A file is its reference. Only what is in it is elsewhere.
+    if (offloaded !== true && rest.length === 0) return null
+    const fieldPath = offloaded === true ? ['content', ...rest] : rest
+    return {
+      asset: formatAssetRef({ ...parts, fieldPath: undefined }),
+      value: formatAssetRef({ ...parts, fieldPath }),
+      size: isWhole && typeof size === 'number' ? size : null,
+    }
+  }
+  return null
 }
 
 /** Kinds that have a value only while a call runs. */

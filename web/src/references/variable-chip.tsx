@@ -1,9 +1,11 @@
+import { useQuery } from '@tanstack/react-query'
 import { HoverCard } from 'radix-ui'
 import { type ReactNode, use } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { ViewLink } from '../app/view.tsx'
+import { fieldQuery } from '../preview/field-query.ts'
 import { BrokenChip, chipClass } from './asset-chip.tsx'
-import { namesNothing, readVariable } from './board.ts'
+import { namesNothing, readVariable, storedIn } from './board.ts'
 import { InsideLink } from './inside-link.ts'
 import { variableName } from './kinds.ts'
 import { VariableCard } from './variable-card.tsx'
@@ -31,19 +33,29 @@ export function VariableChip({ reference, isTarget = false }: VariableChipProps)
 
 /** Renders a variable reference between marks in text. A short value replaces it. */
 export function EmbeddedVariable({ reference }: { reference: string }) {
-  const text = useConversation(({ messages }) => {
-    const found = readVariable(messages, reference)
-    const value = 'value' in found ? found.value : undefined
-    const isShort = typeof value === 'number' || typeof value === 'boolean'
-    if (isShort || (typeof value === 'string' && value.length <= 200)) return String(value)
-    return null
-  })
+  const messages = useConversation((state) => state.messages)
+  const stored = storedIn(messages, reference)
+  // The whole of a stored value is long.
+  const isInside = stored !== null && stored.size === null
+  const { data } = useQuery({ ...fieldQuery(stored?.value ?? '', SHORT_BYTES), enabled: isInside })
+  const text = shortText(stored ? data : readVariable(messages, reference))
   if (text === null) return <VariableChip reference={reference} />
   return (
     <WithCard reference={reference} plain>
       {text}
     </WithCard>
   )
+}
+
+/** Bytes that hold every short text. */
+const SHORT_BYTES = 1_000
+
+/** Returns a short value as text; null for any other. */
+function shortText(found: object | undefined): string | null {
+  const { value, cut } = Object(found) as { value?: unknown; cut?: boolean }
+  const isShort = typeof value === 'number' || typeof value === 'boolean'
+  if (isShort || (typeof value === 'string' && !cut && value.length <= 200)) return String(value)
+  return null
 }
 
 function WithCard({
