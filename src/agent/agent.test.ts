@@ -6,6 +6,7 @@ import { createMemoryLog } from '../log/memory-log.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { camera, count, eventsOf, prompts, say, typesOf } from './fixtures/agent.ts'
+import { readState } from './read-conversation.ts'
 
 describe('createAgent', () => {
   it('answers, and ends with exactly one terminal event', async () => {
@@ -69,6 +70,36 @@ describe('createAgent', () => {
       7,
       1,
     ])
+  })
+
+  it('records when each call ended, also if it is logged after a slower one', async () => {
+    const fastEnded = Promise.withResolvers<void>()
+    const slow = defineTool({
+      ...{ id: 'slow', description: '', inputSchema: { type: 'object' } },
+      async execute() {
+        await fastEnded.promise
+        await new Promise((resolve) => setTimeout(resolve, 30))
+        return 'slow'
+      },
+    })
+    const fast = defineTool({
+      ...{ id: 'fast', description: '', inputSchema: { type: 'object' } },
+      execute() {
+        fastEnded.resolve()
+        return 'fast'
+      },
+    })
+    const calls = ['slow', 'fast'].map((name) => ({ id: name, name, arguments: {} }))
+    const log = createMemoryLog()
+    const model = scriptedModel([{ calls }, 'Done.'])
+    await createAgent({ model, tools: [slow, fast], log }).run({
+      conversation: 'c',
+      messages: say('go'),
+    }).result
+    const { calls: ended } = await readState(log, 'c')
+    expect(Date.parse(ended.slow?.finishedAt ?? '')).toBeGreaterThan(
+      Date.parse(ended.fast?.finishedAt ?? ''),
+    )
   })
 
   it('tells the model what went wrong with a call, and goes on', async () => {

@@ -371,9 +371,15 @@ function closeCall(editable: EditableState, message: Message, at: string): void 
   const call = typeof id === 'string' ? openCallOf(editable, id) : null
   if (!mark || !call) return
   call.status = mark.error ? 'failed' : 'done'
-  call.finishedAt = at
+  call.finishedAt = endOf(call, message, at)
   call.resultMessageId = message.id
   call.progress = undefined
+}
+
+/** Results are logged in the order of their calls. A call may have ended before: then its message has the time. */
+function endOf({ startedAt }: CallState, { timestamp }: Message, at: string): string {
+  const isSound = startedAt !== undefined && timestamp >= startedAt && timestamp <= at
+  return isSound ? timestamp : at
 }
 
 /** Moves messages from the inbox into the conversation. */

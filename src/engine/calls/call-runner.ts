@@ -263,8 +263,9 @@ class AnswerCalls implements CallRunner {
 
   async #finish(plan: CallPlan, call: ActiveCall, outcome: CallOutcome): Promise<void> {
     this.#begin(plan.id)
+    const endedAt = new Date(this.#scope.session.now()).toISOString()
     const { policy } = this.#scope.settings
-    this.#ended.add({ plan, outcome: await adjusted(policy, call, outcome) })
+    this.#ended.add({ plan, outcome: await adjusted(policy, call, outcome), endedAt })
     await this.#ended.record()
   }
 

@@ -23,6 +23,8 @@ const SHOWN_CHARS = 1000
 export interface CallResult {
   plan: CallPlan
   outcome: CallOutcome
+  /** When the call ended, in ISO 8601. It may be recorded later, because calls before it still run. */
+  endedAt: string
   /** What the model sees instead of the value. */
   modelOutput?: JsonValue
 }
@@ -70,16 +72,16 @@ async function append(scope: RunScope, result: CallResult): Promise<CallEnd> {
     return await appendOutcome(scope, result)
   } catch (error) {
     if (!isRefusal(error)) throw error
-    const { plan, outcome } = result
     // The board's error may quote the value, so it keeps the value's label.
-    return appendOutcome(scope, { plan, outcome: failedAfter(outcome, error) })
+    return appendOutcome(scope, failedAfter(result, error))
   }
 }
 
-/** Returns the outcome of a call that succeeded, but whose result could not be logged. */
-function failedAfter({ events, labels, given }: CallOutcome, error: unknown): CallOutcome {
+/** Returns the result of a call that succeeded, but whose value could not be logged. */
+function failedAfter({ plan, outcome, endedAt }: CallResult, error: unknown): CallResult {
+  const { events, labels, given } = outcome
   const label = labels && { label: wholeOf(labels) }
-  return { events, error: callError(error), labels: label, given }
+  return { plan, endedAt, outcome: { events, error: callError(error), labels: label, given } }
 }
 
 async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEnd> {
@@ -155,17 +157,17 @@ function withoutPreview(value: unknown): unknown {
 
 /** Offloads a result that is too large for a prompt, and computes what the model sees instead. */
 async function shortened(result: CallResult, scope: RunScope): Promise<CallResult> {
-  const { plan, outcome } = result
+  const { plan, outcome, endedAt } = result
   if (outcome.error) return result
   try {
     const modelOutput = modelOutputOf(plan, outcome.value)
-    if (!mayOffload(result, scope)) return { plan, outcome, modelOutput }
+    if (!mayOffload(result, scope)) return { plan, outcome, endedAt, modelOutput }
     const { maxResultChars } = plan.tool ?? {}
     const storing = { tool: plan.name, toolCallId: plan.id, maxResultChars }
     const offloaded = await boundaryOf(() => scope.assets).offload(storing, outcome)
-    return { plan, outcome: offloaded, modelOutput }
+    return { plan, outcome: offloaded, endedAt, modelOutput }
   } catch (error) {
-    return { plan, outcome: failedAfter(outcome, error) }
+    return failedAfter(result, error)
   }
 }
 
@@ -223,11 +225,12 @@ function resultOf(
   if (outcome.error) {
     const { code, message } = outcome.error
     const where = targets.length > 0 ? ` (this error is written to ${written_to.join(', ')})` : ''
-    return resultMessage(plan, null, { ...mark, error: { code, message: `${message}${where}` } })
+    const error = { code, message: `${message}${where}` }
+    return resultMessage(result, null, { ...mark, error })
   }
   const { value } = outcome
   const shown = model_output === undefined ? mark : { ...mark, model_output }
-  return resultMessage(plan, targets.length > 0 ? { ...mark, ...inShort(value) } : value, shown)
+  return resultMessage(result, targets.length > 0 ? { ...mark, ...inShort(value) } : value, shown)
 }
 
 /** Returns how a result repeats a value that was written to the board: the value if it is short, else a preview. */
@@ -246,7 +249,7 @@ function isShort(value: unknown): boolean {
 }
 
 function resultMessage(
-  { id, name }: CallPlan,
+  { plan: { id, name }, endedAt }: CallResult,
   content: unknown,
   mark: Omit<ToolResultMark, 'tool_call_id'>,
 ): Message {
@@ -257,7 +260,7 @@ function resultMessage(
     message_type: 'note',
     content_type: isText ? 'text/plain' : 'application/json',
     content,
-    timestamp: new Date().toISOString(),
+    timestamp: endedAt,
     metadata: { tool_result: { tool_call_id: id, ...mark } },
   }
 }

@@ -1,11 +1,5 @@
 import { useLocation } from '@tanstack/react-router'
-import {
-  type CallState,
-  type ConversationState,
-  type Message,
-  openRun,
-  readMetadata,
-} from 'byref/client'
+import { type ConversationState, type Message, openRun, readMetadata } from 'byref/client'
 import { Ban, Check, ChevronRight, Hand, X } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
