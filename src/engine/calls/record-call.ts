@@ -214,7 +214,7 @@ function resultOf(
   targets: readonly OutputTarget[],
   changed: JsonValue | undefined,
 ): Message {
-  const { plan, outcome, modelOutput: model_output } = result
+  const { outcome, modelOutput: model_output } = result
   const written_to = targets.map((target) => formatVariable(target, target.path))
   const mark = {
     ...(targets.length > 0 ? { written_to } : {}),
