@@ -18,6 +18,32 @@ describe('createClient', () => {
     expect(seen[0]?.headers.get('authorization')).toBe('Bearer secret')
   })
 
+  it('follows the list of conversations, and goes on after the last change', async () => {
+    const streams = [
+      'id: f-1\ndata: {"conversation":{"id":"a"}}\n\n',
+      'id: f-2\ndata: {"deleted":"a"}\n\nevent: reset\ndata: {}\n\n',
+    ]
+    const { client, seen } = fake(
+      () => new Response(streams.shift(), { headers: { 'content-type': 'text/event-stream' } }),
+    )
+    const stop = new AbortController()
+    const changes: unknown[] = []
+    await client.followConversations(
+      (change) => {
+        changes.push(change)
+        if (changes.length === 4) stop.abort()
+      },
+      { signal: stop.signal },
+    )
+    expect(changes).toEqual([
+      { type: 'reset' },
+      { type: 'changed', conversation: { id: 'a' } },
+      { type: 'deleted', id: 'a' },
+      { type: 'reset' },
+    ])
+    expect(seen.map(({ headers }) => headers.get('last-event-id'))).toEqual([null, 'f-1'])
+  })
+
   it('deletes a message', async () => {
     const { client, seen } = fake(() => new Response(null, { status: 204 }))
     await client.deleteMessage('c', 'm/1')

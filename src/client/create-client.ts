@@ -7,6 +7,7 @@ import {
 } from '../core/check-options.ts'
 import type * as wire from '../wire/types.ts'
 import { type AssetUrlOptions, assetPath, contentPath } from './asset-path.ts'
+import { followStream } from './follow-stream.ts'
 import { followConversation, type LiveConversation, type LiveOptions } from './live-conversation.ts'
 import { ApiError, request, requestJson, type Transport } from './transport.ts'
 import { type UploadOptions, upload } from './upload.ts'
@@ -49,6 +50,12 @@ export interface RowsOptions {
   where?: readonly wire.RowCondition[]
   signal?: AbortSignal
 }
+
+/** A change of the list of conversations. `reset`: changes may have been missed, so read the list again. */
+export type ConversationChange =
+  | { type: 'changed'; conversation: wire.ConversationSummary }
+  | { type: 'deleted'; id: string }
+  | { type: 'reset' }
 
 /**
  * byref's HTTP API, one method per route. An error response throws {@link ApiError} with the server's code. Something missing
@@ -152,6 +159,14 @@ export interface Client {
   assetUrl(ref: string, options?: AssetUrlOptions): string
   /** Returns the body, or the JSON of a field, as a response. */
   assetContent(ref: string, options?: AssetUrlOptions & { signal?: AbortSignal }): Promise<Response>
+  /**
+   * Follows the list of conversations until the signal is aborted, and connects again after interruptions. Rejects if
+   * the server refuses the connection.
+   */
+  followConversations(
+    onChange: (change: ConversationChange) => void,
+    options: { signal: AbortSignal },
+  ): Promise<void>
   /** Loads the conversation and follows it until `close()`. */
   conversation(
     id: string,
@@ -172,6 +187,7 @@ const ASSET_URL: OptionTable<AssetUrlOptions> = {
 /** The options of the methods. The server checks ranges and contents. */
 const CLIENT_METHODS: MethodTables<Client> = {
   conversations: { 0: { limit: is.number, ...is.all(is.string, 'cursor', 'search') } },
+  followConversations: { 1: { signal: is.required(is.signal) } },
   createConversation: { 0: is.all(is.string, 'id', 'title') },
   forkConversation: { 1: is.all(is.string, 'at', 'id') },
   exportConversation: { 1: { debug: is.boolean, signal: is.signal } },
@@ -311,11 +327,27 @@ function clientOf(transport: Transport): Client {
     assetUrl: (ref, options = {}) => transport.baseUrl + contentPath(ref, options),
     assetContent: async (ref, { signal, ...options } = {}) =>
       request(transport, contentPath(ref, options), { signal }),
+    async followConversations(onChange, { signal }) {
+      let last: string | undefined
+      await followStream(
+        (either) => openStream(transport, '/api/events', last, either),
+        {
+          // Changes before the first connection are not known.
+          onOpen: () => last === undefined && onChange({ type: 'reset' }),
+          onEvent: ({ id, event, data }) => {
+            last = id ?? last
+            onChange(event === 'reset' ? { type: 'reset' } : readChange(data))
+          },
+        },
+        signal,
+      )
+    },
     conversation: (id, options = {}) =>
       followConversation(id, {
         ...options,
         loadPage: (after, signal) => client.events(id, { after, limit: 1000, signal }),
-        openStream: (after, signal) => openStream(transport, id, after, signal),
+        openStream: (after, signal) =>
+          openStream(transport, `${at(id)}/stream?after=${after}`, String(after), signal),
       }),
   }
   return client
@@ -336,14 +368,27 @@ function queryOf(values: object = {}): string {
   return entries.length > 0 ? `?${new URLSearchParams(entries)}` : ''
 }
 
+function readChange(data: string): ConversationChange {
+  const { conversation, deleted } = JSON.parse(data) as {
+    conversation?: wire.ConversationSummary
+    deleted?: string
+  }
+  if (conversation) return { type: 'changed', conversation }
+  // A later version may send other changes.
+  return deleted === undefined ? { type: 'reset' } : { type: 'deleted', id: deleted }
+}
+
+/** @param last The id of the last event that was received. */
 async function openStream(
   transport: Transport,
-  conversation: string,
-  after: number,
+  path: string,
+  last: string | undefined,
   signal: AbortSignal,
 ): Promise<ReadableStream<Uint8Array>> {
-  const headers = { accept: 'text/event-stream', 'last-event-id': String(after) }
-  const path = `${at(conversation)}/stream?after=${after}`
+  const headers = {
+    accept: 'text/event-stream',
+    ...(last === undefined ? {} : { 'last-event-id': last }),
+  }
   const response = await request(transport, path, { headers, signal })
   if (response.body && response.headers.get('content-type')?.includes('text/event-stream')) {
     return response.body

@@ -90,6 +90,7 @@ export type { AssetUrlOptions } from './asset-path.ts'
 export {
   type Client,
   type ClientOptions,
+  type ConversationChange,
   createClient,
   type PageOptions,
   type RowsOptions,

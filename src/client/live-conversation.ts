@@ -3,8 +3,8 @@ import type { LogRecord } from '../core/events/events.ts'
 import { createFold, type Foldable } from '../core/events/fold.ts'
 import { inBackground } from '../core/in-background.ts'
 import type { EventsPage } from '../wire/types.ts'
-import { pause, pauseAfter } from './retry-pause.ts'
-import { readEventStream } from './server-sent-events.ts'
+import { type FollowStreamOptions, followStream } from './follow-stream.ts'
+import type { ServerSentEvent } from './server-sent-events.ts'
 import { ApiError } from './transport.ts'
 
 /**
@@ -30,17 +30,13 @@ export interface LiveConversation {
 }
 
 /** The network of a live conversation, and its time limits in milliseconds. */
-export interface LiveOptions {
+export interface LiveOptions extends FollowStreamOptions {
   loadPage(after: number, signal: AbortSignal): Promise<EventsPage>
   openStream(after: number, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>
   /** The first page, if it was requested already. Null or a failure loads it again. */
   firstPage?: Promise<EventsPage | null>
   /** Minimum time between two notifications. Default: 30. */
   notifyEvery?: number
-  /** A connection without any bytes for this time is dead. Default: 45,000. */
-  idleTimeout?: number
-  /** The first pause before reconnecting; doubles up to 20 times. Default: 500. */
-  retryDelay?: number
 }
 
 /** How many pages are requested at once. */
@@ -128,31 +124,32 @@ class FollowedConversation implements LiveConversation {
   }
 
   async #run(signal: AbortSignal): Promise<void> {
-    const { retryDelay = 500 } = this.#options
-    let failures = 0
-    while (!signal.aborted) {
-      try {
-        if (!this.#loaded) await this.#loadPages(signal)
-        await this.#followStream(signal, () => {
-          failures = 0
-          this.#enter('live')
-        })
-        throw new ApiError(0, 'unreachable', 'The server closed the connection.')
-      } catch (reason) {
-        if (signal.aborted) return
-        const problem = asApiError(reason)
-        if (!problem.transient) return this.#enter('closed', problem)
-        this.#enter(this.#loaded ? 'reconnecting' : 'connecting', problem)
-        await pause(pauseAfter(failures, retryDelay), signal)
-        failures += 1
-      }
+    try {
+      await followStream(
+        (either, alive) => this.#open(either, alive),
+        {
+          onOpen: () => this.#enter('live'),
+          onEvent: (event) => this.#onEvent(event),
+          onLost: (problem) => this.#enter(this.#loaded ? 'reconnecting' : 'connecting', problem),
+        },
+        signal,
+        this.#options,
+      )
+    } catch (problem) {
+      this.#enter('closed', problem as ApiError)
     }
   }
 
-  async #loadPages(signal: AbortSignal): Promise<void> {
+  async #open(signal: AbortSignal, alive: () => void): Promise<ReadableStream<Uint8Array>> {
+    if (!this.#loaded) await this.#loadPages(signal, alive)
+    return this.#options.openStream(this.#position, signal)
+  }
+
+  async #loadPages(signal: AbortSignal, alive: () => void): Promise<void> {
     const stopping = new AbortController()
     try {
       for await (const page of this.#pages(AbortSignal.any([signal, stopping.signal]))) {
+        alive()
         for (const record of page.records) this.#take(record)
         this.#loaded = page.next === null
         if (this.#loaded || this.#position >= 2 * this.#published.position) this.#publish()
@@ -187,36 +184,19 @@ class FollowedConversation implements LiveConversation {
     }
   }
 
-  async #followStream(signal: AbortSignal, onOpen: () => void): Promise<void> {
-    const { openStream, notifyEvery = 30, idleTimeout = 45_000 } = this.#options
-    const connection = new AbortController()
-    const dead = () => connection.abort(new ApiError(0, 'unreachable', 'The connection timed out.'))
-    let watchdog = setTimeout(dead, idleTimeout)
-    const alive = () => {
-      clearTimeout(watchdog)
-      watchdog = setTimeout(dead, idleTimeout)
+  #onEvent({ event, data }: ServerSentEvent): void {
+    if (event === 'deleted') {
+      throw new ApiError(404, 'conversation_not_found', 'The conversation was deleted.')
     }
-    try {
-      const either = AbortSignal.any([signal, connection.signal])
-      const body = await openStream(this.#position, either)
-      onOpen()
-      for await (const { event, data } of readEventStream(body, alive)) {
-        if (event === 'deleted') {
-          throw new ApiError(404, 'conversation_not_found', 'The conversation was deleted.')
-        }
-        // A new conversation has the same id.
-        if (event === 'reset') {
-          this.#folding = createFold()
-          this.#position = 0
-        }
-        const record = event === undefined ? readRecord(data) : null
-        if (record && this.#take(record)) {
-          this.#timer ??= setTimeout(() => this.#publish(), notifyEvery)
-        }
-      }
-    } finally {
-      clearTimeout(watchdog)
-      connection.abort()
+    // A new conversation has the same id.
+    if (event === 'reset') {
+      this.#folding = createFold()
+      this.#position = 0
+    }
+    const record = event === undefined ? readRecord(data) : null
+    if (record && this.#take(record)) {
+      const { notifyEvery = 30 } = this.#options
+      this.#timer ??= setTimeout(() => this.#publish(), notifyEvery)
     }
   }
 }
@@ -230,9 +210,4 @@ function readRecord(data: string): Foldable | null {
   } catch {
     return null
   }
-}
-
-function asApiError(reason: unknown): ApiError {
-  if (reason instanceof ApiError) return reason
-  return new ApiError(0, 'unreachable', 'The connection was lost.', { cause: reason })
 }

@@ -155,6 +155,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'Client.debug[2]': (options) => client.debug('c', 'm', options),
   'Client.events[1]': (options) => client.events('c', options),
   'Client.exportConversation[1]': (options) => client.exportConversation('c', options),
+  'Client.followConversations[1]': (options) => client.followConversations(() => {}, options),
   'Client.forkConversation[1]': (options) => client.forkConversation('c', options),
   'Client.importConversation[1]': (options) => client.importConversation('', options),
   'Client.labels[1]': (options) => client.labels('c', options),

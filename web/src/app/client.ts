@@ -1,5 +1,16 @@
-import { infiniteQueryOptions, QueryCache, QueryClient, queryOptions } from '@tanstack/react-query'
-import { ApiError } from 'byref/client'
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+} from '@tanstack/react-query'
+import {
+  ApiError,
+  type ConversationChange,
+  type ConversationSummary,
+  type ConversationsPage,
+} from 'byref/client'
 import { isRecord } from '../ui/is-record.ts'
 import { client } from './api.ts'
 
@@ -37,8 +48,7 @@ export const infoQuery = queryOptions({
 const PAGE = 50
 
 /**
- * Returns the list of conversations by pages, which is reloaded from time to time, because others may change it.
- * `search` keeps the conversations whose title or text contains it.
+ * Returns the list of conversations by pages, which {@link followConversations} keeps up to date. `search` keeps the conversations whose title or text contains it.
  */
 export function conversationsQuery(search = '') {
   return infiniteQueryOptions({
@@ -48,7 +58,57 @@ export function conversationsQuery(search = '') {
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
     select: ({ pages }) => pages.flatMap(({ conversations }) => conversations),
-    refetchInterval: 15_000,
+  })
+}
+
+type ConversationPages = InfiniteData<ConversationsPage>
+
+/**
+ * Updates the list of conversations as it changes, while the page is visible: a browser has only a few connections for
+ * each server. Returns the function that stops it.
+ */
+export function followConversations(): () => void {
+  let stop: AbortController | null = null
+  const follow = (): void => {
+    if (document.hidden) stop?.abort()
+    if (document.hidden || stop?.signal.aborted === false) return
+    stop = new AbortController()
+    client.followConversations(takeChange, stop).catch(() => {})
+  }
+  document.addEventListener('visibilitychange', follow)
+  follow()
+  return () => {
+    document.removeEventListener('visibilitychange', follow)
+    stop?.abort()
+  }
+}
+
+function takeChange(change: ConversationChange): void {
+  if (change.type === 'reset') return forgetConversations()
+  const id = change.type === 'deleted' ? change.id : change.conversation.id
+  const now = change.type === 'deleted' ? null : change.conversation
+  queries.setQueryData(conversationQuery(id).queryKey, now)
+  queries.setQueryData<ConversationPages>(
+    conversationsQuery().queryKey,
+    (known) => known && { ...known, pages: withChange(known.pages, id, now) },
+  )
+  // Only the server knows what a search finds. A run in progress changes too often to ask each time.
+  if (now?.status === 'running') return
+  void queries.invalidateQueries({
+    queryKey: ['conversations'],
+    predicate: ({ queryKey }) => queryKey[1] !== '',
+  })
+}
+
+/** Puts a changed conversation at the beginning, or removes a deleted one. */
+function withChange(
+  pages: readonly ConversationsPage[],
+  id: string,
+  now: ConversationSummary | null,
+): ConversationsPage[] {
+  return pages.map((page, index) => {
+    const others = page.conversations.filter((one) => one.id !== id)
+    return { ...page, conversations: index === 0 && now ? [now, ...others] : others }
   })
 }
 

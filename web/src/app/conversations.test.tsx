@@ -14,6 +14,19 @@ interface Request {
 
 let requests: Request[] = []
 
+/** The stream of changes of the list. */
+const changes = {
+  controller: null as ReadableStreamDefaultController<Uint8Array> | null,
+  open(signal?: AbortSignal | null): Response {
+    const body = new ReadableStream<Uint8Array>({ start: (one) => void (this.controller = one) })
+    signal?.addEventListener('abort', () => this.controller?.error(signal.reason))
+    return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+  },
+  send(change: { conversation: ConversationSummary } | { deleted: string }): void {
+    this.controller?.enqueue(new TextEncoder().encode(`data: ${JSON.stringify(change)}\n\n`))
+  },
+}
+
 function summary(id: string, change: Partial<ConversationSummary> = {}): ConversationSummary {
   const at = '2026-01-01T12:00:00.000Z'
   return {
@@ -38,6 +51,7 @@ function serve(
   vi.stubGlobal('fetch', async (input: string, init: RequestInit = {}) => {
     const url = new URL(input, 'http://x')
     const { method = 'GET', body } = init
+    if (url.pathname === '/api/events') return changes.open(init.signal)
     if (method === 'GET') return Response.json(pages(url.searchParams))
     const request = {
       ...{ method, path: url.pathname },
@@ -106,6 +120,20 @@ describe('Conversations', () => {
     expect(await screen.findByText(/contains “snow”/)).toBeTruthy()
     fireEvent.keyDown(field, { key: 'Escape' })
     expect(await screen.findByText('Title all')).toBeTruthy()
+  })
+
+  it('shows at once what changes elsewhere', async () => {
+    serve(() => page(summary('a'), summary('b')))
+    await show()
+    await screen.findByText('Title b')
+    await waitFor(() => expect(changes.controller).not.toBeNull())
+    changes.send({ conversation: summary('b', { title: 'Renamed', status: 'waiting' }) })
+    expect(await screen.findByText('Renamed')).toBeTruthy()
+    const titles = () => screen.getAllByRole('link', { name: /Title|Renamed/ })
+    expect(titles()[0]?.textContent).toContain('waiting for you')
+    changes.send({ deleted: 'a' })
+    await waitFor(() => expect(screen.queryByText('Title a')).toBeNull())
+    expect(titles()).toHaveLength(1)
   })
 
   it('loads the next page on request', async () => {

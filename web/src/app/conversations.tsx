@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { MessagesSquare, PanelLeftClose, SearchX, SquarePen } from 'lucide-react'
-import { useRef, useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -10,7 +10,7 @@ import { SearchField } from '../ui/search-field.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import { useNear } from '../ui/use-near.ts'
-import { conversationsQuery } from './client.ts'
+import { conversationsQuery, followConversations, isOffline } from './client.ts'
 import { ConversationLine } from './conversation-line.tsx'
 import { ImportButton } from './import-button.tsx'
 import { closeDrawer, setPanel } from './panels.ts'
@@ -22,6 +22,7 @@ import { WhoAsks } from './who-asks.tsx'
 export function Conversations() {
   const [search, setSearch] = useState('')
   const mayWrite = useMay('member')
+  useEffect(() => (isOffline ? undefined : followConversations()), [])
   return (
     <nav
       aria-label="Conversations"

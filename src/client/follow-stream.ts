@@ -1,0 +1,66 @@
+import { pause, pauseAfter } from './retry-pause.ts'
+import { readEventStream, type ServerSentEvent } from './server-sent-events.ts'
+import { ApiError } from './transport.ts'
+
+/** Time limits of a followed stream, in milliseconds. */
+export interface FollowStreamOptions {
+  /** A connection without any bytes for this time is dead. Default: 45,000. */
+  idleTimeout?: number
+  /** The first pause before reconnecting; doubles up to 20 times. Default: 500. */
+  retryDelay?: number
+}
+
+/** What happens to a followed stream. */
+export interface FollowStreamEvents {
+  onOpen?(): void
+  onEvent(event: ServerSentEvent): void
+  /** The connection was lost. The next one follows. */
+  onLost?(problem: ApiError): void
+}
+
+/**
+ * Follows a stream of server-sent events, and connects again after every interruption. Resolves when the signal is
+ * aborted.
+ *
+ * @param open Opens a connection, again after each interruption. It calls `alive` while it waits for other answers.
+ * @throws ApiError if the server refuses the connection
+ */
+export async function followStream(
+  open: (signal: AbortSignal, alive: () => void) => Promise<ReadableStream<Uint8Array>>,
+  { onOpen, onEvent, onLost }: FollowStreamEvents,
+  signal: AbortSignal,
+  { idleTimeout = 45_000, retryDelay = 500 }: FollowStreamOptions = {},
+): Promise<void> {
+  let failures = 0
+  while (!signal.aborted) {
+    const connection = new AbortController()
+    const dead = () => connection.abort(new ApiError(0, 'unreachable', 'The connection timed out.'))
+    let watchdog = setTimeout(dead, idleTimeout)
+    const alive = () => {
+      clearTimeout(watchdog)
+      watchdog = setTimeout(dead, idleTimeout)
+    }
+    try {
+      const body = await open(AbortSignal.any([signal, connection.signal]), alive)
+      failures = 0
+      onOpen?.()
+      for await (const event of readEventStream(body, alive)) onEvent(event)
+      throw new ApiError(0, 'unreachable', 'The server closed the connection.')
+    } catch (reason) {
+      if (signal.aborted) return
+      const problem = asApiError(reason)
+      if (!problem.transient) throw problem
+      onLost?.(problem)
+      await pause(pauseAfter(failures, retryDelay), signal)
+      failures += 1
+    } finally {
+      clearTimeout(watchdog)
+      connection.abort()
+    }
+  }
+}
+
+function asApiError(reason: unknown): ApiError {
+  if (reason instanceof ApiError) return reason
+  return new ApiError(0, 'unreachable', 'The connection was lost.', { cause: reason })
+}
