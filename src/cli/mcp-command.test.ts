@@ -40,6 +40,29 @@ describe('byref mcp', () => {
     if (helps) expect(status).toBe(0)
   })
 
+  it('tells the client and stderr that the command of the server does not exist', async () => {
+    const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
+    const child = spawn(process.execPath, [cli, 'mcp', 'proxy', '--', 'no-such-command'])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'close')
+    const output = text(child.stdout)
+    let errors = ''
+    // The client asks after the server has failed.
+    for await (const chunk of child.stderr.setEncoding('utf8')) {
+      errors += chunk
+      if (errors.includes('no-such-command')) break
+    }
+    child.stdin.write('{"jsonrpc":"2.0","method":"notifications/progress"}\n')
+    child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n')
+    const why = 'The MCP server cannot be started (spawn no-such-command ENOENT)'
+    expect(errors).toContain(why)
+    expect(JSON.parse(await output)).toMatchObject({
+      id: 1,
+      error: { message: expect.stringContaining(why) },
+    })
+    expect(await ended).toEqual([1, null])
+  })
+
   it.each([
     ['proxy', '--', process.execPath, '-e', 'process.stdin.resume()'],
     ['serve', '--data', ':folder/data'],
