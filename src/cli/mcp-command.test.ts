@@ -22,8 +22,8 @@ describe('byref mcp', () => {
       ['proxy', '--trust', 'quarantine', '--show-images', '--', 'x'],
       '--show-images cannot be used with --trust quarantine, which hides images',
     ],
-    [['proxy', '--quick', '--', 'x'], "Unknown option '--quick'"],
-    [['serve', '--port', '1'], "Unknown option '--port'"],
+    [['proxy', '--quick', '--', 'x'], 'Unknown option "--quick". (byref mcp proxy'],
+    [['serve', '--port', '1'], 'Unknown option "--port"'],
   ])('refuses %j', async (args, message) => {
     await expect(mcpCommand(args)).rejects.toThrow(message)
   })
