@@ -183,7 +183,7 @@ class AgentServer implements Server {
       ...lineageRoutes,
       ...eventRoutes(this.#hub),
       ...assetRoutes,
-      signRoute(this.#auth.key),
+      signRoute(this.#auth),
       ...uploadRoutes,
       ...(uploads ? [uploads.route()] : []),
     ]
