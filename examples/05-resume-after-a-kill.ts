@@ -1,5 +1,5 @@
 // A process is killed in the middle of a run; another goes on where it was, and repeats nothing that has a result.
-// Run it with: node 05-resume-after-a-kill.ts
+// In a project with byref, run it with: node 05-resume-after-a-kill.ts
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
