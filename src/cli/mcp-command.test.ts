@@ -11,6 +11,7 @@ import { command as mcpCommand } from './mcp-command.ts'
 describe('byref mcp', () => {
   it.each([
     [['tunnel'], 'There is no byref mcp tunnel'],
+    [['--', 'x'], 'byref mcp proxy -- <command>'],
     [['proxy'], 'either -- <command> or --url'],
     [['proxy', '--url', 'http://127.0.0.1:1', '--', 'x'], 'either -- <command> or --url'],
     [['proxy', '--url', 'here'], '--url takes a URL, not "here"'],

@@ -38,6 +38,11 @@ const KEPT_DAYS = 30
 
 /** `byref mcp`: an MCP server, or a proxy in front of one, until the client or the server ends. */
 export async function command([name, ...args]: string[]): Promise<number> {
+  if (name === '--') {
+    throw new UsageError(
+      'byref mcp -- misses a word: byref mcp proxy -- <command> (byref mcp --help)',
+    )
+  }
   const task = chooseTask('mcp', HELP, { serve, proxy }, name)
   return task ? task(args) : 2
 }
