@@ -1,4 +1,5 @@
 // A process is killed in the middle of a run; another goes on where it was, and repeats nothing that has a result.
+// In a project with byref, run it with: node 05-resume-after-a-kill.ts
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { appendFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
@@ -34,8 +35,8 @@ const agent = createAgent({ model, tools: [work], log, leaseMs: 500 })
 if (isChild) {
   await agent.run({ conversation: 'job', messages: [{ role: 'user', content: 'Go' }] }).result
 } else {
-  const options = ['--disable-warning=ExperimentalWarning', '--conditions=byref-source']
-  const child = spawn(process.execPath, [...options, fileURLToPath(import.meta.url), folder])
+  const args = [...process.execArgv, fileURLToPath(import.meta.url), folder]
+  const child = spawn(process.execPath, args, { stdio: 'inherit' })
   const [, signal] = await once(child, 'exit')
   console.log('the first process ended by', signal)
   console.log((await agent.resume('job').result).text)

@@ -1,4 +1,5 @@
 import { UsageError } from './cli/terminal.ts'
+import { didYouMean } from './core/check-options.ts'
 import { ByrefError, errorMessage } from './core/errors.ts'
 import { version } from './version.ts'
 
@@ -43,7 +44,10 @@ async function main([name, ...args]: string[]): Promise<number> {
     return 0
   }
   const load = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
-  if (!load) throw new UsageError(`There is no command "${name}": byref --help lists the commands`)
+  if (!load) {
+    const hint = didYouMean(name, Object.keys(COMMANDS))
+    throw new UsageError(`There is no command "${name}".${hint} byref --help lists the commands`)
+  }
   const { HELP: help, command } = await load()
   if (!asksForHelp(args)) return command(args)
   process.stdout.write(help)

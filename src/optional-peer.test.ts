@@ -19,6 +19,7 @@ const USES: Record<string, string> = {
   '@resvg/resvg-js': "(await use('../demo/bar-chart')).drawBarChart({ title: '', bars: [] })",
   'apache-arrow': "table('arrow-table', 'readArrowTable')",
   mammoth: "document('docx')",
+  pg: "(await use('log/postgres-log')).createPostgresLog({ connectionString: 'postgresql://a@127.0.0.1:1/b' }).find('c')",
   'pg-boss': "(await use('hosts/queue')).createQueue({ pool: new pg.Pool() }).isWhole()",
   'read-excel-file':
     "(await use('assets/tables/xlsx-table')).writeSheets({ name: 'x', path: '/x' }).next()",

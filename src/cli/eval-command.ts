@@ -1,6 +1,4 @@
-import { constants } from 'node:fs'
-import { access, writeFile } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { writeFile } from 'node:fs/promises'
 import { type EvalFacts, jsonReport, markdownReport, summarize } from '../../eval/eval-report.ts'
 import { type EvalTask, MODES, type Mode } from '../../eval/eval-task.ts'
 import { type EvaluateOptions, evaluate, IDEAL, type TaskRun } from '../../eval/evaluate.ts'
@@ -18,7 +16,7 @@ import { version } from '../version.ts'
 import { describeModel } from './open-agent.ts'
 import { onFirst } from './stop-signal.ts'
 import { openStorage } from './storage.ts'
-import { note, parseOptions, shown, UsageError, wholeNumber } from './terminal.ts'
+import { checkWritable, note, parseOptions, shown, UsageError, wholeNumber } from './terminal.ts'
 
 /** What `byref eval --help` prints. */
 export const HELP = `byref eval: how well a model uses references, and what they save
@@ -44,7 +42,8 @@ export const HELP = `byref eval: how well a model uses references, and what they
 
 About thirty tasks, each by value (everything inline, the model writes every argument) and by reference. Code decides whether
 a task is done. Progress goes to stderr. Ctrl-C ends the evaluation and reports what there is. Provider errors are repeated,
-and never count as failures of the model. docs/guides/evaluate.md explains the report.
+and never count as failures of the model. node_modules/byref/docs/guides/evaluate.md
+explains the report.
 `
 
 /** Maximum of `--runs` and `--concurrency`. */
@@ -164,13 +163,6 @@ function limit<Option extends '--max-tokens' | '--max-cost'>(
   if (text === undefined) return Infinity
   if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text)
   throw new UsageError(`${option} of byref eval takes a number above 0, not "${text}"`)
-}
-
-/** Checks before the evaluation, because it may cost money. */
-async function checkWritable(file: string): Promise<void> {
-  await access(dirname(resolve(file)), constants.W_OK).catch(() => {
-    throw new UsageError(`Cannot write ${file}: its folder does not exist, or is not writable`)
-  })
 }
 
 /** Returns the model with this name; null for the scripts of the tasks. */

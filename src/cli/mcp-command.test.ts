@@ -11,6 +11,7 @@ import { command as mcpCommand } from './mcp-command.ts'
 describe('byref mcp', () => {
   it.each([
     [['tunnel'], 'There is no byref mcp tunnel'],
+    [['--', 'x'], 'byref mcp proxy -- <command>'],
     [['proxy'], 'either -- <command> or --url'],
     [['proxy', '--url', 'http://127.0.0.1:1', '--', 'x'], 'either -- <command> or --url'],
     [['proxy', '--url', 'here'], '--url takes a URL, not "here"'],
@@ -22,8 +23,8 @@ describe('byref mcp', () => {
       ['proxy', '--trust', 'quarantine', '--show-images', '--', 'x'],
       '--show-images cannot be used with --trust quarantine, which hides images',
     ],
-    [['proxy', '--quick', '--', 'x'], "Unknown option '--quick'"],
-    [['serve', '--port', '1'], "Unknown option '--port'"],
+    [['proxy', '--quick', '--', 'x'], 'Unknown option "--quick". (byref mcp proxy'],
+    [['serve', '--port', '1'], 'Unknown option "--port"'],
   ])('refuses %j', async (args, message) => {
     await expect(mcpCommand(args)).rejects.toThrow(message)
   })
@@ -38,6 +39,29 @@ describe('byref mcp', () => {
     const { status, stdout } = spawnSync(process.execPath, [cli, 'mcp', ...args], { input: '' })
     expect(String(stdout).includes('byref mcp proxy [options] -- <command> [args]')).toBe(helps)
     if (helps) expect(status).toBe(0)
+  })
+
+  it('tells the client and stderr that the command of the server does not exist', async () => {
+    const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
+    const child = spawn(process.execPath, [cli, 'mcp', 'proxy', '--', 'no-such-command'])
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const ended = once(child, 'close')
+    const output = text(child.stdout)
+    let errors = ''
+    // The client asks after the server has failed.
+    for await (const chunk of child.stderr.setEncoding('utf8')) {
+      errors += chunk
+      if (errors.includes('no-such-command')) break
+    }
+    child.stdin.write('{"jsonrpc":"2.0","method":"notifications/progress"}\n')
+    child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n')
+    const why = 'The MCP server cannot be started (spawn no-such-command ENOENT)'
+    expect(errors).toContain(why)
+    expect(JSON.parse(await output)).toMatchObject({
+      id: 1,
+      error: { message: expect.stringContaining(why) },
+    })
+    expect(await ended).toEqual([1, null])
   })
 
   it.each([

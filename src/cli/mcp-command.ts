@@ -24,7 +24,7 @@ with @duckdb/node-api installed, query_tables read them. Everything else passes 
   --show-images  keep images next to their references, so that the model sees them
   --trust        off, track or quarantine; default off. In quarantine every result is a reference without a preview, and
                  messages of the server do not pass; both modes hold calls that act on data of the server. See
-                 docs/integrations/mcp.md
+                 node_modules/byref/docs/integrations/mcp.md
   --header       a header for requests to the URL, "Name: value"; may be repeated
   --data FOLDER --namespace NAME   keep assets there for 30 days, shared with byref assets and with proxies that have the
                  same two options; without them, assets belong to one client and are deleted when it ends
@@ -38,6 +38,11 @@ const KEPT_DAYS = 30
 
 /** `byref mcp`: an MCP server, or a proxy in front of one, until the client or the server ends. */
 export async function command([name, ...args]: string[]): Promise<number> {
+  if (name === '--') {
+    throw new UsageError(
+      'byref mcp -- misses a word: byref mcp proxy -- <command> (byref mcp --help)',
+    )
+  }
   const task = chooseTask('mcp', HELP, { serve, proxy }, name)
   return task ? task(args) : 2
 }

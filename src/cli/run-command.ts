@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises'
-import { basename } from 'node:path'
+import { basename, extname } from 'node:path'
 import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetCreated } from '../core/events/events.ts'
@@ -12,7 +12,7 @@ import { fileSize, importFromDisk } from './import-from-disk.ts'
 import { describeModel, openAgent } from './open-agent.ts'
 import { onFirst } from './stop-signal.ts'
 import { STORAGE, STORAGE_HELP } from './storage.ts'
-import { parseOptions, shown, UsageError } from './terminal.ts'
+import { checkWritable, parseOptions, shown, UsageError } from './terminal.ts'
 
 /** What `byref run --help` prints. */
 export const HELP = `byref run: one question, answered in the terminal
@@ -20,7 +20,7 @@ export const HELP = `byref run: one question, answered in the terminal
   byref run "chart the monthly precipitation" --file seattle-weather.csv --out chart.png
 
   --file          a file to attach; may be repeated. CSV, TSV, JSON and NDJSON become tables
-  --out           save the last image that the run made
+  --out           save the last image that the run made: a name that ends in .png, .jpg, .webp, .gif or .svg
   --conversation  continue this conversation; each run prints its id
 ${STORAGE_HELP}
   --yes           approve every call that waits for approval
@@ -30,6 +30,8 @@ The answer goes to stdout. Calls, references, progress and questions about appro
 terminal, calls that need approval are denied. Ctrl-C cancels the run. The environment chooses the model, as for byref serve
 (see byref serve --help).
 `
+
+const IMAGE_FILES = ['.png', '.jpg', '.jpeg', '.webp', '.gif', '.svg']
 
 /** `byref run`: attaches files, asks, and streams the answer. */
 export async function command(args: string[]): Promise<number> {
@@ -50,6 +52,14 @@ export async function command(args: string[]): Promise<number> {
     throw new UsageError(
       `byref run takes one question: put it in quotes (unexpected argument "${extra}")`,
     )
+  }
+  if (values.out !== undefined) {
+    if (!IMAGE_FILES.includes(extname(values.out).toLowerCase())) {
+      throw new UsageError(
+        `--out saves an image: its name must end in .png, .jpg, .webp, .gif or .svg, not "${values.out}"`,
+      )
+    }
+    await checkWritable(values.out)
   }
   for (const file of values.file) await fileSize(file)
   const { agent, queue, close } = await openAgent(values)
@@ -161,7 +171,7 @@ async function savePicture(agent: Agent, pictures: AssetCreated[], out: string):
   }
   const { bytes } = await agent.assets.get(picture.ref)
   await writeFile(out, bytes)
-  note(`saved ${out} (${bytes.length.toLocaleString('en')} bytes)`)
+  note(`saved ${out} (${picture.mime}, ${bytes.length.toLocaleString('en')} bytes)`)
 }
 
 function shorten(text: string): string {

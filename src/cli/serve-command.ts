@@ -83,7 +83,9 @@ export async function command(args: string[]): Promise<number> {
     await worker?.start()
     say('byref', listening.url)
     say('data', queue ? 'PostgreSQL' : folder)
-    say('model', describeModel(agent.model))
+    // A server that leaves all work to others asks no model.
+    if (queue && worker === null) say('work', 'left to byref work')
+    else say('model', describeModel(agent.model))
     if (resumed > 0) say('note', `${resumed} conversation(s) were running and are resumed`)
     await stop
     const closed = listening.close()

@@ -1,5 +1,40 @@
-import { describe, expect, it } from 'vitest'
-import { shown } from './terminal.ts'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { checkWritable, chooseTask, parseOptions, shown } from './terminal.ts'
+
+describe('parseOptions', () => {
+  const options = { out: { type: 'string' }, yes: { type: 'boolean' } } as const
+
+  it.each([
+    ['--uot', 'Unknown option "--uot". Did you mean "--out"? (byref run --help)'],
+    ['--colour', 'Unknown option "--colour". (byref run --help)'],
+    ['-o', 'Unknown option "-o". (byref run --help)'],
+    ['--out', "Option '--out <value>' argument missing (byref run --help)"],
+  ])('names the option that was meant: %s', (arg, message) => {
+    expect(() => parseOptions('run', [arg], { options })).toThrow(
+      expect.objectContaining({ message }),
+    )
+  })
+})
+
+describe('chooseTask', () => {
+  it('names the task that was meant', () => {
+    const choose = () => chooseTask('mcp', '', { serve: 1, proxy: 2 }, 'prxoy')
+    expect(choose).toThrow('There is no byref mcp prxoy. Did you mean "proxy"? Valid: serve, proxy')
+  })
+})
+
+describe('checkWritable', () => {
+  it('takes a name in a folder that exists', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'byref-out-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    await checkWritable(join(folder, 'chart.png'))
+    await expect(checkWritable(join(folder, 'no/chart.png'))).rejects.toThrow('does not exist')
+    await expect(checkWritable(folder)).rejects.toThrow('it is a folder')
+  })
+})
 
 describe('shown', () => {
   it('writes out what a terminal would obey or hide', () => {

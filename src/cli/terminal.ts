@@ -1,4 +1,8 @@
+import { constants } from 'node:fs'
+import { access, stat } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util'
+import { didYouMean } from '../core/check-options.ts'
 import { errorMessage } from '../core/errors.ts'
 
 /** A wrong command line. The message says how to write it. Ends the program with status 2. */
@@ -21,11 +25,21 @@ export function parseOptions<T extends ParseArgsOptionsConfig>(
   try {
     parsed = parseArgs({ args, options, allowPositionals: true })
   } catch (error) {
-    throw new UsageError(`${errorMessage(error)} (byref ${command} --help)`)
+    const message = unknownOption(error, Object.keys(options)) ?? errorMessage(error)
+    throw new UsageError(`${message} (byref ${command} --help)`)
   }
   const extra = parsed.positionals[most]
   if (extra === undefined) return parsed
   throw new UsageError(`Unexpected argument "${extra}" (byref ${command} --help)`)
+}
+
+/** Returns the message for an unknown option, with the option that was probably meant; null for other errors. */
+function unknownOption(error: unknown, names: readonly string[]): string | null {
+  const { code } = Object(error) as { code?: unknown }
+  const [, option] = /^Unknown option '(.+?)'/.exec(errorMessage(error)) ?? []
+  if (code !== 'ERR_PARSE_ARGS_UNKNOWN_OPTION' || option === undefined) return null
+  const options = names.map((name) => `--${name}`)
+  return `Unknown option "${option}".${didYouMean(option, options)}`
 }
 
 /** Returns the subcommand with this name. Without a name it prints the help and gives null. @throws UsageError */
@@ -42,7 +56,7 @@ export function chooseTask<Task>(
   const task = Object.hasOwn(tasks, name) ? tasks[name] : undefined
   if (task !== undefined) return task
   throw new UsageError(
-    `There is no byref ${command} ${name}. Valid: ${Object.keys(tasks).join(', ')} (byref ${command} --help)`,
+    `There is no byref ${command} ${name}.${didYouMean(name, Object.keys(tasks))} Valid: ${Object.keys(tasks).join(', ')} (byref ${command} --help)`,
   )
 }
 
@@ -54,6 +68,15 @@ export function wholeNumber(option: string, text: string, most = Number.MAX_SAFE
   if (/^\d+$/.test(text) && Number(text) <= most) return Number(text)
   const range = most === Number.MAX_SAFE_INTEGER ? '' : ` from 0 to ${most}`
   throw new UsageError(`${option} takes a whole number${range}, not "${text}"`)
+}
+
+/** Checks before long work that its result can be written to a file. @throws UsageError */
+export async function checkWritable(file: string): Promise<void> {
+  await access(dirname(resolve(file)), constants.W_OK).catch(() => {
+    throw new UsageError(`Cannot write ${file}: its folder does not exist, or is not writable`)
+  })
+  const existing = await stat(file).catch(() => null)
+  if (existing?.isDirectory()) throw new UsageError(`Cannot write ${file}: it is a folder`)
 }
 
 /** Writes a result to stdout: as JSON, or as text. */

@@ -44,6 +44,11 @@ describe('createClient', () => {
     expect(seen.map(({ headers }) => headers.get('last-event-id'))).toEqual([null, 'f-1'])
   })
 
+  it('shows how a URL is given', () => {
+    const code = () => createClient('http://127.0.0.1:4114' as never)
+    expect(code).toThrow(`createClient({ baseUrl: 'http://127.0.0.1:4114' })`)
+  })
+
   it('deletes a message', async () => {
     const { client, seen } = fake(() => new Response(null, { status: 204 }))
     await client.deleteMessage('c', 'm/1')

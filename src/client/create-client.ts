@@ -5,6 +5,7 @@ import {
   type MethodTables,
   type OptionTable,
 } from '../core/check-options.ts'
+import { ByrefError } from '../core/errors.ts'
 import type * as wire from '../wire/types.ts'
 import { type AssetUrlOptions, assetPath, contentPath } from './asset-path.ts'
 import { followStream } from './follow-stream.ts'
@@ -245,6 +246,12 @@ const CLIENT_METHODS: MethodTables<Client> = {
 
 /** Makes a client of the server at `baseUrl`, for browsers and Node. */
 export function createClient(options: ClientOptions = {}): Client {
+  if (typeof options === 'string') {
+    throw new ByrefError(
+      'config_invalid',
+      `createClient takes an object of options: createClient({ baseUrl: '${options}' })`,
+    )
+  }
   checkOptions('createClient', options, CLIENT_OPTIONS)
   const { baseUrl = '', token } = options
   const client = clientOf({

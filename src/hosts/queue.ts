@@ -10,7 +10,12 @@ import { optionalPeer } from '../optional-peer.ts'
 import { Database } from '../postgres/database.ts'
 import type { Listening } from '../postgres/listening.ts'
 import { databaseError } from '../postgres/postgres-errors.ts'
-import { POSTGRES_OPTIONS, type PostgresOptions, poolOf } from '../postgres/postgres-options.ts'
+import {
+  type LazyPool,
+  POSTGRES_OPTIONS,
+  type PostgresOptions,
+  poolOf,
+} from '../postgres/postgres-options.ts'
 
 /**
  * Options of {@link createQueue}: the log's database, and the schema of the queue's tables (default
@@ -83,7 +88,7 @@ export function createQueue(options: HostQueueOptions): HostQueue {
 class BossQueue implements HostQueue {
   readonly #schema: string
   readonly #channel: string
-  readonly #pool: ReturnType<typeof poolOf>
+  readonly #pool: LazyPool
   readonly #database: Database
   /** The queues of pg-boss that exist. */
   readonly #queues = new Map<string, Promise<void>>()
@@ -97,10 +102,9 @@ class BossQueue implements HostQueue {
     this.#schema = options.schema ?? DEFAULT_SCHEMA
     this.#channel = `${this.#schema}_due`.slice(-63)
     this.#pool = poolOf(options)
-    const { pool } = this.#pool
     this.#database = new Database(
-      { pool, schema: this.#schema },
-      { owner: OWNER, migrate: async () => {} },
+      { ...options, schema: this.#schema },
+      { owner: OWNER, migrate: async () => {}, pool: this.#pool },
     )
   }
 
@@ -141,7 +145,8 @@ class BossQueue implements HostQueue {
         await boss.insert(queue, some.map(jobOf), { returnId: false })
       }
       if (due.length === 0) return
-      await this.#pool.pool.query('SELECT pg_notify($1, $2)', [this.#channel, ''])
+      const pool = await this.#pool.open()
+      await pool.query('SELECT pg_notify($1, $2)', [this.#channel, ''])
     })
   }
 
@@ -220,13 +225,12 @@ class BossQueue implements HostQueue {
     const boss = await this.#opening?.catch(() => null)
     await boss?.stop({ graceful: false })
     await this.#database.close()
-    const { pool, isOwn } = this.#pool
-    if (isOwn) await pool.end()
+    await this.#pool.close()
   }
 
   async #start(): Promise<PgBoss> {
     const { PgBoss } = await optionalPeer('pg-boss', 'A queue')
-    const { pool } = this.#pool
+    const pool = await this.#pool.open()
     const boss = new PgBoss({
       db: { executeSql: (text: string, values?: unknown[]) => pool.query(text, values) },
       schema: this.#schema,

@@ -47,6 +47,14 @@ describe('createSqliteLog', () => {
     await second.close()
   })
 
+  it('creates the folder of its file', async () => {
+    const path = join(folder, 'a/b/log.sqlite')
+    await createSqliteLog(path).close()
+    expect(existsSync(path)).toBe(true)
+    const below = join(path, 'c/log.sqlite')
+    expect(() => createSqliteLog(below)).toThrow(/^The folder ".*" of the conversation log cannot/)
+  })
+
   it('is written by two at once without loss', async () => {
     const path = file()
     const one = createSqliteLog(path)

@@ -48,7 +48,7 @@ export interface SqliteLogOptions {
 /**
  * Makes a log in one SQLite file, with Node's `node:sqlite`. What resolves has reached the disk (WAL, `synchronous=FULL`), and
  * concurrent appends share one sync. Several processes on one machine may use the file. Leases use the machine's clock. The
- * file is created if it is missing; its folder must exist. A busy file is opened at its first use.
+ * file and its folder are created if they are missing. A busy file is opened at its first use.
  *
  * @param path A file's path, or `:memory:`.
  * @throws ByrefError `log_failed` for a file that cannot be opened, is not a database, or was written by a newer byref;

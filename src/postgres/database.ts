@@ -4,7 +4,7 @@ import { ByrefError } from '../core/errors.ts'
 import { onceResolved } from '../core/once-resolved.ts'
 import { dedicatedConnection, Listening, type ListenOptions } from './listening.ts'
 import { type DatabaseOwner, databaseError, endsConnection } from './postgres-errors.ts'
-import { type PostgresOptions, poolOf, schemaOf } from './postgres-options.ts'
+import { type LazyPool, type PostgresOptions, poolOf, schemaOf } from './postgres-options.ts'
 
 /** A row by its columns. Integers are numbers; everything else is text, a boolean or null. */
 export type Row = Record<string, unknown>
@@ -23,6 +23,8 @@ export interface DatabaseOptions {
   owner: DatabaseOwner
   /** Migrates the tables to this version. It is called before the first use, and again after a failure. */
   migrate(database: Database): Promise<void>
+  /** A pool that another user closes. Default: that of the options. */
+  pool?: LazyPool
 }
 
 /** The default for bigint and numeric is text, but our values fit in a number. */
@@ -36,7 +38,8 @@ const TYPES = {
 /** A database, as one log, store or queue uses it. Nothing holds a connection while it waits for another one. */
 export class Database {
   readonly schema: string
-  readonly #pool: ReturnType<typeof poolOf>
+  readonly #pool: LazyPool
+  readonly #closesPool: boolean
   readonly #owner: DatabaseOwner
   /** Creates the tables. */
   readonly #ready: () => Promise<void>
@@ -45,9 +48,10 @@ export class Database {
   #closing: Promise<void> | null = null
 
   /** @throws ByrefError `config_invalid` */
-  constructor(options: PostgresOptions, { owner, migrate }: DatabaseOptions) {
+  constructor(options: PostgresOptions, { owner, migrate, pool }: DatabaseOptions) {
     this.schema = schemaOf(options)
-    this.#pool = poolOf(options)
+    this.#pool = pool ?? poolOf(options)
+    this.#closesPool = pool === undefined
     this.#owner = owner
     this.#ready = onceResolved(() => migrate(this))
   }
@@ -94,7 +98,7 @@ export class Database {
 
   /** Returns a dedicated connection, not from the pool, until `end`. */
   async connect(): Promise<{ query: Query; end(): Promise<void> }> {
-    const client = dedicatedConnection(this.#pool.pool)
+    const client = await dedicatedConnection(this.#pool)
     try {
       await client.connect()
     } catch (error) {
@@ -106,7 +110,7 @@ export class Database {
 
   /** Listens for notifications on a dedicated connection. */
   listen(options: ListenOptions): Listening {
-    return new Listening(this.#pool.pool, options)
+    return new Listening(this.#pool, options)
   }
 
   /** Closes after every use has ended; `last` runs just before. */
@@ -114,14 +118,15 @@ export class Database {
     this.#closing ??= (async () => {
       while (this.#uses.size > 0) await Promise.allSettled(this.#uses)
       await last?.()
-      if (this.#pool.isOwn) await this.#pool.pool.end()
+      if (this.#closesPool) await this.#pool.close()
     })()
     return this.#closing
   }
 
   async #withClient<T>(work: (query: Query, spoiled: { yes: boolean }) => Promise<T>): Promise<T> {
     const spoiled = { yes: false }
-    const client = await this.#pool.pool.connect().catch((error) => {
+    const pool = await this.#pool.open()
+    const client = await pool.connect().catch((error) => {
       throw databaseError(error, this.#owner)
     })
     try {

@@ -1,5 +1,6 @@
-import { Client, type Pool } from 'pg'
+import type { Client } from 'pg'
 import { inBackground } from '../core/in-background.ts'
+import { clientOf, type LazyPool } from './postgres-options.ts'
 
 /** Options of {@link Listening}. */
 export interface ListenOptions {
@@ -15,10 +16,11 @@ const RETRY_MS = { first: 100, most: 2_000 }
 /**
  * Returns a connection with the options of the pool, but outside of it: it lasts long and takes no place in the pool.
  */
-export function dedicatedConnection(pool: Pool): Client {
+export async function dedicatedConnection(pool: LazyPool): Promise<Client> {
+  const { options } = await pool.open()
   // The pool's options hide the password. A connection that listens may wait for any time.
-  const { password } = pool.options
-  const client = new Client({ ...pool.options, password, query_timeout: undefined })
+  const { password } = options
+  const client = await clientOf({ ...options, password, query_timeout: undefined })
   // Whoever uses a lost connection next gets an error.
   client.on('error', () => {})
   return client
@@ -26,7 +28,7 @@ export function dedicatedConnection(pool: Pool): Client {
 
 /** Listens for notifications on a dedicated connection, and connects again when it is lost. */
 export class Listening {
-  readonly #pool: Pool
+  readonly #pool: LazyPool
   readonly #options: ListenOptions
   #client: Client | null = null
   #isUp = false
@@ -34,7 +36,7 @@ export class Listening {
   #failures = 0
   #timer: NodeJS.Timeout | undefined
 
-  constructor(pool: Pool, options: ListenOptions) {
+  constructor(pool: LazyPool, options: ListenOptions) {
     this.#pool = pool
     this.#options = options
     inBackground('Connecting', this.#connect())
@@ -56,7 +58,9 @@ export class Listening {
 
   async #connect(): Promise<void> {
     const { channels, onNotification, onListening } = this.#options
-    const client = dedicatedConnection(this.#pool)
+    // If the package pg is missing, every use of the database says so.
+    const client = await dedicatedConnection(this.#pool).catch(() => null)
+    if (client === null || this.#ended) return
     this.#client = client
     client.on('error', () => this.#lost(client))
     client.on('end', () => this.#lost(client))

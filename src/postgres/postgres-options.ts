@@ -1,7 +1,8 @@
-import type { Pool } from 'pg'
-import pg from 'pg'
+import type { Client, ClientConfig, Pool } from 'pg'
 import { is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
+import { onceResolved } from '../core/once-resolved.ts'
+import { optionalPeer } from '../optional-peer.ts'
 
 /** A database and a schema. */
 export type PostgresOptions = (
@@ -46,35 +47,78 @@ export function schemaOf({ schema = 'byref' }: { schema?: string }): string {
   )
 }
 
-/** Returns the pool of the options, and whether we must close it. @throws ByrefError `config_invalid` */
-export function poolOf(options: PostgresOptions): { pool: Pool; isOwn: boolean } {
-  if ('pool' in options) return { pool: withErrorListener(options.pool), isOwn: false }
-  const { connectionString, maxConnections = 10 } = options
-  if (!/^(postgres|postgresql|socket):/.test(connectionString) || !isReadable(connectionString)) {
-    // No text and no cause: both contain the password.
-    throw new ByrefError(
-      'config_invalid',
-      'The connection string of PostgreSQL is invalid: write postgresql://user:password@host:5432/database, with special characters of the password escaped, such as %40 for @',
-    )
-  }
-  const pool = new pg.Pool({
-    connectionString,
-    max: maxConnections,
-    ...LIMITS,
-    application_name: 'byref',
-    keepAlive: true,
-    allowExitOnIdle: true,
-  })
-  return { pool: withErrorListener(pool), isOwn: true }
+/** A pool. The package `pg` is loaded at the first use. */
+export interface LazyPool {
+  /** @throws ByrefError `dependency_missing`, `config_invalid` */
+  open(): Promise<Pool>
+  /** Does nothing to a pool of the caller. */
+  close(): Promise<void>
 }
 
-function isReadable(connectionString: string): boolean {
+/** Returns the pool of the options. @throws ByrefError `config_invalid` */
+export function poolOf(options: PostgresOptions): LazyPool {
+  if ('pool' in options) {
+    const pool = withErrorListener(options.pool)
+    return { open: async () => pool, close: async () => {} }
+  }
+  const { connectionString, maxConnections = 10 } = options
+  if (!/^(postgres|postgresql|socket):/.test(connectionString) || !isUrl(connectionString)) {
+    throw invalidString()
+  }
+  let opened: Pool | null = null
+  return {
+    open: onceResolved(async () => {
+      const { default: pg } = await loadPg()
+      try {
+        new pg.Client({ connectionString })
+      } catch {
+        throw invalidString()
+      }
+      opened = withErrorListener(
+        new pg.Pool({
+          connectionString,
+          max: maxConnections,
+          ...LIMITS,
+          application_name: 'byref',
+          keepAlive: true,
+          allowExitOnIdle: true,
+        }),
+      )
+      return opened
+    }),
+    async close() {
+      await opened?.end()
+    },
+  }
+}
+
+/** Makes a connection that belongs to no pool. @throws ByrefError `dependency_missing` */
+export async function clientOf(config: ClientConfig): Promise<Client> {
+  const { default: pg } = await loadPg()
+  return new pg.Client(config)
+}
+
+function loadPg() {
+  return optionalPeer('pg', 'PostgreSQL')
+}
+
+function isUrl(connectionString: string): boolean {
   try {
-    new pg.Client({ connectionString })
+    // The host may be missing after a user: the default is this machine.
+    const { username, password } = new URL(connectionString.replace('@/', '@localhost/'))
+    decodeURIComponent(username + password)
     return true
   } catch {
     return false
   }
+}
+
+/** It has no text of the connection string and no cause: both contain the password. */
+function invalidString(): ByrefError {
+  return new ByrefError(
+    'config_invalid',
+    'The connection string of PostgreSQL is invalid: write postgresql://user:password@host:5432/database, with special characters of the password escaped, such as %40 for @',
+  )
 }
 
 const knownPools = new WeakSet<Pool>()

@@ -174,4 +174,19 @@ describe('signed addresses of assets', () => {
     const field = await sign({ path: 'content' })
     expect(await (await api.ask(field.url)).json()).toBe('one')
   })
+
+  it('are refused by a server with tokens and without a secret', async () => {
+    const verify = async () => ({ subject: 'ada', namespace: null, role: 'owner' }) as const
+    const failures: unknown[] = []
+    const log = { info() {}, error: (failure: unknown) => void failures.push(failure) }
+    const unsigned = openApi([], { auth: { verify }, log })
+    const answer = await unsigned.ask('/api/assets/a1/sign', {
+      ...{ method: 'POST', token: 'x', json: {} },
+    })
+    expect(answer.status).toBe(500)
+    expect(await answer.json()).toMatchObject({ error: { code: 'config_invalid' } })
+    expect(failures).toMatchObject([
+      { err: { message: expect.stringContaining('give createServer a secret in auth') } },
+    ])
+  })
 })

@@ -13,6 +13,12 @@ const files = {
   'assets/main-DY4YfrkT.js': 'main()',
   'assets/first.js': 'first()',
   'samples/index.json': '[]',
+  'main.js': 'start()',
+  'fonts/a b.woff2': 'font',
+  'about.html': '<h1>About</h1>',
+  '.env': 'SECRET=1',
+  '.git/config': 'secret',
+  '.well-known/security.txt': 'Contact: …',
 }
 
 beforeAll(() => {
@@ -24,11 +30,14 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-const get = (path: string) => appFiles(folder).request(path)
+const get = (path: string, headers: Record<string, string> = {}) =>
+  appFiles(folder).request(path, { headers })
+const AS_PAGE = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
 describe('appFiles', () => {
   it('gives the files of the app, those named by their content for good', async () => {
     for (const [name, text] of Object.entries(files)) {
+      if (/^\.(env|git)/.test(name)) continue
       expect([name, await (await get(`/${name === 'index.html' ? '' : name}`)).text()]).toEqual([
         name,
         text,
@@ -37,7 +46,12 @@ describe('appFiles', () => {
     const script = await get('/assets/main-DY4YfrkT.js')
     expect(script.headers.get('cache-control')).toContain('immutable')
     expect((await get('/assets/first.js')).headers.get('cache-control')).toBeNull()
-    expect((await get('/')).headers.get('cache-control')).toBe('no-cache')
+    expect((await get('/main.js')).headers.get('content-type')).toContain('text/javascript')
+    for (const page of ['/', '/about.html']) {
+      const { headers } = await get(page)
+      expect(headers.get('cache-control')).toBe('no-cache')
+      expect(headers.get('content-security-policy')).toMatch(/script-src 'self';/)
+    }
   })
 
   it('gives its page for every address in it, also of fields with a dot, under a policy', async () => {
@@ -48,15 +62,22 @@ describe('appFiles', () => {
       '/assets/rain.csv',
       '/assets/a1/content/files/read.me',
     ]) {
-      const page = await get(path)
+      const page = await get(path, AS_PAGE)
       expect([path, page.status, await page.text()]).toEqual([path, 200, PAGE])
       expect(page.headers.get('content-security-policy')).toMatch(/script-src 'self';/)
     }
   })
 
   it('gives no page where a file was asked for', async () => {
-    for (const path of ['/assets/main-00000000.js', '/samples/none.json']) {
+    for (const path of ['/assets/main-00000000.js', '/samples/none.json', '/none.js', '/a/b.png']) {
       expect([path, (await get(path)).status]).toEqual([path, 404])
+    }
+    expect(await (await get('/assets/a1')).text()).toBe(PAGE)
+  })
+
+  it('gives no hidden files, and none outside of its folder', async () => {
+    for (const path of ['/.env', '/.git/config', '/..%2fsecret.txt', '/%2e%2e/secret.txt']) {
+      expect(await (await get(path, AS_PAGE)).text()).toBe(PAGE)
     }
   })
 

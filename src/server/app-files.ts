@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { serveStatic } from '@hono/node-server/serve-static'
-import { Hono, type MiddlewareHandler } from 'hono'
+import { Hono } from 'hono'
 import { packageFile } from '../package-file.ts'
 
 // Only scripts of the workbench run, and nothing loads from other sites: files and answers of models cannot send anything.
@@ -18,14 +18,18 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Lets browsers cache files whose names contain a hash of their content, such as `main-DY4YfrkT.js`. */
-const cachedByHash: MiddlewareHandler = async (c, next) => {
-  await next()
-  const hasHash = /-[\w-]{8}\.\w+$/.test(c.req.path)
-  if (c.res.ok && hasHash) c.header('cache-control', 'public, max-age=31536000, immutable')
-}
+/** Files that the server does not give: `.env`, `.git/config`. Only `.well-known` is public. */
+const HIDDEN = /\/\.(?!well-known\/)/
 
-/** Serves the files of the workbench, and its page for every other path, so that each view has a URL. */
+/** Lets browsers cache files whose names contain a hash of their content, such as `main-DY4YfrkT.js`. */
+const HASHED = /^\/assets\/[^/]+-[\w-]{8}\.(?:js|css)$/
+
+const EXTENSION = /\.[^/.]+$/
+
+/**
+ * Serves the files of a folder, by default of the workbench, and its page for every other path, so that each view has a
+ * URL. A missing file is 404: a path with an extension, unless a browser opens it as a page.
+ */
 export function appFiles(folder: string | null = packageFile('dist/web')): Hono {
   const app = new Hono()
   const page = `${folder}/index.html`
@@ -34,16 +38,26 @@ export function appFiles(folder: string | null = packageFile('dist/web')): Hono 
       return c.text('The workbench is not built: run npm run build:web. The API is at /api.', 404)
     })
   }
-  const files = serveStatic({ root: folder })
-  const compressed = serveStatic({ root: folder, precompressed: true })
-  app.get('/assets/:file{[^/]+\\.(?:js|css)}', cachedByHash, compressed, (c) => c.notFound())
-  app.get('/samples/*', files, (c) => c.notFound())
-  app.use('/offline.html', files)
-  app.use('/:file{.+\\.(?:svg|png|ico|webmanifest|txt)}', files)
+  const file = serveStatic({ root: folder, precompressed: true })
+  app.get('*', async (c, next) => {
+    const found = HIDDEN.test(c.req.path) ? undefined : await file(c, async () => {})
+    if (!found) return next()
+    if (found.headers.get('content-type')?.startsWith('text/html')) return asPage(found)
+    if (HASHED.test(c.req.path)) {
+      found.headers.set('cache-control', 'public, max-age=31536000, immutable')
+    }
+    return found
+  })
   app.get('*', async (c) => {
-    c.header('content-security-policy', POLICY)
-    c.header('cache-control', 'no-cache')
-    return c.html(await readFile(page, 'utf8'))
+    const isPage = c.req.header('accept')?.includes('text/html')
+    if (EXTENSION.test(c.req.path) && !isPage) return c.notFound()
+    return asPage(c.html(await readFile(page, 'utf8')))
   })
   return app
+}
+
+function asPage(response: Response): Response {
+  response.headers.set('content-security-policy', POLICY)
+  response.headers.set('cache-control', 'no-cache')
+  return response
 }

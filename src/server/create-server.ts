@@ -68,7 +68,7 @@ export interface ServerOptions extends ServedAgents {
   allowedHosts?: readonly string[]
   /** Origins of other sites whose pages may use it (CORS), such as `https://app.example`. Default: none. */
   allowedOrigins?: readonly string[]
-  /** The folder of the built workbench; null for none. Default: the one in the package. */
+  /** The folder of a web app with an `index.html`; null for none. Default: the workbench in the package. */
   app?: string | null
   /** A folder for resumable uploads (tus). Without it there are none. */
   uploads?: string
@@ -183,7 +183,7 @@ class AgentServer implements Server {
       ...lineageRoutes,
       ...eventRoutes(this.#hub),
       ...assetRoutes,
-      signRoute(this.#auth.key),
+      signRoute(this.#auth),
       ...uploadRoutes,
       ...(uploads ? [uploads.route()] : []),
     ]

@@ -1,10 +1,12 @@
-import { ByrefError } from '../core/errors.ts'
+import { ByrefError, errorMessage } from '../core/errors.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { closeFile, type FileKind, type OpenFile, openFile } from './open-file.ts'
 import { busyError, type FileOwner, fileError, isBusy, isSqliteError } from './sqlite-errors.ts'
 import type { TransactionHooks, TransactionStatements, Write } from './write-queue.ts'
 import { writeQueue } from './write-queue.ts'
 
+const { mkdirSync } = nodeBuiltin('node:fs')
+const { dirname } = nodeBuiltin('node:path')
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
 /** The connection of a log or store to its file. No call blocks while another process writes. */
@@ -29,7 +31,11 @@ export interface ConnectOptions<S> {
   busyTimeoutMs?: number
 }
 
-/** @throws What opening throws, except for a busy file, which is opened at its first use. */
+/**
+ * Opens the file, and creates it and its folder if they are missing.
+ *
+ * @throws What opening throws, except for a busy file, which is opened at its first use.
+ */
 export function connect<S extends TransactionStatements>(
   options: ConnectOptions<S>,
 ): Connection<S> {
@@ -76,6 +82,7 @@ export function connect<S extends TransactionStatements>(
     if (file) closeFile(file)
   }
 
+  makeFolder(owner)
   try {
     open()
   } catch (error) {
@@ -102,6 +109,20 @@ export function connect<S extends TransactionStatements>(
       closing ??= end()
       return closing
     },
+  }
+}
+
+function makeFolder({ path, what, failed }: FileOwner): void {
+  if (path === ':memory:') return
+  const folder = dirname(path)
+  try {
+    mkdirSync(folder, { recursive: true })
+  } catch (cause) {
+    throw new ByrefError(
+      failed,
+      `The folder "${folder}" of the ${what} cannot be created (${errorMessage(cause)}): create it, or choose another path`,
+      { cause },
+    )
   }
 }
 

@@ -144,7 +144,7 @@ async function started(child: ChildProcess): Promise<ServerProcess> {
   child.once('close', () => {
     isOver = true
   })
-  while (!/^model .*\n/m.test(output.stdout)) {
+  while (!/^(model|work) .*\n/m.test(output.stdout)) {
     if (isOver) throw new Error(`The server ended: ${output.stderr}`)
     await Promise.race([once(child.stdout as NonNullable<ChildProcess['stdout']>, 'data'), ended])
   }

@@ -72,6 +72,8 @@ describe('byref serve and byref work on one database', () => {
       [1, 2].map(async () => killedInTheEnd(await serve(data, env, { args }))),
     )
     const workers = [1, 2].map(() => killedInTheEnd(start(['work', '--data', data], env)))
+    expect(servers[0]?.greeting).toMatch(/^work +left to byref work$/m)
+    expect(servers[0]?.greeting).not.toMatch(/^model/m)
     const [one, other] = servers.map(({ url }) => createClient({ baseUrl: url }))
     if (!one || !other) throw new Error('Two servers were started')
 

@@ -50,11 +50,10 @@ export async function ask(options) {
  * The answers without questions.
  *
  * @param {Options} options
- * @param {NodeJS.ProcessEnv} [env]
  * @returns {Answers}
  * @throws {UsageError} that names the missing flags, unless `--yes` takes the defaults
  */
-export function answersOf(options, env = process.env) {
+export function answersOf(options) {
   const { folder, template, provider } = options
   if (!options.yes) {
     const missing = [
@@ -62,12 +61,9 @@ export function answersOf(options, env = process.env) {
       template === null && `--template ${TEMPLATE_NAMES.join('|')}`,
       provider === null && `--provider ${PROVIDER_NAMES.join('|')}`,
     ].filter((one) => one !== false)
-    // npm takes flags that are not behind "--" for its own.
-    const swallowed = env.npm_config_template ?? env.npm_config_provider
-    const hint = swallowed === undefined ? '' : ' With npm, write -- before the flags.'
     if (missing.length > 0) {
       throw new UsageError(
-        `There is no terminal to ask in. Missing: ${missing.join(', ')}. Or take the defaults with --yes.${hint}`,
+        `There is no terminal to ask in. Missing: ${missing.join(', ')}. Or take the defaults with --yes.`,
       )
     }
   }

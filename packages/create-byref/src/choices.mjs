@@ -1,8 +1,13 @@
 /**
+ * A script of the project with its arguments, and what it does.
+ *
+ * @typedef {{ script: readonly string[], about: string }} Command
+ */
+
+/**
  * @typedef {object} Template
  * @property {string} hint What it is, for the person who chooses.
- * @property {readonly string[]} run The script that runs it, with its arguments.
- * @property {readonly string[]} next The script to run after that.
+ * @property {readonly Command[]} commands For the README. The first two are also printed as the next steps.
  */
 
 /**
@@ -14,14 +19,32 @@
  * @property {readonly string[]} env Lines of .env and .env.example. `{{baseUrl}}` and `{{model}}` are replaced.
  */
 
-/** @satisfies {Record<string, Template>} */
+/** @type {Record<'chat' | 'terminal' | 'mcp-proxy', Template>} */
 export const TEMPLATES = {
-  chat: { hint: 'a chat in the browser: Next.js with useChat', run: ['dev'], next: ['build'] },
-  terminal: { hint: 'an agent in the terminal', run: ['start'], next: ['start', '--resume'] },
+  chat: {
+    hint: 'a chat in the browser: Next.js with useChat',
+    commands: [
+      { script: ['dev'], about: 'http://localhost:3000' },
+      { script: ['build'], about: 'builds it for production' },
+      { script: ['start'], about: 'serves what was built' },
+      { script: ['types'], about: 'checks the types' },
+    ],
+  },
+  terminal: {
+    hint: 'an agent in the terminal',
+    commands: [
+      { script: ['start'], about: 'asks for questions' },
+      { script: ['start', '--resume'], about: 'continues the last conversation' },
+      { script: ['start', '"How much rain fell in 2025?"'], about: 'answers one question' },
+      { script: ['types'], about: 'checks the types' },
+    ],
+  },
   'mcp-proxy': {
     hint: 'a proxy for MCP servers, for Claude Desktop and Cursor',
-    run: ['try'],
-    next: ['types'],
+    commands: [
+      { script: ['try'], about: 'asks a model that uses the server through the proxy' },
+      { script: ['types'], about: 'checks the types' },
+    ],
   },
 }
 

@@ -4,13 +4,13 @@ import { confirm, isCancel } from '@clack/prompts'
 import { answersOf, ask, Cancelled } from './ask.mjs'
 import { PROVIDERS, TEMPLATES } from './choices.mjs'
 import { addServer, configFile, readConfig, writeConfig } from './mcp-clients.mjs'
-import { checkTogether, HELP, parseOptions } from './options.mjs'
+import { checkSwallowed, checkTogether, HELP, parseOptions } from './options.mjs'
 import {
+  commandsOf,
   installCommand,
   packageManagerOf,
   runIn,
   StepError,
-  scriptCommand,
 } from './package-manager.mjs'
 import { projectFiles, proxyServer } from './project-files.mjs'
 import { ProjectFolder, packageName } from './project-folder.mjs'
@@ -18,7 +18,6 @@ import { UsageError } from './usage-error.mjs'
 
 /** @import { Answers } from './ask.mjs' */
 /** @import { ClientName } from './mcp-clients.mjs' */
-/** @import { PackageManager } from './package-manager.mjs' */
 /** @import { Project } from './project-files.mjs' */
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'))
@@ -44,6 +43,7 @@ export async function main(args) {
 
 /** @param {string[]} args */
 async function create(args) {
+  checkSwallowed(args)
   const options = parseOptions(args)
   if (options.help) return process.stdout.write(HELP)
   if (options.version) return process.stdout.write(`${version}\n`)
@@ -68,10 +68,11 @@ async function create(args) {
 }
 
 /**
- * Writes the files and installs. If this fails or is interrupted, everything is removed again.
+ * Writes the files and installs. If writing fails or this is interrupted, everything is removed again. If a step after
+ * that fails, the files stay.
  *
  * @param {ProjectFolder} folder
- * @param {Project & { packageManager: PackageManager }} project
+ * @param {Project} project
  * @param {Answers} answers
  */
 async function build(folder, project, { git, install }) {
@@ -89,12 +90,15 @@ async function build(folder, project, { git, install }) {
     if (git) await runIn({ command: 'git', args: ['init', '--quiet'] }, options)
     if (install) await runIn(installCommand(project.packageManager), options)
   } catch (error) {
+    if (error instanceof StepError) {
+      const steps = nextCommands(project, false).join('\n')
+      throw new StepError(
+        `${error.message}. The files are in ${folder.path}. When it is fixed:\n\n${steps}`,
+      )
+    }
     folder.remove()
     if (error instanceof Cancelled) say('\nInterrupted. The project was removed.')
-    if (!(error instanceof StepError)) throw error
-    throw new StepError(
-      `${error.message}. The project was removed; --no-install only writes files.`,
-    )
+    throw error
   } finally {
     for (const name of SIGNALS) process.off(name, interrupt)
   }
@@ -133,18 +137,15 @@ async function addToClient(client, { folder, name }, isInteractive) {
 }
 
 /**
- * @param {Project & { packageManager: PackageManager }} project
+ * @param {Project} project
  * @param {boolean} isInstalled
  */
 function nextCommands({ folder, template, packageManager }, isInstalled) {
-  const { run, next } = TEMPLATES[template]
   const path = relative('.', folder)
-  const install = installCommand(packageManager)
+  const next = commandsOf(packageManager, TEMPLATES[template].commands.slice(0, 2))
   const commands = [
     path && `cd ${/^[\w./\\-]+$/.test(path) ? path : JSON.stringify(path)}`,
-    !isInstalled && [install.command, ...install.args].join(' '),
-    scriptCommand(packageManager, run),
-    scriptCommand(packageManager, next),
+    ...next.slice(isInstalled ? 1 : 0).map(([command]) => command),
   ]
   return commands.filter(Boolean).map((command) => `  ${command}`)
 }

@@ -38,9 +38,11 @@ const terminal = ['--template', 'terminal', '--provider', 'demo']
 describe('create-byref', () => {
   it('writes a project and says how to go on', () => {
     const { status, stderr } = create(['one', ...terminal, '--no-install'])
-    expect(stderr).toContain('  cd one\n  npm i\n  npm run start\n')
+    expect(stderr).toContain('  cd one\n  npm i\n  npm run start\n  npm run start -- --resume\n')
     expect(status).toBe(0)
-    expect(readFileSync(join(root, 'one/README.md'), 'utf8')).toMatch(/^# one\n/)
+    const readme = readFileSync(join(root, 'one/README.md'), 'utf8')
+    expect(readme).toMatch(/^# one\n/)
+    expect(readme).toMatch(/\nnpm i +# .*\nnpm run start +# .*\nnpm run start -- --resume +# /)
     expect(existsSync(join(root, 'one/.git'))).toBe(false)
   })
 
@@ -74,11 +76,21 @@ describe('create-byref', () => {
     expect(readFileSync(join(root, 'full/notes.txt'), 'utf8')).toBe('mine')
   })
 
-  it('removes everything if the installation fails', () => {
+  it('keeps the files if the installation fails, and says how to go on', () => {
     const { status, stderr } = create(['five', ...terminal], environment({ npm: 'exit 3' }))
-    expect(stderr).toContain('npm i failed, see its output above. The project was removed')
+    const folder = join(root, 'five')
+    expect(stderr).toContain(
+      `npm i failed, see its output above. The files are in ${folder}. When it is fixed:\n\n  cd five\n  npm i\n`,
+    )
     expect(status).toBe(1)
-    expect(existsSync(join(root, 'five'))).toBe(false)
+    expect(existsSync(join(folder, 'agent.ts'))).toBe(true)
+  })
+
+  it('says when npm has taken its flags', () => {
+    const env = { ...environment(), npm_config_template: 'true' }
+    const { status, stderr } = create(['seven', 'terminal'], env)
+    expect(stderr).toContain('npm has taken --template. Write -- before the flags')
+    expect(status).toBe(2)
   })
 
   it('says what is not installed', () => {
@@ -86,7 +98,7 @@ describe('create-byref', () => {
     const { status, stderr } = create(['six', ...terminal], { ...env, PATH: join(root, 'none') })
     expect(stderr).toContain('npm i did not start: is npm installed?')
     expect(status).toBe(1)
-    expect(existsSync(join(root, 'six'))).toBe(false)
+    expect(existsSync(join(root, 'six/agent.ts'))).toBe(true)
   })
 
   it.each(['SIGINT', 'SIGTERM'] as const)('removes everything after a %s', async (signal) => {

@@ -101,6 +101,24 @@ export function checkBaseUrl(url) {
   throw new UsageError(`--base-url takes a URL such as http://127.0.0.1:11434/v1, not "${url}"`)
 }
 
+/**
+ * npm takes flags that are not behind "--" for its own.
+ *
+ * @param {string[]} args
+ * @param {NodeJS.ProcessEnv} [env]
+ * @throws {UsageError} for flags that only npm got
+ */
+export function checkSwallowed(args, env = process.env) {
+  const swallowed = ['template', 'provider', 'model', 'base-url', 'client'].filter(
+    (flag) => env[`npm_config_${flag.replace('-', '_')}`] !== undefined,
+  )
+  if (swallowed.length === 0 || args.some((arg) => arg.startsWith('-'))) return
+  const flags = swallowed.map((flag) => `--${flag}`)
+  throw new UsageError(
+    `npm has taken ${flags.join(', ')}. Write -- before the flags: npm create byref my-app -- ${flags[0]} …`,
+  )
+}
+
 /** @param {string[]} args */
 function parse(args) {
   try {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { answersOf } from './ask.mjs'
 import { PROVIDER_NAMES, TEMPLATE_NAMES } from './choices.mjs'
-import { checkTogether, HELP, parseOptions } from './options.mjs'
+import { checkSwallowed, checkTogether, HELP, parseOptions } from './options.mjs'
 
 describe('parseOptions', () => {
   it('leaves open what is not given', () => {
@@ -51,16 +51,23 @@ describe('parseOptions', () => {
   })
 })
 
+describe('checkSwallowed', () => {
+  it('says how npm passes flags on', () => {
+    // npm 11 passes the value of an unknown flag as an argument.
+    const env = { npm_config_template: 'true', npm_config_base_url: 'true' }
+    expect(() => checkSwallowed(['my-app', 'terminal'], env)).toThrow(
+      'npm has taken --template, --base-url. Write -- before the flags: npm create byref my-app -- --template …',
+    )
+    checkSwallowed(['my-app'], {})
+    checkSwallowed(['my-app', '--template', 'chat'], env)
+  })
+})
+
 describe('answersOf', () => {
   it('names what is missing', () => {
-    expect(() => answersOf(parseOptions(['--template', 'chat']), {})).toThrow(
+    expect(() => answersOf(parseOptions(['--template', 'chat']))).toThrow(
       'There is no terminal to ask in. Missing: a folder, such as byref-app, --provider demo|',
     )
-  })
-
-  it('knows flags that npm has taken', () => {
-    const env = { npm_config_template: 'chat' }
-    expect(() => answersOf(parseOptions(['my-app']), env)).toThrow('write -- before the flags')
   })
 
   it('takes the defaults with --yes', () => {

@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
 import { resolveCommand } from 'package-manager-detector/commands'
 
+/** @import { Command } from './choices.mjs' */
 /** @typedef {'npm' | 'pnpm' | 'yarn' | 'bun'} PackageManager */
 
 /** A step of the creation that failed. The message says what to do. */
@@ -33,6 +34,24 @@ export function scriptCommand(manager, [script = '', ...args]) {
  */
 export function installCommand(manager) {
   return commandOf(manager, 'install', [])
+}
+
+/**
+ * What to type in a new project, each with what it does.
+ *
+ * @param {PackageManager} manager
+ * @param {readonly Command[]} commands
+ * @returns {readonly [command: string, about: string][]}
+ */
+export function commandsOf(manager, commands) {
+  const install = installCommand(manager)
+  return [
+    [[install.command, ...install.args].join(' '), 'installs the packages'],
+    ...commands.map(
+      ({ script, about }) =>
+        /** @type {[string, string]} */ ([scriptCommand(manager, script), about]),
+    ),
+  ]
 }
 
 /**

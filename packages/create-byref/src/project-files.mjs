@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join, relative, sep } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { OLLAMA, PROVIDERS } from './choices.mjs'
+import { OLLAMA, PROVIDERS, TEMPLATES } from './choices.mjs'
+import { commandsOf } from './package-manager.mjs'
 
 /** @import { ProviderName, TemplateName } from './choices.mjs' */
 /** @import { McpServer } from './mcp-clients.mjs' */
+/** @import { PackageManager } from './package-manager.mjs' */
 
 /**
  * @typedef {object} Project
@@ -15,7 +17,7 @@ import { OLLAMA, PROVIDERS } from './choices.mjs'
  * @property {string | null} model null: the provider's default
  * @property {string | null} baseUrl null: Ollama on this machine
  * @property {string} byref The version range of byref, or where else its package is.
- * @property {string} packageManager
+ * @property {PackageManager} packageManager
  */
 
 const templates = fileURLToPath(new URL('../templates', import.meta.url))
@@ -77,10 +79,12 @@ function manifest(text, { provider, byref }) {
  * @param {string} text
  * @param {Project} project
  */
-function fill(text, { name, provider, model, baseUrl }) {
+function fill(text, { name, folder, template, provider, model, baseUrl, packageManager }) {
   /** @type {Record<string, string>} */
   const values = {
     name,
+    folder,
+    commands: shellLines(commandsOf(packageManager, TEMPLATES[template].commands)),
     readme: read(`models/${provider}.md`).trim(),
     model: model ?? PROVIDERS[provider].model,
     baseUrl: baseUrl ?? OLLAMA,
@@ -90,6 +94,12 @@ function fill(text, { name, provider, model, baseUrl }) {
     if (value === undefined) throw new Error(`A template has the unknown placeholder ${whole}`)
     return quote + (quote ? value.replace(/[\\']/g, '\\$&') : value)
   })
+}
+
+/** @param {readonly [command: string, about: string][]} commands */
+function shellLines(commands) {
+  const width = Math.max(...commands.map(([command]) => command.length))
+  return commands.map(([command, about]) => `${command.padEnd(width)}  # ${about}`).join('\n')
 }
 
 /**

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { PROVIDER_NAMES, PROVIDERS, TEMPLATE_NAMES, TEMPLATES } from './choices.mjs'
+import { scriptCommand } from './package-manager.mjs'
 import { type Project, projectFiles } from './project-files.mjs'
 
 const project: Project = {
@@ -30,8 +31,12 @@ describe('projectFiles', () => {
     const { name, dependencies, scripts } = JSON.parse(files['package.json'] ?? '')
     expect(name).toBe('my-app')
     expect(dependencies).toMatchObject({ byref: '^1.2.3', ...PROVIDERS[provider].dependencies })
-    for (const [script = ''] of [TEMPLATES[template].run, TEMPLATES[template].next])
-      expect(scripts).toHaveProperty(script)
+    for (const { script, about } of TEMPLATES[template].commands) {
+      expect(scripts).toHaveProperty([script[0] ?? ''])
+      const command = scriptCommand('npm', script)
+      const line = files['README.md']?.split('\n').find((one) => one.startsWith(`${command} `))
+      expect(line?.split(/ +# /)).toEqual([command, about])
+    }
     expect(JSON.parse(files['tsconfig.json'] ?? '').compilerOptions.strict).toBe(true)
   })
 

@@ -42,10 +42,14 @@ export class ProjectFolder {
   constructor(path) {
     this.path = resolve(path)
     this.#before = entriesOf(this.path) ?? []
-    const [found] = this.#before.filter((entry) => !HARMLESS.has(entry))
+    const [found, ...others] = this.#before.filter((entry) => !HARMLESS.has(entry))
     if (found !== undefined) {
+      const more =
+        others.length === 0
+          ? ''
+          : ` and ${others.length} other ${others.length > 1 ? 'files or folders' : 'file or folder'}`
       throw new UsageError(
-        `${this.path} is not empty: it has ${found}. Choose another folder, or empty this one.`,
+        `${this.path} is not empty: it has ${found}${more}. Choose another folder, or empty this one.`,
       )
     }
   }

@@ -1,16 +1,11 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { checkOptions, is } from '../../core/check-options.ts'
-import { ByrefError } from '../../core/errors.ts'
 import { newId } from '../../core/new-id.ts'
-import { nodeBuiltin } from '../../node-builtin.ts'
 import { type Connection, connect } from '../../sqlite/connection.ts'
 import { migrate } from '../../sqlite/migrate-file.ts'
 import type { FileKind } from '../../sqlite/open-file.ts'
 import type { RecordIndex } from './record-index.ts'
 import { type SqlWork, type Statement, sqlRecords } from './sql-records.ts'
-
-const { mkdirSync } = nodeBuiltin('node:fs')
-const { dirname } = nodeBuiltin('node:path')
 
 /** Options of {@link sqliteRecords}. */
 export interface SqliteRecordsOptions {
@@ -32,7 +27,6 @@ export function sqliteRecords(path: string, options: SqliteRecordsOptions = {}):
   function open(): Connection<SqliteStatements> {
     if (connection) return connection
     const owner = { path, what: 'index of assets', failed: 'storage_failed' } as const
-    if (path !== ':memory:') makeFolder(dirname(path))
     connection = connect({ owner, kind: RECORDS_FILE, ...options })
     return connection
   }
@@ -68,18 +62,6 @@ function run<T>({ statement }: SqliteStatements, work: SqlWork<T>): T {
     next = work.next(rows)
   }
   return next.value
-}
-
-function makeFolder(folder: string): void {
-  try {
-    mkdirSync(folder, { recursive: true })
-  } catch (error) {
-    throw new ByrefError(
-      'storage_failed',
-      `Cannot create the folder "${folder}" for the index of assets; see the cause.`,
-      { cause: error },
-    )
-  }
 }
 
 /** A namespace '' means none. A record's `bodies` are JSON: digest, size and key of each, its own body first. */

@@ -35,6 +35,8 @@ describe('processChannel', () => {
   })
 
   it('says why there is no server', async () => {
+    const warn = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    onTestFinished(() => warn.mockRestore())
     const channel = processChannel('no-such-command', ['a'])
     const ended = new Promise<void>((resolve) => {
       channel.onclose = resolve
@@ -42,7 +44,8 @@ describe('processChannel', () => {
     await channel.start()
     await ended
     await channel.send({ jsonrpc: '2.0', id: 1, method: 'ping' })
-    expect(channel.whyEnded()).toMatch(/ENOENT.*no-such-command a/)
+    expect(channel.whyEnded()).toMatch(/cannot be started.*ENOENT.*no-such-command a/)
+    expect(warn.mock.calls.join()).toMatch(/^byref mcp: .*ENOENT.*no-such-command a\n/)
     await channel.close()
   })
 

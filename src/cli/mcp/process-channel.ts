@@ -11,7 +11,8 @@ export interface ProcessChannel extends Channel {
 }
 
 /**
- * Starts an MCP server and talks to it on stdio. It has our environment and our stderr. `close` ends its input. After
+ * Starts an MCP server and talks to it on stdio. It has our environment and our stderr, which also says why it ended or did not
+ * start, unless `close` ended it. `close` ends its input. After
  * `patienceMs` it sends SIGTERM, and after the same time again SIGKILL. The default is 0.9 s, because clients kill the proxy
  * after two seconds.
  */
@@ -25,19 +26,26 @@ export function processChannel(
   const quoted = shell ? args.map((arg) => JSON.stringify(arg)) : args
   const child = spawn(command, quoted, { shell, stdio: ['pipe', 'pipe', 'inherit'] })
   const lines = lineChannel(child.stdout, child.stdin)
-  let why = 'the connection was closed'
+  const line = [command, ...args].join(' ')
+  let why = `The MCP server has closed the connection: ${line}`
   let isOver = false
+  let isClosing = false
   const ended = new Promise<void>((resolve) => {
     const end = (reason: string): void => {
-      if (!isOver) why = reason
+      if (!isOver) why = `${reason}: ${line}`
+      if (!isOver && !isClosing) process.stderr.write(`byref mcp: ${why}\n`)
       isOver = true
       resolve()
     }
-    child.once('error', ({ message }) => end(message))
-    child.once('close', (code, signal) => end(signal ? `killed by ${signal}` : `exit code ${code}`))
+    child.once('error', ({ message }) =>
+      end(`The MCP server cannot be started (${message}). Check that the command is installed`),
+    )
+    child.once('close', (code, signal) =>
+      end(`The MCP server has ended (${signal ? `killed by ${signal}` : `exit code ${code}`})`),
+    )
   })
   const channel: ProcessChannel = {
-    whyEnded: () => `The MCP server has ended (${why}): ${[command, ...args].join(' ')}`,
+    whyEnded: () => why,
     async start() {
       lines.onmessage = (message) => channel.onmessage?.(message)
       inBackground(
@@ -48,6 +56,7 @@ export function processChannel(
     },
     send: (message) => lines.send(message),
     async close() {
+      isClosing = true
       child.stdin.end()
       for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
         await Promise.race([ended, sleep(patienceMs, undefined, { ref: false })])

@@ -10,6 +10,7 @@ import { flatten } from '../../core/messages/flatten.ts'
 import { formatAssetRef } from '../../core/refs/asset-ref.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import * as wire from '../../wire/assets.ts'
+import type { Auth } from '../auth/auth.ts'
 import { signGrant } from '../auth/tokens.ts'
 import { publicInfo } from '../public-info.ts'
 import type { Reader } from '../readers/readers.ts'
@@ -168,12 +169,8 @@ export const assetRoutes: readonly Route[] = [
   ),
 ]
 
-/**
- * Signs URLs of assets.
- *
- * @param key The key; null if no token is needed.
- */
-export function signRoute(key: Uint8Array | null): Route {
+/** Signs URLs of assets. Where no token is needed, a URL needs no signature, and does not expire. */
+export function signRoute({ key, required }: Pick<Auth, 'key' | 'required'>): Route {
   return route(
     'POST /api/assets/:id/sign',
     {
@@ -185,6 +182,12 @@ export function signRoute(key: Uint8Array | null): Route {
     },
     async (call) => {
       const { path, download, expiresIn } = call.body
+      if (required && key === null) {
+        throw new ByrefError(
+          'config_invalid',
+          'The server cannot sign URLs: give createServer a secret in auth, beside jwks or verify',
+        )
+      }
       const { ref, assets } = await readableAsset(call)
       const { assetId } = await assets.info(ref)
       const query = new URLSearchParams()

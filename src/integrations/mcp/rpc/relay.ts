@@ -36,7 +36,8 @@ export interface FromServer {
 
 /**
  * Passes messages between a client and a server. Requests with a handler are answered by it. When one side ends, requests that
- * the server did not answer get an error, and the other side is closed.
+ * the server did not answer get an error, and the other side is closed. Where the server ends before the first request, that
+ * request gets the error too: a client shows it as the reason why there is no server.
  *
  * @returns Which side ended first.
  */
@@ -52,6 +53,7 @@ export async function relay(
   /** The requests that a handler is working on. */
   const working = new Map<unknown, AbortController>()
   const unsent = new Set<Promise<void>>()
+  let hasRequests = false
 
   function send(message: RpcMessage): void {
     server.send(message).catch((error) => take(failureOf(message, error)))
@@ -109,6 +111,7 @@ export async function relay(
 
   client.onmessage = (message) => {
     const { id, method = '', params } = message
+    hasRequests ||= isRequest(message)
     const answered = method === '' ? askedClient.get(id) : undefined
     if (answered) return answered(message)
     const handler = Object.hasOwn(handlers, method) ? handlers[method] : otherwise
@@ -125,19 +128,32 @@ export async function relay(
     const passing = fromServer(message, { askClient, answer: send })
     if (passing) inBackground('Telling the client', tell(passing))
   }
-  const ended = new Promise<'client' | 'server'>((resolve) => {
+  const clientEnded = new Promise<'client'>((resolve) => {
     client.onclose = () => resolve('client')
+  })
+  const serverEnded = new Promise<'server'>((resolve) => {
     server.onclose = () => resolve('server')
   })
   await Promise.all([server.start(), client.start()])
-  const first = await ended
+  const first = await Promise.race([clientEnded, serverEnded])
   if (first === 'client') {
     await server.close()
     return first
   }
   const reason = { message: whyEnded() }
+  const lateRequest = new Promise<void>((resolve) => {
+    client.onmessage = (message) => {
+      if (!isRequest(message)) return
+      inBackground('Telling the client', tell(failureOf(message, reason)).then(resolve))
+    }
+  })
   for (const id of asked.keys()) take(failureOf({ jsonrpc: '2.0', id: id as string }, reason))
   await Promise.all(unsent)
+  if (!hasRequests) await Promise.race([lateRequest, clientEnded])
   await client.close()
   return first
+}
+
+function isRequest({ id, method }: RpcMessage): boolean {
+  return id !== undefined && method !== undefined
 }
