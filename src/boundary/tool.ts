@@ -17,7 +17,7 @@ import { LABEL_TREE, type LabelTreeInput } from '../core/labels/label-tree.ts'
 import type { OutputMethod } from '../core/messages/message.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import {
-  checkReferenceKeywords,
+  checkKeywords,
   describeSchema,
   type JsonSchema,
   type ToolSchema,
@@ -292,7 +292,7 @@ export function checkTool(tool: Tool): void {
       `The input schema of the tool "${tool.id}" must be of type object`,
     )
   }
-  checkReferenceKeywords(`The input schema of the tool "${tool.id}"`, schema)
+  checkKeywords(`The input schema of the tool "${tool.id}"`, schema)
 }
 
 /** The `execute` of tools that have none of their own. */
