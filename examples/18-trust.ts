@@ -31,11 +31,7 @@ const call = (name: string, args: Record<string, unknown> = {}): ScriptedTurn =>
 
 /** Reads the mail, then does what it finds there, or else what it was asked for. */
 const gullible = (trusts: (prompt: string) => ScriptedTurn) =>
-  scriptedModel([
-    call('read_mail'),
-    ({ prompt }) => trusts(JSON.stringify(prompt)) as never,
-    'Done.',
-  ])
+  scriptedModel([call('read_mail'), ({ prompt }) => trusts(JSON.stringify(prompt)), 'Done.'])
 
 for (const trust of ['off', 'track', 'quarantine'] as const) {
   console.log(trust)

@@ -395,6 +395,12 @@ describe('createAgent, with assets', () => {
     await expect(
       agent.run({ messages: [{ role: 'user', content: 'See', ...broken }] }).result,
     ).rejects.toThrow('An attachment is invalid: The body cannot be decoded')
+    const paths = ['photos/gauge.png'] as never[]
+    await expect(
+      createAgent({ model: scriptedModel([]) }).run({
+        messages: [{ role: 'user', content: 'Look', metadata: { attachments: paths } }],
+      }).result,
+    ).rejects.toThrow(/such as a File, .* or await openAsBlob\(path\) of node:fs/)
   })
 
   it('shows attached images to a model that sees, unless resolveInLLM is false', async () => {

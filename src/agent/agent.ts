@@ -19,6 +19,7 @@ import { modelSettings } from '../models/model-settings.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import type { Plugins } from '../plugins/command-message.ts'
 import type { Plugin } from '../plugins/load-plugin.ts'
+import { appPolicy } from '../policies/app-policy.ts'
 import { approvalPolicy, retryPolicy, timeLimitPolicy } from '../policies/defaults.ts'
 import { composePolicies, type Policy } from '../policies/policy.ts'
 import { resolveTrust, type TrustSettings } from '../policies/trust/trust-options.ts'
@@ -173,7 +174,7 @@ function policiesOf(
     ...(has('timeoutMs') || limits.callTimeoutMs !== Infinity
       ? [timeLimitPolicy(limits.callTimeoutMs)]
       : []),
-    ...policies,
+    ...policies.map((policy, i) => appPolicy(policy, `policies[${i}]`)),
     ...(trust ? [trustPolicy(trust)] : []),
   ]
 }

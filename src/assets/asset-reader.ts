@@ -198,7 +198,7 @@ function textOf(bytes: Uint8Array, mime: string): string {
 }
 
 /** Returns whether a path in a table names all of its rows. */
-function isRows(path: readonly FieldKey[] | undefined): boolean {
+export function isRows(path: readonly FieldKey[] | undefined): boolean {
   return !path || path.join('/') === 'content' || path.join('/') === 'content/rows'
 }
 

@@ -35,6 +35,9 @@ export interface EncodedAsset {
   objects?: unknown[]
 }
 
+const OPTIONS_ARE_THIRD =
+  'The second argument of assets.save is a MIME type or null, and options are the third: assets.save(body, null, { name })'
+
 /** Saves assets in one scope, and reports them to `onEvent`. */
 export class AssetWriter {
   readonly #core: AssetsCore
@@ -50,6 +53,10 @@ export class AssetWriter {
     mime?: string | null,
     options: SaveOptions = {},
   ): Promise<AssetInfo> {
+    if (typeof mime === 'object' && mime !== null) {
+      cancelBody(input, null)
+      throw new ByrefError('config_invalid', OPTIONS_ARE_THIRD)
+    }
     return this.#saveFile(input, { ...options, claim: mime })
   }
 

@@ -194,8 +194,9 @@ export interface Assets {
   text(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetText>
   /**
    * Returns the rows of a table, or of any list of objects that a reference names. They are read as they are iterated.
+   * A file that was saved and not imported is imported at its first use.
    *
-   * @throws ByrefError `invalid_arguments` for a value without rows
+   * @throws ByrefError `invalid_arguments` for a value without rows, and for a workbook of several sheets; `TableError`
    */
   rows(ref: AssetRefInput, options?: NamespaceOption & { signal?: AbortSignal }): Promise<TableRows>
   /**

@@ -31,6 +31,14 @@ function chunks(count: number, fill: number): ReadableStream<Uint8Array> {
 describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
   const open = (config?: AssetsConfig): Assets => createAssets({ store: store(), config })
 
+  it('rejects options in the place of the MIME type', async () => {
+    const options = { name: 'gauge.png' } as never
+    await expect(open().save(new Blob(['x']), options)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('assets.save(body, null, { name })'),
+    })
+  })
+
   it('takes a bare id, a URL and a reference object everywhere', async () => {
     const assets = open()
     const { ref, assetId } = await assets.save(Buffer.from('a,b\n1,2\n'), null, { name: 'x.csv' })

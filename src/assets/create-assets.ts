@@ -1,8 +1,9 @@
 import { checkMethods, checkOptions } from '../core/check-options.ts'
+import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent } from '../core/events/events.ts'
 import { AssetPayloads } from './asset-events.ts'
 import { AssetLocator, type NamespaceOption } from './asset-locator.ts'
-import { createAssetReader } from './asset-reader.ts'
+import { createAssetReader, isRows } from './asset-reader.ts'
 import { assetNotFound } from './asset-record.ts'
 import { isFullStore } from './asset-store.ts'
 import { AssetWriter } from './asset-writer.ts'
@@ -15,6 +16,7 @@ import { defined } from './defined.ts'
 import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
 import { createImporter } from './tables/import-file.ts'
+import { tableFormat } from './tables/table-format.ts'
 
 /**
  * Creates assets on a store: saving, reading, references, namespaces, limits and events.
@@ -68,6 +70,20 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     saveAsset: (asset, options) => writer.saveAsset(asset, options),
     reportError: (error) => writer.reportError(error),
     importFile: importer.importFile,
+    async rows(ref, options = {}) {
+      const { fieldPath } = core.locator.locate(ref, options, scope.namespace)
+      const info = await reader.info(ref, options)
+      const isImported = info.table || info.structured || tableFormat(info.mime) === null
+      if (isImported || !isRows(fieldPath)) return reader.rows(ref, options)
+      const { tableOf } = await import('./tables/table-of.ts')
+      const found = await tableOf(
+        { ...reader, importSaved: importer.importSaved },
+        info.ref,
+        options,
+      )
+      if (found.table !== null) return reader.rows(found.table, options)
+      throw new ByrefError('invalid_arguments', `${info.ref} is ${found.problem}`)
+    },
     async query(query, options = {}) {
       const { rows = ROWS, timeoutMs = TIMEOUT_MS, name = null, ...saving } = options
       const { namespace, signal } = options

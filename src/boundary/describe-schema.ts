@@ -2,6 +2,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import { mapParts, mapSubschemas } from '../core/board/schema-keywords.ts'
 import { checkOptions, is } from '../core/check-options.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
+import { CLEARANCE_OPTIONS } from '../core/labels/label.ts'
 
 /** A JSON Schema (2020-12) as plain data. */
 export type JsonSchema = { readonly [key: string]: unknown }
@@ -29,17 +30,18 @@ export function describeSchema(id: string, inputSchema: ToolSchema | JsonSchema)
   return known
 }
 
-/** The keywords about references, with their values. */
-const REFERENCE_KEYWORDS = {
+/** The keywords that byref adds to JSON Schema, with their values. */
+const KEYWORDS = {
   asset_ref_acceptable: is.boolean,
   asset_ref_as: is.oneOf('bytes', 'blob', 'stream', 'asset', 'rows', 'ref'),
+  'x-accepts': is.group(CLEARANCE_OPTIONS),
 }
 
-/** @throws ByrefError `config_invalid` for a misspelt keyword about references, or an unknown form */
-export function checkReferenceKeywords(where: string, schema: JsonSchema): void {
-  const said = Object.entries(schema).filter(([key]) => /^asset_?ref/i.test(key))
-  checkOptions<object>(where, Object.fromEntries(said), REFERENCE_KEYWORDS)
-  mapSubschemas(schema, (one) => checkReferenceKeywords(where, one))
+/** @throws ByrefError `config_invalid` for a misspelt keyword of byref, or an unknown value */
+export function checkKeywords(where: string, schema: JsonSchema): void {
+  const said = Object.entries(schema).filter(([key]) => /^(asset_?ref|x-?accept)/i.test(key))
+  checkOptions<object>(where, Object.fromEntries(said), KEYWORDS)
+  mapSubschemas(schema, (one) => checkKeywords(where, one))
 }
 
 /** Whether a tool's schema belongs to a library, which validates values itself. */

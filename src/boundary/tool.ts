@@ -17,7 +17,7 @@ import { LABEL_TREE, type LabelTreeInput } from '../core/labels/label-tree.ts'
 import type { OutputMethod } from '../core/messages/message.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import {
-  checkReferenceKeywords,
+  checkKeywords,
   describeSchema,
   type JsonSchema,
   type ToolSchema,
@@ -161,9 +161,15 @@ export interface Tool<Input = unknown, Result = unknown> {
    * called for each item. `output` is the result as JSON, with references in place of bytes.
    */
   toModelOutput?(output: JsonValue): JsonValue
-  /** Whether the tool changes nothing. If trust is on, it then accepts untrusted values. Default: false. */
+  /**
+   * Whether the tool changes nothing. If trust is on, it then accepts untrusted values, and private ones too if
+   * `openWorld` is false. Default: false.
+   */
   readOnly?: boolean
-  /** Whether the tool reads sources that anybody can write to, such as mail, the web or files. Default: true. */
+  /**
+   * Whether the tool reaches outside, for example to the web or to mail: anybody may have written its results, and
+   * its input may be seen there. Default: true.
+   */
   openWorld?: boolean
   /**
    * The label of its results, optionally by field (`*` means each field), or a function that returns it. The
@@ -173,7 +179,8 @@ export interface Tool<Input = unknown, Result = unknown> {
   returns?: LabelTreeInput | LabelRule<Input>['label']
   /**
    * Which labels the tool accepts if trust is on. A parameter's schema can override it with `x-accepts`. Default:
-   * trusted and public values and closed values (docs/reference/trust.md), and any values if the tool is `readOnly`.
+   * trusted and public values and closed values (docs/reference/trust.md). A `readOnly` tool also accepts untrusted
+   * values, and anything if `openWorld` is false.
    */
   accepts?: Clearance
   /** The JSON Schema or Standard Schema of its results. In quarantine, models see only this of untrusted results. */
@@ -285,7 +292,7 @@ export function checkTool(tool: Tool): void {
       `The input schema of the tool "${tool.id}" must be of type object`,
     )
   }
-  checkReferenceKeywords(`The input schema of the tool "${tool.id}"`, schema)
+  checkKeywords(`The input schema of the tool "${tool.id}"`, schema)
 }
 
 /** The `execute` of tools that have none of their own. */

@@ -1,11 +1,9 @@
+import { warn } from './warn.ts'
+
 /**
  * Runs work without waiting for it. Every floating promise in byref uses this function. An error becomes a
  * process warning that names the work, and does not end the process.
  */
 export function inBackground(what: string, work: Promise<unknown> | undefined): void {
-  work?.catch((error: unknown) => {
-    const warning = new Error(`${what} failed in the background`, { cause: error })
-    if (typeof process === 'undefined') console.error(warning)
-    else process.emitWarning(warning)
-  })
+  work?.catch((error: unknown) => warn(`${what} failed in the background`, error))
 }

@@ -7,8 +7,8 @@ export interface ModelAnswer {
   reasoning?: string
   text?: string
   /** Files that the model generates, such as images, as bytes or base64. */
-  files?: { mediaType: string; data: Uint8Array | string }[]
-  calls?: { id?: string; name: string; arguments: Record<string, unknown> }[]
+  files?: readonly { mediaType: string; data: Uint8Array | string }[]
+  calls?: readonly { id?: string; name: string; arguments: Readonly<Record<string, unknown>> }[]
   /** Token counts. Null if they are unknown. */
   usage?: { inputTokens: number | null; outputTokens: number | null }
 }

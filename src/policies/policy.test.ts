@@ -1,7 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { camera, say } from '../agent/fixtures/agent.ts'
 import { defineTool } from '../boundary/tool.ts'
+import { ByrefError } from '../core/errors.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import type { Policy } from './policy.ts'
 
@@ -108,19 +109,76 @@ describe('before and after of a policy', () => {
     expect(await resultOf(policy)).toEqual({ checked: { value: 7 } })
   })
 
-  it('fails the call, and not the run, where a hook throws or returns what it may not', async () => {
+  it('fails the call, and not the run, where a hook throws, and tells only the developer why', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     const broken = (): never => {
-      throw new Error('broken hook')
+      throw new Error('the password of the database is wrong')
     }
-    for (const policy of [
-      { before: broken },
-      { after: broken },
-      { looksAt: broken, before: broken },
-    ])
-      expect(await resultOf(policy)).toMatchObject({
-        message: expect.stringMatching(/broken hook/),
+    const notMade = (hook: string) => ({
+      code: 'call_refused',
+      message: `The call was not made: policies[0].${hook} failed`,
+    })
+    const after = { code: 'tool_failed', message: /^policies\[0\].after failed. The tool may/ }
+    const aroundCall = { code: 'tool_failed', message: /^policies\[0\].aroundCall failed/ }
+    expect(await resultOf({ before: broken })).toEqual(notMade('before'))
+    expect(await resultOf({ looksAt: broken, before: () => undefined })).toEqual(notMade('looksAt'))
+    for (const [policy, { code, message }] of [
+      [{ after: broken }, after],
+      [{ aroundCall: broken }, aroundCall],
+    ] as const)
+      expect(await resultOf(policy)).toEqual({ code, message: expect.stringMatching(message) })
+    expect(warn.mock.calls.map(([warning]) => String(warning))).toEqual(
+      ['before', 'looksAt', 'after', 'aroundCall'].map(
+        (hook) => `Error: policies[0].${hook} failed: the password of the database is wrong`,
+      ),
+    )
+    warn.mockRestore()
+  })
+
+  it('keeps a ByrefError of a hook, which is for the model', async () => {
+    const before = () => {
+      throw new ByrefError('call_refused', 'Only on Sundays')
+    }
+    expect(await resultOf({ before })).toEqual({ code: 'call_refused', message: 'Only on Sundays' })
+  })
+
+  it('fails the call where a hook returns what it may not', async () => {
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
+    for (const said of [false, true, 'refuse', 0, [], {}, { decision: 'maybe' }])
+      expect(await resultOf({ before: () => said } as never)).toMatchObject({
+        code: 'call_refused',
+        message: expect.stringMatching(/^policies\[0\].before must return \{ decision/),
       })
-    const odd = { before: () => ({ decision: 'maybe' }) } as never
-    expect(await resultOf(odd)).toMatchObject({ code: 'call_refused' })
+    for (const said of [false, 'x', { value: 1 }, { events: [] }, { error: 'no', events: [] }]) {
+      expect(await resultOf({ after: () => said } as never)).toMatchObject({
+        message: expect.stringMatching(/^policies\[0\].after must return an outcome/),
+      })
+      expect(await resultOf({ aroundCall: () => said } as never)).toMatchObject({
+        message: expect.stringMatching(/^policies\[0\].aroundCall must return an outcome/),
+      })
+    }
+    expect(await resultOf({ aroundCall: async () => undefined } as never)).toMatchObject({
+      message: expect.stringContaining('It returned undefined'),
+    })
+    warn.mockRestore()
+  })
+
+  it('fails the run where aroundStep returns what it may not', async () => {
+    const model = scriptedModel(['Hello'])
+    const policies = [
+      {},
+      { aroundStep: async (_: unknown, perform: () => unknown) => void perform() },
+    ]
+    const { result } = createAgent({ model, policies: policies as never }).run({ messages: 'x' })
+    await expect(result).rejects.toThrow(
+      'policies[1].aroundStep must return what perform() resolves to. It returned undefined',
+    )
+  })
+
+  it('lets errors of the model through a hook unchanged', async () => {
+    const model = scriptedModel([new Error('overloaded')])
+    const aroundStep: Policy['aroundStep'] = (_, perform) => perform()
+    const { result } = createAgent({ model, policies: [{ aroundStep }] }).run({ messages: 'x' })
+    await expect(result).rejects.toMatchObject({ code: 'model_failed' })
   })
 })

@@ -3,7 +3,6 @@ import type { Read } from '../boundary/resolve.ts'
 import type { Tool, ToolContext } from '../boundary/tool.ts'
 import type { Found } from '../boundary/value-source.ts'
 import { is, type OptionTable } from '../core/check-options.ts'
-import { ByrefError } from '../core/errors.ts'
 import type { CallState, RunState } from '../core/events/conversation-state.ts'
 import type {
   CallError,
@@ -183,7 +182,8 @@ export const POLICY: OptionTable<Policy> = {
   aroundStep: is.callback(),
 }
 
-const DECISIONS = ['allow', 'ask', 'refuse']
+/** The decisions of policies, the strictest last. */
+export const VERDICTS: readonly Verdict['decision'][] = ['allow', 'ask', 'refuse']
 
 /** Composes policies into one. Hooks that no policy has are absent. */
 export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
@@ -193,21 +193,14 @@ export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
   const aroundSteps = policies.filter(({ aroundStep }) => aroundStep)
   const looksAt = (one: Policy, tool: Tool): boolean => one.looksAt?.(tool) ?? true
   const composed: ComposedPolicy = {
-    looksAt(tool) {
-      try {
-        return looking.some((one) => looksAt(one, tool))
-      } catch {
-        // `before` throws the error again, and the call fails.
-        return true
-      }
-    },
+    looksAt: (tool) => looking.some((one) => looksAt(one, tool)),
   }
   if (looking.length > 0) {
     composed.before = async (call) => {
       const verdicts: Verdict[] = []
       for (const one of looking) {
         const verdict = looksAt(one, call.tool) ? await one.before?.(call) : undefined
-        if (verdict) verdicts.push(checked(verdict))
+        if (verdict) verdicts.push(verdict)
         if (verdict?.decision === 'refuse') return verdict
       }
       return verdicts.reduce(stricter, undefined as Verdict | undefined)
@@ -250,18 +243,9 @@ function changed(execution: Execution, { attempt, signal }: ExecutionChanges = {
   }
 }
 
-/** @throws ByrefError `call_refused` for an invalid verdict, so that nothing runs by mistake */
-function checked(verdict: Verdict): Verdict {
-  if (DECISIONS.includes(verdict.decision)) return verdict
-  throw new ByrefError(
-    'call_refused',
-    'The call was not made: a policy must return { decision } with "allow", "ask" or "refuse", or nothing',
-  )
-}
-
 function stricter(a: Verdict | undefined, b: Verdict): Verdict {
   if (!a) return b
-  const rank = ({ decision }: Verdict): number => DECISIONS.indexOf(decision)
+  const rank = ({ decision }: Verdict): number => VERDICTS.indexOf(decision)
   const [first, second] = rank(b) > rank(a) ? [b, a] : [a, b]
   return { ...second, ...first }
 }

@@ -12,4 +12,10 @@ export {
   testConversationLog,
 } from './conversation-log.ts'
 export { testRecordIndex } from './record-index.ts'
-export { type ScriptedModel, type ScriptedTurn, scriptedModel } from './scripted-model.ts'
+export {
+  type ScriptedFunction,
+  type ScriptedModel,
+  type ScriptedModelOptions,
+  type ScriptedTurn,
+  scriptedModel,
+} from './scripted-model.ts'

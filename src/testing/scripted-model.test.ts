@@ -2,7 +2,7 @@ import { generateText, jsonSchema, tool } from 'ai'
 import { expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { PNG } from '../assets/fixtures/stores.ts'
-import { scriptedModel } from './scripted-model.ts'
+import { type ScriptedTurn, scriptedModel } from './scripted-model.ts'
 
 it('answers generateText of the AI SDK, with text, files and calls', async () => {
   const call = { id: 'c1', name: 'add', arguments: { a: 1 } }
@@ -37,4 +37,45 @@ it('answers every request with a function in place of a list of turns', async ()
   const second = await generateText({ model, system: 'Count', prompt: 'Two' })
   expect(second.text).toBe('2 messages')
   expect(model.requests).toHaveLength(2)
+})
+
+it('takes text, calls and errors from functions, which may be async', async () => {
+  const call = (name: string): ScriptedTurn => ({ calls: [{ name, arguments: { a: 1 } }] })
+  const model = scriptedModel([
+    ({ prompt }) => (prompt.length > 1 ? 'Long' : call('add')),
+    () => new Error('overloaded'),
+    async () => ({ text: 'Later' }),
+  ])
+  const add = tool({ inputSchema: jsonSchema({ type: 'object' }) })
+  const ask = () => generateText({ model, prompt: 'Go', tools: { add }, maxRetries: 0 })
+  expect((await ask()).toolCalls).toMatchObject([{ input: { a: 1 } }])
+  await expect(ask()).rejects.toThrow('overloaded')
+  expect((await ask()).text).toBe('Later')
+})
+
+it('rejects turns with keys that it does not know', async () => {
+  const turns = [{ txt: 'Hello' }, { calls: [{ name: 'add', args: {} }] }] as never[]
+  expect(() => scriptedModel(turns.slice(0, 1))).toThrow(
+    'Unknown option "txt" in scriptedModel.turns[0]. Did you mean "text"?',
+  )
+  expect(() => scriptedModel(turns.slice(1))).toThrow(
+    'Unknown option "args" in scriptedModel.turns[0].calls[0].',
+  )
+  const model = scriptedModel([() => ({ txt: 'Hello' }) as never])
+  await expect(generateText({ model, prompt: 'Go', maxRetries: 0 })).rejects.toThrow(
+    'Unknown option "txt" in The answer of scriptedModel.turns[0].',
+  )
+  expect(() => scriptedModel([], { delay: 5 } as never)).toThrow('Did you mean "delayMs"?')
+})
+
+it('waits before an answer until the request is aborted', async () => {
+  const model = scriptedModel(['Hello'], { delayMs: 1_000_000 })
+  const abort = new AbortController()
+  const answer = generateText({ model, prompt: 'Go', abortSignal: abort.signal })
+  abort.abort()
+  await expect(answer).rejects.toThrow(/abort/i)
+  const soon = scriptedModel(['Hello, this is a longer text.'], { delayMs: 1 })
+  expect((await generateText({ model: soon, prompt: 'Go' })).text).toBe(
+    'Hello, this is a longer text.',
+  )
 })

@@ -4,14 +4,26 @@ import type {
   LanguageModelV4Content,
   LanguageModelV4GenerateResult,
 } from '@ai-sdk/provider'
+import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { answerStream, type ModelAnswer } from '../models/answer-stream.ts'
 import type { ModelStreamPart } from '../models/language-model.ts'
+import { nodeBuiltin } from '../node-builtin.ts'
 
-/** Answers what a {@link scriptedModel} is asked. */
-type Answer = (options: LanguageModelV4CallOptions) => ModelAnswer | string
+const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
-/** One turn of a {@link scriptedModel}: text, an answer, an error to fail with, or a function of what it is asked. */
-export type ScriptedTurn = string | ModelAnswer | Error | Answer
+/** Returns a turn for what a {@link scriptedModel} is asked. */
+export type ScriptedFunction = (
+  options: LanguageModelV4CallOptions,
+) => ScriptedTurn | Promise<ScriptedTurn>
+
+/** One turn of a {@link scriptedModel}: text, an answer, an error to fail with, or a function that returns one. */
+export type ScriptedTurn = string | ModelAnswer | Error | ScriptedFunction
+
+/** Options of {@link scriptedModel}. */
+export interface ScriptedModelOptions {
+  /** Pause before each answer, and after each piece of its text, in milliseconds. Default 0. */
+  delayMs?: number
+}
 
 /** A model that says what it was told to say. */
 export interface ScriptedModel extends LanguageModelV4 {
@@ -19,23 +31,58 @@ export interface ScriptedModel extends LanguageModelV4 {
   readonly requests: readonly LanguageModelV4CallOptions[]
 }
 
+const OPTIONS: OptionTable<ScriptedModelOptions> = { delayMs: is.notNegative }
+
+const TOKENS = is.required(is.nullable(is.number))
+const ANSWER: OptionTable<ModelAnswer> = {
+  ...is.all(is.string, 'text', 'reasoning'),
+  files: is.listOf(
+    is.group<NonNullable<ModelAnswer['files']>[number]>({
+      mediaType: is.required(is.string),
+      data: is.required(is.either(is.string, is.having<Uint8Array>('bytes', 'byteLength'))),
+    }),
+  ),
+  calls: is.listOf(
+    is.group<NonNullable<ModelAnswer['calls']>[number]>({
+      id: is.string,
+      name: is.required(is.string),
+      arguments: is.required(is.recordOf(is.anything)),
+    }),
+  ),
+  usage: is.group({ inputTokens: TOKENS, outputTokens: TOKENS }),
+}
+
 /**
  * A model for tests and demos: it answers its turns in order, streaming text and arguments in small pieces as providers
  * do, and fails when it is asked once more. A function in place of the list answers every request. It needs no key and no
  * network.
+ *
+ * @throws ByrefError `config_invalid` for unknown keys of a turn. For what a function returns, the request fails with it
  */
-export function scriptedModel(turns: readonly ScriptedTurn[] | Answer): ScriptedModel {
+export function scriptedModel(
+  turns: readonly ScriptedTurn[] | ScriptedFunction,
+  options: ScriptedModelOptions = {},
+): ScriptedModel {
+  const { delayMs = 0 } = checkOptions('scriptedModel', options, OPTIONS)
   const requests: LanguageModelV4CallOptions[] = []
+  const script = typeof turns === 'function' ? [] : turns
+  for (const [i, turn] of script.entries()) checkTurn(turn, `scriptedModel.turns[${i}]`)
 
-  async function doStream(options: LanguageModelV4CallOptions) {
-    const turn = typeof turns === 'function' ? turns : turns[requests.length]
-    requests.push(options)
+  async function doStream(request: LanguageModelV4CallOptions) {
+    const at = requests.length
+    let turn = typeof turns === 'function' ? turns : turns[at]
+    requests.push(request)
+    const signal = request.abortSignal
+    if (delayMs > 0) await sleep(delayMs, undefined, { signal })
     if (turn === undefined)
       throw new Error(`The script has ${turns.length} turns and was asked again`)
+    while (typeof turn === 'function') {
+      turn = await turn(request)
+      checkTurn(turn, `The answer of scriptedModel.turns[${at}]`)
+    }
     if (turn instanceof Error) throw turn
-    const answer = typeof turn === 'function' ? turn(options) : turn
-    const whole = typeof answer === 'string' ? { text: answer } : answer
-    return { stream: answerStream(whole, { signal: options.abortSignal }) }
+    const whole = typeof turn === 'string' ? { text: turn } : turn
+    return { stream: answerStream(whole, { signal, delayMs }) }
   }
 
   return {
@@ -47,6 +94,11 @@ export function scriptedModel(turns: readonly ScriptedTurn[] | Answer): Scripted
     doStream,
     doGenerate: async (options) => generated((await doStream(options)).stream),
   }
+}
+
+function checkTurn(turn: ScriptedTurn, where: string): void {
+  if (typeof turn === 'string' || typeof turn === 'function' || turn instanceof Error) return
+  checkOptions(where, turn, ANSWER)
 }
 
 /** A streamed answer as a whole, as `generateText` of the AI SDK asks for it. */

@@ -98,6 +98,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'Boundary.store[0]': (options) => boundary.store(options, 1),
   'Boundary.withInput[0]': (options) => boundary.withInput(options, () => 1),
   'createBoundary[0]': (options) => createBoundary(options),
+  'scriptedModel[1]': (options) => scriptedModel([], options),
   'testBoundary[2]': (options) =>
     testBoundary(
       async () => ({}) as never,

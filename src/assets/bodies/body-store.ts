@@ -7,21 +7,21 @@ import type { AssetBody } from '../asset-store.ts'
  *
  * - A key consists of lower-case letters, digits, `-`, `_` and `.`, in segments separated by `/`: `_/1fxa/1fxa…0b.png`. No
  *   segment begins with a dot.
- * - Every failure is a ByrefError: `storage_full` without space, `config_invalid` for what the owner must fix, else
- *   `storage_failed` with its `cause`.
+ * - A failure is a ByrefError: `storage_full` without space, `config_invalid` for what the owner must fix. Any other error
+ *   becomes `storage_failed`, with the error as its `cause`.
  */
 export interface BodyStore {
   /** For messages and `assetConfig`, such as `fs`. */
   readonly name: string
   /**
-   * Keeps a body. It is durable, as far as the store can be, when this resolves. The caller does not write to the bytes any
-   * more. A stream is read to its end; its error, or the signal's reason, rejects this. The body may then be listed for a
-   * while.
+   * Keeps a body. It is durable, as far as the store can be, when this resolves. The store may keep the bytes: the caller
+   * does not change them afterwards. A stream is read to its end; its error, or the signal's reason, rejects this. The body
+   * may then be listed for a while.
    */
   put(key: string, body: AssetBody, options: BodyPutOptions): Promise<void>
   /**
    * Bytes `start` (inclusive) to `end` (exclusive), never empty, as a stream that the caller cancels; null if there is no
-   * such body. The stream of a body with fewer bytes ends early.
+   * such body. The stream of a body with fewer bytes ends early, or fails with `storage_failed`.
    */
   open(key: string, range: BodyRange): Promise<ReadableStream<Uint8Array> | null>
   /** Removes a body; no error if there is no such body. */
@@ -38,7 +38,7 @@ export interface BodyStore {
 export interface BodyPutOptions {
   /** For stores that serve what they keep. */
   mime: string
-  /** Aborts the put, also while its stream is silent. */
+  /** Aborts the put. The stream of the body then fails with the signal's reason, also while its source is silent. */
   signal?: AbortSignal
 }
 

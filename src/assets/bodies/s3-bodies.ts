@@ -53,8 +53,13 @@ export function s3Bodies(options: S3BodiesOptions): BodyStore {
 
     async put(key, body, { mime, signal }) {
       const object = { ...at(key), contentType: mime, signal }
-      if (body instanceof Uint8Array) await connector.put({ ...object, body })
-      else await connector.putStream({ ...object, body })
+      try {
+        if (body instanceof Uint8Array) await connector.put({ ...object, body })
+        else await connector.putStream({ ...object, body })
+      } catch (error) {
+        signal?.throwIfAborted()
+        throw error
+      }
     },
 
     async open(key, { start, end, size, signal }) {

@@ -106,6 +106,14 @@ describe('sniff', () => {
     )
   })
 
+  it('knows a picture by its signature, whatever follows', async () => {
+    const signature = (await read('sharp.png')).subarray(0, 8)
+    for (const rest of [[], [255, 255, 255, 255, 0, 1, 2, 3], [0, 0, 0, 9, 73, 72, 68, 82]]) {
+      const damaged = Uint8Array.of(...signature, ...rest, 0xc0, 0, 1, 7)
+      expect(await sniff(damaged, { claim: 'application/pdf' })).toBe('image/png')
+    }
+  })
+
   it('does not let another type stand', async () => {
     expect(await sniff(await read('sharp.png'), { claim: 'image/jpeg' })).toBe('image/png')
     expect(await sniff(await read('sharp.png'), { claim: 'image/svg+xml' })).toBe('image/png')

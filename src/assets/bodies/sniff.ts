@@ -91,8 +91,12 @@ async function detectBytes(head: Uint8Array): Promise<string | null> {
   // Loaded with the first body, because many programs import byref and never save one.
   const { fileTypeFromBuffer } = await import('file-type')
   const found = await fileTypeFromBuffer(head).catch(() => undefined)
-  return found ? normalizeMimeType(essenceOf(found.mime)) : null
+  if (found) return normalizeMimeType(essenceOf(found.mime))
+  // file-type also reads the chunks after the signature, to find animated images. They may be damaged.
+  return PNG.every((byte, i) => head[i] === byte) ? 'image/png' : null
 }
+
+const PNG = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]
 
 /** Returns the type that well-formed text can have. A text file that starts with `BM` is not a bitmap. */
 async function detectText(text: string, encoding: string, head: Uint8Array, complete: boolean) {

@@ -21,10 +21,12 @@ import { dataUrlOf } from '../bodies/data-url.ts'
 import { Digester } from '../bodies/digest.ts'
 import type { RecordEntry, RecordIndex } from '../records/record-index.ts'
 import { formatCursor, pageSize, parseCursor } from '../records/record-page.ts'
+import { storageError } from './or-failed.ts'
 import { recordReader } from './record-reader.ts'
 import { saveAsset } from './save-asset.ts'
 import { removeBodies, sweepStore } from './sweep-store.ts'
 import { verifyStore } from './verify-store.ts'
+import { withCodes } from './with-codes.ts'
 
 /** The parts of a store. */
 export interface StoreParts {
@@ -60,7 +62,8 @@ const HOUR = 60 * 60
  */
 export function createStore(parts: StoreParts): FullAssetStore {
   checkOptions('createStore', parts, PARTS)
-  const { records, bodies } = parts
+  const { records, recordFiles } = parts
+  const bodies = withCodes(parts.bodies)
   /** Opens the store. Resolves with the id of the index. */
   const ready = onceResolved(async () => {
     await bodies.check?.()
@@ -89,7 +92,7 @@ export function createStore(parts: StoreParts): FullAssetStore {
     save: (body, mime, options = {}) =>
       consume(body, options.signal, async (source) => {
         if (options.objects?.length && !records.keepsObjects) throw objectsUnsupported(bodies.name)
-        return saveAsset({ ...parts, ready }, source, mime, options)
+        return saveAsset({ records, bodies, recordFiles, ready }, source, mime, options)
       }),
 
     ...recordReader({
@@ -184,7 +187,7 @@ function createBodyReader(
     const { assetId, namespace } = record
     const current = await find(assetId, { namespace })
     const isSame = current?.at.bodies.some((body) => body.key === key)
-    return isSame ? error : assetNotFound(assetId)
+    return isSame ? storageError('read the body', error) : assetNotFound(assetId)
   }
 
   return (record, { digest, start, end }) => {

@@ -9,6 +9,7 @@ import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
 import { PARTS } from './create-store.ts'
 import { RECORD_EXTENSION, spaceName } from './save-asset.ts'
 import { disownBodies, isOfStore } from './sweep-store.ts'
+import { withCodes } from './with-codes.ts'
 
 /** The result of {@link rebuildRecords}. */
 export interface RebuiltRecords {
@@ -30,7 +31,8 @@ export async function rebuildRecords(
   options?: { signal?: AbortSignal },
 ): Promise<RebuiltRecords> {
   const { recordFiles: _, ...both } = PARTS
-  const { records, bodies } = checkOptions('rebuildRecords', parts, both)
+  const { records, bodies: given } = checkOptions('rebuildRecords', parts, both)
+  const bodies = withCodes(given)
   const { signal } = checkOptions('rebuildRecords', options, { signal: is.signal })
   await bodies.check?.()
   await records.open()

@@ -1,8 +1,9 @@
-import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { isAssetId } from '../../core/refs/asset-id.ts'
 import type { AssetAttributes, AssetRecord, AssetStore, StoreSaveOptions } from '../asset-store.ts'
 import { decodeBase64 } from '../bodies/data-url.ts'
 import { isJsonType } from '../bodies/mime-type.ts'
+import { orFailed } from './or-failed.ts'
 
 /** A store with three methods, and maybe `delete`. */
 export type SmallStore = AssetStore & { delete?: (assetId: string) => Promise<unknown> }
@@ -24,7 +25,7 @@ export interface SmallStoreContent {
 /** Creates the content of a small store. Errors of the store become `storage_failed`. */
 export function smallStoreContent(store: SmallStore): SmallStoreContent {
   function load(assetId: string): Promise<Bundle> {
-    return orFailed('read', async () => {
+    return orFailed('read the asset', async () => {
       const found = await store.get(assetId)
       if (found?.bytes instanceof Uint8Array) return unbundle(found)
       throw new ByrefError('storage_failed', 'The store returned no "bytes" for the asset.')
@@ -38,7 +39,7 @@ export function smallStoreContent(store: SmallStore): SmallStoreContent {
       const { structured } = options.attributes ?? {}
       const stored = structured ? bundle(body, mime, options) : body
       const type = structured ? BUNDLE_TYPE : mime
-      const saved = await orFailed('save', () => store.save(stored, type))
+      const saved = await orFailed('save the asset', () => store.save(stored, type))
       const assetId = saved?.assetId
       if (isAssetId(assetId)) return assetId
       throw new ByrefError('storage_failed', 'The store returned no usable "assetId".')
@@ -53,7 +54,7 @@ export function smallStoreContent(store: SmallStore): SmallStoreContent {
 
     async lookUp(assetId) {
       if (store.info) {
-        const info = await orFailed('look up', () => store.info?.(assetId))
+        const info = await orFailed('look up the asset', () => store.info?.(assetId))
         return info ? load(assetId) : null
       }
       try {
@@ -68,7 +69,7 @@ export function smallStoreContent(store: SmallStore): SmallStoreContent {
     urlFor: (assetId, options) => orFailed('name a URL of', () => store.urlFor(assetId, options)),
 
     async delete(assetId) {
-      if (store.delete) await orFailed('remove', () => store.delete?.(assetId))
+      if (store.delete) await orFailed('remove the asset', () => store.delete?.(assetId))
       else {
         throw new ByrefError(
           'asset_unsupported',
@@ -76,20 +77,6 @@ export function smallStoreContent(store: SmallStore): SmallStoreContent {
         )
       }
     },
-  }
-}
-
-/** Calls the store. A custom store may answer synchronously, or throw before it returns a promise. */
-async function orFailed<T>(doing: string, ask: () => T | Promise<T>): Promise<T> {
-  try {
-    return await ask()
-  } catch (error) {
-    if (error instanceof ByrefError) throw error
-    throw new ByrefError(
-      'storage_failed',
-      `The store could not ${doing} the asset: ${errorMessage(error)}`,
-      { cause: error },
-    )
   }
 }
 

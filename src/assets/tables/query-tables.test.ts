@@ -248,6 +248,27 @@ describe('a file that was saved and not imported', () => {
     })
   })
 
+  it('has rows', async () => {
+    const own = createAssets()
+    const read = async (ref: string) => {
+      const found = []
+      for await (const row of await own.rows(ref)) found.push(row)
+      return found
+    }
+    const { ref } = await own.save(new Blob(['n\n1\n2\n']), 'text/csv', { name: 'n.csv' })
+    for (const one of [ref, ref, `${ref}/content/rows`])
+      expect(await read(one)).toEqual([{ n: 1 }, { n: 2 }])
+    const rows = sheetRows([['n'], [1]])
+    const book = await own.save(workbook({ First: rows, Second: rows }), null, { name: 'x.xlsx' })
+    await expect(read(book.ref)).rejects.toMatchObject({
+      code: 'invalid_arguments',
+      message: `${book.ref} is a workbook; name one of its sheets: "First" is ${book.ref}-1, "Second" is ${book.ref}-2`,
+    })
+    expect(await read(`${book.ref}-2`)).toEqual([{ n: 1 }])
+    const { ref: text } = await own.save(new Blob(['n']), 'text/plain')
+    await expect(read(text)).rejects.toThrow('neither a table nor a list of objects')
+  })
+
   it('of one sheet is its table', async () => {
     const own = createAssets()
     const file = workbook({ Only: sheetRows([['n'], [4]]), Empty: sheetRows([]) })

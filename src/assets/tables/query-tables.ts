@@ -1,13 +1,12 @@
-import { formatAssetRef, isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
+import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetReader } from '../asset-reader.ts'
 import type { QueryLimits, TableQuery } from '../assets-contract.ts'
 import { queryFailed, queryTooLarge, queryTooSlow, sqlMissing } from './duckdb.ts'
 import { hasDuckdb } from './has-duckdb.ts'
-import type { Importer } from './import-file.ts'
 import { writeBody } from './spool.ts'
-import { derivedIds } from './table-facts.ts'
+import { type TableImports, tableOf } from './table-of.ts'
 import { OutOfMemoryError, runTableTask } from './table-process.ts'
 import type { BoundTable } from './table-task.ts'
 import type { WrittenTable } from './write-table.ts'
@@ -15,9 +14,7 @@ import type { WrittenTable } from './write-table.ts'
 const { join } = nodeBuiltin('node:path')
 
 /** The readers of tables. */
-export interface TableSources extends Pick<AssetReader, 'info' | 'rows' | 'open' | 'resolve'> {
-  importSaved: Importer['importSaved']
-}
+export interface TableSources extends TableImports, Pick<AssetReader, 'rows' | 'open'> {}
 
 /** A result, and the tables that it came from. */
 export interface QueryResult {
@@ -96,7 +93,7 @@ async function bind(
   const bound: BoundTable[] = []
   const files = new Map<string, string>()
   for (const [name, ref] of Object.entries(tables)) {
-    const table = await tableFor(assets, ref, { namespace, signal })
+    const table = await queried(assets, ref, { namespace, signal })
     const { ref: whole, assetId } = await assets.info(table, { namespace })
     const rows = await assets.rows(table, { namespace })
     const file = files.get(whole) ?? `${files.size}.parquet`
@@ -111,35 +108,12 @@ async function bind(
   return bound
 }
 
-/**
- * Returns the table that a reference names. A file is imported at its first use. The sheets of a workbook need their
- * own references, so that the labels of a query include them.
- */
-async function tableFor(
+async function queried(
   assets: TableSources,
   ref: string,
-  { namespace, signal }: Pick<Binding, 'namespace' | 'signal'>,
+  options: Pick<Binding, 'namespace' | 'signal'>,
 ): Promise<string> {
-  const info = await assets.info(ref, { namespace })
-  if (info.table) return ref
-  const made = info.structured ? null : await assets.importSaved(info, { namespace, signal })
-  const book = made ? made.workbook?.ref : ref
-  const { sheets } = Object(book && (await assets.resolve(book, { namespace }))) as Fields
-  const numbers = Object.entries(Object(sheets)).filter(([, number]) => Number.isInteger(number))
-  if (numbers.length > 0) {
-    const file = info.structured ? info.assetId.replace(/-workbook$/, '') : info.assetId
-    const named = numbers.map(([name, number]) => {
-      const sheet = formatAssetRef({
-        ...parseAssetRef(info.ref),
-        id: derivedIds(file).sheet(Number(number)),
-        fieldPath: [],
-      })
-      return `${JSON.stringify(name)} is ${sheet}`
-    })
-    throw queryFailed(`${ref} is a workbook; query one of its sheets: ${named.join(', ')}.`)
-  }
-  if (made?.table) return made.table.ref
-  throw queryFailed(`${ref} is ${info.mime} and not a table.`)
+  const found = await tableOf(assets, ref, options)
+  if (found.table !== null) return found.table
+  throw queryFailed(`${ref} is ${found.problem}.`)
 }
-
-type Fields = Record<string, unknown>

@@ -15,15 +15,14 @@ export type ServerTrust = 'trusted' | 'untrusted'
 
 /** The trust options of a server's tool. */
 export interface ToolTrust
-  extends Pick<Tool, 'readOnly' | 'openWorld' | 'accepts' | 'returns' | 'outputSchema'> {
+  extends Pick<Tool, 'readOnly' | 'openWorld' | 'returns' | 'outputSchema'> {
   /** Notes the label that an answer declares. Must be called before `returns`. */
   said(input: unknown, answer: CallToolResult): void
 }
 
 /**
- * Turns annotations into trust options. A read-only tool with an open world accepts nothing private, because it sends its
- * arguments there. A label in the `_meta` of a result replaces the default of a trusted server. Of any other server it only
- * makes results stricter.
+ * Turns annotations into trust options. A label in the `_meta` of a result replaces the default of a trusted server. Of any
+ * other server it only makes results stricter.
  */
 export function serverTrust(
   {
@@ -41,7 +40,6 @@ export function serverTrust(
     readOnly,
     openWorld,
     outputSchema: outputSchema as JsonSchema | undefined,
-    ...(readOnly && openWorld ? { accepts: { confidentiality: 'public' } } : {}),
     said(input, { _meta, structuredContent, content }) {
       const tree = labelInMeta(_meta)
       if (!tree) return

@@ -18,12 +18,20 @@ import { type FieldKey, toPointer } from '../../core/refs/field-key.ts'
 /** The schema keyword that says what a parameter accepts. */
 export const ACCEPTS = 'x-accepts'
 
-/** A read-only tool accepts anything. Any other tool acts, and does not accept untrusted values. */
+/** What a tool that acts accepts. */
 const ACTS: Clearance = { integrity: 'trusted', confidentiality: 'public' }
 
+/** What a read-only tool accepts if its input may leave with a request, as that of a web search does. */
+const REACHES_OUT: Clearance = { confidentiality: 'public' }
+
 /** Returns what a tool accepts at parameters without a declaration. */
-export function clearanceOf({ accepts, readOnly }: Pick<Tool, 'accepts' | 'readOnly'>): Clearance {
-  return { ...(readOnly ? {} : ACTS), ...accepts }
+export function clearanceOf({
+  accepts,
+  readOnly,
+  openWorld,
+}: Pick<Tool, 'accepts' | 'readOnly' | 'openWorld'>): Clearance {
+  if (!readOnly) return { ...ACTS, ...accepts }
+  return openWorld === false ? { ...accepts } : { ...REACHES_OUT, ...accepts }
 }
 
 /** Whether calls of a tool must be checked before they start. */

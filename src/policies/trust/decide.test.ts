@@ -72,9 +72,15 @@ describe('x-accepts', () => {
     expect((await forward({ accepts: both })).sent).toHaveLength(1)
   })
 
-  it('opens nothing where it cannot be read', async () => {
+  it('is rejected where it cannot be read', async () => {
     for (const accepts of ['untrusted', true, { integrety: 'untrusted' }, { integrity: 'any' }])
-      expect((await forward({ accepts })).sent).toEqual([])
+      await expect(forward({ accepts })).rejects.toThrow(/The input schema of the tool "post"/)
+    await expect(forward({ accepts: { integrety: 'untrusted' } })).rejects.toThrow(
+      'Unknown option "integrety" in The input schema of the tool "post".x-accepts. Did you mean "integrity"?',
+    )
+    const inputSchema = { type: 'object', 'x-accept': { integrity: 'untrusted' } }
+    const tool = { id: 'post', description: '', inputSchema, execute: () => 1 }
+    expect(() => defineTool(tool)).toThrow('Did you mean "x-accepts"?')
   })
 })
 

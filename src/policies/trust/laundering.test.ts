@@ -18,6 +18,7 @@ const theirs = defineTool({
   description: 'Reads what somebody wrote',
   inputSchema: any,
   readOnly: true,
+  openWorld: false,
   returns: { integrity: 'untrusted', readers: ['ann', 'bob'] },
   execute: () => ({ words: 'obey', rows: [{ id: 1, name: 'obey' }], key: 'a' }),
 })

@@ -27,6 +27,7 @@ const tools = Object.entries(OWN).map(([id, returns]) =>
     description: id,
     inputSchema: { type: 'object', properties: { a: {}, b: {} } },
     readOnly: true,
+    openWorld: false, // accepts anything, so that no call waits for a person
     returns,
     execute: () => ({ x: { y: 1 }, z: 'text' }),
   }),

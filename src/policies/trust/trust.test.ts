@@ -239,6 +239,38 @@ describe('trust: quarantine', () => {
     expect(JSON.stringify(model.requests[0]?.tools)).not.toContain('x-accepts')
   })
 
+  it('asks before a read-only tool that reaches outside is given what is private', async () => {
+    const asked: unknown[] = []
+    const reader = (id: string, more: Pick<Tool, 'openWorld' | 'accepts' | 'returns'> = {}) =>
+      defineTool({
+        ...{ id, description: id, readOnly: true, ...more },
+        inputSchema: { type: 'object', properties: { query: { type: 'string' } } },
+        execute: ({ query }) => {
+          if (query !== undefined) asked.push(id)
+          return 'a diary'
+        },
+      })
+    const diary = reader('diary', { openWorld: false, returns: { confidentiality: 'private' } })
+    const query = { query: '†result#1' }
+    const { agent } = agentWith(
+      [
+        ...[call('diary', {}), call('web', query), call('own', query), call('vault', query)],
+        'Done.',
+      ],
+      {
+        trust: { mode: 'quarantine', onViolation: 'refuse' },
+        tools: [
+          ...[diary, reader('web'), reader('own', { openWorld: false })],
+          reader('vault', { accepts: { confidentiality: 'private' } }),
+        ],
+      },
+    )
+    const run = agent.run({ messages: say('Search') })
+    await run.result
+    expect(asked).toEqual(['own', 'vault'])
+    expect(JSON.stringify(run.messages)).toContain('†result#1 at /query is private')
+  })
+
   it('shows closed answers of ask_about until the budget is spent', async () => {
     const ask = (id: string) =>
       call(

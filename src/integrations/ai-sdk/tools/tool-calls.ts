@@ -3,7 +3,7 @@ import { asSchema, jsonSchema, type Schema, type Tool, type ToolExecutionOptions
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { type Boundary, boundaryOf } from '../../../boundary/boundary.ts'
 import {
-  checkReferenceKeywords,
+  checkKeywords,
   describeSchema,
   type JsonSchema,
   type ToolSchema,
@@ -114,7 +114,7 @@ export class ToolCalls {
     const { name, tool, trust } = this.#options
     const schema = asSchema(tool.inputSchema) as Schema<unknown>
     const json = await describe(name, tool, schema)
-    checkReferenceKeywords(`The tool "${name}"`, json)
+    checkKeywords(`The tool "${name}"`, json)
     const inputSchema = checkedBy(schema, json)
     const described = flowTool(name, inputSchema, trust?.trustOf(name))
     const { outputSchema } = tool

@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { createAgent } from '../../../agent/agent.ts'
 import type { AgentOptions } from '../../../agent/agent-contract.ts'
 import type { ConversationEvent } from '../../../core/events/events.ts'
+import { clearanceOf } from '../../../policies/trust/check-flow.ts'
 import { scriptedModel } from '../../../testing/scripted-model.ts'
 import { BYTES, newServer, oldServer } from '../fixtures/proxied.ts'
 import { type McpToolsOptions, mcpTools } from './mcp-tools.ts'
@@ -227,21 +228,21 @@ describe('mcpTools', () => {
       const of = async (trust: McpToolsOptions['trust']) => {
         const tools = await mcpTools(await connect(server), { trust })
         const found = tools.filter(({ id }) => ['mail', 'own', 'send'].includes(id))
-        return found.map(({ id, readOnly, openWorld, accepts }) => [
-          ...[id, readOnly, openWorld],
-          accepts?.confidentiality,
+        return found.map((tool) => [
+          ...[tool.id, tool.readOnly, tool.openWorld],
+          clearanceOf(tool).confidentiality,
         ])
       }
       expect(await of('trusted')).toEqual([
         ['mail', true, true, 'public'],
         ['own', true, false, undefined],
-        ['send', false, true, undefined],
+        ['send', false, true, 'public'],
       ])
       await server.close()
       expect(await of('untrusted')).toEqual([
-        ['mail', false, true, undefined],
-        ['own', false, true, undefined],
-        ['send', false, true, undefined],
+        ['mail', false, true, 'public'],
+        ['own', false, true, 'public'],
+        ['send', false, true, 'public'],
       ])
       await expect(mcpTools(await connect(newServer()), { trust: 'no' as never })).rejects.toThrow(
         'mcpTools.trust',

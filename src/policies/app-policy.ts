@@ -1,0 +1,140 @@
+import { ByrefError, errorMessage } from '../core/errors.ts'
+import { isPlainObject } from '../core/json/json.ts'
+import { warn } from '../core/warn.ts'
+import { type CallOutcome, type Policy, VERDICTS, type Verdict } from './policy.ts'
+
+const OUTCOME = 'an outcome: { value, events } or { error: { code, message }, events }'
+const DECISION = '{ decision: "allow" | "ask" | "refuse", reason? } or nothing'
+
+/**
+ * Returns a policy of the app whose results are checked. An error of a hook becomes a ByrefError with the name of the
+ * hook, without the words of the error, because the model reads it. The developer gets them as a process warning. A
+ * ByrefError that the hook throws stays as it is.
+ *
+ * @param name The place of the policy in the options of the agent: `policies[0]`.
+ */
+export function appPolicy(policy: Policy, name: string): Policy {
+  const { looksAt, before, after, aroundCall, aroundStep } = policy
+  const own: Policy = {}
+  const looks: NonNullable<Policy['looksAt']> = (tool) => looksAt?.call(policy, tool) ?? true
+  if (looksAt) {
+    own.looksAt = (tool) => {
+      try {
+        return looks(tool)
+      } catch {
+        // `before` throws the error again, and the call fails.
+        return true
+      }
+    }
+  }
+  if (before) {
+    own.before = async (call) => {
+      const refuse = notMade(name)
+      if (!(await guarded(refuse('looksAt'), () => looks(call.tool)))) return undefined
+      const said = await guarded(refuse('before'), () => before.call(policy, call))
+      if (said === undefined || said === null || isVerdict(said)) return said ?? undefined
+      throw invalid('call_refused', { hook: `${name}.before`, wanted: DECISION, said })
+    }
+  }
+  if (after) {
+    own.after = async (call, outcome, item) => {
+      const hook = `${name}.after`
+      const said = await guarded(failed(hook), () => after.call(policy, call, outcome, item))
+      if (said === undefined || said === null || isOutcome(said)) return said ?? undefined
+      throw invalid('tool_failed', { hook, wanted: `${OUTCOME}, or nothing`, said })
+    }
+  }
+  if (aroundCall) {
+    own.aroundCall = async (execution, perform) => {
+      const hook = `${name}.aroundCall`
+      const { noted, has } = notedErrors(perform)
+      const failure: Failure = (error) =>
+        has(error) || execution.signal.aborted ? null : failed(hook)(error)
+      const said = await guarded(failure, () => aroundCall.call(policy, execution, noted))
+      if (isOutcome(said)) return said
+      throw invalid('tool_failed', { hook, wanted: OUTCOME, said })
+    }
+  }
+  if (aroundStep) {
+    own.aroundStep = async (step, perform) => {
+      const hook = `${name}.aroundStep`
+      const { noted, has } = notedErrors(perform)
+      const failure: Failure = (error) =>
+        has(error) || step.signal.aborted
+          ? null
+          : new ByrefError('run_failed', `${hook} failed: ${errorMessage(error)}`, { cause: error })
+      const said = await guarded(failure, () => aroundStep.call(policy, step, noted))
+      if (isPlainObject(said) && isPlainObject(said.usage) && 'finishReason' in said)
+        return said as Awaited<ReturnType<typeof perform>>
+      throw invalid('run_failed', { hook, wanted: 'what perform() resolves to', said })
+    }
+  }
+  return own
+}
+
+/** Returns the error to throw in place of a hook's; null to throw the hook's own. */
+type Failure = (error: unknown) => ByrefError | null
+
+async function guarded<T>(failure: Failure, hook: () => T | Promise<T>): Promise<T> {
+  try {
+    return await hook()
+  } catch (error) {
+    throw (error instanceof ByrefError ? null : failure(error)) ?? error
+  }
+}
+
+function notMade(name: string): (hook: string) => Failure {
+  return (hook) => (error) => {
+    warn(`${name}.${hook} failed: ${errorMessage(error)}`, error)
+    return new ByrefError('call_refused', `The call was not made: ${name}.${hook} failed`)
+  }
+}
+
+function failed(hook: string): Failure {
+  return (error) => {
+    warn(`${hook} failed: ${errorMessage(error)}`, error)
+    return new ByrefError('tool_failed', `${hook} failed. The tool may have had its effect`)
+  }
+}
+
+/** Returns the function, and whether an error is one that it rejected with. */
+function notedErrors<Args extends unknown[], T>(perform: (...args: Args) => Promise<T>) {
+  const errors = new Set<unknown>()
+  const noted = async (...args: Args): Promise<T> => {
+    try {
+      return await perform(...args)
+    } catch (error) {
+      errors.add(error)
+      throw error
+    }
+  }
+  return { noted, has: (error: unknown) => errors.has(error) }
+}
+
+function invalid(
+  code: 'call_refused' | 'tool_failed' | 'run_failed',
+  { hook, wanted, said }: { hook: string; wanted: string; said: unknown },
+): ByrefError {
+  // The model reads this: it must not contain what the hook returned.
+  const message = `${hook} must return ${wanted}. It returned ${describe(said)}`
+  if (code !== 'run_failed') warn(message, said)
+  return new ByrefError(code, message)
+}
+
+function describe(said: unknown): string {
+  if (said === null || said === undefined || typeof said === 'boolean') return String(said)
+  if (Array.isArray(said)) return 'an array'
+  return typeof said === 'object' ? 'another object' : `a ${typeof said}`
+}
+
+function isVerdict(said: unknown): said is Verdict {
+  if (!isPlainObject(said) || !VERDICTS.some((one) => one === said.decision)) return false
+  return said.reason === undefined || typeof said.reason === 'string'
+}
+
+function isOutcome(said: unknown): said is CallOutcome {
+  if (!isPlainObject(said) || !Array.isArray(said.events)) return false
+  const { error } = said
+  if (error === undefined) return 'value' in said
+  return isPlainObject(error) && typeof error.code === 'string' && typeof error.message === 'string'
+}
