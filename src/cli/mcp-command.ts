@@ -57,7 +57,9 @@ async function serve(args: string[]): Promise<number> {
   const { agent, close } = await openAgent(values)
   try {
     await agent.resumeAll()
-    const { closed } = await createMcpServer({ agent }).stdio()
+    const byref =
+      'Asks an agent that reads files and tables, draws charts, and remembers the conversation'
+    const { closed } = await createMcpServer({ agent, descriptions: { byref } }).stdio()
     await Promise.race([closed, stop])
     process.stdin.destroy()
   } finally {

@@ -221,7 +221,7 @@ describe('byref mcp serve', () => {
     ])
     const { tools } = await client.listTools()
     expect(tools.map(({ name }) => name)).toContain('fetch_asset')
-    const { content } = await client.callTool({ name: 'ask', arguments: { message: 'hello' } })
+    const { content } = await client.callTool({ name: 'byref', arguments: { message: 'hello' } })
     expect(textOf(content)).toContain('demo model')
     await client.close()
   })
