@@ -244,7 +244,8 @@ function agentIn(namespace: string | null, core: Core): Agent {
       const own = sessions(of(given))
       const session = await own.find(conversation)
       if (!session) throw notFoundError(conversation)
-      const checkedWith = { ...settings, assets: assets.in(of(given)) }
+      const hasWorkers = core.log.queue !== undefined
+      const checkedWith = { ...settings, assets: assets.in(of(given)), hasWorkers }
       await answerApproval(checkedWith, session, toolCallId, answer)
       own.wake(session)
     },

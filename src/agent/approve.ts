@@ -30,7 +30,10 @@ export interface ApprovalAnswer {
 }
 
 /** What an answer is checked against: the agent, and the assets of the conversation's namespace. */
-type CheckedWith = Pick<AgentSettings, 'name' | 'tools' | 'assets'>
+type CheckedWith = Pick<AgentSettings, 'name' | 'tools' | 'assets'> & {
+  /** Whether workers run the calls, which have their own tools. */
+  hasWorkers: boolean
+}
 
 /**
  * Logs the answer for a waiting call, once. If it throws, the call still waits.
@@ -50,8 +53,12 @@ export async function answerApproval(
   const asked = session.state.calls[toolCallId]
   if (!asked) throw noSuchCall(toolCallId, session)
   if (asked.status !== 'waiting') throw notWaiting(asked)
-  // The call that started a sub-agent continues its run, with the right agent.
-  if (!isSubRun(session)) refuseOthers(checkedWith, session, asked, approved && given === undefined)
+  // An answer that nobody can act on is not logged. The run of a sub-agent continues with the call that started it.
+  if (!isSubRun(session)) {
+    refuseOtherAgent(session, checkedWith.name)
+    const runsHere = approved && given === undefined && !checkedWith.hasWorkers
+    if (runsHere || (approved && changed)) refuseMissingTool(session, asked, checkedWith.tools)
+  }
   if (by !== undefined) refuseStranger(by, asked, readLabel(asked.approval?.label ?? {}))
   const args = approved && changed !== undefined ? copyJson(changed) : undefined
   if (args !== undefined) await checkChanged(checkedWith, asked, args)
@@ -80,17 +87,6 @@ export async function answerApproval(
     }
     return { events: [...result.events, answer] }
   })
-}
-
-/** An answer that this agent cannot act on is not logged: the run would wait, and nobody would know why. */
-function refuseOthers(
-  { name, tools }: CheckedWith,
-  session: Session,
-  call: Call,
-  willRun: boolean,
-): void {
-  refuseOtherAgent(session, name)
-  if (willRun) refuseMissingTool(session, call, tools)
 }
 
 /** The approver sees the call's arguments, so the approver must be allowed to read them. */

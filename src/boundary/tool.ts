@@ -292,7 +292,7 @@ export function checkTool(tool: Tool): void {
       `The input schema of the tool "${tool.id}" must be of type object`,
     )
   }
-  checkKeywords(`The input schema of the tool "${tool.id}"`, schema)
+  checkKeywords(`inputSchema of the tool "${tool.id}"`, schema)
 }
 
 /** The `execute` of tools that have none of their own. */

@@ -251,7 +251,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
     const abort = new AbortController()
     let tries = 0
     const { store } = faulty((request) => {
-      if (!isBody(request)) return null
+      if (!isBody(request) || request.method !== 'PUT') return null
       if (++tries === 2) abort.abort(new Error('enough'))
       return 503
     })

@@ -1,4 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
+import { inBackground } from '../../core/in-background.ts'
 import { newId } from '../../core/new-id.ts'
 import { checkAbout, checkDigest, newRecord } from '../asset-record.ts'
 import type { AssetBody, AssetRecord, StoreSaveOptions } from '../asset-store.ts'
@@ -62,7 +63,10 @@ export async function saveAsset(
     return { assetId: info.assetId, info }
   } catch (error) {
     if (isCertain) await saving.discard()
-    else if (isRefusal(error, options.signal)) await saving.discardUnheld()
+    // Nobody waits any more.
+    else if (options.signal?.aborted && error === options.signal.reason)
+      inBackground('Removing the bodies of an aborted save', saving.discardUnheld())
+    else if (isRefusal(error)) await saving.discardUnheld()
     throw error
   }
 }
@@ -214,8 +218,7 @@ async function isStored(bodies: BodyStore, key: string, bytes: Uint8Array): Prom
   return at === size
 }
 
-function isRefusal(error: unknown, signal?: AbortSignal): boolean {
-  if (signal?.aborted && error === signal.reason) return true
+function isRefusal(error: unknown): boolean {
   return error instanceof ByrefError && CERTAIN.has(error.code)
 }
 

@@ -74,9 +74,9 @@ describe('x-accepts', () => {
 
   it('is rejected where it cannot be read', async () => {
     for (const accepts of ['untrusted', true, { integrety: 'untrusted' }, { integrity: 'any' }])
-      await expect(forward({ accepts })).rejects.toThrow(/The input schema of the tool "post"/)
+      await expect(forward({ accepts })).rejects.toThrow(/inputSchema of the tool "post"/)
     await expect(forward({ accepts: { integrety: 'untrusted' } })).rejects.toThrow(
-      'Unknown option "integrety" in The input schema of the tool "post".x-accepts. Did you mean "integrity"?',
+      'Unknown option "integrety" in inputSchema of the tool "post".x-accepts. Did you mean "integrity"?',
     )
     const inputSchema = { type: 'object', 'x-accept': { integrity: 'untrusted' } }
     const tool = { id: 'post', description: '', inputSchema, execute: () => 1 }

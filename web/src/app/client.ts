@@ -84,7 +84,10 @@ export function followConversations(): () => void {
 }
 
 function takeChange(change: ConversationChange): void {
-  if (change.type === 'reset') return forgetConversations()
+  if (change.type === 'reset') {
+    forgetConversations()
+    return
+  }
   const id = change.type === 'deleted' ? change.id : change.conversation.id
   const now = change.type === 'deleted' ? null : change.conversation
   queries.setQueryData(conversationQuery(id).queryKey, now)

@@ -18,7 +18,11 @@ let requests: Request[] = []
 const changes = {
   controller: null as ReadableStreamDefaultController<Uint8Array> | null,
   open(signal?: AbortSignal | null): Response {
-    const body = new ReadableStream<Uint8Array>({ start: (one) => void (this.controller = one) })
+    const body = new ReadableStream<Uint8Array>({
+      start: (controller) => {
+        this.controller = controller
+      },
+    })
     signal?.addEventListener('abort', () => this.controller?.error(signal.reason))
     return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
   },

@@ -208,15 +208,6 @@ const NESTED: readonly Way[] = [
     const guarded = ({ other }: { other: unknown }) => other
     act(scene, { value: '†result#1', other: '†result#1' }, { properties, guarded })
   }),
-  way('an x-accepts that cannot be read', (scene) => {
-    source(scene)
-    act(scene, { value: '†result#1' }, { properties: { value: { 'x-accepts': 'untrusted' } } })
-  }),
-  way('an x-accepts with an unknown key', (scene) => {
-    source(scene)
-    const value = { 'x-accepts': { integrity: 'untrusted', more: 1 } }
-    act(scene, { value: '†result#1' }, { properties: { value } })
-  }),
 ]
 
 const helper = (
