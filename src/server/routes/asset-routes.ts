@@ -5,6 +5,7 @@ import {
   UnsatisfiableRangeError,
 } from '../../assets/asset-response.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { tableFormat } from '../../assets/tables/table-format.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { flatten } from '../../core/messages/flatten.ts'
 import { formatAssetRef } from '../../core/refs/asset-ref.ts'
@@ -132,6 +133,9 @@ export const assetRoutes: readonly Route[] = [
     async (call) => {
       const { columns, where, ...page } = call.query
       const { ref, assets } = await readableAsset(call)
+      const { table, structured, mime } = await assets.info(ref)
+      // To import it would write, which a reader may not.
+      if (!table && !structured && tableFormat(mime) !== null) throw notImported(ref)
       const rows = await assets.rows(ref, { signal: call.c.req.raw.signal })
       const answer = await tablePage(rows, {
         ...page,
@@ -242,6 +246,13 @@ async function requireNoReaders(
 
 const columnNames = z.array(z.string()).max(10_000)
 const conditions = z.array(wire.condition).max(20)
+
+function notImported(ref: string): ByrefError {
+  return new ByrefError(
+    'invalid_arguments',
+    `${ref} is a file, and not the table that was made of it. The upload returned the table's reference; POST /api/query takes the file, too.`,
+  )
+}
 
 /** Returns a JSON list in a query. @throws RequestError */
 function listIn<T>(name: string, text: string, schema: z.ZodType<T>): T {
