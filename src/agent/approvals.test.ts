@@ -217,6 +217,7 @@ describe('approvals', () => {
     const { log, pay, paid } = await waitingLog()
     const without = createAgent({ model: scriptedModel(['Not paid.']), log })
     const before = (await log.find('c'))?.position
+    await expect(without.resume('c').result).rejects.toMatchObject({ code: 'tool_not_found' })
     await expect(without.approve('c', 'p', { approved: true })).rejects.toMatchObject({
       code: 'tool_not_found',
       message: expect.stringContaining('"pay"'),

@@ -9,7 +9,7 @@ import { cancelOrphan, cancelSubRuns } from './cancel.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
 import type { RunFollower } from './follow-run.ts'
 import { followUp } from './follow-up.ts'
-import { ForeignRunError } from './next.ts'
+import { ForeignRunError, refuseForeignRun } from './next.ts'
 import { runFailure } from './run-lost-error.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Session } from './session.ts'
@@ -164,12 +164,18 @@ export class Sessions {
     inBackground(`Running ${session.id}`, retried)
   }
 
-  /** Continues a conversation: in this process, or through the queue if the log has workers. */
+  /**
+   * Continues a conversation: in this process, or through the queue if the log has workers.
+   *
+   * @throws ForeignRunError if the run needs another agent, and no process runs it
+   */
   async resume(session: Session): Promise<void> {
-    const { log } = this.#options
-    if (isSubRun(session)) this.wake(session)
-    else if (log.queue) await log.enqueue?.(session.id)
-    else this.wakeHere(session)
+    const { log, settings } = this.#options
+    if (isSubRun(session)) return this.wake(session)
+    if (log.queue) return log.enqueue?.(session.id)
+    const isHeld = (await log.find(session.id))?.lease
+    if (!isHeld) refuseForeignRun(session, settings)
+    this.wakeHere(session)
   }
 
   /** Runs a conversation in this process until its runner stops. Resolves to the reason. */
