@@ -3,7 +3,7 @@ import type { ConversationState } from '../core/events/conversation-state.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { Labels } from '../core/labels/labels.ts'
-import { isRedacted, redactValue, standIn } from '../core/labels/redact-value.ts'
+import { isRedacted, placeholder, redactValue } from '../core/labels/redact-value.ts'
 import { partType } from '../core/messages/canonical-part.ts'
 import { isData } from '../core/messages/data-block.ts'
 import type { DataBlock, Message } from '../core/messages/message.ts'
@@ -137,7 +137,7 @@ function redactMessage(message: Message, scope: RedactionScope): Message {
   const { id, timestamp, message_type } = message
   const sender = namelessSender(message)
   const plain = { id, sender, message_type, timestamp, content_type: 'text/plain' }
-  const said = `[Not shown: ${standIn(message.content)}]`
+  const said = `[Not shown: ${placeholder(message.content)}]`
   if (sender.participant_role !== 'assistant') return { ...plain, content: said, metadata: {} }
   const { options } = scope
   const calls = readMetadata(message).calls.map(({ id, name }) => {
@@ -194,7 +194,7 @@ function redactResult(message: Message, { labels, options, number }: RedactionSc
   if (!isWhole) return { ...json, content: { [name]: redactValue(inside, tree) }, metadata }
   const tool = message.sender.participant_id
   const shape = options.shapeOf(tool)
-  const text = `${name} = ${standIn(inside)}${shape === null ? '' : `, which holds ${shape}`}`
+  const text = `${name} = ${placeholder(inside)}${shape === null ? '' : `, which holds ${shape}`}`
   return { ...message, content_type: 'text/plain', content: text, metadata }
 }
 
