@@ -137,8 +137,8 @@ function redactMessage(message: Message, scope: RedactionScope): Message {
   const { id, timestamp, message_type } = message
   const sender = namelessSender(message)
   const plain = { id, sender, message_type, timestamp, content_type: 'text/plain' }
-  const said = `[Not shown: ${placeholder(message.content)}]`
-  if (sender.participant_role !== 'assistant') return { ...plain, content: said, metadata: {} }
+  const text = `[Not shown: ${placeholder(message.content)}]`
+  if (sender.participant_role !== 'assistant') return { ...plain, content: text, metadata: {} }
   const { options } = scope
   const calls = readMetadata(message).calls.map(({ id, name }) => {
     return { id, name: options.hasTool(name) ? name : 'unknown_tool', arguments: {} }
@@ -146,7 +146,7 @@ function redactMessage(message: Message, scope: RedactionScope): Message {
   return {
     ...plain,
     sender,
-    content: said,
+    content: text,
     metadata: calls.length > 0 ? { tool_calls: calls } : {},
   }
 }
@@ -184,8 +184,8 @@ function redactResult(message: Message, { labels, options, number }: RedactionSc
   const json = { ...message, content_type: 'application/json' }
   if (error) {
     const reason = `the call failed; why is not shown, since it is not trusted: ${name}.message`
-    const told = { code: 'tool_failed', message: reason }
-    return { ...json, content: null, metadata: { tool_result: { ...kept, error: told } } }
+    const error = { code: 'tool_failed', message: reason }
+    return { ...json, content: null, metadata: { tool_result: { ...kept, error } } }
   }
   const metadata = { tool_result: kept }
   const inside = valueIn(message)
