@@ -52,7 +52,7 @@ describe('labels', () => {
     )
   })
 
-  it('let nothing flow that one of their parts does not let flow', () => {
+  it('do not allow a flow that one of their parts does not allow', () => {
     fc.assert(
       fc.property(label, label, clearance, (a, b, place) => {
         const both = refusedBy(place, join(a, b))
@@ -62,7 +62,7 @@ describe('labels', () => {
     )
   })
 
-  it('are read by those who may read every part', () => {
+  it('can be read by those who may read every part', () => {
     fc.assert(
       fc.property(label, label, fc.constantFrom('ann', 'bob', 'eve'), (a, b, who) => {
         expect(mayRead(who, join(a, b))).toBe(mayRead(who, a) && mayRead(who, b))
@@ -70,7 +70,7 @@ describe('labels', () => {
     )
   })
 
-  it('survive being written, and are the strictest where they cannot be read', () => {
+  it('survive serialization, and are the strictest if they cannot be read', () => {
     fc.assert(
       fc.property(label, (a) => {
         expect(equals(readLabel(writeLabel(a)), a)).toBe(true)
@@ -96,7 +96,7 @@ describe('labels of fields', () => {
   })).tree as fc.Arbitrary<ReturnType<typeof readLabelTree>>
   const path = fc.array(fc.constantFrom('a', 'b', 'c', 0), { maxLength: 3 })
 
-  it('are found at a path after they were put there, and nowhere else', () => {
+  it('are found at the path where they were put, and nowhere else', () => {
     fc.assert(
       fc.property(tree, path, tree, (all, at, put) => {
         const changed = withTreeAt(all, at, put)
@@ -108,7 +108,7 @@ describe('labels of fields', () => {
     )
   })
 
-  it('join to at least what both are, at every path', () => {
+  it('join to at least the strictness of both, at every path', () => {
     fc.assert(
       fc.property(tree, tree, path, (a, b, at) => {
         const both = wholeOf(treeAt(joinTrees(a, b), at))
@@ -118,7 +118,7 @@ describe('labels of fields', () => {
     )
   })
 
-  it('survive being written', () => {
+  it('survive serialization', () => {
     fc.assert(
       fc.property(tree, path, (all, at) => {
         const again = readLabelTree(JSON.parse(JSON.stringify(writeLabelTree(all))))
