@@ -184,8 +184,8 @@ function redactResult(message: Message, { labels, options, number }: RedactionSc
   const json = { ...message, content_type: 'application/json' }
   if (error) {
     const reason = `the call failed; why is not shown, since it is not trusted: ${name}.message`
-    const error = { code: 'tool_failed', message: reason }
-    return { ...json, content: null, metadata: { tool_result: { ...kept, error } } }
+    const failure = { code: 'tool_failed', message: reason }
+    return { ...json, content: null, metadata: { tool_result: { ...kept, error: failure } } }
   }
   const metadata = { tool_result: kept }
   const inside = valueIn(message)
