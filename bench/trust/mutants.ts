@@ -33,8 +33,8 @@ const MUTANTS: readonly (readonly [name: string, file: string, from: string, to:
   [
     'errors are shown',
     'src/prompt/redaction.ts',
-    "const told = { code: 'tool_failed', message: reason }",
-    "const told = { code: 'tool_failed', message: reason + JSON.stringify(error) }",
+    "const failure = { code: 'tool_failed', message: reason }",
+    "const failure = { code: 'tool_failed', message: reason + JSON.stringify(error) }",
   ],
   [
     'keys of what is not shown are told',
@@ -57,7 +57,7 @@ const MUTANTS: readonly (readonly [name: string, file: string, from: string, to:
   [
     'one branch of a schema opens the others',
     'src/policies/trust/check-flow.ts',
-    'accepts: narrowest(said.map(clearanceIn(own))) })\n    // The',
+    'accepts: narrowest(found.map(clearanceIn(base))) })\n    // The',
     "accepts: { integrity: 'untrusted', confidentiality: 'private' } })\n    // The",
   ],
   [

@@ -28,7 +28,7 @@ describe('acceptMessages', () => {
     expect(created).toMatchObject([{ by }])
   })
 
-  it('takes attachments beside the content, as over HTTP', async () => {
+  it('accepts attachments next to the content, as over HTTP', async () => {
     const attachments = [{ mimeType: 'image/png', dataBase64: PNG.toString('base64') }]
     const { created, events } = await accept({ content: 'Look', attachments })
     const message = events.find((event) => event.type === 'NEW_MESSAGE')?.payload
@@ -39,7 +39,7 @@ describe('acceptMessages', () => {
     })
   })
 
-  it('keeps each part in the one form, its body by reference', async () => {
+  it('converts each part to the canonical form, with its body by reference', async () => {
     const content = [
       { type: 'text', text: 'Look' },
       { type: 'image', image: new Uint8Array(PNG) },
@@ -67,14 +67,14 @@ describe('acceptMessages', () => {
     expect(JSON.stringify(accepted.events)).not.toContain('iVBOR')
   })
 
-  it('says so where a body does not decode', async () => {
+  it('reports a body that does not decode', async () => {
     const part = { type: 'file', data: 'no base64!', mediaType: 'image/png' }
     const { content, events } = await accept({ role: 'user', content: [part] })
     expect(JSON.stringify(content)).toContain('assetError')
     expect(events.map(({ type }) => type)).toContain('ASSET_ERROR')
   })
 
-  it('notes what a message names in its text, its parts or as a whole, each once', async () => {
+  it('records what a message names in its text, its parts or as a whole, each once', async () => {
     const assets = createAssets({})
     const [a, b, c, d] = await Promise.all(
       ['a', 'b', 'c', 'd'].map((assetId) => assets.save(PNG, 'image/png', { assetId })),

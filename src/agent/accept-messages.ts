@@ -58,10 +58,10 @@ export async function acceptMessages(
   const accepted: Accepted = { events: [], messageIds: [] }
   for (const input of inputs) {
     const message = toMessage(input)
-    const own = labels && labelOfAttached(message.id, labels)
+    const fileLabel = labels && labelOfAttached(message.id, labels)
     const { content, metadata, events } = await extracted(
       message,
-      own ? assets.scoped({ label: () => own }) : assets,
+      fileLabel ? assets.scoped({ label: () => fileLabel }) : assets,
     )
     const attachments = named(metadata.attachments ?? [])
     for (const event of events) {
@@ -209,14 +209,14 @@ function labelOfIncoming(message: Message, labels: IncomingLabels): WrittenLabel
   // Without a label, a reply to a command would count as the engine's own message.
   const isReply = message_type === 'command-response'
   const usual = isReply ? (isSpeaker(sender) ? TRUSTED : madeBy(UNTRUSTED, `message:${id}`)) : null
-  const said = labels.label === undefined ? usual : madeBy(readLabel(labels.label), `message:${id}`)
+  const base = labels.label === undefined ? usual : madeBy(readLabel(labels.label), `message:${id}`)
   const isParts = type === 'multipart/mixed' && Array.isArray(content)
   const far = isParts && labels.attachments === 'untrusted' ? farParts(content) : []
-  if (far.length === 0) return said && writeLabelTree({ label: said })
+  if (far.length === 0) return base && writeLabelTree({ label: base })
   // Anybody can change what a web address returns, so its content is untrusted whoever sends the address.
-  const label = join(said ?? TRUSTED, madeBy(UNTRUSTED, `message:${id}`))
+  const label = join(base ?? TRUSTED, madeBy(UNTRUSTED, `message:${id}`))
   const fields = Object.fromEntries(far.map((index) => [index, { label }]))
-  return writeLabelTree({ label: said ?? TRUSTED, fields })
+  return writeLabelTree({ label: base ?? TRUSTED, fields })
 }
 
 /**
@@ -229,8 +229,8 @@ function labelOfAttached(
   { attachments, label }: IncomingLabels,
   kept: WrittenLabel = {},
 ): WrittenLabelTree {
-  const own: Label = attachments === 'trusted' ? TRUSTED : UNTRUSTED
-  const all = joinAll([own, readLabel(label ?? {}), readLabel(kept)])
+  const attached: Label = attachments === 'trusted' ? TRUSTED : UNTRUSTED
+  const all = joinAll([attached, readLabel(label ?? {}), readLabel(kept)])
   return writeLabelTree({ label: madeBy(all, `message:${messageId}`) })
 }
 

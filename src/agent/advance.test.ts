@@ -40,7 +40,7 @@ it('leaves a run to the workers, and follows it', async () => {
   expect(await log.find('c')).toMatchObject({ openRun: null, queued: 0, lease: null })
 })
 
-it('does what is in the log, though it has not heard of it', async () => {
+it('advances from the log, even if it was not notified', async () => {
   const { log } = withWorkers()
   // Of what others append it hears too late.
   const deaf: ConversationLog = { ...log, subscribe: () => () => {} }
@@ -53,7 +53,7 @@ it('does what is in the log, though it has not heard of it', async () => {
   }
 })
 
-it('takes a message at the end of a run that it has not heard of', async () => {
+it('delivers a message at the end of a run, even if it was not notified', async () => {
   const { log } = withWorkers()
   const deaf: ConversationLog = { ...log, subscribe: () => () => {} }
   const server = agentOn(deaf)
@@ -65,7 +65,7 @@ it('takes a message at the end of a run that it has not heard of', async () => {
   await server.close()
 })
 
-it('refuses a message while another one waits, where it is told to', async () => {
+it('rejects a message while another one waits, if configured so', async () => {
   const { log } = withWorkers()
   const server = agentOn(log)
   const start = () => server.start({ conversation: 'c', messages: say('Hello'), ifBusy: 'refuse' })
@@ -74,7 +74,7 @@ it('refuses a message while another one waits, where it is told to', async () =>
   await server.close()
 })
 
-it('asks the workers where it is told to resume', async () => {
+it('resumes through the workers if configured so', async () => {
   const { log, told } = withWorkers()
   const server = agentOn(log)
   await server.start({ conversation: 'c', messages: say('Hello') })
@@ -85,7 +85,7 @@ it('asks the workers where it is told to resume', async () => {
   await server.close()
 })
 
-it('lets go of a conversation when its step has ended', async () => {
+it('releases a conversation when its step has ended', async () => {
   const { log } = withWorkers()
   const leave = new AbortController()
   const tool = defineTool({
@@ -110,7 +110,7 @@ it('lets go of a conversation when its step has ended', async () => {
   expect(messages.filter(({ metadata }) => metadata.tool_result)).toHaveLength(1)
 })
 
-it('does a sub-agent’s run itself', async () => {
+it('runs a sub-agent itself', async () => {
   const { log } = withWorkers()
   const helper = agentOn(log, 'The answer is 42')
   const tool = helper.asTool({ id: 'ask_helper', description: 'Asks' })
@@ -126,7 +126,7 @@ it('does a sub-agent’s run itself', async () => {
   expect(await run.result).toMatchObject({ text: 'It is 42' })
 })
 
-it('waits in the log for a provider that is busy, and leaves it alone', async () => {
+it('waits in the log for a busy provider, and leaves the provider alone', async () => {
   const { log } = withWorkers()
   const ask = vi.fn(async () => {
     throw new APICallError({

@@ -11,7 +11,7 @@ import type { Agent, AgentOptions } from './agent-contract.ts'
 import { camera, count, eventsOf, prompts, say } from './fixtures/agent.ts'
 
 describe('createAgent, with assets', () => {
-  it('makes references of a tool’s bytes before anyone sees them', async () => {
+  it('replaces the bytes of a tool by references before anyone sees them', async () => {
     const model = scriptedModel([{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])
     const agent = createAgent({ model, tools: [camera] })
     const run = agent.run({ messages: say('Take a picture') })
@@ -40,7 +40,7 @@ describe('createAgent, with assets', () => {
     expect(Buffer.from(bytes)).toEqual(PNG)
   })
 
-  it('gives bare base64 of a result to a parameter of bytes, by its variable', async () => {
+  it('passes bare base64 of a result to a bytes parameter, by its variable', async () => {
     const shoot = defineTool({
       id: 'shoot',
       description: '',
@@ -70,7 +70,7 @@ describe('createAgent, with assets', () => {
     expect(prompts(model).join()).not.toContain('iVBOR')
   })
 
-  it('gives the base64 of a result back to a parameter of text, by its variable', async () => {
+  it('returns the base64 of a result to a text parameter, by its variable', async () => {
     const shoot = defineTool({
       id: 'shoot',
       description: '',
@@ -118,7 +118,7 @@ describe('createAgent, with assets', () => {
     await expect(agent.assets.get(ref)).rejects.toMatchObject({ code: 'asset_not_found' })
   })
 
-  it('gives the bytes of an event to whoever asks for them in a handler', async () => {
+  it('lets an event handler read the bytes of an event', async () => {
     const seen: (string | undefined)[] = []
     const model = scriptedModel([{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])
     const onEvent = (event: ConversationEvent): void => {
@@ -207,7 +207,7 @@ describe('createAgent, with assets', () => {
     await expect(other.info(created[0] ?? '')).rejects.toMatchObject({ code: 'asset_not_found' })
   })
 
-  it('has the native tools by name, and where the model gets no bytes by itself', () => {
+  it('offers the native tools by name, and when the model does not receive bytes directly', () => {
     const model = scriptedModel([])
     const ids = (agent: Agent): string[] => agent.tools.map(({ id }) => id)
     const small = { ...camera, maxResultChars: Infinity }
@@ -228,7 +228,7 @@ describe('createAgent, with assets', () => {
     )
   })
 
-  it('shows the tools that read large results from the first of these on', async () => {
+  it('offers the tools that read large results from the first large result on', async () => {
     const large = { ...camera, maxResultChars: 10, execute: () => 'x'.repeat(100) }
     const shownTo = async (options: Partial<AgentOptions>): Promise<(string[] | undefined)[]> => {
       const call = { calls: [{ name: 'camera', arguments: {} }] }
@@ -248,7 +248,7 @@ describe('createAgent, with assets', () => {
     expect(tools[1]).toBe(own)
   })
 
-  it('shows them at a compaction, since they stand before everything', async () => {
+  it('offers them after a compaction, because tools precede the messages in the prompt', async () => {
     const log = createMemoryLog()
     const large = { ...camera, maxResultChars: 10, execute: () => 'x'.repeat(100) }
     const call = { calls: [{ name: 'camera', arguments: {} }] }
@@ -267,7 +267,7 @@ describe('createAgent, with assets', () => {
     expect(tools.map((names) => names.length)).toEqual([1, 3, 3])
   })
 
-  it('reads on in a large result by what it searched for', async () => {
+  it('reads on in a large result from a search match', async () => {
     const rows = Array.from({ length: 2_000 }, (_, i) => ({ city: `Town ${i}`, people: i }))
     const many = defineTool({
       id: 'many',
@@ -310,7 +310,7 @@ describe('createAgent, with assets', () => {
     }
   })
 
-  it('keeps what a model saves and fetches out of log and prompts, and shows it once', async () => {
+  it('keeps what a model saves and fetches out of the log and prompts, and shows it once', async () => {
     const dataBase64 = PNG.toString('base64')
     const assets = createAssets()
     const saved = await assets.save(new Uint8Array(PNG), 'image/png')
@@ -352,7 +352,7 @@ describe('createAgent, with assets', () => {
     expect(files[2]?.[0]).toMatchObject({ mediaType: 'image/png', data: { type: 'data' } })
   })
 
-  it('gives a large result as a reference with a preview', async () => {
+  it('returns a large result as a reference with a preview', async () => {
     const many = defineTool({
       id: 'many',
       description: '',
@@ -372,7 +372,7 @@ describe('createAgent, with assets', () => {
     expect(JSON.stringify(events)).toContain(`"ref":"${result.assetRef}"`)
   })
 
-  it('takes attachments by their bodies', async () => {
+  it('stores attachments by their bodies', async () => {
     const agent = createAgent({ model: scriptedModel(['Nice.']) })
     const attachments = [
       { mimeType: 'image/png', dataBase64: PNG.toString('base64'), fileName: 'dot.png' },
@@ -403,7 +403,7 @@ describe('createAgent, with assets', () => {
     ).rejects.toThrow(/such as a File, .* or await openAsBlob\(path\) of node:fs/)
   })
 
-  it('shows attached images to a model that sees, unless resolveInLLM is false', async () => {
+  it('shows attached images to a model that accepts images, unless resolveInLLM is false', async () => {
     for (const resolveInLLM of [true, false]) {
       const model = { ...scriptedModel(['Nice.']), provider: 'openai.responses' }
       const agent = createAgent({ model, assets: { config: { resolveInLLM } } })
@@ -418,7 +418,7 @@ describe('createAgent, with assets', () => {
     }
   })
 
-  it('leaves the one read of a passthrough body to the application', async () => {
+  it('leaves the only read of a passthrough body to the application', async () => {
     const turns: ScriptedTurn[] = [{ calls: [{ name: 'camera', arguments: {} }] }, 'Nice.']
     const model = { ...scriptedModel(turns), provider: 'openai.responses' }
     const agent = createAgent({
@@ -441,7 +441,7 @@ describe('createAgent, with assets', () => {
     }
   })
 
-  it('knows the assets of a store without records again, in their namespace only', async () => {
+  it('knows the assets of a store without records after a restart, in their namespace only', async () => {
     const store = threeMethods()
     const log = createMemoryLog()
     const config = { namespacing: { mode: 'context' } } as const
@@ -469,7 +469,7 @@ describe('createAgent, with assets', () => {
     expect(Buffer.from((await after.agent.assets.get(refs[0] ?? '')).bytes)).toEqual(PNG)
   })
 
-  it('shows the model the field that it fetched, and no part of a picture', async () => {
+  it('shows the model the field that it fetched, without parts of a picture', async () => {
     const assets = createAssets()
     const content = { image: new Uint8Array(PNG) }
     const { ref } = await assets.saveAsset({ content_type: 'data', content })
@@ -499,7 +499,7 @@ describe('createAgent, with assets', () => {
     expect(prompts(model)[1]).toContain(`ref=\\"${ref}/content/image\\"`)
   })
 
-  it('shows no more than a preview of a large result, whatever its shape', async () => {
+  it('shows only a preview of a large result, whatever its shape', async () => {
     const wide = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`key ${i}`, i]))
     const long = 'x'.repeat(100_000)
     const shapes = { wide, list: [wide], deep: { wide: { wide } }, long, items: [long, long, long] }
@@ -524,7 +524,7 @@ describe('createAgent, with assets', () => {
     }
   })
 
-  it('is cancelled while a tool’s stream says nothing', async () => {
+  it('can be cancelled while the stream of a tool is silent', async () => {
     const silent = defineTool({
       id: 'silent',
       description: '',
@@ -570,7 +570,7 @@ describe('createAgent, with assets', () => {
     expect(prompts(model)[0]).toContain('"type":"file"')
   })
 
-  it('keeps no copy of bytes beside a reference, at any depth', async () => {
+  it('does not copy bytes next to a reference, at any depth', async () => {
     const base64 = PNG.toString('base64')
     const copies = defineTool({
       id: 'copies',
@@ -599,7 +599,7 @@ describe('createAgent, with assets', () => {
     expect(prompts(model).join()).not.toContain('iVBOR')
   })
 
-  it('keeps results up to the size that a tool allows, and pages as they are', async () => {
+  it('keeps results up to the size that a tool allows, and does not offload pages', async () => {
     const sized = (id: string, maxResultChars: number) =>
       defineTool({
         id,

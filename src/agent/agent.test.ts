@@ -28,7 +28,7 @@ describe('createAgent', () => {
     expect(run.messages.map(({ content }) => content)).toEqual(['Hi', 'Hello!'])
   })
 
-  it('goes on with a conversation where it ended', async () => {
+  it('continues a conversation where it ended', async () => {
     const log = createMemoryLog()
     const first = scriptedModel(['My name is demo.'])
     await createAgent({ model: first, log }).run({ conversation: 'c', messages: say('Who?') })
@@ -72,7 +72,7 @@ describe('createAgent', () => {
     ])
   })
 
-  it('records when each call ended, also if it is logged after a slower one', async () => {
+  it('records when each call ended, even if it is logged after a slower one', async () => {
     const fastEnded = Promise.withResolvers<void>()
     const slow = defineTool({
       ...{ id: 'slow', description: '', inputSchema: { type: 'object' } },
@@ -102,7 +102,7 @@ describe('createAgent', () => {
     )
   })
 
-  it('tells the model what went wrong with a call, and goes on', async () => {
+  it('tells the model why a call failed, and continues', async () => {
     const broken = defineTool({
       id: 'broken',
       description: '',
@@ -168,7 +168,7 @@ describe('createAgent', () => {
     ])
   })
 
-  it('refuses a write that breaks the schema, and a path that is none before the work', async () => {
+  it('rejects a write that violates the schema, and an invalid path, before the tool runs', async () => {
     let worked = 0
     const measure = defineTool({
       id: 'measure',
@@ -206,7 +206,7 @@ describe('createAgent', () => {
     expect(data.map(({ content }) => (content as { kind: string }).kind)).toEqual(['state', 'log'])
   })
 
-  it('shows an unknown reference as unresolved, in an attachment as in a part', async () => {
+  it('shows an unknown reference as unresolved, in attachments and in parts', async () => {
     const model = scriptedModel(['I see nothing.', 'Nor there.'])
     const agent = createAgent({ model })
     const assetRef = 'asset://nowhere'
@@ -217,7 +217,7 @@ describe('createAgent', () => {
       expect(prompt).toContain('[unresolved file: asset://nowhere')
   })
 
-  it('refuses what cannot be taken before anything is logged', async () => {
+  it('rejects invalid input before anything is logged', async () => {
     const log = createMemoryLog()
     const agent = createAgent({ model: scriptedModel([]), log })
     const attachments = [{ assetRef: 'http://x' }]
@@ -250,7 +250,7 @@ describe('createAgent', () => {
     expect((await again.result).text).toBe('Back.')
   })
 
-  it('ends once also where a handler throws', async () => {
+  it('ends once even if a handler throws', async () => {
     const onEvent = (event: ConversationEvent): void => {
       if (event.type === 'TEXT_MESSAGE_CONTENT') throw new Error('handler broke')
     }
@@ -306,7 +306,7 @@ describe('createAgent', () => {
     expect((await log.find('c'))?.openRun).toBe(null)
   })
 
-  it('gives a result that JSON cannot carry as what it means, or as an error', async () => {
+  it('converts a result that JSON cannot represent, or returns an error', async () => {
     const cyclic: Record<string, unknown> = { deep: {} }
     cyclic.deep = { self: cyclic }
     const results: Record<string, unknown> = {
@@ -343,7 +343,7 @@ describe('createAgent', () => {
     ])
   })
 
-  it('keeps what was said before a run was stopped', async () => {
+  it('keeps the text that was streamed before a run was stopped', async () => {
     const agent = createAgent({ model: scriptedModel(['a long text '.repeat(50), 'And on.']) })
     const run = agent.run({ conversation: 'c', messages: say('go') })
     let pieces = 0
@@ -359,7 +359,7 @@ describe('createAgent', () => {
     )
   })
 
-  it('gives two calls of one answer with one id ids of their own', async () => {
+  it('gives two calls of one answer with the same id ids of their own', async () => {
     const call = { id: 'x', name: 'camera', arguments: {} }
     const model = scriptedModel([{ calls: [call, call] }, 'Done.'])
     const run = createAgent({ model, tools: [camera] }).run({ messages: say('go') })
@@ -373,7 +373,7 @@ describe('createAgent', () => {
     expect(results).toEqual(ids)
   })
 
-  it('is cancelled between two words and in a tool that does not listen', async () => {
+  it('can be cancelled between two deltas and in a tool that ignores its signal', async () => {
     const never = defineTool({
       id: 'never',
       description: '',
@@ -402,7 +402,7 @@ describe('createAgent', () => {
     expect(await agent.run({ messages: say('go') }).result).toMatchObject({ reason: 'step_limit' })
   })
 
-  it('refuses two tools of one id and tools that providers refuse', () => {
+  it('rejects two tools with the same id, and tool names that providers reject', () => {
     expect(() => createAgent({ model: scriptedModel([]), tools: [camera, camera] })).toThrow(
       'Two tools have the id "camera"',
     )

@@ -30,7 +30,7 @@ import { AGENT_METHODS, AGENT_OPTIONS } from './agent-options.ts'
 import type { AgentParts, InNamespace } from './agent-parts.ts'
 import { askAboutTool } from './ask-about.ts'
 import { forkConversation } from './fork.ts'
-import { tellHandlers } from './processors.ts'
+import { callHandlers } from './processors.ts'
 import { readConversation } from './read-conversation.ts'
 import { resumeRun } from './resume.ts'
 import { addMessages, sendMessages, startRun } from './start-run.ts'
@@ -79,14 +79,14 @@ export function createAgent(options: AgentOptions): Agent {
     const known = open.get(of)
     if (known) return known
     if (closed) throw new ByrefError('interrupted', 'The agent is closed')
-    const own = assets.in(of)
+    const scopedAssets = assets.in(of)
     const made = new Sessions({
       log: logOf(of),
-      settings: { ...settings, assets: own },
+      settings: { ...settings, assets: scopedAssets },
       owner,
       leaseMs,
       tell: hasHandlers
-        ? (session, event) => tellHandlers(handlers, session, event, own)
+        ? (session, event) => callHandlers(handlers, session, event, scopedAssets)
         : undefined,
       onStream: (conversation, event) => streams.tell(conversation, event, { namespace: of }),
     })
@@ -124,13 +124,13 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
   const plugins = pluginsByName(options.plugins ?? [])
   const trust = resolveTrust(options.trust)
   const limits = resolveLimits(options.limits)
-  const own = [...(options.tools ?? []), ...pluginTools(plugins)]
+  const ownTools = [...(options.tools ?? []), ...pluginTools(plugins)]
   const { retry, capabilities } = options
   const asking =
     trust?.mode === 'quarantine'
       ? [askAboutTool({ model, retry, capabilities, modelTimeoutMs: limits.modelTimeoutMs })]
       : []
-  const { tools, later } = resolveTools([...own, ...asking], {
+  const { tools, later } = resolveTools([...ownTools, ...asking], {
     resolveInLLM: config.resolveInLLM,
     reading: options.reading,
   })
@@ -234,24 +234,24 @@ function agentIn(namespace: string | null, core: Core): Agent {
     async deleteMessage(conversation, messageId, given) {
       await deleteMessage(await get(conversation, given), messageId)
     },
-    async advance(conversation, { namespace: its, ...how } = {}) {
-      const own = sessions(of({ namespace: its }))
-      return own.advance(await own.get(conversation), how)
+    async advance(conversation, { namespace: scope, ...how } = {}) {
+      const opened = sessions(of({ namespace: scope }))
+      return opened.advance(await opened.get(conversation), how)
     },
     resume: (conversation, given) => resumeRun(sessions(of(given)), conversation),
     async approve(conversation, toolCallId, answer, given) {
       const { answerApproval } = await import('./approve.ts')
-      const own = sessions(of(given))
-      const session = await own.find(conversation)
+      const opened = sessions(of(given))
+      const session = await opened.find(conversation)
       if (!session) throw notFoundError(conversation)
       const hasWorkers = core.log.queue !== undefined
       const checkedWith = { ...settings, assets: assets.in(of(given)), hasWorkers }
       await answerApproval(checkedWith, session, toolCallId, answer)
-      own.wake(session)
+      opened.wake(session)
     },
     async cancel(conversation, given) {
-      const own = sessions(of(given))
-      return cancelRun(own, await own.get(conversation))
+      const opened = sessions(of(given))
+      return cancelRun(opened, await opened.get(conversation))
     },
     conversation: (conversation, given) => readConversation(logOf(of(given)), conversation),
     fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
@@ -261,8 +261,8 @@ function agentIn(namespace: string | null, core: Core): Agent {
     },
     asTool: (subOptions) => subAgentTool(parts, subOptions),
     debug: async (conversation, messageId, given) => {
-      const its = of(given)
-      const source = { log: logOf(its), assets: assets.in(its), namespace: its }
+      const scope = of(given)
+      const source = { log: logOf(scope), assets: assets.in(scope), namespace: scope }
       const { deriveDebug } = await import('../engine/steps/derive-debug.ts')
       return deriveDebug({ ...source, settings: parts.settings }, conversation, messageId)
     },

@@ -46,7 +46,7 @@ const results = (run: { messages: readonly { metadata: { tool_result?: unknown }
   run.messages.flatMap(({ metadata }) => metadata.tool_result ?? [])
 
 describe('approvals', () => {
-  it('asks with the arguments resolved, runs exactly these, and lets go of the conversation meanwhile', async () => {
+  it('asks with resolved arguments, runs exactly these, and releases the conversation meanwhile', async () => {
     const { pay, paid } = payTool()
     const model = scriptedModel([
       { calls: [call('p', { amount: '†state.sum', to: 'Ada' })] },
@@ -70,7 +70,7 @@ describe('approvals', () => {
     expect(asked?.event).toMatchObject({ toolCallId: 'p', arguments: { amount: 12, to: 'Ada' } })
   })
 
-  it('tells the model of a refusal and its reason', async () => {
+  it('tells the model that a call was denied, and the reason', async () => {
     const { pay, paid } = payTool()
     const model = scriptedModel([{ calls: [call('p', { amount: 5 })] }, 'As you wish.'])
     const agent = createAgent({ model, tools: [pay] })
@@ -83,7 +83,7 @@ describe('approvals', () => {
     expect(results(run)).toMatchObject([{ error: { code: 'approval_denied' } }])
   })
 
-  it('runs changed arguments, and refuses those that the tool does not take', async () => {
+  it('runs changed arguments, and rejects those that the tool does not accept', async () => {
     const { pay, paid } = payTool()
     const model = scriptedModel([{ calls: [call('p', { amount: 5 })] }, 'Paid.'])
     const agent = createAgent({ model, tools: [pay] })
@@ -106,7 +106,7 @@ describe('approvals', () => {
     })
   })
 
-  it('takes answers in any order and each once, also both at the same time', async () => {
+  it('accepts answers in any order and each once, even two at the same time', async () => {
     const { pay, paid } = payTool()
     const calls = [1, 2, 3].map((amount) => call(`p${amount}`, { amount }))
     const agent = createAgent({ model: scriptedModel([{ calls }, 'Paid.']), tools: [pay] })
@@ -131,7 +131,7 @@ describe('approvals', () => {
     })
   })
 
-  it('lets other calls of the answer go on, and holds up those that need the result', async () => {
+  it('runs other calls of the answer, and holds back those that need the result', async () => {
     const { pay } = payTool()
     const order: unknown[] = []
     const note = defineTool({
@@ -159,7 +159,7 @@ describe('approvals', () => {
     expect(prompt.indexOf('"toolCallId":"p"')).toBeGreaterThan(0)
   })
 
-  it('waits across processes and days, and goes on where the answer is given', async () => {
+  it('waits across processes and days, and continues where the answer is given', async () => {
     const { pay, paid } = payTool()
     const log = createMemoryLog()
     const first = createAgent({
@@ -182,7 +182,7 @@ describe('approvals', () => {
     expect(paid).toEqual([{ amount: 7 }])
   })
 
-  it('counts no time of waiting, though the clock moves three days', async () => {
+  it('does not count waiting time, even if the clock moves three days', async () => {
     const { pay, paid } = payTool()
     const log = createMemoryLog()
     const limits = { runTimeoutMs: 60_000 }
@@ -252,7 +252,7 @@ describe('approvals', () => {
     expect(paid).toHaveLength(1)
   })
 
-  it('leaves the run of a named agent to an agent of that name', async () => {
+  it('leaves the run of a named agent to an agent with that name', async () => {
     const { log, pay, paid } = await waitingLog('cashier')
     const tools = [pay]
     for (const name of [undefined, 'clerk']) {
@@ -270,7 +270,7 @@ describe('approvals', () => {
     expect(paid).toHaveLength(1)
   })
 
-  it('lists what waits, and says so of a conversation or a call that does not exist', async () => {
+  it('lists waiting calls, and reports a conversation or call that does not exist', async () => {
     const { pay } = payTool()
     const policies = [{ before: () => ({ decision: 'ask', reason: 'It costs money' }) as const }]
     const model = scriptedModel([{ calls: [call('p', { amount: 7 })] }, 'Paid.'])
@@ -293,7 +293,7 @@ describe('approvals', () => {
     expect((await agent.conversation('c'))?.waiting).toEqual([])
   })
 
-  it('asks only where the function says so, of the resolved input', async () => {
+  it('asks only if the function says so, for the resolved input', async () => {
     const seen: unknown[] = []
     const { pay, paid } = payTool({
       needsApproval(input, { conversation }) {
@@ -311,7 +311,7 @@ describe('approvals', () => {
     expect(seen).toEqual([[{ amount: 5 }, 'c']])
   })
 
-  it('never asks about arguments that cannot run', async () => {
+  it('never asks about invalid arguments', async () => {
     const { pay } = payTool()
     const model = scriptedModel([
       { calls: [call('a', { amount: 'x' }), call('b', { amount: '†state.none' })] },
@@ -326,7 +326,7 @@ describe('approvals', () => {
     ])
   })
 
-  it('may be answered by a handler of the event', async () => {
+  it('can be answered by an event handler', async () => {
     const { pay, paid } = payTool()
     const agent: Agent = createAgent({
       model: scriptedModel([{ calls: [call('p', { amount: 5 })] }, 'Paid.']),
@@ -342,7 +342,7 @@ describe('approvals', () => {
     expect(paid).toHaveLength(1)
   })
 
-  it('takes a result instead, and runs nothing', async () => {
+  it('accepts a result instead, and runs nothing', async () => {
     const { pay, paid } = payTool({ outputPath: '†state.receipt' })
     const model = scriptedModel([{ calls: [call('p', { amount: 5 })] }, 'Paid elsewhere.'])
     const agent = createAgent({ model, tools: [pay] })
@@ -361,7 +361,7 @@ describe('approvals', () => {
     expect(JSON.stringify(await agent.log.read('c'))).not.toContain('base64,')
   })
 
-  it('waits for the result of a tool that does not run here, also after a new start', async () => {
+  it('waits for the result of a tool that does not run here, also after a restart', async () => {
     const log = createMemoryLog()
     const place = defineTool({
       id: 'place',
@@ -387,7 +387,7 @@ describe('approvals', () => {
     expect(JSON.stringify(prompts(model)[0])).toContain('Oslo')
   })
 
-  it('is cancelled while it waits', async () => {
+  it('can be cancelled while it waits', async () => {
     const { pay } = payTool()
     const log = createMemoryLog()
     const agent = createAgent({

@@ -12,7 +12,7 @@ import type { ProcessorContext } from './processors.ts'
 const object = { type: 'object' } as const
 
 describe('createAgent', () => {
-  it('refuses what is no model, and options that there are not', () => {
+  it('rejects an invalid model and unknown options', () => {
     expect(() => createAgent({ model: 'openai/gpt-5' as never })).toThrow(
       /model must be an AI SDK model .*, not "openai\/gpt-5"/,
     )
@@ -23,7 +23,7 @@ describe('createAgent', () => {
     return expect(run.result).rejects.toMatchObject({ code: 'config_invalid' })
   })
 
-  it('keeps namespaces apart, also for conversations of one id', async () => {
+  it('keeps namespaces apart, even for conversations with the same id', async () => {
     const log = createMemoryLog()
     const seen: unknown[] = []
     const where = defineTool({
@@ -45,7 +45,7 @@ describe('createAgent', () => {
     expect(await agent.cancel('c')).toBe(false)
   })
 
-  it('gives tools what the run was given, after a restart too', async () => {
+  it('passes the context of a run to its tools, also after a restart', async () => {
     const seen: unknown[] = []
     const look = defineTool({
       ...{ id: 'look', description: '', inputSchema: object, idempotent: true },
@@ -63,7 +63,7 @@ describe('createAgent', () => {
     await expect(bad.result).rejects.toMatchObject({ code: 'invalid_data' })
   })
 
-  it('tells onEvent of what is saved directly', async () => {
+  it('calls onEvent for assets that are saved directly', async () => {
     const heard: unknown[] = []
     const agent = createAgent({
       model: scriptedModel([]),
@@ -77,7 +77,7 @@ describe('createAgent', () => {
     expect(heard).toEqual([['AQID', null]])
   })
 
-  it('works out the prompt of any step again, as the model was given it', async () => {
+  it('computes the prompt of any step again, as the model received it', async () => {
     const photo = defineTool({
       ...{ id: 'photo', description: 'Takes', inputSchema: object },
       execute: () => ({ picture: new Uint8Array(PNG) }),
@@ -105,7 +105,7 @@ describe('createAgent', () => {
 })
 
 describe('processors', () => {
-  it('see events of their type and add to them', async () => {
+  it('see events of their type and can add others', async () => {
     const seen: string[] = []
     const agent = createAgent({
       model: scriptedModel(['Hello']),
@@ -135,7 +135,7 @@ describe('processors', () => {
     expect(run.messages.map(({ id }) => id)).toContain('log-2')
   })
 
-  it('announce the assets that they save, before what they produce, and not to themselves', async () => {
+  it('announce the assets that they save before the events they return, and not to themselves', async () => {
     const heard: string[] = []
     const save = async (context: ProcessorContext, name: string) => {
       const bytes = new TextEncoder().encode(name)
@@ -188,7 +188,7 @@ describe('processors', () => {
     expect(announced[0]?.i).toBeLessThan(message)
   })
 
-  it('announce what they saved also where they fail', async () => {
+  it('announce what they saved even if they fail', async () => {
     const log = createMemoryLog()
     const agent = createAgent({
       model: scriptedModel(['Hello']),
@@ -209,7 +209,7 @@ describe('processors', () => {
     expect(records.filter(({ event }) => event.type === 'ASSET_CREATED')).toHaveLength(1)
   })
 
-  it('end a run by what they throw, once', async () => {
+  it('end a run by throwing, once', async () => {
     const log = createMemoryLog()
     const agent = createAgent({
       model: scriptedModel(['Hello']),
@@ -232,7 +232,7 @@ describe('processors', () => {
 })
 
 describe('agent.fork', () => {
-  it('begins a conversation as another, up to a message, with runs over and debug data', async () => {
+  it('starts a copy of a conversation, up to a message, with finished runs and debug data', async () => {
     const log = createMemoryLog()
     const model = scriptedModel(['one', 'two', 'other'])
     const agent = createAgent({ model, log })
@@ -257,7 +257,7 @@ describe('agent.fork', () => {
 })
 
 describe('agent.asTool', () => {
-  it('runs in a conversation of its own, and sees only what it is given', async () => {
+  it('runs in a conversation of its own, and sees only its input', async () => {
     const log = createMemoryLog()
     const inner = scriptedModel(['The sum is 3.'])
     const helper = createAgent({ model: inner, log, instructions: 'You add.' })
@@ -294,7 +294,7 @@ describe('agent.asTool', () => {
     expect(answer?.payload.metadata.attribution).toBe('helper')
   })
 
-  it('goes on where it was after a crash, and is cancelled with its caller', async () => {
+  it('continues after a crash, and is cancelled with its caller', async () => {
     const log = createMemoryLog()
     const hanging = { ...scriptedModel([]), doStream: () => new Promise<never>(() => {}) }
     const helper = createAgent({ model: hanging, log })
@@ -313,7 +313,7 @@ describe('agent.asTool', () => {
     await expect.poll(async () => (await log.find('c/h'))?.status).toBe('idle')
   })
 
-  it('is cancelled with its caller also while it begins', async () => {
+  it('is cancelled with its caller even while it starts', async () => {
     const log = createMemoryLog()
     const begins = Promise.withResolvers<void>()
     const held = Promise.withResolvers<void>()
@@ -346,7 +346,7 @@ describe('agent.asTool', () => {
 })
 
 describe('agent.resume', () => {
-  it('gives a run that is cancelled also before it was looked for', async () => {
+  it('returns a run that can be cancelled before it is found', async () => {
     const hanging = { ...scriptedModel([]), doStream: () => new Promise<never>(() => {}) }
     const agent = createAgent({ model: hanging })
     const run = await agent.start({ conversation: 'c', messages: say('go') })

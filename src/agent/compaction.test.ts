@@ -28,7 +28,7 @@ async function compactions(log: AgentOptions['log']): Promise<LogRecord['event']
 }
 
 describe('compaction', () => {
-  it('shows older results by their names when the prompt becomes too large, and they can still be passed', async () => {
+  it('replaces older results by their names when the prompt is too large, and calls can still pass them', async () => {
     const log = createMemoryLog()
     const calls = Array.from({ length: 8 }, (_, n) => turn(n))
     const passing = { calls: [{ name: 'page', arguments: { n: '†result#1' } }] }
@@ -48,7 +48,7 @@ describe('compaction', () => {
     expect(passed?.content).toContain('Page Page 0: word word')
   })
 
-  it('leaves the oldest messages out where that is not enough, and says what they said', async () => {
+  it('also leaves out the oldest messages if needed, and includes a summary of them', async () => {
     const log = createMemoryLog()
     const summarize = vi.fn(
       ({ messages, previous }: { messages: readonly Message[]; previous: string | null }) => {
@@ -73,7 +73,7 @@ describe('compaction', () => {
     expect(Number(counted?.[1])).toBe(sum)
   })
 
-  it('keeps data, metas and what the system said at first of messages that are left out', async () => {
+  it('keeps data, metas and the first system messages when it leaves messages out', async () => {
     const log = createMemoryLog()
     const assets = createAssets()
     const { ref } = await assets.saveAsset({
@@ -100,7 +100,7 @@ describe('compaction', () => {
     expect(text).toContain('\\"content/eur\\": 5')
   })
 
-  it('sends no more media than the budget, the newest', async () => {
+  it('sends only the newest media, up to the budget', async () => {
     const log = createMemoryLog()
     const assets = createAssets()
     let model = { ...scriptedModel([]), provider: 'openai.responses', modelId: 'gpt-5' }
@@ -123,7 +123,7 @@ describe('compaction', () => {
     expect(prompts(model)[0]?.match(/\[Attached image/g)).toHaveLength(7)
   })
 
-  it('merges data when the provider has forgotten the conversation anyway', async () => {
+  it('merges data if the provider has lost its cache anyway', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     try {
       const log = createMemoryLog()
@@ -143,7 +143,7 @@ describe('compaction', () => {
     }
   })
 
-  it('merges always, or never, where the agent says so', async () => {
+  it('always or never merges, as the agent configures', async () => {
     for (const merge of ['engine', 'model'] as const) {
       const log = createMemoryLog()
       let model = scriptedModel([])
@@ -156,7 +156,7 @@ describe('compaction', () => {
     }
   })
 
-  it('goes by the budget of the model, which is known only when the run begins', async () => {
+  it('uses the budget of the model, which is known only when the run starts', async () => {
     const model = scriptedModel(['Much.'])
     const agent = createAgent({ model, capabilities: { contextWindow: 2000 } })
     const run = agent.run({ messages: say('word '.repeat(2400)) })
@@ -175,7 +175,7 @@ describe('compaction', () => {
     expect((await seeing.run({ messages: [message] }).result).text).toBe('Nine.')
   })
 
-  it('happens seldom, also where the provider counts more than is estimated', async () => {
+  it('rarely happens, even if the provider counts more tokens than estimated', async () => {
     const log = createMemoryLog()
     const text = 'x1-'.repeat(300)
     const counted = (options: { prompt: unknown }, answer: object) => {
@@ -208,7 +208,7 @@ describe('compaction', () => {
     for (const prompt of prompts(model)) expect(prompt.length / 2).toBeLessThan(4200)
   })
 
-  it('for media leaves room, and counts each body once', async () => {
+  it('makes room for media, and counts each body once', async () => {
     const see = { provider: 'openai.responses', modelId: 'gpt-5' }
     const camera = defineTool({
       ...{ id: 'camera', description: 'x', inputSchema: { type: 'object', properties: { n: {} } } },
@@ -247,7 +247,7 @@ describe('compaction', () => {
     expect(await compactions(log)).toEqual([])
   })
 
-  it('keeps what is being answered: each of its messages, and the form that was asked for', async () => {
+  it('keeps the messages that are being answered, and the requested output format', async () => {
     const calls = Array.from({ length: 8 }, (_, n) => turn(n))
     const model = scriptedModel([...calls, '{"n": 1}'])
     const agent = createAgent({ model, tools: [page], history: { maxTokens: 1500 } })
@@ -263,7 +263,7 @@ describe('compaction', () => {
     }
   })
 
-  it('is made where a body was deleted, which is sent no more', async () => {
+  it('runs when a body was deleted, and no longer sends it', async () => {
     const log = createMemoryLog()
     const assets = createAssets()
     const see = { provider: 'openai.responses', modelId: 'gpt-5' }
@@ -288,7 +288,7 @@ describe('compaction', () => {
     expect(prompts(model).at(-1)).toContain(`[Not there any more: ${ref}]`)
   })
 
-  it('needs no summary to be had', async () => {
+  it('works without a summary', async () => {
     let model = scriptedModel([])
     const log = createMemoryLog()
     const summarize = () => {
@@ -308,7 +308,7 @@ describe('compaction', () => {
     expect(prompts(model)[0]).toContain('SYS-RULE')
   })
 
-  it('refuses what is no option', () => {
+  it('rejects unknown options', () => {
     const model = scriptedModel([])
     expect(() => createAgent({ model, merge: 'sometimes' as never })).toThrow(
       /createAgent.merge must be "cache"/,

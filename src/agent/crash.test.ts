@@ -22,14 +22,14 @@ import { createAgent } from './agent.ts'
 const PATIENCE = 90_000
 
 describe('a process that dies', () => {
-  it('costs nothing, at whichever point of a run it dies', async () => {
+  it('loses no work, at whichever point of a run it dies', async () => {
     const deaths = await everyPoint(async (diesAt) => {
       return (await lives([diesAt]))[0] === 'died'
     })
     expect(deaths).toBeGreaterThan(100)
   })
 
-  it('costs nothing where whoever goes on dies too', async () => {
+  it('loses no work if the process that continues also dies', async () => {
     const pairs = Array.from({ length: 60 }, (_, i): [number, number] => [
       1 + ((i * 37) % 300),
       1 + ((i * i * 7) % 120),
@@ -40,15 +40,15 @@ describe('a process that dies', () => {
 })
 
 describe('processes that die one after the other', () => {
-  it('use up no steps with answers of which nothing is known', async () => {
+  it('do not use up steps for answers that are not in the log', async () => {
     // In the middle of the first answer, as often as there may be steps.
     const deaths = [6, ...Array.from({ length: 30 }, () => 5)]
     expect(await lives(deaths)).toEqual(deaths.map(() => 'died'))
   })
 })
 
-describe('a process that dies while the model still speaks', () => {
-  it('leaves an answer that is never asked for again once a call of it began', async () => {
+describe('a process that dies while the model is still answering', () => {
+  it('does not request the answer again after one of its calls started', async () => {
     const prompts: LanguageModelV4Prompt[] = []
     const model: LanguageModelV4 = {
       ...scriptedModel([]),

@@ -33,8 +33,8 @@ const REDACTED = {
   },
 }
 
-describe('debug data that come with a message', () => {
-  it.each(['memory', 'sqlite'])('are kept apart and without secrets, in %s', async (kind) => {
+describe('debug data sent with a message', () => {
+  it.each(['memory', 'sqlite'])('is stored separately and without secrets, in %s', async (kind) => {
     const file = join(folder, 'log.sqlite')
     const log = kind === 'memory' ? createMemoryLog() : createSqliteLog(file)
     const model = scriptedModel(['one', 'two', 'three', 'four'])

@@ -22,7 +22,7 @@ const calls = (name: string, args: Record<string, unknown>) => ({
 })
 
 describe('agent.deleteMessage', () => {
-  it('takes a message from what the model is shown, for all who know the conversation', async () => {
+  it('removes a message from prompts, for every process that has the conversation open', async () => {
     const log = createMemoryLog()
     const model = scriptedModel(['Noted.', 'Which?', 'Which one?'])
     const agent = createAgent({ model, log })
@@ -39,7 +39,7 @@ describe('agent.deleteMessage', () => {
     expect(JSON.stringify(await log.read('c'))).toContain('xyzzy')
   })
 
-  it('refuses during a run and while one waits for a person, and what is not there', async () => {
+  it('rejects during a run, while a call waits for a person, and for unknown messages', async () => {
     const model = scriptedModel([calls('asks', {}), 'Done.'])
     const agent = createAgent({ model, tools: [asks] })
     const run = agent.run({ conversation: 'c', messages: say('Go') })
@@ -66,7 +66,7 @@ describe('agent.deleteMessage', () => {
     expect(await agent.log.deleted('c')).toEqual([await id()])
   })
 
-  it('takes data from the board, as if they had never been', async () => {
+  it('removes data from the board, as if it had never been written', async () => {
     const model = scriptedModel([calls('look', { of: '†state.n' }), 'Done.'])
     const agent = createAgent({ model, tools: [look] })
     const { messageIds } = await agent.add('c', [
@@ -94,7 +94,7 @@ describe('agent.deleteMessage', () => {
     )
   })
 
-  it('keeps the numbers of results, and says of a deleted one that there is none', async () => {
+  it('keeps the numbers of results, and reports that a deleted one does not exist', async () => {
     // So long that the model is shown its name.
     const second = 'second '.repeat(40)
     const model = scriptedModel([
@@ -125,7 +125,7 @@ describe('agent.deleteMessage', () => {
     expect(prompts(model)[3]).not.toContain('†result#1\\n')
   })
 
-  it('leaves what a deleted answer wrote among the data, and shows it', async () => {
+  it('keeps the data that a deleted answer wrote, and shows it', async () => {
     const model = scriptedModel([
       { text: 'Secretly', ...calls('look', { of: 'kept', _outputPath: '†state.found' }) },
       'Done.',
@@ -143,7 +143,7 @@ describe('agent.deleteMessage', () => {
     expect(prompt).toContain('## Data: ¶state')
   })
 
-  it('takes the debug data of a step, and of no other', async () => {
+  it('removes the debug data of a step, and of no other', async () => {
     const agent = createAgent({ model: scriptedModel(['one', 'two']) })
     const run = agent.run({ conversation: 'c', messages: say('a') })
     await run.result
@@ -157,7 +157,7 @@ describe('agent.deleteMessage', () => {
     expect(JSON.stringify(await agent.debug('c', two as string))).toContain('one')
   })
 
-  it('holds in a fork, also in one from before the deletion', async () => {
+  it('applies in a fork, even in one made before the deletion', async () => {
     const log = createMemoryLog()
     const model = scriptedModel(['one', 'two', 'three', 'four'])
     const agent = createAgent({ model, log })

@@ -40,14 +40,14 @@ function savesAtFirstStep(asset_id: string): Processor {
 }
 
 describe('the description of an asset', () => {
-  it('follows where a person names it without marks', async () => {
+  it('is added if a person names the asset without marks', async () => {
     const { assets, ref } = await setUp()
     const model = scriptedModel(['Read.'])
     await createAgent({ model, assets }).run({ messages: say(`Read ${ref}, please.`) }).result
     expect(prompts(model)[0]).toContain('harbour')
   })
 
-  it('follows where a result names it in a text', async () => {
+  it('is added if a result names it in a text', async () => {
     const { assets, ref } = await setUp()
     const model = scriptedModel([call, 'Read.'])
     const tools = [
@@ -65,7 +65,7 @@ describe('the description of an asset', () => {
     expect(prompts(model)[1]).not.toContain('harbour')
   })
 
-  it('follows where the model names it in its answer', async () => {
+  it('is added if the model names it in its answer', async () => {
     const model = scriptedModel(['I shall read asset://pier.', 'Read.'])
     const agent = createAgent({ model, processors: [savesAtFirstStep('pier')] })
     const run = agent.run({ messages: say('Hello') })
@@ -75,7 +75,7 @@ describe('the description of an asset', () => {
     expect(prompts(model)[1]).toContain('harbour')
   })
 
-  it('follows the call that saved it, also where its result does not name it', async () => {
+  it('is added after the call that saved it, even if its result does not name it', async () => {
     const model = scriptedModel([call, 'Saved.', 'Again.'])
     const tools = [
       working(async ({ assets }) => {

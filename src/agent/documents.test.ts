@@ -36,8 +36,8 @@ const about = (assetRef: string, content = 'Read it') => [
   { role: 'user' as const, content, metadata: { attachments: [{ assetRef }] } },
 ]
 
-describe('a model that has the native tools alone', () => {
-  it('reads a PDF of 300 pages to the last, from where its prompt was cut', async () => {
+describe('a model that has only the native tools', () => {
+  it('reads a PDF of 300 pages to the end, from where its prompt was cut', async () => {
     const read = new Set<string>()
     const note = (text: string): void => {
       for (const [, page] of text.matchAll(/This is page (\d+)\./g)) read.add(String(page))
@@ -85,7 +85,7 @@ describe('a model that has the native tools alone', () => {
     expect(text).toBe('[{"n":7600,"rows":20}]')
   })
 
-  it('queries a sheet of a file that nobody has imported', async () => {
+  it('queries a sheet of a file that was not imported', async () => {
     const file = workbook({
       Costs: sheetRows([['n'], [1]]),
       'More costs': sheetRows([['n'], [2], [3]]),
@@ -138,7 +138,7 @@ describe('a model that has the native tools alone', () => {
     expect(answers).toEqual(['100002: 99999,city 99999\n', '[{"city":"city 99999"}]'])
   })
 
-  it('finds the last cell of a table in a DOCX, and gives its text to a tool', async () => {
+  it('finds the last cell of a table in a DOCX, and passes its text to a tool', async () => {
     const rows = Array.from({ length: 2_000 }, (_, i) => [
       paragraph(`Item ${i}`),
       paragraph(`${i * 2}`),
@@ -173,7 +173,7 @@ describe('a model that has the native tools alone', () => {
   })
 })
 
-it('says in a prompt where all of a text is, for a model that has no tools to read on', async () => {
+it('learns from a prompt where the full text is, if it has no tools to read on', async () => {
   const model = scriptedModel(['Done'])
   const agent = createAgent({ model, reading: false })
   const { ref } = await agent.assets.save(pagedPdf(300, 10), 'application/pdf')

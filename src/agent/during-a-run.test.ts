@@ -25,7 +25,7 @@ function gate() {
 const callGate = { calls: [{ name: 'gate', arguments: {} }] }
 
 describe('messages during a run', () => {
-  it('wait for a run of their own, in order, with their own context', async () => {
+  it('get a run of their own, in order, with their own context', async () => {
     const { tool, open, started } = gate()
     const contexts: unknown[] = []
     const who = defineTool({
@@ -49,7 +49,7 @@ describe('messages during a run', () => {
     expect(new Set([first.id, second.id, third.id]).size).toBe(3)
   })
 
-  it('steer it with its next step', async () => {
+  it('join the run at its next step', async () => {
     const { tool, open, started } = gate()
     const model = scriptedModel([callGate, 'changed course'])
     const agent = createAgent({ model, tools: [tool] })
@@ -71,7 +71,7 @@ describe('messages during a run', () => {
     ])
   })
 
-  it('steer an answer that was the last into a further step', async () => {
+  it('add a step after an answer that would have been the last', async () => {
     const log = createMemoryLog()
     const model = scriptedModel(['first', 'second'])
     const agent = createAgent({
@@ -89,7 +89,7 @@ describe('messages during a run', () => {
     expect((await log.find('c'))?.queued).toBe(0)
   })
 
-  it('are refused where that is asked for', async () => {
+  it('are rejected if the caller asks for that', async () => {
     const { tool, open, started } = gate()
     const agent = createAgent({ model: scriptedModel([callGate, 'one']), tools: [tool] })
     const first = agent.run({ conversation: 'c', messages: say('a') })
@@ -100,7 +100,7 @@ describe('messages during a run', () => {
     await first.result
   })
 
-  it('are said by send, which begins a run where none is under way', async () => {
+  it('are added by send, which starts a run if none is active', async () => {
     const agent = createAgent({ model: scriptedModel(['Hello']) })
     const { messageIds } = await agent.send('c', say('Hi'))
     const { text } = await agent.resume('c').result
@@ -111,7 +111,7 @@ describe('messages during a run', () => {
     ).rejects.toMatchObject({ code: 'config_invalid' })
   })
 
-  it('go on after a run that was cancelled', async () => {
+  it('are answered after a run that was cancelled', async () => {
     const { tool, started } = gate()
     const agent = createAgent({ model: scriptedModel([callGate, 'two']), tools: [tool] })
     const first = agent.run({ conversation: 'c', messages: say('a') })

@@ -32,7 +32,7 @@ async function resultOf(execute: () => unknown) {
 }
 
 describe('a tool that is an async generator', () => {
-  it('has its last yield as its result, and shows each yield as progress', async () => {
+  it('uses its last yield as its result, and shows each yield as progress', async () => {
     const { content, progress } = await resultOf(async function* () {
       yield 'Asking …'
       yield { status: 'loading' }
@@ -42,7 +42,7 @@ describe('a tool that is an async generator', () => {
     expect(progress).toEqual(['Asking …', '{"status":"loading"}', '{"status":"done","rows":3}'])
   })
 
-  it('has what it returns as its result, where it returns something', async () => {
+  it('uses its return value as its result, if it has one', async () => {
     const generator = async function* () {
       yield 'Asking …'
       return { image: PNG }
@@ -61,7 +61,7 @@ describe('a tool that is an async generator', () => {
     expect(progress).toEqual([])
   })
 
-  it('fails where it throws after a yield', async () => {
+  it('fails if it throws after a yield', async () => {
     const { error } = await resultOf(async function* () {
       yield 'Asking …'
       throw new Error('no answer')
@@ -69,14 +69,14 @@ describe('a tool that is an async generator', () => {
     expect(error).toMatchObject({ message: 'no answer' })
   })
 
-  it('leaves streams of bytes to become assets', async () => {
+  it('stores streams of bytes as assets', async () => {
     const web = await resultOf(() => new Blob([PNG]).stream())
     expect(web.content).toMatchObject({ mimeType: 'image/png' })
     const node = await resultOf(() => Readable.from([PNG]))
     expect(node.content).toMatchObject({ mimeType: 'image/png' })
   })
 
-  it('is told to return when the run is cancelled', async () => {
+  it('gets a return call when the run is cancelled', async () => {
     const ended = Promise.withResolvers<void>()
     const tool = defineTool({
       id: 'work',

@@ -88,13 +88,13 @@ describe('limits', () => {
     expect(model.requests).toHaveLength(2)
   })
 
-  it('of cost need a price', async () => {
+  it('of cost require a price', async () => {
     const agent = createAgent({ model: scriptedModel(['Hi']), limits: { cost: 1 } })
     const { result } = agent.run({ messages: say('go') })
     await expect(result).rejects.toMatchObject({ code: 'config_invalid' })
   })
 
-  it('tell what an answer cost, of what was cached too', async () => {
+  it('count what an answer cost, including cached tokens', async () => {
     const used = { inputTokens: 1_000, outputTokens: 100 }
     const model = scriptedModel([{ text: 'Hi', usage: used }])
     const price = { input: 1, output: 3 }
@@ -103,7 +103,7 @@ describe('limits', () => {
     expect(run.messages.at(-1)?.metadata.footer_items).toEqual(['1000 tokens in, 100 out, $0.0013'])
   })
 
-  it('of time end a run in the middle of a call that does not listen', async () => {
+  it('of time end a run during a call that ignores its signal', async () => {
     const agent = createAgent({
       model: scriptedModel([callOf('never')]),
       tools: [never],
@@ -115,7 +115,7 @@ describe('limits', () => {
     expect(events.at(-1)?.type).toBe('RUN_FINISHED')
   })
 
-  it('of time hold by the clock, also where a timer fires early', async ({ onTestFinished }) => {
+  it('of time use the clock, even if a timer fires early', async ({ onTestFinished }) => {
     const real = { date: Date.now.bind(Date), performance: performance.now.bind(performance) }
     const clocks = [vi.spyOn(Date, 'now'), vi.spyOn(performance, 'now')] as const
     onTestFinished(() => clocks.forEach((clock) => void clock.mockRestore()))
@@ -136,7 +136,7 @@ describe('limits', () => {
     expect((await agent.run({ messages: say('go') }).result).reason).toBe('time_limit')
   })
 
-  it('of a call make it fail, and the run goes on', async () => {
+  it('of a call let it fail, and the run continues', async () => {
     const agent = createAgent({
       model: scriptedModel([callOf('never'), 'Too slow.']),
       tools: [never],
@@ -148,7 +148,7 @@ describe('limits', () => {
     expect(errors).toMatchObject([{ code: 'tool_timeout' }])
   })
 
-  it('of a tool of its own come first, and abort its signal', async () => {
+  it('of a tool take precedence, and abort its signal', async () => {
     let reason: unknown
     const slow = defineTool({
       ...{ id: 'slow', description: '', inputSchema: { type: 'object' }, timeoutMs: 5 },
@@ -165,7 +165,7 @@ describe('limits', () => {
     expect(reason).toMatchObject({ code: 'tool_timeout' })
   })
 
-  it('bound the calls of one answer that run at once', async () => {
+  it('bound how many calls of one answer run at once', async () => {
     let running = 0
     let most = 0
     const busy = defineTool({
@@ -184,7 +184,7 @@ describe('limits', () => {
     expect(most).toBe(3)
   })
 
-  it('of silence end a model that never answers, before its first part and after', async () => {
+  it('of silence end a model that stops responding, before its first part and after', async () => {
     const silent: LanguageModel = { ...modelOf([]), doStream: () => new Promise(() => {}) } as never
     const hanging = modelOf([{ type: 'stream-start', warnings: [] }])
     for (const model of [silent, hanging]) {
@@ -195,7 +195,7 @@ describe('limits', () => {
     }
   })
 
-  it('are refused where they are unknown or no positive numbers', () => {
+  it('are rejected if they are unknown or not positive numbers', () => {
     const model = scriptedModel([])
     for (const limits of [{ step: 1 }, { steps: 0 }, { steps: 'x' }, { tokens: -1 }]) {
       expect(() => createAgent({ model, limits: limits as never })).toThrow(/limits/)
@@ -204,7 +204,7 @@ describe('limits', () => {
 })
 
 describe('a model that misbehaves', () => {
-  it('ignores its signal and is cancelled all the same', async () => {
+  it('can be cancelled even if it ignores its signal', async () => {
     const model = modelOf([
       { type: 'stream-start', warnings: [] },
       { type: 'text-delta', id: 't', delta: 'As I was' },
@@ -259,7 +259,7 @@ describe('a model that misbehaves', () => {
     expect(run.messages.filter(({ metadata }) => metadata.tool_result)).toHaveLength(2)
   })
 
-  it('breaks off after its second call began: these keep their results, and it is not asked for them again', async () => {
+  it('fails after its second call started: the calls keep their results and are not requested again', async () => {
     let asked = 0
     const ran: unknown[] = []
     const work = defineTool({
@@ -292,7 +292,7 @@ describe('a model that misbehaves', () => {
     expect(answer?.metadata.tool_calls?.map(({ id }) => id)).toEqual(['c1', 'c2'])
   })
 
-  it('makes 2,000 calls in one answer, which all have results in its order', async () => {
+  it('makes 2,000 calls in one answer, and all results are in its order', async () => {
     const calls = Array.from({ length: 2000 }, (_, n) => ({ name: 'echo', arguments: { n } }))
     const echo = defineTool({
       ...{ id: 'echo', description: '', inputSchema: { type: 'object' } },

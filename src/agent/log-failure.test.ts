@@ -74,7 +74,7 @@ describe('a log that fails', () => {
     expect(appends).toBeGreaterThan(30)
   })
 
-  it('lets a run be cancelled as soon as it works', async () => {
+  it('lets a run be cancelled as soon as it works again', async () => {
     const failure = { count: FOREVER, stored: false, error: broken }
     await everyAppend((first) => cancelled({ ...failure, first }))
   })

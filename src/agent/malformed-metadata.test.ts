@@ -24,7 +24,7 @@ const cases = Object.entries(ODD).flatMap(([key, values]) =>
 )
 
 describe('a conversation with malformed metadata', () => {
-  it.each(cases)('goes on with %s: %s', async (key, _, value) => {
+  it.each(cases)('continues with %s: %s', async (key, _, value) => {
     const log = createMemoryLog()
     const messages = ['user', 'assistant', 'tool', 'system'].map((role): Message => {
       const message = toMessage({ role, content: `said by ${role}` })

@@ -59,7 +59,7 @@ describe('createAgent, with media', () => {
     },
   )
 
-  it('makes assets of the data URLs that a model writes into its answer', async () => {
+  it('makes assets of the data URLs that a model writes in its answer', async () => {
     const url = `data:image/png;base64,${Buffer.from(PNG).toString('base64')}`
     const model = scriptedModel([`Here: ![plot](${url})`, url])
     const agent = createAgent({ model })
@@ -71,7 +71,7 @@ describe('createAgent, with media', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).not.toContain('iVBOR')
   })
 
-  it('says that a picture is unresolved which Markdown shows as one', async () => {
+  it('reports an unresolved picture that is shown as Markdown', async () => {
     const model = scriptedModel(['?'])
     const content = 'See ![a](<|asset://nope|>) and [b](<|asset://nix|>)'
     await createAgent({ model }).run({ messages: [{ role: 'user', content }] }).result
@@ -80,7 +80,7 @@ describe('createAgent, with media', () => {
     expect(prompt).toContain('[unresolved file: asset://nix]')
   })
 
-  it('shows parts of any form, and what is named between marks', async () => {
+  it('shows parts of any form, and references between marks', async () => {
     const assets = createAssets()
     const { ref } = await assets.save(new TextEncoder().encode('Forty-two.'), 'text/plain')
     const model = modelOf('openai.responses', 'gpt-5')

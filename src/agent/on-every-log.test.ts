@@ -24,7 +24,7 @@ describe('a scripted conversation', () => {
 })
 
 describe('200 agents at once', () => {
-  it('each come to their end, on one SQLite log', async () => {
+  it('all finish, on one SQLite log', async () => {
     const log = createSqliteLog(join(folder, 'many.sqlite'))
     const { texts, standing } = await playMany(log, 200)
     expect(texts).toEqual(texts.map((_, i) => `${i}`))

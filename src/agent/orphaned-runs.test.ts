@@ -111,7 +111,7 @@ describe('a sub-agent’s run whose process is gone', () => {
     await expect.poll(() => ends(log, 'c/h')).toEqual(['cancelled'])
   })
 
-  it('ends when the calling run’s time is over before another process takes it over', async () => {
+  it('ends if the time limit of the calling run passes before another process takes it over', async () => {
     const log = createMemoryLog()
     await left(log, helperCall({ task: 'Wait' }))
     const { agent } = processOn(log, [], scriptedModel([]), { runTimeoutMs: 1 })

@@ -103,7 +103,7 @@ async function quiet(log: ConversationLog): Promise<void> {
     .toMatchObject({ openRun: null, queued: 0 })
 }
 
-describe('a process that was overtaken', () => {
+describe('a process that lost its lease', () => {
   it.each([
     { when: 'while it is stopped', idempotent: true, late: false },
     { when: 'after it goes on', idempotent: true, late: true },
@@ -150,7 +150,7 @@ describe('a process that was overtaken', () => {
     },
   )
 
-  it('stops within one append, while the other still works', async () => {
+  it('stops within one append, while the other process continues', async () => {
     const log = createMemoryLog()
     const mine = stoppable(log)
     const first = slowTool({ idempotent: true })
@@ -180,7 +180,7 @@ describe('a process that was overtaken', () => {
     expect(second.executions).toHaveLength(1)
   })
 
-  it('keeps what it has while it only waits: a lease is renewed', async () => {
+  it('keeps its lease while it only waits, by renewing it', async () => {
     const log = createMemoryLog()
     const { tool, executions } = slowTool()
     const { agent: a } = agentOf(log, { tool, turns: [work, 'done'] })
@@ -196,7 +196,7 @@ describe('a process that was overtaken', () => {
 })
 
 describe('another process', () => {
-  it('cancels a run where it is performed', async () => {
+  it('cancels a run of this process', async () => {
     const log = createMemoryLog()
     const { tool, executions } = slowTool()
     const { agent: a, model } = agentOf(log, { tool, turns: [work, 'after that'] })
@@ -216,7 +216,7 @@ describe('another process', () => {
     assertValidPrompt(model.requests[1]?.prompt ?? [])
   })
 
-  it('answers about a call, which then runs once', async () => {
+  it('answers an approval of a call, which then runs once', async () => {
     for (let round = 0; round < 20; round++) {
       const log = createMemoryLog()
       const ran: string[] = []
@@ -278,7 +278,7 @@ describe('another process', () => {
     },
   )
 
-  it('begins a run first, and this one begins no second, though that one waits and has no lease', async () => {
+  it('starts a run first, and this one does not start a second, although it waits and has no lease', async () => {
     const log = createMemoryLog()
     const tool: Tool = {
       ...slowTool().tool,
@@ -330,7 +330,7 @@ describe('another process', () => {
     },
   )
 
-  it('ends a run that this one is about to steer: it then follows a run of its own', async () => {
+  it('ends a run that this one is about to steer, so the message gets a run of its own', async () => {
     const log = createMemoryLog()
     const { tool, executions } = slowTool()
     const { agent: a } = agentOf(log, { tool, turns: [work, 'first'], leaseMs: 10_000 })
@@ -347,7 +347,7 @@ describe('another process', () => {
     expect(await b.run(steering).result).toMatchObject({ text: 'second' })
   })
 
-  it('and this one talk at once: every message is answered, none twice', async () => {
+  it('and this one send at once: every message is answered, none twice', async () => {
     const log = createMemoryLog()
     const quick = defineTool({
       ...{ id: 'work', description: 'Works', inputSchema: { type: 'object' } },

@@ -19,7 +19,7 @@ async function partsOf(text: string) {
 }
 
 describe('run.partialOutputStream', () => {
-  it('gives the value as it grows, and at the end the whole', async () => {
+  it('yields the value as it grows, and at the end the complete value', async () => {
     const { parts, result } = await partsOf(JSON.stringify(value))
     expect(parts.length).toBeGreaterThan(3)
     expect(parts[0]).toEqual({ title: expect.stringMatching(/^A title/) })
@@ -35,7 +35,7 @@ describe('run.partialOutputStream', () => {
     expect(parts.at(-1)).toEqual(value)
   })
 
-  it('gives nothing for an answer that is no JSON', async () => {
+  it('yields nothing for an answer that is not JSON', async () => {
     const agent = createAgent({ model: scriptedModel(['Sorry, no.', JSON.stringify(value)]) })
     const run = agent.run({ messages: 'Go', output: schema })
     const parts: unknown[] = []
@@ -45,7 +45,7 @@ describe('run.partialOutputStream', () => {
     expect(parts).not.toContainEqual(expect.stringContaining('Sorry'))
   })
 
-  it('stops at broken JSON', async () => {
+  it('stops at invalid JSON', async () => {
     const { parts, result } = await partsOf('{"title": nonsense, "rows": []}')
     expect(parts).toEqual([])
     await expect(result).rejects.toThrow()

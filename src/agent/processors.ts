@@ -50,7 +50,7 @@ export interface Processor {
 const savedBy = new WeakMap<ConversationEvent, Processor>()
 
 /** Passes one event to the handlers, then to the processors. */
-export async function tellHandlers(
+export async function callHandlers(
   { onEvent, processors }: EventHandlers & { processors: readonly Processor[] },
   session: Session,
   { event, position }: Foldable,
@@ -71,7 +71,7 @@ async function runProcessor(
   assets: Assets,
 ): Promise<void> {
   const saved: ConversationEvent[] = []
-  const own = assets.scoped({
+  const scopedAssets = assets.scoped({
     by: 'system',
     onEvent: (one) => {
       saved.push(one)
@@ -79,7 +79,7 @@ async function runProcessor(
   })
   let produced: readonly ConversationEvent[] = []
   try {
-    const result = await processor.process(event, { context: contextOf(session, own) })
+    const result = await processor.process(event, { context: contextOf(session, scopedAssets) })
     produced = result?.producedEvents ?? []
   } finally {
     const announced = new Set(produced.map(createdRef))

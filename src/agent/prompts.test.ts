@@ -176,7 +176,7 @@ function withoutTail(messages: readonly string[]): readonly string[] {
 }
 
 describe('the prompts of a conversation', () => {
-  it('begin with the one before less its tail, unless a compaction or a deletion stands between', async () => {
+  it('begin with the previous prompt except its tail, unless a compaction or deletion is in between', async () => {
     const random = createRandom(7)
     const seen = { compactions: 0, deletions: 0, taken: 0, repeated: 0, prompts: 0 }
     for (let i = 0; i < CONVERSATIONS; i++) {
@@ -211,7 +211,7 @@ describe('the prompts of a conversation', () => {
     expect(seen.repeated).toBeGreaterThan(CONVERSATIONS)
   }, 600_000)
 
-  it('are in a form that every provider takes, without what was deleted', async () => {
+  it('have a form that every provider accepts, without deleted messages', async () => {
     const random = createRandom(13)
     const seen = { prompts: 0, words: 0, bridges: 0 }
     for (let i = 0; i < CONVERSATIONS / 2; i++) {
@@ -235,7 +235,7 @@ describe('the prompts of a conversation', () => {
     expect(seen.bridges).toBeGreaterThan(0)
   }, 300_000)
 
-  it('are the same when the log is folded anew', async () => {
+  it('are the same when the log is folded again', async () => {
     const random = createRandom(11)
     let compared = 0
     for (let i = 0; i < CONVERSATIONS / 4; i++) {

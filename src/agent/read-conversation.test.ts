@@ -4,7 +4,7 @@ import { createAgent } from './agent.ts'
 import { camera } from './fixtures/agent.ts'
 
 describe('agent.conversation', () => {
-  it('reads the messages, the assets and the data', async () => {
+  it('returns the messages, the assets and the data', async () => {
     const call = { name: 'camera', arguments: { _outputPath: '†state.shot' } }
     const agent = createAgent({
       model: scriptedModel([{ calls: [call] }, 'Done.']),

@@ -74,7 +74,7 @@ describe('the reasoning of a model', () => {
     ])
   })
 
-  it('is given to a reader who comes in the middle', () => {
+  it('is sent to a reader who joins in the middle', () => {
     const open = new PartialEvents()
     const start = { type: 'REASONING_MESSAGE_START', messageId: 'm', role: 'reasoning' } as const
     const delta = (text: string) =>

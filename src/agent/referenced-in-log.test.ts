@@ -12,7 +12,7 @@ const said = (content: unknown): ConversationEvent => ({
 })
 
 describe('referencedInLog', () => {
-  it('knows what messages and calls name, and not what was only made', async () => {
+  it('returns what messages and calls reference, not what was only created', async () => {
     const log = createMemoryLog()
     const call = { id: 'c', name: 'look', arguments: { id: 'my-chart', at: 'asset://in-call' } }
     await log.append('a', [
@@ -34,7 +34,7 @@ describe('referencedInLog', () => {
     for (const id of ['made', 'unknown']) expect(await isReferenced(id)).toBe(false)
   })
 
-  it('sees what is added while a sweep goes on, in any conversation', async () => {
+  it('includes what is added to any conversation during a sweep', async () => {
     const log = createMemoryLog()
     const assets = createAssets()
     const saved: AssetInfo[] = []

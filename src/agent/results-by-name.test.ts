@@ -54,7 +54,7 @@ const dataOf = (messages: readonly Message[]) =>
   messages.flatMap(({ content_type, content }) => (content_type === 'data' ? [content] : []))
 
 describe('†result#N', () => {
-  it('names results in later answers: values, offloaded ones, errors, what was written', async () => {
+  it('names results in later answers: values, offloaded ones, errors, written ones', async () => {
     const { values } = await ran([
       {
         calls: [
@@ -81,7 +81,7 @@ describe('†result#N', () => {
     ])
   })
 
-  it('is no way to read the results of the same answer, or those to come', async () => {
+  it('cannot read results of the same answer, or future ones', async () => {
     const { values } = await ran([
       { calls: [call('echo', { value: 7 }), call('echo', { value: '†result#1' })] },
       { calls: [call('echo', { value: '†result#4' })] },
@@ -107,7 +107,7 @@ describe('†result#N', () => {
     expect(values[3]).toEqual(['row-1', '4999: row-4999'])
   })
 
-  it('is no place to write to', async () => {
+  it('cannot be written to', async () => {
     const { values } = await ran([
       { calls: [call('echo', { value: 1, _outputPath: '†result#1' })] },
     ])
@@ -115,8 +115,8 @@ describe('†result#N', () => {
   })
 })
 
-describe('results that are written among the data', () => {
-  it('are kept as assets where they are large, and read through', async () => {
+describe('results that are written to the data', () => {
+  it('are kept as assets if they are large, and can be read through', async () => {
     const reads = defineTool({
       id: 'reads',
       description: '',
@@ -154,7 +154,7 @@ describe('results that are written among the data', () => {
     expect(prompts(model)[1]?.length).toBeLessThan(10_000)
   })
 
-  it('are not written into where they are assets', async () => {
+  it('cannot be changed in place if they are assets', async () => {
     const { values } = await ran(
       [
         { calls: [call('many', { _outputPath: '†state.big' })] },
@@ -165,7 +165,7 @@ describe('results that are written among the data', () => {
     expect(values.at(-1)).toMatchObject({ code: 'invalid_data' })
   })
 
-  it('are pushed as assets, and whole where they are merged or a schema binds them', async () => {
+  it('are pushed as assets, and as whole values if they are merged or have a schema', async () => {
     const big = (path: string, method: string) =>
       call('many', { _outputPath: path, _outputMethod: method })
     const { run, values } = await ran(
@@ -185,7 +185,7 @@ describe('results that are written among the data', () => {
     expect(values.at(-1)).toBe('row-1')
   })
 
-  it('are told by their value if they are short, else by a preview', async () => {
+  it('are shown by value if they are short, otherwise by a preview', async () => {
     const { values } = await ran([
       {
         calls: [
@@ -199,7 +199,7 @@ describe('results that are written among the data', () => {
     expect(JSON.stringify(values[1]).length).toBeLessThan(400)
   })
 
-  it('say where an error was written', async () => {
+  it('report where an error was written', async () => {
     const { results, run, model } = await ran([
       { calls: [call('broken', { _outputPath: '†state.a || †errors.last' })] },
     ])
@@ -217,13 +217,13 @@ describe('results that are written among the data', () => {
 describe('toModelOutput', () => {
   const short = { ...many, toModelOutput: (output: unknown) => Object.keys(Object(output)) }
 
-  it('is kept beside the result', async () => {
+  it('is stored next to the result', async () => {
     const { results } = await ran([{ calls: [call('many', {})] }], [short])
     expect(results[0]?.metadata.tool_result?.model_output).toEqual(['rows', 'size'])
     expect(results[0]?.content).toMatchObject({ offloaded: true })
   })
 
-  it('is asked for each item of a mapped call', async () => {
+  it('is called for each item of a mapped call', async () => {
     const tool = { ...echo, mappable: true, toModelOutput: (output: unknown) => `<${output}>` }
     const args = { _each: ['a', 'b'], value: '†item' }
     const { results } = await ran([{ calls: [call('echo', args)] }], [tool])
@@ -231,7 +231,7 @@ describe('toModelOutput', () => {
     expect(results[0]?.metadata.tool_result?.model_output).toEqual(['<a>', '<b>'])
   })
 
-  it('fails in words that do not ask for the work again', async () => {
+  it('fails with a message that does not ask for the work again', async () => {
     const tool = { ...echo, toModelOutput: () => JSON.parse('{') }
     const { values } = await ran([{ calls: [call('echo', { value: 1 })] }], [tool])
     expect(values).toMatchObject([

@@ -47,8 +47,8 @@ export function resumeRun(
     else await sessions.resume(session)
   }
 
-  const begun = begin()
-  begun.catch(follower.fail)
+  const started = begin()
+  started.catch(follower.fail)
   return {
     get id() {
       return runId
@@ -60,7 +60,7 @@ export function resumeRun(
       return open?.state.messages ?? []
     },
     cancel() {
-      begun.then(() => open && cancelRun(sessions, open, runId)).catch(follower.fail)
+      started.then(() => open && cancelRun(sessions, open, runId)).catch(follower.fail)
     },
     get textStream() {
       return textStream(follower.events)

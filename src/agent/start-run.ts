@@ -32,8 +32,8 @@ import { textStream } from './text-stream.ts'
 export type Said = string | MessageInput | readonly (string | MessageInput)[]
 
 /** Converts it to a list of messages. */
-export function messagesOf(said: Said): MessageInput[] {
-  const list = [said].flat() as (string | MessageInput)[]
+export function messagesOf(messages: Said): MessageInput[] {
+  const list = [messages].flat() as (string | MessageInput)[]
   return list.map((one) => (typeof one === 'string' ? { content: one } : one))
 }
 
@@ -207,13 +207,13 @@ function refusalOf(options: RunOptions<OutputSchema | undefined>): unknown {
 async function acceptFor(
   { assets, settings }: AgentParts,
   { state }: Session,
-  said: Said,
+  messages: Said,
   { namespace, label }: { namespace: string | null; label?: LabelInput },
 ): Promise<Accepted> {
   const known = new Set(state.assets.map(({ ref }) => ref))
   const { trust } = settings
   const labels = trust && { attachments: trust.attachments, label }
-  const accepted = await acceptMessages(messagesOf(said), assets.in(namespace), known, labels)
+  const accepted = await acceptMessages(messagesOf(messages), assets.in(namespace), known, labels)
   const events = accepted.events.map((event) =>
     event.type === 'NEW_MESSAGE'
       ? { ...event, payload: announced(event.payload, settings.plugins) }
@@ -272,16 +272,16 @@ async function appendRun(
       const steers = ifBusy === 'steer' && run !== null
       if (steers) taker = run.runId
       if (steers && ask) throw steersAsked()
-      const own = steers
+      const fields = steers
         ? {}
         : {
             runId,
-            ...saidTo(settings),
+            ...addressee(settings),
             ...(context === undefined ? {} : { context }),
             ...(ask ? { ask } : {}),
           }
       return {
-        events: events.map((event) => queued(event, steers ? 'next_step' : 'next_run', own)),
+        events: events.map((event) => queued(event, steers ? 'next_step' : 'next_run', fields)),
       }
     }
   try {
@@ -295,20 +295,20 @@ async function appendRun(
 }
 
 /** Addresses waiting messages to this agent, if it has a name. */
-function saidTo({ name }: AgentSettings): { agent?: string } {
+function addressee({ name }: AgentSettings): { agent?: string } {
   return name === null ? {} : { agent: name }
 }
 
 function queued(
   event: ConversationEvent,
   deliver: Delivery,
-  own: { runId?: string; context?: JsonValue; ask?: RunAsk; agent?: string } = {},
+  fields: { runId?: string; context?: JsonValue; ask?: RunAsk; agent?: string } = {},
 ): ConversationEvent {
   if (event.type !== 'NEW_MESSAGE') return event
   // Commands run only at the start of a run.
   return isCommand(event.payload)
-    ? { ...event, ...own, deliver: 'next_run' }
-    : { ...event, deliver, ...own }
+    ? { ...event, ...fields, deliver: 'next_run' }
+    : { ...event, deliver, ...fields }
 }
 
 /** What the run is asked for in addition to its messages. Undefined if nothing. */
@@ -316,11 +316,11 @@ function askOf(
   { output, settings }: Pick<RunOptions<OutputSchema | undefined>, 'output' | 'settings'>,
   { events }: Accepted,
 ): RunAsk | undefined {
-  const own = modelSettings(settings)
-  const wanted = output ?? inputOutput(messagesIn(events))
+  const given = modelSettings(settings)
+  const requested = output ?? inputOutput(messagesIn(events))
   const ask: RunAsk = {
-    ...(Object.keys(own).length > 0 ? { settings: copyJson(own) as JsonObject } : {}),
-    ...(wanted ? { output: outputJsonSchema(wanted) } : {}),
+    ...(Object.keys(given).length > 0 ? { settings: copyJson(given) as JsonObject } : {}),
+    ...(requested ? { output: outputJsonSchema(requested) } : {}),
   }
   return Object.keys(ask).length > 0 ? ask : undefined
 }
@@ -369,10 +369,10 @@ export async function sendMessages(
   const { events, messageIds } = accepted
   const deliver = mode === 'steer' ? 'next_step' : 'next_run'
   const ask = mode === 'steer' ? undefined : askOf({}, accepted)
-  const own = { ...(mode === 'steer' ? {} : saidTo(parts.settings)), ...(ask ? { ask } : {}) }
+  const fields = { ...(mode === 'steer' ? {} : addressee(parts.settings)), ...(ask ? { ask } : {}) }
   await session.append((state) => {
     refuseKnown(state, events)
-    return { events: events.map((event) => queued(event, deliver, own)) }
+    return { events: events.map((event) => queued(event, deliver, fields)) }
   })
   sessions.wake(session)
   return { messageIds }

@@ -15,12 +15,12 @@ export function streamListeners(log: ConversationLog): StreamListeners {
   const listeners = new Set<StreamListener>()
   let unsubscribe: (() => void) | null = null
 
-  const tell: StreamListener = (conversation, event, where) => {
+  const notify: StreamListener = (conversation, event, where) => {
     for (const listener of listeners) listener(conversation, event, where)
   }
 
-  function hear({ conversation, namespace, streamed }: LogChange): void {
-    for (const event of streamed ?? []) tell(conversation, event, { namespace })
+  function receive({ conversation, namespace, streamed }: LogChange): void {
+    for (const event of streamed ?? []) notify(conversation, event, { namespace })
   }
 
   function close(): void {
@@ -32,14 +32,14 @@ export function streamListeners(log: ConversationLog): StreamListeners {
     add(listener) {
       listeners.add(listener)
       if (log.stream) {
-        unsubscribe ??= log.subscribe(hear, { allNamespaces: true, wants: () => false })
+        unsubscribe ??= log.subscribe(receive, { allNamespaces: true, wants: () => false })
       }
       return () => {
         listeners.delete(listener)
         if (listeners.size === 0) close()
       }
     },
-    tell,
+    tell: notify,
     close,
   }
 }

@@ -56,7 +56,7 @@ async function ask(turns: ScriptedTurn[], output?: z.ZodType) {
 }
 
 describe('a sub-agent', () => {
-  it('hands over the assets that its tools made', async () => {
+  it('returns the assets that its tools made', async () => {
     const { assets, content, prompt, agent } = await ask([use('draw'), 'I drew a chart.'])
     expect(content).toBe('I drew a chart.')
     expect(assets).toMatchObject([{ mime: 'image/png', name: 'chart.png', tool: 'helper' }])
@@ -64,7 +64,7 @@ describe('a sub-agent', () => {
     expect(agent).toBeDefined()
   })
 
-  it('is given the assets that its input names, though it keeps its own elsewhere', async () => {
+  it('receives the assets that its input names, although it has its own store', async () => {
     const child = scriptedModel(['I saw it.'])
     const helper = createAgent({ model: child })
     const agent = createAgent({
@@ -85,13 +85,13 @@ describe('a sub-agent', () => {
     expect((await helper.assets.list()).assets).toMatchObject([{ name: 'chart.png' }])
   })
 
-  it('hands over a value of the type that was asked for', async () => {
+  it('returns a value of the requested type', async () => {
     const output = z.object({ city: z.string(), wet: z.boolean() })
     const { content } = await ask(['{"city":"Bergen","wet":true}'], output)
     expect(content).toEqual({ city: 'Bergen', wet: true })
   })
 
-  it('hands over the value of a variable that is its whole answer', async () => {
+  it('returns the value of a variable that is its whole answer', async () => {
     const { content } = await ask([use('read'), '†result#1.total'])
     expect(content).toBe(7)
   })
@@ -108,7 +108,7 @@ describe('a sub-agent', () => {
     expect(prompt).toContain('rain')
   })
 
-  it('is not cancelled when the process of its caller stops, and goes on with it', async () => {
+  it('is not cancelled when the process of its caller stops, and continues with it', async () => {
     const log = createMemoryLog()
     const asked = Promise.withResolvers<void>()
     const hanging = {
@@ -183,7 +183,7 @@ describe('a sub-agent', () => {
     expect(results).toEqual(['It is there.'])
   })
 
-  it('is left to its caller by an agent that resumes what is on its log', async () => {
+  it('is left to its caller when an agent resumes the runs of its log', async () => {
     const log = createMemoryLog()
     const started = {
       type: 'RUN_STARTED',
@@ -205,7 +205,7 @@ describe('a sub-agent', () => {
     expect((await log.find('c/h'))?.position).toBe(1)
   })
 
-  it('leaves runs that only name a parent run to the agent that was asked for them', async () => {
+  it('leaves runs that only name a parent run to their own agent', async () => {
     const agent = createAgent({ model: scriptedModel(['Done.']) })
     const { result } = agent.run({ messages: say('Go'), parentRunId: 'elsewhere' })
     expect((await result).text).toBe('Done.')

@@ -121,7 +121,7 @@ async function outcome(
   const sessions = parts.sessions(namespace)
   const session = await sessions.get(run.conversation)
   const cancel = (): void => {
-    if (!goesOn(signal.reason)) run.cancel()
+    if (!continuesLater(signal.reason)) run.cancel()
   }
   signal.addEventListener('abort', cancel, { once: true })
   if (signal.aborted) cancel()
@@ -138,10 +138,10 @@ async function outcome(
       if (session.labels) context.trust?.mark(session.labels.context())
     })
     context.addUsage(usage)
-    const own = parts.assets.in(namespace)
+    const scopedAssets = parts.assets.in(namespace)
     for (const { ref } of assets) {
       // copyAsset announces the assets that it copies.
-      if (await copyAsset(ref, own, context.assets)) await context.announce(ref)
+      if (await copyAsset(ref, scopedAssets, context.assets)) await context.announce(ref)
     }
     if (reason === 'done') return output ?? (await handedOver(text, session, context))
     throw new ByrefError(
@@ -154,8 +154,8 @@ async function outcome(
 }
 
 /** Whether the calling run continues elsewhere or later. It then asks for this run's result again. */
-function goesOn(reason: unknown): boolean {
-  if (reason instanceof RunLostError) return reason.goesOn
+function continuesLater(reason: unknown): boolean {
+  if (reason instanceof RunLostError) return reason.continues
   return (
     reason instanceof LeaseHeldError ||
     (reason instanceof ByrefError && ['log_failed', 'storage_full'].includes(reason.code))

@@ -29,8 +29,8 @@ function spender(tries: readonly (number | Error)[], more: { retries?: number } 
   })
 }
 
-describe('what tools use', () => {
-  it('counts as the run’s, for its limits, its result and whoever folds the log', async () => {
+describe('the usage of tools', () => {
+  it('counts as usage of the run, for its limits, its result and every fold of the log', async () => {
     const model = scriptedModel(Array.from({ length: 5 }, () => call('spend')))
     const log = createMemoryLog()
     const limits = { tokens: 1000 }
@@ -45,7 +45,7 @@ describe('what tools use', () => {
     expect(state.runs[0]?.usage).toEqual(usage)
   })
 
-  it('counts where it failed, and each time that it was tried', async () => {
+  it('counts for failed calls and for each attempt', async () => {
     const model = scriptedModel([call('spend'), 'Done.'])
     const tools = [spender([new Error('no'), 2], { retries: 1 })]
     const { usage } = await createAgent({ model, tools }).run({ messages: say('go') }).result
@@ -63,7 +63,7 @@ describe('what tools use', () => {
     expect((await agent.run({ messages: say('go') }).result).usage.inputTokens).toBe(1510)
   })
 
-  it('takes nothing back, and no nonsense', async () => {
+  it('ignores negative and invalid counts', async () => {
     const model = scriptedModel([call('odd'), 'Done.'])
     const odd = defineTool({
       ...{ id: 'odd', description: '', inputSchema: { type: 'object' } },
@@ -73,7 +73,7 @@ describe('what tools use', () => {
     expect(usage).toEqual({ inputTokens: 10, outputTokens: 10 })
   })
 
-  it('counts of sub-agents, with what it cost', async () => {
+  it('includes sub-agents, with their cost', async () => {
     const used = { inputTokens: 300, outputTokens: 100 }
     const capabilities = { price: PRICE }
     const inner = createAgent({
@@ -89,7 +89,7 @@ describe('what tools use', () => {
     expect(usage).toEqual({ inputTokens: 310, outputTokens: 110, cost: expect.closeTo(0.00042) })
   })
 
-  it('counts of ask_about, also where no answer fits', async () => {
+  it('includes ask_about, even if no answer is valid', async () => {
     const ask = call('ask_about', {
       refs: ['†result#1'],
       question: 'Is it spam?',
@@ -116,7 +116,7 @@ describe('what tools use', () => {
 })
 
 describe('request', () => {
-  it('tells what each try used and cost, also where it fails', async () => {
+  it('reports the usage and cost of each attempt, even if it fails', async () => {
     const answer = (text: string) => ({ text, usage: { inputTokens: 100, outputTokens: 10 } })
     const model = scriptedModel([answer('no'), answer('{"a":1}'), answer('no'), answer('no')])
     const told: unknown[] = []

@@ -55,7 +55,7 @@ describe('a tool that throws', () => {
     expect(error?.message).toContain('50000000 characters')
   })
 
-  it('later than the run: nothing follows its end', async () => {
+  it('after the run: nothing follows its end', async () => {
     let late = (_: string): void => {}
     const { run } = await runOf({
       execute(_, { progress }) {
@@ -71,7 +71,7 @@ describe('a tool that throws', () => {
 })
 
 describe('retries', () => {
-  it('try an idempotent tool again, each time begun in the log with its number', async () => {
+  it('call an idempotent tool again, and log the number of each attempt', async () => {
     const attempts: number[] = []
     const { log, result } = await runOf({
       idempotent: true,
@@ -91,7 +91,7 @@ describe('retries', () => {
     expect(begun).toEqual([1, 2])
   })
 
-  it('are refused for a tool that is not idempotent', () => {
+  it('are rejected for a tool that is not idempotent', () => {
     expect(() =>
       defineTool({ id: 'it', description: '', inputSchema: object, retries: 1, execute: () => 1 }),
     ).toThrow(/idempotent/)
@@ -118,7 +118,7 @@ describe('output.choose', () => {
     expect(written?.content).toMatchObject({ _path: ['odd'], data: 7 })
   })
 
-  it('writes by the method that the call or the tool says', async () => {
+  it('writes with the method that the call or the tool names', async () => {
     const push = { name: 'it', arguments: { _outputPath: '†state.all', _outputMethod: 'push' } }
     const model = scriptedModel([{ calls: [push, push] }, 'Done.'])
     let n = 0

@@ -39,8 +39,8 @@ export function isExpired(record: Pick<AssetRecord, 'expiresAt'>, now = Date.now
 
 /** Returns the digests of all bodies that the record needs, without repetition. */
 export function bodiesOf(record: AssetRecord): { digest: string; size: number }[] {
-  const own = { digest: record.digest, size: record.size }
-  return [own, ...record.parts.filter((part) => part.digest !== record.digest)]
+  const body = { digest: record.digest, size: record.size }
+  return [body, ...record.parts.filter((part) => part.digest !== record.digest)]
 }
 
 /**

@@ -31,7 +31,7 @@ function chunks(count: number, fill: number): ReadableStream<Uint8Array> {
 describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
   const open = (config?: AssetsConfig): Assets => createAssets({ store: store(), config })
 
-  it('rejects options in the place of the MIME type', async () => {
+  it('rejects options in place of the MIME type', async () => {
     const options = { name: 'gauge.png' } as never
     await expect(open().save(new Blob(['x']), options)).rejects.toMatchObject({
       code: 'config_invalid',
@@ -39,7 +39,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     })
   })
 
-  it('takes a bare id, a URL and a reference object everywhere', async () => {
+  it('accepts a bare id, a URL and a reference object everywhere', async () => {
     const assets = open()
     const { ref, assetId } = await assets.save(Buffer.from('a,b\n1,2\n'), null, { name: 'x.csv' })
     for (const form of [
@@ -80,7 +80,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect((await assets.list()).assets).toEqual([await assets.info(ref)])
   })
 
-  it('says what is unknown and what is no reference', async () => {
+  it('reports unknown assets and invalid references', async () => {
     const assets = open()
     for (const ref of [
       'unknown',
@@ -178,7 +178,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     })
   })
 
-  it('reads only the leaves that a path leads to', async () => {
+  it('reads only the leaves on a path', async () => {
     const inner = store()
     const read: string[] = []
     const watched: AssetStore = isFullStore(inner)
@@ -201,7 +201,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await assets.resolve(ref)).toEqual(content)
   })
 
-  it('reads no leaf to say what is not there', async () => {
+  it('reports a missing path without reading a leaf', async () => {
     const inner = store()
     let reads = 0
     const counted: AssetStore = isFullStore(inner)
@@ -229,7 +229,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(reads).toBeLessThanOrEqual(1)
   })
 
-  it('gives fields as bodies that lose nothing, or says which field to ask for', async () => {
+  it('returns fields as bodies without loss, or reports which field to request', async () => {
     const assets = open()
     const map = new Map<string, unknown>([['a', new Set([1n])]])
     const content = { n: 5n, map, at: new Date(5), not: Number.NaN, deep: [{ image: PNG }] }
@@ -262,7 +262,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     }
   })
 
-  it('gives JSON of any depth that is allowed, and refuses the rest', async () => {
+  it('returns JSON of any allowed depth, and rejects the rest', async () => {
     const nested = (depth: number) => Buffer.from('['.repeat(depth) + ']'.repeat(depth))
     const deep = await open().save(nested(50_000), 'application/json')
     expect(deep.mime).toBe('application/json')
@@ -274,7 +274,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await open100k.resolve(allowed)).toHaveLength(1)
   })
 
-  it('gives every reader a copy of its own', async () => {
+  it('gives every reader its own copy', async () => {
     const assets = open()
     const rows = [{ a: 1 }, { a: 2 }]
     const info = await assets.saveAsset({ content_type: 'application/json', content: { rows } })
@@ -285,7 +285,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await assets.resolve(`${info.ref}/content/rows`)).toEqual([{ a: 1 }, { a: 2 }])
   })
 
-  it('says what a field path misses, and where to look', async () => {
+  it('reports what a field path misses, and where to look', async () => {
     const assets = open()
     const { ref } = await assets.saveAsset({
       content_type: 'application/json',
@@ -303,7 +303,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     }
   })
 
-  it('resolves files by their type: text, JSON, else bytes', async () => {
+  it('resolves files by their type: text, JSON, otherwise bytes', async () => {
     const assets = open()
     const json = await assets.save(Buffer.from('[{"a":1}]'), null, { name: 'x.json' })
     const md = await assets.save(Buffer.from('# ö'), 'text/markdown')
@@ -333,7 +333,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await assets.resolve(nothing.ref)).toBe(null)
   })
 
-  it('keeps text text, and saves a Blob as the file that it is', async () => {
+  it('keeps text as text, and saves a Blob as the file that it is', async () => {
     const assets = open()
     const list = await assets.saveAsset({ content_type: 'text/plain', content: '[1,2]' })
     expect(list.mime).toBe('text/plain')
@@ -346,7 +346,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await assets.saveAsset(file)).toMatchObject({ mime: 'text/csv', name: 'x.csv' })
   })
 
-  it('refuses live objects where they cannot be kept, and names the field', async () => {
+  it('rejects live objects that cannot be stored, and names the field', async () => {
     class Chart {
       title = 'x'
     }
@@ -369,7 +369,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     }
   })
 
-  it('refuses content without end, and bodies over the limit', async () => {
+  it('rejects endless content, and bodies over the limit', async () => {
     const assets = open({ limits: { depth: 10, bodyBytes: 100 } })
     let deep: unknown = 1
     for (let i = 0; i < 20; i++) deep = [deep]
@@ -387,7 +387,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect((await assets.save(new Uint8Array(100))).size).toBe(100)
   })
 
-  it('makes no value of what is too big for one, and streams it all the same', async () => {
+  it('does not load a value that is too large, but can stream it', async () => {
     const assets = open({ limits: { valueBytes: 100 } })
     const { ref } = await assets.save(Buffer.alloc(101, 'x'), 'text/plain')
     await expect(assets.resolve(ref)).rejects.toEqual(code('asset_too_large'))
@@ -395,7 +395,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect((await assets.meta(ref)).content_type).toBe('text/plain')
   })
 
-  it('keeps a namespace within its quotas', async () => {
+  it('keeps a namespace within its quota', async () => {
     const assets = open({ limits: { quotaAssets: 3, quotaBytes: 1000 } })
     await assets.save(new Uint8Array(400))
     await expect(assets.save(new Uint8Array(601))).rejects.toEqual(code('quota_exceeded'))
@@ -458,7 +458,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     }
   })
 
-  it('refuses what is no body', async () => {
+  it('rejects values that are not a body', async () => {
     const locked = new Blob(['x']).stream()
     locked.getReader()
     const used = new Response('x')
@@ -474,7 +474,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     await expect(open().saveAsset(broken)).rejects.toThrow('line breaks')
   })
 
-  it('takes bytes, Responses and streams of every kind', async () => {
+  it('accepts bytes, Responses and streams of every kind', async () => {
     const assets = open()
     const headers = {
       'content-type': 'text/csv',
@@ -491,7 +491,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect((await assets.save(new Float32Array(2))).size).toBe(8)
   })
 
-  it('takes bytes and content as they are at the call', async () => {
+  it('saves bytes and content as they are at the time of the call', async () => {
     const payloads: { base64: string; digest: string }[] = []
     const onEvent = (event: AssetEvent) => payloads.push(event.payload as never)
     const assets = createAssets({ store: store(), onEvent })
@@ -510,7 +510,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await assets.resolve(`${ref}/content/bytes`)).toEqual(new Uint8Array([1]))
   })
 
-  it('tells of every asset once, in order of the scopes, before save resolves', async () => {
+  it('reports every asset once, in order of the scopes, before save resolves', async () => {
     const told: string[] = []
     const own = (who: string) => async (event: { type: string; payload: { mime?: string } }) => {
       await new Promise((go) => setTimeout(go, 1))
@@ -571,7 +571,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(() => payloads[3]?.base64).toThrow('open(ref)')
   })
 
-  it('keeps bodies for events within the size of a result, those under way included', async () => {
+  it('keeps bodies for events up to the size of a result, including those in progress', async () => {
     const payloads: { base64: string }[] = []
     const assets = createAssets({
       store: store(),
@@ -606,7 +606,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(() => payloads.at(-1)?.base64).toThrow('limits.eventBytes')
   })
 
-  it('forgets an asset when its time is over', async () => {
+  it('forgets an asset when it expires', async () => {
     const assets = open()
     const soon = await assets.save(PNG, null, { expiresAt: new Date(Date.now() + 3_600_000) })
     expect(soon.expiresAt).toMatch(/^\d{4}-/)
@@ -617,7 +617,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     )
   })
 
-  it('takes ids of the caller, and refuses what cannot be one', async () => {
+  it('accepts ids of the caller, and rejects invalid ones', async () => {
     const assets = open()
     for (const assetId of ['', '.', '..', 'content', 'asset://x', 'a\nb', 'x'.repeat(201)]) {
       await expect(assets.save(PNG, null, { assetId })).rejects.toEqual(code('invalid_reference'))
@@ -653,7 +653,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
 })
 
 describe('createAssets', () => {
-  it('refuses base64 that no text can hold before it reads', async () => {
+  it('rejects base64 that is too long for a string before it reads', async () => {
     const inner = createMemoryAssetStore()
     let reads = 0
     const huge = (record: AssetRecord) => ({ ...record, size: 600_000_000 })
@@ -682,7 +682,7 @@ describe('createAssets', () => {
     expect(reads).toBe(0)
   })
 
-  it('says what helps when a body is too large for its event', async () => {
+  it('reports what to do if a body is too large for its event', async () => {
     const advice = async (backend: 'memory' | 'passthrough') => {
       const payloads: { base64: string }[] = []
       const assets = createAssets({
@@ -696,7 +696,7 @@ describe('createAssets', () => {
     expect(await advice('passthrough')).toThrow('raise limits.eventBytes, or read it once')
   })
 
-  it('takes the default for an option that is undefined, and refuses what is no number', () => {
+  it('uses the default for undefined options, and rejects invalid numbers', () => {
     const limits = { bodyBytes: undefined, items: undefined, quotaBytes: undefined } as object
     expect(createAssets({ config: { limits } }).config.limits).toEqual(createAssets().config.limits)
     for (const value of [Number.NaN, -1, 1.5, '5', null, 5n]) {
@@ -711,7 +711,7 @@ describe('createAssets', () => {
     )
   })
 
-  it('refuses lifetimes of URLs that no store can give', async () => {
+  it('rejects URL lifetimes that no store supports', async () => {
     const s3 = { bucket: 'b', connector: memoryConnector(), records: ':memory:' }
     const assets = createAssets({ config: { backend: 's3', s3 } })
     const { ref } = await assets.save(PNG)
@@ -721,21 +721,21 @@ describe('createAssets', () => {
     expect(await assets.urlFor(ref, { expiresIn: 604_800 })).toEqual(expect.any(String))
   })
 
-  it('refuses the namespace of a scope where there are none', () => {
+  it('rejects the namespace of a scope if namespaces are not supported', () => {
     const invalid = expect.objectContaining({ code: 'config_invalid' })
     expect(() => createAssets({ namespace: 'a' })).toThrow(invalid)
     expect(() => createAssets().scoped({ namespace: 'a' })).toThrow(invalid)
     createAssets({ namespace: null }).scoped({ namespace: undefined })
   })
 
-  it('keeps the namespace of the outer scope where the inner one has none', async () => {
+  it('keeps the namespace of the outer scope if the inner one has none', async () => {
     const config: AssetsConfig = { namespacing: { mode: 'context' } }
     const outer = createAssets({ config, namespace: 'a' })
     const { namespace } = await outer.scoped({ namespace: null }).save(PNG)
     expect(namespace).toBe('a')
   })
 
-  it('makes the store that its configuration names', async () => {
+  it('creates the store that its configuration names', async () => {
     expect(createAssets().config).toMatchObject({
       backend: 'memory',
       namespacing: { mode: 'none', includeInRef: false },
@@ -772,7 +772,7 @@ describe('createAssets', () => {
     }
   })
 
-  it('gives fs assets without a baseUrl as data URLs', async () => {
+  it('returns fs assets without a baseUrl as data URLs', async () => {
     const assets = createAssets({
       config: { backend: 'fs', fs: { rootDir: join(folder, 'plain') } },
     })
@@ -782,7 +782,7 @@ describe('createAssets', () => {
 })
 
 describe('Assets.saveAsset, of a file', () => {
-  it('keeps what was said of it, in its meta and in its event', async () => {
+  it('keeps its given description, in its meta and in its event', async () => {
     const events: AssetEvent[] = []
     const assets = createAssets({ onEvent: (event) => void events.push(event) })
     const about = { asset_name: 'greeting', description: 'How to begin', asset_type: 'note' }

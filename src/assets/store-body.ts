@@ -32,7 +32,7 @@ export async function storeBody(
   const { parts = [], namespace = null, signal } = options
   const { bodyBytes } = config.limits
   let inParts = 0
-  let flown = 0
+  let streamed = 0
   /** The room in the namespace at the last check, in bytes. The store decides in the end. */
   let left = -1
   let cancel = (reason: unknown): void => cancelBody(body, reason)
@@ -46,9 +46,9 @@ export async function storeBody(
   }
 
   async function onChunk(chunk: Uint8Array): Promise<void> {
-    flown += chunk.byteLength
-    checkSize(flown, bodyBytes)
-    await checkRoom(flown + inParts)
+    streamed += chunk.byteLength
+    checkSize(streamed, bodyBytes)
+    await checkRoom(streamed + inParts)
     kept?.add(chunk)
   }
 

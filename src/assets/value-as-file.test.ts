@@ -85,7 +85,7 @@ describe('valueAsFile', () => {
     })
   })
 
-  it('puts references where JSON ends, as it is told', async () => {
+  it('puts references at unsupported values, as configured', async () => {
     const refOf = (path: readonly unknown[]) => `asset://x/content/${path.join('/')}`
     const value = { images: [new Uint8Array(1)], draw: () => 1, chart: new Chart(), n: 1 }
     const { bytes } = await valueAsFile(value, { refOf })
@@ -99,7 +99,7 @@ describe('valueAsFile', () => {
     await expect(valueAsFile(cycle, { refOf })).rejects.toThrow('the cycle at up/0')
   })
 
-  it('says what is too deep to be written', async () => {
+  it('reports a value that is nested too deep', async () => {
     let deep: unknown = 1
     for (let i = 0; i < 20_000; i++) deep = [deep]
     await expect(valueAsFile(deep)).rejects.toMatchObject({ code: 'too_deep' })

@@ -68,8 +68,8 @@ function jsonTree(root: unknown, { refOf }: ValueAsFileOptions) {
       return value as JsonValue
     }
     if (value === null) return null
-    const says = (value as { toJSON?: unknown }).toJSON
-    if (typeof says === 'function') return visit(says.call(value), open)
+    const toJSON = (value as { toJSON?: unknown }).toJSON
+    if (typeof toJSON === 'function') return visit(toJSON.call(value), open)
     if (isOpen(value, open)) throw unsupported('cycle', pathOf(open))
     const branch = branchOf(value)
     if (branch) return branch

@@ -108,7 +108,7 @@ describe.each(SHAPES)('withInput of %s', (_, shape, make) => {
 })
 
 describe('withInput', () => {
-  it('resolves only in the branch that fits the value', async () => {
+  it('resolves only in the branch that matches the value', async () => {
     const p = z.discriminatedUnion('kind', [
       z.object({ kind: z.literal('text'), rows: z.string() }),
       z.object({ kind: z.enum(['table']), rows }),
@@ -118,7 +118,7 @@ describe('withInput', () => {
     })
   })
 
-  it('goes by patterns and tuples of JSON Schema', async () => {
+  it('supports patterns and tuples of JSON Schema', async () => {
     const n = { type: 'number', asset_ref_acceptable: true }
     const one = `${table.ref}/content/n`
     const schema = {
@@ -131,7 +131,7 @@ describe('withInput', () => {
     })
   })
 
-  it('passes a reference on where nothing is said, and refuses it where false is', async () => {
+  it('passes a reference on without a keyword, and rejects it if the keyword is false', async () => {
     const schema = (flag: object): Tool['inputSchema'] => {
       return { type: 'object', properties: { p: { ...flag } } }
     }
@@ -145,7 +145,7 @@ describe('withInput', () => {
     expect(await inputOf(items, { p: ['text'] })).toEqual({ p: ['text'] })
   })
 
-  it('takes one reference for all parameters where the schema itself says so', async () => {
+  it('accepts one reference for all parameters if the schema itself allows it', async () => {
     const schema = {
       type: 'object',
       asset_ref_acceptable: true,
@@ -156,7 +156,7 @@ describe('withInput', () => {
     await expect(inputOf(schema, { n: '†state.ref' })).rejects.toThrow('/n must be number')
   })
 
-  it('follows references of a schema in circles to no end', async () => {
+  it('stops at cyclic references of a schema', async () => {
     const schema = {
       type: 'object',
       properties: { p: { $ref: '#/$defs/a' } },
@@ -170,7 +170,7 @@ describe('withInput', () => {
     expect(resolved.arguments).toEqual({ p: '[{"n":1}]' })
   })
 
-  it('takes 100,000 items, with a few references among them', async () => {
+  it('handles 100,000 items with a few references among them', async () => {
     const item = z.union([
       z.object({ kind: z.literal('a'), n: z.number().meta({ asset_ref_acceptable: true }) }),
       z.object({ kind: z.literal('b'), n: z.string() }),
@@ -190,7 +190,7 @@ describe('withInput', () => {
 describe('asset_ref_as', () => {
   const as = (form: string) => ({ asset_ref_acceptable: true, asset_ref_as: form })
 
-  it('gives bytes, a Blob, a stream or the asset, typed and checked', async () => {
+  it('passes bytes, a Blob, a stream or the asset, typed and checked', async () => {
     const tool = defineTool({
       id: 't',
       description: '',
@@ -229,7 +229,7 @@ describe('asset_ref_as', () => {
     })
   })
 
-  it('gives them also where the schema says text, and keeps the rest as the schema made it', async () => {
+  it('passes them even if the schema says text, and keeps the other values of the schema', async () => {
     const image = z.string().meta(as('bytes'))
     const schema = z.object({ images: z.array(z.object({ image, scale: z.number().default(2) })) })
     const args = { images: [{ image: picture.ref }, { image: '†state.picture', scale: 1 }] }
@@ -247,7 +247,7 @@ describe('asset_ref_as', () => {
     expect(await inputOf(json, { image: picture.ref })).toEqual({ image: PNG })
   })
 
-  it('takes the bytes that a model wrote as a data URL, and no other text', async () => {
+  it('accepts bytes that a model wrote as a data URL, and no other text', async () => {
     const schema = z.object({ image: z.instanceof(Uint8Array).meta(as('bytes')) })
     expect(await inputOf(schema, { image: 'data:text/plain;base64,aGk=' })).toEqual({
       image: new TextEncoder().encode('hi'),
@@ -259,7 +259,7 @@ describe('asset_ref_as', () => {
     expect(await inputOf(open, { image: 'a cat' })).toEqual({ image: 'a cat' })
   })
 
-  it('reads a stream as it is read, and ends one that nobody reads', async () => {
+  it('loads a stream only when it is read, and cancels one that is not read', async () => {
     const ended: string[] = []
     const opened = { ...assets } as typeof assets
     opened.open = async (one, options) => {
@@ -282,7 +282,7 @@ describe('asset_ref_as', () => {
     expect(ended).toEqual(['ended', 'ended'])
   })
 
-  it('wants whole assets where it gives them', async () => {
+  it('requires whole assets for these types', async () => {
     const schema = z.object({ p: z.custom<Asset>().meta(as('asset')) })
     await expect(inputOf(schema, { p: ref })).rejects.toThrow(`pass ${table.ref}`)
   })

@@ -28,7 +28,7 @@ const place = (path: (string | number)[], instance?: string) => ({
 })
 
 describe('planCall', () => {
-  it('keeps the arguments of the engine apart from the tool’s', () => {
+  it('separates the arguments of the engine from those of the tool', () => {
     const args = { n: 1, _outputPath: '†state.a', _outputMethod: 'push', _instance: 'x' }
     expect(plan(args)).toMatchObject({
       ...{ id: 'c1', name: 'free', tool: { id: 'free' }, instance: 'x', problem: null },
@@ -40,7 +40,7 @@ describe('planCall', () => {
     expect(plan({})).toMatchObject({ outputs: [], outputMethod: 'set', reads: [], problem: null })
   })
 
-  it('takes empty options as left out', () => {
+  it('treats empty options as absent', () => {
     const options = [undefined, null, '']
     for (const one of options) {
       const args = { _outputPath: one, _outputMethod: one, _instance: one, _each: one }
@@ -51,7 +51,7 @@ describe('planCall', () => {
     }
   })
 
-  it('finds every variable at any depth, and nothing that only looks like one', () => {
+  it('finds every variable at any depth, and no lookalikes', () => {
     const args = {
       a: '†state.a',
       b: [{ c: ' †state.b[0] ' }, '†state.c || †state.d'],
@@ -60,7 +60,7 @@ describe('planCall', () => {
     expect(readsOf(args).sort()).toEqual([' †state.b[0] ', '†state.a', '†state.c || †state.d'])
   })
 
-  it('knows which places a variable reads', () => {
+  it('lists the places that a variable reads', () => {
     const [simple] = plan({ a: '†state.rows[0].n' }).reads
     expect(simple).toMatchObject({ compound: false, places: [place(['rows', 0, 'n'])] })
     const [compound] = plan({ a: '†state.a && †state.b || †state#i.c' }).reads
@@ -75,7 +75,7 @@ describe('planCall', () => {
     expect(reads[0]?.places).toMatchObject([place(['a'], 'x'), place(['a']), place(['b'], 'y')])
   })
 
-  it('reads none for a tool that takes no variables, but for the list that it is mapped over', () => {
+  it('reads none for a tool without variables, except for the list that it is mapped over', () => {
     expect(readsOf({ a: '†state.a' }, 'blind')).toEqual([])
     expect(readsOf({ _each: '†state.list', a: '†state.a' }, 'mapped').sort()).toEqual([
       ...['†state.a', '†state.list'],
@@ -89,7 +89,7 @@ describe('planCall', () => {
     expect(readsOf({ d: '†item.x || †state.y', _each: [1] }, 'mapped')).toHaveLength(1)
   })
 
-  it('knows where the result goes', () => {
+  it('returns where the result is written', () => {
     const outputs = (path: unknown, name?: string, more: object = {}) =>
       plan({ _outputPath: path, ...more }, name).outputs
     expect(outputs('†state.a && †state#i.b || †errors')).toEqual([
@@ -159,7 +159,7 @@ describe('planCall', () => {
     expect(plan(args, name).problem).toEqual({ code, message: expect.stringMatching(message) })
   })
 
-  it('maps what is idempotent, or says that it can be', () => {
+  it('maps idempotent tools, and tools that can be mapped', () => {
     expect(plan({ _each: '†state.list' }, 'safe')).toMatchObject({
       each: '†state.list',
       problem: null,
@@ -167,13 +167,13 @@ describe('planCall', () => {
     expect(plan({ _each: [1, 2] }, 'mapped')).toMatchObject({ each: [1, 2], problem: null })
   })
 
-  it('passes on what is wrong with the arguments already', () => {
+  it('passes on existing problems with the arguments', () => {
     const { problem } = plan({}, 'free', 'no JSON')
     expect(problem).toEqual({ code: 'invalid_arguments', message: 'no JSON' })
     expect(plan({}, 'gone', 'no JSON').problem).toEqual(problem)
   })
 
-  it('says where a call that cannot run would have written', () => {
+  it('returns where a call that cannot run would have written', () => {
     const outputs = [[place(['a'])]]
     const args = { _outputPath: '†state.a' }
     expect(plan(args, 'gone')).toMatchObject({ outputs, problem: { code: 'tool_not_found' } })
@@ -183,7 +183,7 @@ describe('planCall', () => {
     expect(plan({}, 'fixed', 'no JSON').outputs).toEqual([[{ kind: 'log', path: ['last'] }]])
   })
 
-  it('never throws, whatever the log holds as a call', () => {
+  it('never throws, whatever call is in the log', () => {
     for (const args of [null, undefined, 7, 'text', []]) {
       expect(plan(args as unknown as Record<string, unknown>).reads).toEqual([])
     }
@@ -192,7 +192,7 @@ describe('planCall', () => {
     expect(plan({}, '__proto__').problem?.code).toBe('tool_not_found')
   })
 
-  it('reads arguments however deep they are', () => {
+  it('reads arguments of any depth', () => {
     let deep: unknown = '†state.a'
     for (let i = 0; i < 20_000; i++) deep = [deep]
     expect(readsOf({ deep })).toEqual(['†state.a'])

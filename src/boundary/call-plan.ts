@@ -62,14 +62,14 @@ export function planCall(
   given?: string,
 ): CallPlan {
   const tool = tools.get(call.name) ?? null
-  const { _outputPath, _outputMethod, _instance, _each, ...own } = Object(call.arguments)
+  const { _outputPath, _outputMethod, _instance, _each, ...args } = Object(call.arguments)
   const instance = typeof _instance === 'string' && _instance !== '' ? _instance : undefined
   const plan: CallPlan = {
     id: call.id,
     name: call.name,
     tool,
     instance,
-    arguments: own,
+    arguments: args,
     reads: [],
     outputs: [],
     outputMethod: 'set',
@@ -82,7 +82,7 @@ export function planCall(
     if (!tool || plan.problem) return plan
     plan.each = readEach(tool, _each)
     plan.outputMethod = methodOf(tool, _outputMethod)
-    plan.reads = readsOf({ own: tool.variables === false ? null : own, _each }, plan)
+    plan.reads = readsOf({ own: tool.variables === false ? null : args, _each }, plan)
   } catch (error) {
     plan.problem ??= {
       code: error instanceof ByrefError ? error.code : 'invalid_arguments',

@@ -39,8 +39,8 @@ const KEYWORDS = {
 
 /** @throws ByrefError `config_invalid` for a misspelt keyword of byref, or an unknown value */
 export function checkKeywords(where: string, schema: JsonSchema): void {
-  const said = Object.entries(schema).filter(([key]) => /^(asset_?ref|x-?accept)/i.test(key))
-  checkOptions<object>(where, Object.fromEntries(said), KEYWORDS)
+  const entries = Object.entries(schema).filter(([key]) => /^(asset_?ref|x-?accept)/i.test(key))
+  checkOptions<object>(where, Object.fromEntries(entries), KEYWORDS)
   mapSubschemas(schema, (one) => checkKeywords(where, one))
 }
 

@@ -27,7 +27,7 @@ function parametersOf(options: Partial<Tool>): string[] {
 }
 
 describe('toolsForModel', () => {
-  it('shows references where a parameter takes them, and variables everywhere', () => {
+  it('adds references to parameters that accept them, and variables to all', () => {
     const tool = defineTool({
       id: 't',
       description: 'd',
@@ -181,20 +181,20 @@ describe('toolsForModel', () => {
     expect($defs).toEqual({ n: { type: ['number', 'string'] } })
   })
 
-  it('leaves out what the tool does not want', () => {
+  it('leaves out what the tool disables', () => {
     const own = { inputSchema: numbers, variables: false, outputPath: false }
     const tool = defineTool({ id: 't', description: '', execute: noop, ...own })
     expect(shown(tool as Tool).inputSchema).toEqual(numbers)
   })
 
-  it('lets the model choose where a result is written, unless the tool says it', () => {
+  it('lets the model choose where a result is written, unless the tool fixes it', () => {
     expect(parametersOf({})).toEqual(['n', '_outputPath', '_outputMethod'])
     expect(parametersOf({ outputMethod: 'push' })).toEqual(['n', '_outputPath'])
     expect(parametersOf({ outputPath: true })).toEqual(['n', '_outputPath', '_outputMethod'])
     expect(parametersOf({ outputPath: false })).toEqual(['n'])
   })
 
-  it('offers instances where a tool says so, or always writes to one path', () => {
+  it('offers instances if a tool has them, or always writes to one path', () => {
     expect(parametersOf({ instances: true })).toEqual([
       'n',
       '_outputPath',
@@ -208,14 +208,14 @@ describe('toolsForModel', () => {
     ])
   })
 
-  it('offers mapping on what can be mapped', () => {
+  it('offers mapping for tools that can be mapped', () => {
     const own = { outputPath: false } as const
     expect(parametersOf({ ...own, idempotent: true })).toEqual(['n', '_each'])
     expect(parametersOf({ ...own, mappable: true })).toEqual(['n', '_each'])
     expect(parametersOf({ ...own, idempotent: true, mappable: false })).toEqual(['n'])
   })
 
-  it('asks for none of the engine’s parameters', () => {
+  it('does not require any parameter of the engine', () => {
     const inputSchema = { ...numbers, required: ['n'] }
     const tool = defineTool({
       id: 't',
@@ -227,7 +227,7 @@ describe('toolsForModel', () => {
     expect(shown(tool as Tool).inputSchema.required).toEqual(['n'])
   })
 
-  it('takes a tool without parameters', () => {
+  it('accepts a tool without parameters', () => {
     const inputSchema = { type: 'object' } as const
     const tool = defineTool({ id: 't', description: '', inputSchema, execute: noop })
     expect(shown(tool as Tool).inputSchema).toMatchObject({
@@ -236,7 +236,7 @@ describe('toolsForModel', () => {
     })
   })
 
-  it('shows the tools in their order, worked out once', () => {
+  it('returns the tools in order, and caches them', () => {
     const tools = new Map(
       ['b', 'a'].map((id) => {
         const tool = defineTool({ id, description: id, inputSchema: numbers, execute: noop })

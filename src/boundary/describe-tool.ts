@@ -57,15 +57,15 @@ const TEXT = { type: 'string' }
 export function toolForModel(tool: Tool, codec: Codec = {}): LanguageModelV4FunctionTool {
   const given = codec.references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
   const { $schema: _, ...schema } = widenBelow(given, tool.variables !== false)
-  const own = {
+  const extra = {
     ...((tool.outputPath ?? true) === true ? { _outputPath: TEXT } : {}),
     ...(choosesMethod(tool) ? { _outputMethod: TEXT } : {}),
     ...(usesInstances(tool) ? { _instance: TEXT } : {}),
     ...(mapsOver(tool) ? { _each: {} } : {}),
   }
   const inputSchema =
-    Object.keys(own).length > 0
-      ? { ...schema, properties: { ...Object(schema.properties), ...own } }
+    Object.keys(extra).length > 0
+      ? { ...schema, properties: { ...Object(schema.properties), ...extra } }
       : schema
   return { type: 'function', name: tool.id, description: tool.description, inputSchema }
 }
@@ -126,8 +126,8 @@ function widen(schema: JsonSchema, variables: boolean): JsonSchema {
   // A constant needs no reference. Definitions are widened on their own.
   const isWide = variables ? 'const' in inner || refersToDefinition(inner) : !takesAssets
   const { description, ...rest } = isWide ? inner : withText(inner)
-  const said = takesAssets ? [description, '(or asset://…)'].filter(Boolean).join(' ') : description
-  return said === undefined ? rest : { ...rest, description: said }
+  const text = takesAssets ? [description, '(or asset://…)'].filter(Boolean).join(' ') : description
+  return text === undefined ? rest : { ...rest, description: text }
 }
 
 /** Keywords that determine the type of a value. */
@@ -161,8 +161,8 @@ function withText(schema: JsonSchema): JsonSchema {
   const union = isUnion ? branches : [anyOf || oneOf ? { anyOf, oneOf, ...rest } : rest]
   const isOpen = union.some((one) => isSchema(one) && takesText(one))
   const widened = { anyOf: isOpen ? union : [...union, TEXT] }
-  const said = Object.entries({ $defs, title, description, default: preset })
-  return { ...widened, ...Object.fromEntries(said.filter(([, value]) => value !== undefined)) }
+  const words = Object.entries({ $defs, title, description, default: preset })
+  return { ...widened, ...Object.fromEntries(words.filter(([, value]) => value !== undefined)) }
 }
 
 function isNarrow(schema: JsonSchema): boolean {

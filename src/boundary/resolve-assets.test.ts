@@ -40,7 +40,7 @@ describe('resolveAssets', () => {
     expect(await given(object, { type: 'object' })).toEqual(object)
   })
 
-  it('takes what a result says of a body for its reference', async () => {
+  it('accepts the description of a body in a result as its reference', async () => {
     const body = { assetRef: bytes.ref, mimeType: 'image/png', kind: 'image' }
     const base64 = accepting({ type: 'string', contentEncoding: 'base64' })
     expect(await given(body, base64)).toBe((await assets.getBase64(bytes.ref)).base64)
@@ -49,7 +49,7 @@ describe('resolveAssets', () => {
     expect(await given(body, forbidden)).toEqual(body)
   })
 
-  it('finds the parameters below lists and objects', async () => {
+  it('finds the parameters inside lists and objects', async () => {
     const n = accepting({ type: 'number' })
     const ref = `${table.ref}/content/rows/0/x`
     const listed = { type: 'array', items: { type: 'object', properties: { n } } }
@@ -59,7 +59,7 @@ describe('resolveAssets', () => {
     })
   })
 
-  it('gives the arguments as they are where nothing accepts references', async () => {
+  it('returns the arguments unchanged if nothing accepts references', async () => {
     const args = { p: { deep: [table.ref] } }
     const open = (): never => {
       throw new Error('no assets are needed')
@@ -67,12 +67,12 @@ describe('resolveAssets', () => {
     expect((await resolveAssets(toolOf({ type: 'object' }), args, open)).args).toBe(args)
   })
 
-  it('leaves variables, and what is no reference, as they are', async () => {
+  it('leaves variables, and texts that are not references', async () => {
     expect(await given('†state.n', accepting({ type: 'string' }))).toBe('†state.n')
     expect(await given('plain', accepting({ type: 'string' }))).toBe('plain')
   })
 
-  it('converts what it resolves to what the schema asks for', async () => {
+  it('converts values to the type that the schema requires', async () => {
     const raw = Buffer.from([137, 80, 78, 71, 13, 10, 26, 10, 255])
     expect(await given(text.ref, accepting({ type: 'string' }))).toBe('{"a": [1, 2]}')
     expect(await given(text.ref, accepting({ asset_ref_as: 'bytes' }))).toEqual(
@@ -90,13 +90,13 @@ describe('resolveAssets', () => {
     expect(new Uint8Array(await new Response(stream).arrayBuffer())).toEqual(new Uint8Array(raw))
   })
 
-  it('gives the reference itself where the schema asks for it', async () => {
+  it('returns the reference itself if the schema requires it', async () => {
     const ref = accepting({ type: 'string', asset_ref_as: 'ref' })
     expect(await given(bytes.ref, ref)).toBe(bytes.ref)
     expect(await given({ asset_id: bytes.assetId }, ref)).toBe(bytes.ref)
   })
 
-  it('gives the file of a result as base64 where a tool takes nothing but text', async () => {
+  it('passes the file of a result as base64 if a tool accepts only text', async () => {
     const { base64 } = await assets.getBase64(bytes.ref)
     const file = { assetRef: bytes.ref, mimeType: 'image/png', kind: 'image' }
     expect(await given(file, { type: 'string' })).toBe(base64)
@@ -108,7 +108,7 @@ describe('resolveAssets', () => {
     expect(await given(file, {})).toEqual(file)
   })
 
-  it('gives files as base64 or a data URL to tools that do not know references', async () => {
+  it('passes files as base64 or a data URL to tools that do not know references', async () => {
     const { base64 } = await assets.getBase64(bytes.ref)
     const plain: Codec = { references: 'everywhere' }
     const url = `data:image/png;base64,${base64}`
@@ -123,7 +123,7 @@ describe('resolveAssets', () => {
     )
   })
 
-  it('says what does not fit', async () => {
+  it('reports values of the wrong type', async () => {
     await expect(given(bytes.ref, accepting({ type: 'object' }))).rejects.toThrow(
       /image\/png, 9 bytes, and cannot be passed as object/,
     )

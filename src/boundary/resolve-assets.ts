@@ -35,8 +35,8 @@ export function parametersOf(tool: Tool, { references }: Codec = {}): JsonSchema
 
 /** Returns the schemas of a place that accept references. */
 export function acceptingAt({ alternatives }: Place, { references }: Codec = {}): Alternatives {
-  const said = alternatives()
-  return references === 'everywhere' && said.length === 0 ? ANYTHING : said.filter(acceptsRefs)
+  const found = alternatives()
+  return references === 'everywhere' && found.length === 0 ? ANYTHING : found.filter(acceptsRefs)
 }
 
 function acceptsRefs({ asset_ref_acceptable }: JsonSchema): boolean {

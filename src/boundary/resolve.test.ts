@@ -74,7 +74,7 @@ const nested = (levels: number): unknown =>
 const accepting = { type: 'string', asset_ref_acceptable: true }
 
 describe('resolveCall', () => {
-  it('puts the typed value in the place of a variable, at any depth', async () => {
+  it('replaces a variable by its typed value, at any depth', async () => {
     expect(await given('†state.n')).toBe(7)
     expect(await given([{ a: '†state.nested' }, 'plain', null, 1])).toEqual([
       { a: { deep: true } },
@@ -85,7 +85,7 @@ describe('resolveCall', () => {
     expect(await given('†state.list', {}, 'a')).toEqual([1, 2])
   })
 
-  it('leaves text that is none, and takes the backslash off a literal dagger', async () => {
+  it('leaves other text, and removes the backslash of a literal dagger', async () => {
     for (const value of ['† 1540', '†1540', 'born †1540', 'see †nobody.n', '']) {
       expect(await given(value)).toBe(value)
     }
@@ -94,7 +94,7 @@ describe('resolveCall', () => {
     expect(await given('write \\†state.n for it')).toBe('write †state.n for it')
   })
 
-  it('never scans what a variable gave', async () => {
+  it('never scans the value of a variable', async () => {
     expect(await given('†state.dagger')).toBe('†state.n')
     expect(await given('it is <|†state.dagger|>')).toBe('it is †state.n')
     expect(await given('a <|asset://x|> <|†state.file|>', accepting).catch(String)).toContain(
@@ -102,14 +102,14 @@ describe('resolveCall', () => {
     )
   })
 
-  it('leaves everything alone where the tool forbids variables', async () => {
+  it('changes nothing if the tool does not accept variables', async () => {
     const args = { p: ['†state.n', '\\†state.n', 'a †state.n', '<|†state.n|>'] }
     const values = new ConversationSource(conversation, { id: 'now' })
     const resolved = await resolveCall(toolOf({}, false), args, { values, assets: () => assets })
     expect(resolved.arguments).toBe(args)
   })
 
-  it('says what there is not', async () => {
+  it('reports missing values', async () => {
     await expect(given(['†state.m'])).rejects.toMatchObject({ code: 'variable_not_found' })
     await expect(given('†state.big.cols')).rejects.toThrow(
       /has no "cols"; it has 2: "rows", "size"/,
@@ -117,7 +117,7 @@ describe('resolveCall', () => {
     await expect(given('†state.big.cols || †state.m')).rejects.toThrow('†state')
   })
 
-  it('refuses arguments that are nested too deep', async () => {
+  it('rejects arguments that are nested too deep', async () => {
     await expect(given(nested(300))).rejects.toThrow('deeper than 200')
     await expect(given(nested(200_000))).rejects.toThrow('deeper than 200')
     expect(JSON.stringify(await given(nested(100)))).toContain('7')
@@ -134,7 +134,7 @@ describe('resolveCall', () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined()
   })
 
-  it('does not change what the model sent, and shares what stays', async () => {
+  it('does not change what the model sent, and shares unchanged parts', async () => {
     const same = { deep: ['text'] }
     const value = ['†state.n', { q: '†state.list' }, same]
     const before = structuredClone(value)
@@ -143,7 +143,7 @@ describe('resolveCall', () => {
     expect(result[2]).toBe(same)
   })
 
-  it('takes a list of 100,000 items', async () => {
+  it('handles a list of 100,000 items', async () => {
     const list = Array.from({ length: 100_000 }, (_, i) =>
       i % 1000 === 0 ? '†state.n' : `row ${i}`,
     )
@@ -153,7 +153,7 @@ describe('resolveCall', () => {
 })
 
 describe('values that are kept as assets', () => {
-  it('reads through the reference, as a whole and by path', async () => {
+  it('reads through the reference, whole and by path', async () => {
     expect(await given('†state.big')).toEqual({ rows: [{ x: 1 }], size: 'L' })
     expect(await given('†state.big.rows[0].x')).toBe(1)
     expect(await given(['†state.big.rows', '†state.none || †state.big.rows[0]'])).toEqual([
@@ -163,21 +163,21 @@ describe('values that are kept as assets', () => {
     expect(await given('†state.n && †state.big.none || †state.n')).toBe(7)
   })
 
-  it('takes a field of the value for what it is, not what stands for the value', async () => {
+  it('reads a field of the value, not of its placeholder', async () => {
     expect(await given('†state.big.size')).toBe('L')
     await expect(given('†state.big.assetRef')).rejects.toThrow('has no "assetRef"')
   })
 })
 
 describe('names of results', () => {
-  it('reads values, errors and what was offloaded', async () => {
+  it('reads values, errors and offloaded results', async () => {
     expect(await given('†result#1.items[0].id')).toBe('i0')
     expect(await given('†result#2.rows[0].x')).toBe(1)
     expect(await given('†result#4.code')).toBe('tool_failed')
     expect(await given('the first: <|†result#1.items[0].id|>')).toBe('the first: i0')
   })
 
-  it('says which there are, and that the same answer has none', async () => {
+  it('lists the existing results, and reports that the same answer has none', async () => {
     await expect(given('†result#9')).rejects.toThrow(
       '†result#9 names no result; there are †result#1 to †result#4',
     )
@@ -191,13 +191,13 @@ describe('names of results', () => {
 })
 
 describe('marks in text', () => {
-  it('puts the text of variables in their place, anything else as compact JSON', async () => {
+  it('inserts the text of variables, and other values as compact JSON', async () => {
     const text = 'n is <|†state.n|>, list <| †state.none || †state.list |>, <|†state.big.rows|>'
     expect(await given({ deep: [text] })).toEqual({ deep: ['n is 7, list [1,2], [{"x":1}]'] })
     expect(await given('<|†state.n|>')).toBe('7')
   })
 
-  it('puts the text of assets in where the parameter takes references', async () => {
+  it('inserts the text of assets if the parameter accepts references', async () => {
     const text = `As <|${note.ref}|> says`
     expect(await given(text, accepting)).toBe('As of <|†state.n|> says')
     expect(await given(text, { type: 'string' })).toBe(text)
@@ -210,7 +210,7 @@ describe('marks in text', () => {
     )
   })
 
-  it('puts the bytes of assets into data URLs', async () => {
+  it('inserts the bytes of assets into data URLs', async () => {
     const { base64 } = await assets.getBase64(picture.ref)
     const url = 'data:image/png;base64,'
     expect(await given(`<img src="${url}<|${picture.ref}|>">`, accepting)).toBe(
@@ -222,18 +222,18 @@ describe('marks in text', () => {
     )
   })
 
-  it('does not let an asset name another one', async () => {
+  it('does not let an asset reference another one', async () => {
     await expect(given(`<|${named.ref}|>`, accepting)).rejects.toThrow('stands for asset://')
     expect(await given('<|†state.file|>', accepting)).toBe(note.ref)
   })
 
-  it('leaves code and literal marks', async () => {
+  it('leaves code and escaped marks', async () => {
     for (const text of ['`<|†state.n|>`', '```\n†state.n <|†state.n|>\n```', '<|im_start|>']) {
       expect(await given(text)).toBe(text)
     }
   })
 
-  it('refuses a variable without marks, with the form to use', async () => {
+  it('rejects a variable without marks, and shows the form to use', async () => {
     await expect(given('The sum is †state.n.')).rejects.toMatchObject({
       code: 'invalid_arguments',
       message: expect.stringContaining('Write <|†state.n|> for its value, or \\†state.n for'),
@@ -242,7 +242,7 @@ describe('marks in text', () => {
     expect(await given('see †result#9 and †nobody')).toBe('see †result#9 and †nobody')
   })
 
-  it('refuses what is too long for a text', async () => {
+  it('rejects values that are too long for a text', async () => {
     expect(await given('it says <|†state.long|>')).toHaveLength(1_000_008)
     await expect(given('<|†state.long|> '.repeat(11))).rejects.toThrow(
       '†state.long has 1000000 characters as text, and at most 10,000,000 characters fit into one text together: pass the reference alone',
@@ -253,7 +253,7 @@ describe('marks in text', () => {
 })
 
 describe('variables, then assets', () => {
-  it('resolves the reference that a variable gave', async () => {
+  it('resolves the reference that a variable contains', async () => {
     const file = await given('†state.file', accepting)
     const { args } = await resolveAssets(toolOf(accepting), { p: file }, () => assets)
     expect(args).toEqual({ p: 'of <|†state.n|>' })

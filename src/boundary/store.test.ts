@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { jsonLength } from './store.ts'
 
 describe('jsonLength', () => {
-  it('is the length of small JSON, but for a comma', () => {
+  it('is the length of small JSON, except for a comma', () => {
     expect(jsonLength('text', 100)).toBe(6)
     expect([true, false, null, -1.5].map((value) => jsonLength(value, 100))).toEqual([4, 5, 4, 4])
     expect([[], {}].map((value) => jsonLength(value, 100))).toEqual([2, 2])
@@ -11,7 +11,7 @@ describe('jsonLength', () => {
     expect(jsonLength({ a: 1 }, 100)).toBe(JSON.stringify({ a: 1 }).length + 1)
   })
 
-  it('is off by a comma for each list and object at most, where nothing is escaped', () => {
+  it('is off by at most one comma for each list and object, if nothing is escaped', () => {
     const plain = fc.stringMatching(/^[a-z]*$/)
     const { value } = fc.letrec((tie) => ({
       value: fc.oneof(
@@ -35,7 +35,7 @@ describe('jsonLength', () => {
     )
   })
 
-  it('counts no further than it needs to', () => {
+  it('stops counting at the limit', () => {
     let asked = 0
     const item = (): object => ({
       get text() {

@@ -81,13 +81,13 @@ export async function offload<
     content: value,
   })
   const about = { assetRef: ref, mimeType: 'application/json', kind: 'file', size } as const
-  const stand: OffloadedValue = { ...about, offloaded: true, preview: previewOf(value) }
+  const placeholder: OffloadedValue = { ...about, offloaded: true, preview: previewOf(value) }
   if (labels) {
     const content = { label: TRUSTED, fields: { content: labels } }
     for (const event of events)
       if (event.type === 'ASSET_CREATED') event.payload.label = writeLabelTree(content)
   }
-  return { ...stored, value: stand, events: [...stored.events, ...events] }
+  return { ...stored, value: placeholder, events: [...stored.events, ...events] }
 }
 
 /** Returns assets that record which call saved them, and that collect their events. */
@@ -189,7 +189,7 @@ async function drained(
  */
 export function jsonValue(root: unknown): unknown {
   return copyTree(root, (given, open) => {
-    const value = told(given)
+    const value = asJson(given)
     const inList = Array.isArray(open.at(-1)?.out)
     if (typeof value === 'bigint') return String(value)
     if (typeof value === 'number') return Number.isFinite(value) ? value : String(value)
@@ -206,7 +206,7 @@ export function jsonValue(root: unknown): unknown {
 }
 
 /** Returns the result of the value's `toJSON`. */
-function told(value: unknown): unknown {
+function asJson(value: unknown): unknown {
   const { toJSON } = Object(value) as { toJSON?: unknown }
   return typeof toJSON === 'function' ? toJSON.call(value) : value
 }

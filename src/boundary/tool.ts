@@ -296,7 +296,7 @@ export function checkTool(tool: Tool): void {
 }
 
 /** The `execute` of tools that have none of their own. */
-const stands = new WeakSet<Tool['execute']>()
+const placeholders = new WeakSet<Tool['execute']>()
 
 function answeredOutside<Definition extends { id: string }>(definition: Definition) {
   const execute = (): never => {
@@ -305,13 +305,13 @@ function answeredOutside<Definition extends { id: string }>(definition: Definiti
       `Calls of "${definition.id}" do not run here: they are answered with a result`,
     )
   }
-  stands.add(execute)
+  placeholders.add(execute)
   return { ...definition, needsApproval: true, execute }
 }
 
 /** Whether the tool was defined without `execute`, so that the app answers its calls. */
 export function isAnsweredOutside({ execute }: Tool): boolean {
-  return stands.has(execute)
+  return placeholders.has(execute)
 }
 
 /** Returns the tool's input schema as JSON Schema (draft 2020-12). The result is cached. */

@@ -114,12 +114,12 @@ export class ConversationSource implements ValueSource {
   readonly labelsOf?: ValueSource['labelsOf']
   readonly #from: ReadableConversation
   readonly #call: ReadingCall
-  readonly #own: Readonly<Record<string, Found>>
+  readonly #local: Readonly<Record<string, Found>>
 
   constructor(from: ReadableConversation, call: ReadingCall) {
     this.#from = from
     this.#call = call
-    this.#own = call.own ?? {}
+    this.#local = call.own ?? {}
     const { labels } = from
     if (labels) this.labelsOf = (ref) => labels.asset(ref)
   }
@@ -162,8 +162,8 @@ export class ConversationSource implements ValueSource {
   }
 
   #labelsAt(ref: VariableRef): LabelTree {
-    const own = this.#isOwn(ref) ? this.#own[ref.kind] : undefined
-    if (own) return treeAt(own.labels ?? NO_LABELS, ref.path)
+    const local = this.#isOwn(ref) ? this.#local[ref.kind] : undefined
+    if (local) return treeAt(local.labels ?? NO_LABELS, ref.path)
     return this.#from.labels?.variable(ref, this.#call.instance) ?? NO_LABELS
   }
 
@@ -202,12 +202,12 @@ export class ConversationSource implements ValueSource {
   }
 
   #isOwn(ref: VariableRef): boolean {
-    return ref.instance === undefined && Object.hasOwn(this.#own, ref.kind)
+    return ref.instance === undefined && Object.hasOwn(this.#local, ref.kind)
   }
 
   #find(ref: VariableRef): unknown {
-    const own = this.#isOwn(ref) ? this.#own[ref.kind] : undefined
-    if (own) return stepInto(own.value, ref.path)
+    const local = this.#isOwn(ref) ? this.#local[ref.kind] : undefined
+    if (local) return stepInto(local.value, ref.path)
     if (ref.kind === RESULT) return stepInto(this.#resultOf(ref), ref.path)
     for (const place of this.#places(ref)) {
       const found = this.#onBoard(place)
@@ -276,8 +276,8 @@ export class ConversationSource implements ValueSource {
 
   /** Throws the error that explains why a reference has no value. */
   #explain(ref: VariableRef): never {
-    const own = this.#isOwn(ref) ? this.#own[ref.kind] : undefined
-    if (own) throw new VariableError(missingIn(`†${ref.kind}`, own.value, ref.path))
+    const local = this.#isOwn(ref) ? this.#local[ref.kind] : undefined
+    if (local) throw new VariableError(missingIn(`†${ref.kind}`, local.value, ref.path))
     if (ref.kind === RESULT) {
       const name = formatVariable(ref, [])
       throw new VariableError(missingIn(name, this.#resultOf(ref), ref.path))

@@ -36,21 +36,21 @@ async function pay(options: Pick<ApprovalsOptions, 'yes' | 'ask'>, first: number
 }
 
 describe('Approvals', () => {
-  it('approves everything where that is wanted', async () => {
+  it('approves everything if configured', async () => {
     const { paid, notes, reason } = await pay({ yes: true, ask: null })
     expect(paid).toHaveLength(2)
     expect(notes[0]).toMatch(/approved: pay \{"sum":\d\}/)
     expect(reason).toBe('done')
   })
 
-  it('denies where nobody can be asked, and says what to do', async () => {
+  it('denies if it cannot ask anyone, and reports what to do', async () => {
     const { paid, notes, told } = await pay({ yes: false, ask: null })
     expect(paid).toEqual([])
     expect(notes[0]).toMatch(/denied: pay .*nobody can be asked here; use --yes to approve/)
     expect(told).toContain('nobody can be asked here')
   })
 
-  it('asks about one call after the other, and takes only a yes for one', async () => {
+  it('asks about one call at a time, and accepts only an explicit yes', async () => {
     const questions: string[] = []
     let asking = 0
     const { paid, answers } = await pay({
@@ -71,7 +71,7 @@ describe('Approvals', () => {
     ])
   })
 
-  it('asks so that nothing looks like something else', async () => {
+  it('escapes text that could look like something else', async () => {
     const questions: string[] = []
     const ask = async (question: string) => {
       questions.push(question)
@@ -113,7 +113,7 @@ describe('Approvals', () => {
 })
 
 describe('askAtTerminal', () => {
-  it('takes an input that has ended for no answer, however often it asks', () => {
+  it('treats ended input as no answer, however often it asks', () => {
     const program = `
       import { askAtTerminal } from ${JSON.stringify(new URL('approvals.ts', import.meta.url).href)}
       const { signal } = new AbortController()

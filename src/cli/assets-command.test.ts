@@ -41,7 +41,7 @@ async function put(name: string, text: string | Uint8Array) {
 }
 
 describe('byref assets', () => {
-  it('puts, lists, tells, gets and removes', async () => {
+  it('puts, lists, shows, gets and removes', async () => {
     const { asset, table } = await put('x.csv', 'a,b\n1,2\n')
     const bytes = new Uint8Array([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 255])
     const { asset: picture } = await put('x.png', bytes)
@@ -59,7 +59,7 @@ describe('byref assets', () => {
     expect([again.status, again.err]).toEqual([1, `There is no asset ${picture.ref}\n`])
   })
 
-  it('takes stdin, goes on after what it cannot take, and leaves no half file', async () => {
+  it('accepts stdin, continues after a failed file, and leaves no partial file', async () => {
     const { status, out } = byrefWith('a,b\n1,2\n', 'put', '-', '--name', 'in.csv')
     expect([status, out]).toEqual([0, expect.stringMatching(/in\.csv\n.*\ttable of /)])
     await writeFile(join(folder, 'broken.csv'), 'a,b\n1,"2\n')
@@ -78,14 +78,14 @@ describe('byref assets', () => {
     expect(await readdir(folder)).toEqual(beside)
   })
 
-  it('makes no folder for what is only read', async () => {
+  it('does not create a folder for reading', async () => {
     for (const task of ['ls', 'gc', 'verify']) {
       expect(byref(task)).toMatchObject({ status: 1, err: expect.stringMatching(/no data folder/) })
     }
     expect(await readdir(folder)).toEqual([])
   })
 
-  it('verifies, and finds damage', async () => {
+  it('verifies, and reports damage', async () => {
     const { asset } = await put('x.txt', 'hello')
     const fine = byref('verify')
     expect([fine.status, fine.err]).toEqual([0, '1 assets, 1 bodies, 0 problems\n'])
@@ -97,7 +97,7 @@ describe('byref assets', () => {
     expect(damaged.out).toContain(`body_damaged\t${asset.assetId}`)
   })
 
-  it('makes a lost index again where records lie among the bodies', async () => {
+  it('rebuilds a lost index if there are records next to the bodies', async () => {
     const rootDir = join(folder, 'data', 'assets')
     const store = createFsAssetStore({ rootDir, recordFiles: true })
     const assets = createAssets({ store })
@@ -110,7 +110,7 @@ describe('byref assets', () => {
     expect(byref('verify').status).toBe(0)
   })
 
-  it('refuses to make an index of bodies without records', async () => {
+  it('refuses to build an index of bodies without records', async () => {
     await put('x.txt', 'hello')
     expect(byref('rebuild')).toMatchObject({
       status: 1,
@@ -119,7 +119,7 @@ describe('byref assets', () => {
     expect(byref('verify').status).toBe(0)
   })
 
-  it('removes what no conversation names', async () => {
+  it('removes assets that no conversation references', async () => {
     const { asset: named } = await put('named.txt', 'named')
     const { asset: unnamed } = await put('unnamed.txt', 'unnamed')
     expect(byref('gc', '--grace', '0').err).toContain('no log')
@@ -162,13 +162,13 @@ describe('byref assets', () => {
     expect(byref('verify')).toMatchObject({ status: 1, out: expect.stringMatching(/\tin a\n/) })
   })
 
-  it('writes no names that a terminal would obey', async () => {
+  it('escapes names with terminal control characters', async () => {
     byrefWith('x', 'put', '-', '--name', 'a\u001b[31m\nb.txt')
     expect(byref('ls').out).toMatch(/\ta\\u\{1b\}\[31m b\.txt\n$/)
     expect(byref('ls').out).not.toContain('\u001b')
   })
 
-  it('says how it is used', () => {
+  it('prints its usage', () => {
     expect(byref('--help')).toMatchObject({ status: 0, err: '' })
     expect(byref().status).toBe(2)
     for (const wrong of [['tape'], ['get'], ['ls', 'x'], ['ls', '--limit', 'x'], ['put']]) {

@@ -64,7 +64,7 @@ const text = (content: string): ProviderAnswer => ({
 })
 
 describe('byref eval', () => {
-  it('says what to set without a key', async () => {
+  it('reports what to set without a key', async () => {
     await expect(command()).rejects.toThrow(/^byref eval needs a model\. Set OPENAI_API_KEY/)
     await expect(command('--model', 'openai/gpt-5-mini')).rejects.toThrow('Set OPENAI_API_KEY.')
   })
@@ -82,7 +82,7 @@ describe('byref eval', () => {
     await expect(failed).rejects.toBeInstanceOf(UsageError)
   })
 
-  it('lists the tasks that a pattern names', async () => {
+  it('lists the tasks that match a pattern', async () => {
     const lines: string[] = []
     vi.spyOn(process.stdout, 'write').mockImplementation((line) => lines.push(String(line)) > 0)
     await command('--list')
@@ -118,7 +118,7 @@ describe('byref eval', () => {
     ])
   })
 
-  it('asks a server, counts its tokens, and says what a run costs before it begins', async () => {
+  it('calls a server, counts its tokens, and reports the cost of a run before it starts', async () => {
     const { status, out, err, requests } = await evaluateAt([text('0')])
     expect([status, requests]).toEqual([0, 2])
     expect(err).toMatch(/model local \(openai-compatible.*\n2 runs\. Without errors/)
@@ -127,7 +127,7 @@ describe('byref eval', () => {
     expect(out).toMatch(/- plain-chat, by value, run 1: The answer does not contain the number/)
   })
 
-  it('reports what there is after a rejected key and after Ctrl-C', async () => {
+  it('reports partial results after a rejected key and after Ctrl-C', async () => {
     const rejected = await evaluateAt([{ status: 401, body: { error: { message: 'bad key' } } }])
     expect([rejected.status, rejected.out]).toEqual([
       1,

@@ -44,12 +44,12 @@ function sql(text: string): void {
 }
 
 describe('byref log', () => {
-  it('verifies what is sound, and says so', async () => {
+  it('verifies a log without errors, and reports that', async () => {
     await fill()
     expect(byref('verify')).toEqual({ status: 0, out: '', err: '2 conversations, 0 problems\n' })
   })
 
-  it('says what is damaged, sets it aside, repairs it and keeps what it removes', async () => {
+  it('reports damage, sets it aside, repairs it and keeps what it removes', async () => {
     await fill()
     sql(`UPDATE records SET event = replace(event, '"c"', '"x"') WHERE position = 4`)
     const verified = byref('verify')
@@ -91,7 +91,7 @@ describe('byref log', () => {
     expect(byref('repair').err).toContain('0 conversations repaired')
   })
 
-  it('sees a summary that is wrong, makes it anew, and takes back what is sound again', async () => {
+  it('finds a wrong summary, rebuilds it, and restores sound conversations', async () => {
     await fill()
     sql(`UPDATE conversations SET open_run = 'gone' WHERE id = 'sound'`)
     expect(byref('verify', 'sound').out).toContain('its summary does not match its records')
@@ -104,7 +104,7 @@ describe('byref log', () => {
     await log.close()
   })
 
-  it('says what is wrong with a command', async () => {
+  it('reports errors in a command', async () => {
     expect(byref('verify').err).toContain('There is no conversation log')
     await fill()
     expect(byref('mend').err).toContain('There is no byref log mend')

@@ -166,11 +166,11 @@ async function check(
   { log, args, namespace }: Task,
   found: (one: Checked) => Promise<void>,
 ): Promise<number> {
-  const wanted = new Set(args)
+  const chosen = new Set(args)
   const all: Pick<Checked, 'id' | 'namespace' | 'before'>[] = []
   for await (const summary of listAll(log, { allNamespaces: namespace === undefined })) {
     const { id, damage: before } = summary
-    if (wanted.size === 0 || wanted.has(id)) all.push({ id, namespace: summary.namespace, before })
+    if (chosen.size === 0 || chosen.has(id)) all.push({ id, namespace: summary.namespace, before })
   }
   const missing = args.find((id) => all.every((one) => one.id !== id))
   if (missing !== undefined) {

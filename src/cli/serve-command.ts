@@ -81,19 +81,19 @@ export async function command(args: string[]): Promise<number> {
     listening = await server.listen({ port, hostname: values.host })
     const resumed = await agent.resumeAll()
     await worker?.start()
-    say('byref', listening.url)
-    say('data', queue ? 'PostgreSQL' : folder)
+    print('byref', listening.url)
+    print('data', queue ? 'PostgreSQL' : folder)
     // A server that leaves all work to others asks no model.
-    if (queue && worker === null) say('work', 'left to byref work')
-    else say('model', describeModel(agent.model))
-    if (resumed > 0) say('note', `${resumed} conversation(s) were running and are resumed`)
+    if (queue && worker === null) print('work', 'left to byref work')
+    else print('model', describeModel(agent.model))
+    if (resumed > 0) print('note', `${resumed} conversation(s) were running and are resumed`)
     await stop
     const closed = listening.close()
     listening = null
     await Promise.race([closed, sleep(5000, undefined, { ref: false })])
     await worker?.stop()
     const left = queue ? 0 : await countDue(agent.log)
-    if (left > 0) say('note', `${left} conversation(s) are running and resume at the next start`)
+    if (left > 0) print('note', `${left} conversation(s) are running and resume at the next start`)
   } finally {
     await listening?.close()
     await close()
@@ -101,7 +101,7 @@ export async function command(args: string[]): Promise<number> {
   return 0
 }
 
-function say(label: string, text: string): void {
+function print(label: string, text: string): void {
   process.stdout.write(`${label.padEnd(8)}${text}\n`)
 }
 

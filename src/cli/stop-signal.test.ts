@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process'
 import { describe, expect, it } from 'vitest'
 
 describe('stopSignal', () => {
-  it('never leaves a signal to the system, which would end the process on the spot', () => {
+  it('always handles a signal, so that the system does not end the process at once', () => {
     const program = `
       import { stopSignal } from ${JSON.stringify(new URL('stop-signal.ts', import.meta.url).href)}
       const stop = stopSignal()
@@ -23,7 +23,7 @@ describe('stopSignal', () => {
 })
 
 describe('onFirst', () => {
-  it('takes a Ctrl-C that comes twice, from the group and from who started this, for one', () => {
+  it('treats two Ctrl-C signals, from the group and from the parent, as one', () => {
     const program = `
       import { onFirst } from ${JSON.stringify(new URL('stop-signal.ts', import.meta.url).href)}
       let told = 0

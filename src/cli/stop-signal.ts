@@ -19,25 +19,25 @@ export function stopSignal(): Promise<void> {
 }
 
 /** Calls `tell` at the first of these signals. A later Ctrl-C ends the process at once. */
-export function onFirst(signals: readonly StopSignal[], tell: () => void): void {
+export function onFirst(signals: readonly StopSignal[], notify: () => void): void {
   let first: number | undefined
   // The listeners stay: without any, a second signal would end the process at once.
   for (const signal of signals) {
     process.on(signal, () => {
       if (first === undefined) {
         first = Date.now()
-        tell()
+        notify()
       } else if (signal === 'SIGINT' && Date.now() - first > SAME_SIGNAL_MS) process.exit(130)
     })
   }
 }
 
-function whenParentGone(tell: () => void): void {
+function whenParentGone(notify: () => void): void {
   const parent = process.ppid
   const timer = setInterval(() => {
     if (process.ppid === parent) return
     clearInterval(timer)
-    tell()
+    notify()
   }, 500)
   timer.unref()
 }

@@ -35,7 +35,7 @@ async function bucketServer(status: number): Promise<Server> {
 }
 
 describe('openStorage', () => {
-  it('needs no folder where there are a database and a bucket', async () => {
+  it('needs no folder if there are a database and a bucket', async () => {
     const server = await bucketServer(200)
     const storage = await openStorage({ data, database, bucket: 'byref' })
     expect(existsSync(data)).toBe(false)
@@ -43,7 +43,7 @@ describe('openStorage', () => {
     server.close()
   })
 
-  it('refuses a bucket that is not there, and one whose keys are wrong', async () => {
+  it('rejects a missing bucket, and wrong keys', async () => {
     for (const [status, words] of [
       [404, 'has no bucket "wrong"'],
       [403, 'refuses the keys for bucket "wrong"'],
@@ -59,7 +59,7 @@ describe('openStorage', () => {
 })
 
 describe('byref serve', () => {
-  it('ends, and says why, where its database does not answer', async () => {
+  it('stops, and reports the reason, if its database does not respond', async () => {
     const stolen = createServer()
     await once(stolen.listen(0, '127.0.0.1'), 'listening')
     const { port } = stolen.address() as AddressInfo

@@ -20,14 +20,14 @@ describe('parseOptions', () => {
 })
 
 describe('chooseTask', () => {
-  it('names the task that was meant', () => {
+  it('suggests the task that was probably meant', () => {
     const choose = () => chooseTask('mcp', '', { serve: 1, proxy: 2 }, 'prxoy')
     expect(choose).toThrow('There is no byref mcp prxoy. Did you mean "proxy"? Valid: serve, proxy')
   })
 })
 
 describe('checkWritable', () => {
-  it('takes a name in a folder that exists', async () => {
+  it('accepts a name in an existing folder', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'byref-out-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     await checkWritable(join(folder, 'chart.png'))
@@ -37,7 +37,7 @@ describe('checkWritable', () => {
 })
 
 describe('shown', () => {
-  it('writes out what a terminal would obey or hide', () => {
+  it('escapes what a terminal would execute or hide', () => {
     expect(shown('\u001b[2K\rpay 1')).toBe('\\u{1b}[2K\\u{d}pay 1')
     expect(shown('\u009b31m')).toBe('\\u{9b}31m')
     expect(shown('to: \u202egro.live\u202c')).toBe('to: \\u{202e}gro.live\\u{202c}')

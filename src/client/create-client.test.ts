@@ -3,7 +3,7 @@ import { createClient } from './create-client.ts'
 import { ApiError } from './transport.ts'
 
 describe('createClient', () => {
-  it('asks the routes of the API, with the token', async () => {
+  it('calls the routes of the API, with the token', async () => {
     const { client, seen } = fake(() => json({ conversations: [], assets: [], cancelled: true }))
     await client.conversations()
     await client.events('a/b', { after: 7, limit: 2 })
@@ -18,7 +18,7 @@ describe('createClient', () => {
     expect(seen[0]?.headers.get('authorization')).toBe('Bearer secret')
   })
 
-  it('follows the list of conversations, and goes on after the last change', async () => {
+  it('follows the list of conversations, and continues after the last change', async () => {
     const streams = [
       'id: f-1\ndata: {"conversation":{"id":"a"}}\n\n',
       'id: f-2\ndata: {"deleted":"a"}\n\nevent: reset\ndata: {}\n\n',
@@ -44,7 +44,7 @@ describe('createClient', () => {
     expect(seen.map(({ headers }) => headers.get('last-event-id'))).toEqual([null, 'f-1'])
   })
 
-  it('shows how a URL is given', () => {
+  it('shows how to pass a URL', () => {
     const code = () => createClient('http://127.0.0.1:4114' as never)
     expect(code).toThrow(`createClient({ baseUrl: 'http://127.0.0.1:4114' })`)
   })
@@ -65,7 +65,7 @@ describe('createClient', () => {
     expect(JSON.parse(seen[0]?.body as string)).toEqual(message)
   })
 
-  it('says how a message waits, answers about a call, and resumes', async () => {
+  it('returns how a message is queued, answers about a call, and resumes', async () => {
     const { client, seen } = fake(() => json({ resumed: false }, 202))
     await client.send('c', { content: 'x' }, { ifBusy: 'steer' })
     await client.approve('c', 'call/1', { approved: false, reason: 'no' })
@@ -81,7 +81,7 @@ describe('createClient', () => {
     ])
   })
 
-  it('throws what the server refuses, with its code, message and status', async () => {
+  it('throws errors of the server, with its code, message and status', async () => {
     const body = { error: { code: 'conversation_busy', message: 'A run is going on.' } }
     const { client } = fake(() => json(body, 409))
     await expect(client.send('c', { content: 'x' })).rejects.toMatchObject({
@@ -93,7 +93,7 @@ describe('createClient', () => {
     })
   })
 
-  it('says when the server cannot be reached, or is none of ours', async () => {
+  it('reports if the server cannot be reached, or is not a byref server', async () => {
     const gone = fake(() => {
       throw new TypeError('fetch failed')
     })
@@ -108,7 +108,7 @@ describe('createClient', () => {
     await expect(proxy.client.info()).rejects.toMatchObject({ status: 502, transient: true })
   })
 
-  it('gives null for an asset or debug data that is not there', async () => {
+  it('returns null for an asset or debug data that does not exist', async () => {
     const missing = (code: string) =>
       fake(() => json({ error: { code, message: '…' } }, 404)).client
     expect(await missing('asset_not_found').asset('asset://a1')).toBeNull()
@@ -124,7 +124,7 @@ describe('createClient', () => {
     await expect(client.events('c', { signal })).rejects.toThrow('enough')
   })
 
-  it('makes addresses of assets, their fields and downloads', () => {
+  it('makes URLs of assets, their fields and downloads', () => {
     const { client } = fake(() => json({}))
     expect(client.assetUrl('asset://a1')).toBe('http://x/api/assets/a1/content')
     expect(client.assetUrl('a1', { download: true })).toBe(
@@ -138,7 +138,7 @@ describe('createClient', () => {
     expect(() => client.assetUrl('asset://content')).toThrow('content')
   })
 
-  it('uploads a file as it is, under its name and type', async () => {
+  it('uploads a file unchanged, under its name and type', async () => {
     const { client, seen } = fake(() => json({ asset: { ref: 'asset://a1' }, table: null }, 201))
     const progress: number[] = []
     const file = new File(['a,b\n1,2\n'], 'två tal.csv', { type: 'text/csv' })
@@ -150,7 +150,7 @@ describe('createClient', () => {
     expect(progress).toEqual([0, 1])
   })
 
-  it('opens a conversation: pages first, then the stream from there', async () => {
+  it('opens a conversation: first the pages, then the stream', async () => {
     const { client, seen } = fake((url) =>
       url.includes('/stream')
         ? new Response(new ReadableStream(), { headers: { 'content-type': 'text/event-stream' } })

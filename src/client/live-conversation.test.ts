@@ -21,7 +21,7 @@ describe('followConversation', () => {
     expect(live.getState().position).toBe(4)
   })
 
-  it('asks for some pages at once, and has them in order', async () => {
+  it('requests several pages at once, and has them in order', async () => {
     const server = fakeServer(Array.from({ length: 23 }, (_, i) => message(i + 1)))
     const asked: number[] = []
     const waiting: (() => void)[] = []
@@ -44,7 +44,7 @@ describe('followConversation', () => {
     expect(server.streams).toEqual([23])
   })
 
-  it('has every message where pages are shorter than the first one', async () => {
+  it('has every message if pages are shorter than the first one', async () => {
     const server = fakeServer(Array.from({ length: 20 }, (_, i) => message(i + 1)))
     const live = follow(server, {
       loadPage: async (after) => {
@@ -56,7 +56,7 @@ describe('followConversation', () => {
     expect(texts(live)).toEqual(Array.from({ length: 20 }, (_, i) => `m${i + 1}`))
   })
 
-  it('tells of the beginning while the rest is loading', async () => {
+  it('reports the beginning while the rest is loading', async () => {
     const server = fakeServer([1, 2, 3, 4, 5].map(message))
     const rest = Promise.withResolvers<void>()
     const live = follow(server, {
@@ -73,7 +73,7 @@ describe('followConversation', () => {
     expect(texts(live)).toHaveLength(5)
   })
 
-  it('takes a first page that was asked for before, and asks itself where that failed', async () => {
+  it('uses a first page that was requested before, and requests it again if that failed', async () => {
     const server = fakeServer([message(1), message(2)])
     const asked: number[] = []
     const loadPage = async (after: number) => {
@@ -92,7 +92,7 @@ describe('followConversation', () => {
     expect(texts(late)).toEqual(['m1', 'm2'])
   })
 
-  it('has every message once and in order when the line is cut, mid-record too', async () => {
+  it('has every message once and in order when the connection is cut, even within a record', async () => {
     const server = fakeServer([message(1)])
     const live = follow(server)
     await until(() => live.status === 'live')
@@ -108,7 +108,7 @@ describe('followConversation', () => {
     expect(server.streams).toEqual([1, 1])
   })
 
-  it('says that it is reconnecting, and that it is live again', async () => {
+  it('reports that it is reconnecting, and that it is live again', async () => {
     const server = fakeServer([])
     const seen: string[] = []
     const live = follow(server)
@@ -123,7 +123,7 @@ describe('followConversation', () => {
     expect(live.error).toBeNull()
   })
 
-  it('starts a half-written answer anew from the text so far after a reconnect', async () => {
+  it('restarts a half-written answer from the text so far after a reconnect', async () => {
     const server = fakeServer([])
     const live = follow(server)
     await until(() => live.status === 'live')
@@ -134,7 +134,7 @@ describe('followConversation', () => {
     await until(() => live.getState().streaming.a === 'It rains')
   })
 
-  it('tells listeners of a thousand deltas in few notifications', async () => {
+  it('notifies listeners of a thousand deltas in few notifications', async () => {
     const server = fakeServer([])
     const live = follow(server)
     await until(() => live.status === 'live')
@@ -152,7 +152,7 @@ describe('followConversation', () => {
     expect(live.getState()).toBe(live.getState())
   })
 
-  it('gives new objects for what changed, and the same ones for all else', async () => {
+  it('returns new objects for what changed, and the same ones for the rest', async () => {
     const server = fakeServer([message(1), message(2)])
     const live = follow(server)
     await until(() => live.status === 'live')
@@ -171,7 +171,7 @@ describe('followConversation', () => {
     expect(live.getState().streaming).toBe(streaming.streaming)
   })
 
-  it('closes with the error when the server refuses for good', async () => {
+  it('closes with the error when the server rejects permanently', async () => {
     const server = fakeServer([])
     server.refuse(new ApiError(404, 'conversation_not_found', 'There is none.'), 1)
     const live = follow(server)
@@ -179,14 +179,14 @@ describe('followConversation', () => {
     expect(live.error?.code).toBe('conversation_not_found')
   })
 
-  it('takes a line on which nothing comes for dead and opens another', async () => {
+  it('treats a silent connection as dead and opens another', async () => {
     const server = fakeServer([])
     const live = follow(server, { idleTimeout: 20 })
     await until(() => server.streams.length > 1)
     expect(live.status).not.toBe('closed')
   })
 
-  it('stops on close and lets go of the connection', async () => {
+  it('stops on close and releases the connection', async () => {
     const server = fakeServer([message(1)])
     const live = follow(server)
     await until(() => live.status === 'live')
@@ -197,7 +197,7 @@ describe('followConversation', () => {
     expect(texts(live)).toEqual(['m1'])
   })
 
-  it('goes on after a record that cannot be folded', async () => {
+  it('continues after a record that cannot be folded', async () => {
     const broken = message(2)
     Object.assign(broken.event, { payload: null })
     const server = fakeServer([message(1), broken, message(3)])
@@ -207,7 +207,7 @@ describe('followConversation', () => {
     expect(server.streams).toEqual([3])
   })
 
-  it('passes over what is no record of this version', async () => {
+  it('skips records that this version does not know', async () => {
     const server = fakeServer([])
     const live = follow(server)
     await until(() => live.status === 'live')

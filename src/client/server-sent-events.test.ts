@@ -10,7 +10,7 @@ describe('readEventStream', () => {
     ])
   })
 
-  it('takes all three line ends, alone and mixed', async () => {
+  it('accepts all three line endings, alone and mixed', async () => {
     expect(await read('data: a\r\ndata: b\r\n\r\ndata: c\r\rdata: d\n\n')).toEqual([
       { data: 'a\nb' },
       { data: 'c' },
@@ -18,7 +18,7 @@ describe('readEventStream', () => {
     ])
   })
 
-  it('gives the same events wherever the bytes are cut, within a letter and a line end too', async () => {
+  it('returns the same events wherever the bytes are split, even within a letter or a line ending', async () => {
     const text =
       '\uFEFF: hello\r\nid: 1\r\ndata: {"text":"†state — naïve 🌧"}\r\n\r\nid: 2\ndata: x\n\n'
     const whole = await read(text)
@@ -34,11 +34,11 @@ describe('readEventStream', () => {
     expect(await read(': ping\n\nid: 3\n\ndata: whole\n\ndata: cut')).toEqual([{ data: 'whole' }])
   })
 
-  it('keeps an empty data line as empty text and one leading space only as separator', async () => {
+  it('keeps an empty data line as empty text and removes one leading space', async () => {
     expect(await read('data\n\ndata:  x\n\n')).toEqual([{ data: '' }, { data: ' x' }])
   })
 
-  it('tells of every chunk and lets go of the body when its reader stops early', async () => {
+  it('reports every chunk and releases the body when its reader stops early', async () => {
     let chunks = 0
     let cancelled = false
     const body = new ReadableStream<Uint8Array>({

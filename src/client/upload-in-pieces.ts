@@ -64,11 +64,11 @@ export async function uploadInPieces(
       }
       return await finish(transport, upload, options)
     } catch (error) {
-      if (signal?.aborted && upload) takeBack(transport, upload)
+      if (signal?.aborted && upload) deleteUpload(transport, upload)
       failures++
       if (failures === MAX_ATTEMPTS || !mayRetry(error, upload)) throw error
       await pause(pauseAfter(failures - 1, retryDelay), signal)
-      if (isGone(error)) upload = null
+      if (isNotFound(error)) upload = null
       else if (upload && upload.offset !== file.size) upload.offset = null
     }
   }
@@ -144,7 +144,7 @@ async function finish(
 }
 
 /** Deletes the upload. A server that cannot be reached deletes it after a day. */
-function takeBack(transport: Transport, { path }: Begun): void {
+function deleteUpload(transport: Transport, { path }: Begun): void {
   request(transport, path, { method: 'DELETE', headers: TUS }).catch(() => {})
 }
 
@@ -152,10 +152,10 @@ function takeBack(transport: Transport, { path }: Begun): void {
 function mayRetry(error: unknown, upload: Begun | null): boolean {
   if (!(error instanceof ApiError)) return false
   const isOutOfStep = error.status === 409 || error.status === 423
-  return error.transient || (upload !== null && (isOutOfStep || isGone(error)))
+  return error.transient || (upload !== null && (isOutOfStep || isNotFound(error)))
 }
 
-function isGone(error: unknown): boolean {
+function isNotFound(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 404 || error.status === 410)
 }
 

@@ -4,10 +4,10 @@ import { upload } from './upload.ts'
 
 const transport: Transport = { baseUrl: '', fetch, native: true, headers: { 'x-test': '1' } }
 
-describe('upload, where there is XMLHttpRequest', () => {
+describe('upload, with XMLHttpRequest', () => {
   afterEach(() => vi.unstubAllGlobals())
 
-  it('tells the progress and gives what the server made of the file', async () => {
+  it('reports the progress and returns the asset that the server made of the file', async () => {
     const xhr = stubXhr()
     const progress: number[] = []
     const file = new File(['x'.repeat(10)], 'a.csv', { type: 'text/csv' })
@@ -21,7 +21,7 @@ describe('upload, where there is XMLHttpRequest', () => {
     expect(xhr.headers).toEqual({ 'x-test': '1', 'content-type': 'text/csv' })
   })
 
-  it('sends a large file in pieces, and tells how far it is within each', async () => {
+  it('sends a large file in pieces, and reports the progress within each', async () => {
     const begun = new Response(null, { status: 201, headers: { location: '/api/uploads/u1' } })
     const made = Response.json({ asset: { ref: 'asset://a1' }, table: null }, { status: 201 })
     const answers = [begun, made]
@@ -49,14 +49,14 @@ describe('upload, where there is XMLHttpRequest', () => {
     expect(xhr.headers).toMatchObject({ 'x-test': '1', 'upload-offset': '6' })
   })
 
-  it('throws what the server refuses', async () => {
+  it('throws errors of the server', async () => {
     const xhr = stubXhr()
     const sent = upload(transport, new Blob(['x']))
     xhr.answer(422, { error: { code: 'table_invalid', message: 'line 3 is broken' } })
     await expect(sent).rejects.toMatchObject({ code: 'table_invalid', status: 422 })
   })
 
-  it('throws when the line is cut or the answer is none of ours', async () => {
+  it('throws if the connection is cut or the response is not from byref', async () => {
     const cut = stubXhr()
     const sent = upload(transport, new Blob(['x']))
     cut.onerror?.()
@@ -67,7 +67,7 @@ describe('upload, where there is XMLHttpRequest', () => {
     await expect(strange).rejects.toMatchObject({ code: 'unexpected_response' })
   })
 
-  it('stops when aborted, before and meanwhile', async () => {
+  it('stops when aborted, before and during the upload', async () => {
     const xhr = stubXhr()
     const controller = new AbortController()
     const sent = upload(transport, new Blob(['x']), { signal: controller.signal })

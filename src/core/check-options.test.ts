@@ -20,7 +20,7 @@ const TRIP: OptionTable<Trip> = {
 const check = (options: unknown) => () => checkOptions('book', options as Trip, TRIP)
 
 describe('checkOptions', () => {
-  it('gives back what is right; undefined is as good as nothing', () => {
+  it('returns valid options, and treats undefined as absent', () => {
     const trip = { to: 'Rome', via: ['Turin'], days: undefined, seat: { class: 'first' } } as const
     expect(check(trip)()).toBe(trip)
     expect(checkOptions<{ fast?: boolean }>('book', undefined, { fast: is.boolean })).toEqual({})
@@ -56,7 +56,7 @@ describe('checkOptions', () => {
     expect(check(options)).toThrow(message)
   })
 
-  it('repeats no string where it may be a secret', () => {
+  it('does not repeat strings that may be secrets', () => {
     expect(check({ to: 'Rome', seat: 'secret' })).toThrow(
       'book.seat must be an object of options, not a string',
     )
@@ -78,7 +78,7 @@ describe('checkOptions', () => {
 })
 
 describe('checkMethods', () => {
-  it('throws where the method would, and rejects where it gives a promise', async () => {
+  it('throws if the method would throw, and rejects if the method returns a promise', async () => {
     interface Desk {
       now(options?: { fast?: boolean }): string
       later(name: string, options?: { fast?: boolean }): Promise<string>

@@ -16,7 +16,7 @@ describe('fileName', () => {
 })
 
 describe('attachment', () => {
-  it('writes any name in the characters of a header', () => {
+  it('encodes any name in the characters of a header', () => {
     expect(attachment("it's (ä) \ud800.txt")).toBe(
       "attachment; filename*=UTF-8''it%27s%20%28%C3%A4%29%20%EF%BF%BD.txt",
     )

@@ -3,7 +3,7 @@ import { newId } from './new-id.ts'
 import { isAssetId } from './refs/asset-id.ts'
 
 describe('newId', () => {
-  it('makes ids that are safe everywhere and sort in the order they were made', () => {
+  it('makes ids that are safe everywhere and sort in creation order', () => {
     const ids = Array.from({ length: 50_000 }, newId)
     expect(ids.toSorted()).toEqual(ids)
     expect(new Set(ids).size).toBe(ids.length)
@@ -13,7 +13,7 @@ describe('newId', () => {
     }
   })
 
-  it('sorts when the clock goes back or stands still', () => {
+  it('sorts even if the clock goes back or stands still', () => {
     vi.useFakeTimers()
     try {
       vi.setSystemTime(4e12)
@@ -27,7 +27,7 @@ describe('newId', () => {
     }
   })
 
-  it('cannot be guessed from the one before', () => {
+  it('cannot be guessed from the previous id', () => {
     const tails = Array.from({ length: 1000 }, () => newId().slice(11))
     expect(new Set(tails).size).toBe(1000)
     expect(new Set(tails.join('')).size).toBe(32)

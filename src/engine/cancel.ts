@@ -25,8 +25,8 @@ export async function cancelRun(
   const records = await session.append((state) => {
     const run = openRun(state)
     if (!run || (runId !== undefined && run.runId !== runId)) return null
-    const said = [...unfinishedMessage(state, run), ...commandReplies(state, run)]
-    return { events: [...said, runEnd(session.id, run, 'cancelled')] }
+    const replies = [...unfinishedMessage(state, run), ...commandReplies(state, run)]
+    return { events: [...replies, runEnd(session.id, run, 'cancelled')] }
   })
   if (records.length === 0) return false
   await cancelSubRuns(sessions, session)

@@ -85,7 +85,7 @@ export class ConversationRunner {
     this.#writer = { conversation: session.id, owner, settings }
     session.prompts ??= new StepPrompts(settings, { assets: settings.assets, namespace })
     this.#prompts = session.prompts
-    const letGo = session.lease.keep({
+    const release = session.lease.keep({
       onLost: () => this.#turn.abort('lost'),
       onTaken: options.onTaken,
       onStalled: () => this.#turn.abort('stalled'),
@@ -95,7 +95,7 @@ export class ConversationRunner {
       else if (isRunEnd(event) && event.runId === this.#runId) this.#turn.abort('over')
     })
     this.released = this.#loop().finally(() => {
-      letGo()
+      release()
       unwatch()
     })
   }
@@ -380,7 +380,7 @@ export type TurnAbortReason =
   | 'stalled'
 
 /** Abort reasons of signals. They are shared, because their stacks carry no information. */
-const OVER = new RunLostError({ goesOn: false })
+const OVER = new RunLostError({ continues: false })
 const MOVED = new RunLostError()
 const ENDING: readonly TurnAbortReason[] = ['over', 'time', 'handler']
 

@@ -91,7 +91,7 @@ export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFol
     const failure = takeFailure(runId)
     const run = runOf(session, runId)
     finish(() => {
-      if (failure || !run) reject(failure ?? gone(session.id))
+      if (failure || !run) reject(failure ?? deletedError(session.id))
       else settleWith(session, run)
     })
   }
@@ -142,7 +142,7 @@ function runOf({ state }: Session, runId: string): RunState | undefined {
   return state.runs.findLast((one) => one.runId === runId)
 }
 
-function gone(conversation: string): ByrefError {
+function deletedError(conversation: string): ByrefError {
   return new ByrefError(
     'conversation_not_found',
     `The conversation "${conversation}" was deleted while its run went on`,

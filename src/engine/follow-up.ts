@@ -63,8 +63,8 @@ export function appendsDue(
 ): readonly ConversationEvent[] {
   if (due.do === 'begin') return [...commandReplies(state, due.run), ...stepStart(due)]
   if (due.do !== 'end') return []
-  const said = [...unfinishedMessage(state, due.run), ...commandReplies(state, due.run)]
-  return [...said, runEnd(conversation, due.run, due.reason)]
+  const replies = [...unfinishedMessage(state, due.run), ...commandReplies(state, due.run)]
+  return [...replies, runEnd(conversation, due.run, due.reason)]
 }
 
 /** Returns the event that ends a run. */
@@ -112,10 +112,10 @@ function isCallOpen(state: ConversationState, events: readonly ConversationEvent
 }
 
 function ofLastStep({ runs, calls }: ConversationState): ConversationState['calls'] {
-  const own = Object.create(null) as Record<string, ConversationState['calls'][string]>
+  const found = Object.create(null) as Record<string, ConversationState['calls'][string]>
   for (const id of runs.at(-1)?.steps.at(-1)?.callIds ?? []) {
     const call = calls[id]
-    if (call) own[id] = call
+    if (call) found[id] = call
   }
-  return own
+  return found
 }

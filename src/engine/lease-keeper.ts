@@ -85,8 +85,8 @@ export class LeaseKeeper {
     }
     if (this.#renewed === null || performance.now() - this.#renewed < ms / 3) return
     log.renew(conversation, { owner, ms }).then(
-      (isOurs) => {
-        if (isOurs) this.#renewed = performance.now()
+      (isHeld) => {
+        if (isHeld) this.#renewed = performance.now()
         else this.#listener?.onLost()
       },
       // Ignore the failure: if the log still fails at the next append, that append reports it.

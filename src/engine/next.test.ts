@@ -405,7 +405,7 @@ const table: [string, ConversationEvent[], unknown, Given?][] = [
 ]
 
 describe('next', () => {
-  it.each(table)('says: %s', (_, events, due, given) => {
+  it.each(table)('returns: %s', (_, events, due, given) => {
     expect(dueAfter(events, given)).toEqual(due)
   })
 
@@ -424,14 +424,14 @@ describe('next', () => {
     expect(due(days + 5)).toEqual({ end: 'time_limit' })
   })
 
-  it('gives the run, the step and the calls as they stand', () => {
+  it('returns the run, the step and the calls', () => {
     const state = stateOf([...called(calls('1', 'asks')), asks('1')])
     const due = next(state, settingsFor(state))
     expect(due).toMatchObject({ do: 'wait', run: { runId: 'r' }, calls: [{ status: 'waiting' }] })
     if (due.do === 'wait') expect(due.run).toBe(state.runs[0])
   })
 
-  it('never changes its mind when folded again from the log', () => {
+  it('returns the same when the log is folded again', () => {
     const seen = new Set<string>()
     for (let seed = 0; seed < 1000; seed++) {
       const { events } = generatedLog(seed, 30)
@@ -472,7 +472,7 @@ function generatedSettings(state: ConversationState, { timestamp }: LogRecord): 
 }
 
 describe('callsOf', () => {
-  it('gives the complete calls of one step, in the order of the answer', () => {
+  it('returns the complete calls of one step, in the order of the answer', () => {
     const begin: Foldable = {
       event: {
         ...{ type: 'TOOL_CALL_START', toolCallId: '3', toolCallName: 'x', parentMessageId: 'm' },
@@ -484,7 +484,7 @@ describe('callsOf', () => {
     expect(callsOf(state, { name: '', startedAt: '', messageId: 'm', callIds: ['no'] })).toEqual([])
   })
 
-  it('passes over an id that a later answer took', () => {
+  it('skips an id that a later answer uses', () => {
     const state = stateOf([...asked, calls('1')])
     const step = { name: '', startedAt: '', messageId: 'earlier', callIds: ['1'] }
     expect(callsOf(state, step)).toEqual([])
@@ -492,7 +492,7 @@ describe('callsOf', () => {
 })
 
 describe('isOpen', () => {
-  it('is true of calls that may get a result', () => {
+  it('is true for calls that can get a result', () => {
     const events = [...called(calls('1', 'asks'), calls('2'), calls('3'), calls('4'), calls('5'))]
     const error = { code: 'x', message: '' }
     const state = stateOf([...events, asks('1'), begins('2'), results('3'), results('4', error)])
@@ -503,7 +503,7 @@ describe('isOpen', () => {
 })
 
 describe('deadlineOf', () => {
-  it('is never without a limit, and later by what people took', () => {
+  it('is infinite without a limit, and includes the time that people took', () => {
     const run = { ...(stateOf(begun).runs[0] as ConversationState['runs'][number]), waitedMs: 500 }
     expect(deadlineOf(run, { runTimeoutMs: Infinity })).toBe(Infinity)
     expect(deadlineOf(run, { runTimeoutMs: 1000 })).toBe(START + 1 * SECOND + 1500)
@@ -528,12 +528,12 @@ describe('graphOf', () => {
     }),
   })
 
-  it('lets go on what the log has the sources of', () => {
+  it('releases calls whose sources are in the log', () => {
     expect(readyOf(called(source, reader, other))).toEqual([['1', null]])
     expect(readyOf([...called(source, reader), writes('a'), results('1')])).toEqual([['2', null]])
   })
 
-  it('tells readers of a source that failed, but for what it wrote instead', () => {
+  it('reports a failed source to readers, except for what it wrote instead', () => {
     const error = { code: 'tool_failed', message: 'x' }
     const failed = [...called(source, reader, other), writes('b'), results('1', error)]
     expect(readyOf(failed)).toEqual([
@@ -542,7 +542,7 @@ describe('graphOf', () => {
     ])
   })
 
-  it('says what is wrong with a call at once', () => {
+  it('reports an invalid call at once', () => {
     const wrong = calls('1', 'gone', { _outputPath: '†state.a' })
     expect(readyOf(called(wrong, reader))).toEqual([['1', 'tool_not_found']])
   })

@@ -254,11 +254,11 @@ export function refuseForeignRun(
 export function refuseOtherAgent({ id, state }: Conversation, name: string | null): void {
   const run = openRun(state)
   if (!run || (run.agent ?? null) === name) return
-  const its = run.agent === undefined ? 'an agent without a name' : `the agent "${run.agent}"`
-  const own = name === null ? 'this agent has no name' : `this agent is "${name}"`
+  const owner = run.agent === undefined ? 'an agent without a name' : `the agent "${run.agent}"`
+  const current = name === null ? 'this agent has no name' : `this agent is "${name}"`
   throw new ForeignRunError(
     'agent_not_found',
-    `The open run of "${id}" belongs to ${its}, and ${own}. Continue it with that agent, or cancel it.`,
+    `The open run of "${id}" belongs to ${owner}, and ${current}. Continue it with that agent, or cancel it.`,
   )
 }
 

@@ -116,6 +116,6 @@ export function errorEntry(
   const run = openRun(state)
   if (!run) return { events: [] }
   const end = { threadId: conversation, runId: run.runId, code, message }
-  const said = [...unfinishedMessage(state, run), ...commandReplies(state, run)]
-  return { events: [...said, { type: 'RUN_ERROR', ...end }] }
+  const replies = [...unfinishedMessage(state, run), ...commandReplies(state, run)]
+  return { events: [...replies, { type: 'RUN_ERROR', ...end }] }
 }

@@ -5,12 +5,12 @@ import { ByrefError, errorMessage } from '../core/errors.ts'
  */
 export class RunLostError extends Error {
   /** Whether the run may continue elsewhere or later. Then the runs of its sub-agents must not be cancelled. */
-  readonly goesOn: boolean
+  readonly continues: boolean
 
-  constructor({ goesOn = true }: { goesOn?: boolean } = {}) {
+  constructor({ continues = true }: { continues?: boolean } = {}) {
     super('The run has ended, or another process runs it')
     this.name = 'RunLostError'
-    this.goesOn = goesOn
+    this.continues = continues
   }
 }
 

@@ -15,7 +15,7 @@ async function textOf(stream: AsyncIterable<string>): Promise<string[]> {
 const LONG = 'A long answer, which comes in several pieces. '.repeat(4)
 
 describe('RunResult.assets', () => {
-  it('are those that the run made, and nobody else', async () => {
+  it('contains the assets of this run only', async () => {
     const log = createMemoryLog()
     const save = { ...camera, id: 'each', mappable: true } as Tool
     const model = scriptedModel([
@@ -37,7 +37,7 @@ describe('RunResult.assets', () => {
 })
 
 describe('Run.textStream', () => {
-  it('gives what the model says as it says it, over all steps', async () => {
+  it('streams the text of the model as it arrives, over all steps', async () => {
     const call = { name: 'camera', arguments: {} }
     const model = scriptedModel([{ text: 'I look. ', calls: [call] }, LONG])
     const run = createAgent({ model, tools: [camera] }).run({ messages: say('x') })
@@ -46,7 +46,7 @@ describe('Run.textStream', () => {
     expect(parts.length).toBeGreaterThan(3)
   })
 
-  it('gives each answer whole to who comes later, or hears of it from the log', async () => {
+  it('yields each answer whole to late readers, and to readers of the log', async () => {
     const log = createMemoryLog()
     const model = scriptedModel([LONG])
     const run = createAgent({ model, log }).run({ conversation: 'c', messages: say('x') })
@@ -54,7 +54,7 @@ describe('Run.textStream', () => {
     expect(await textOf(run.textStream)).toEqual([LONG])
   })
 
-  it('ends with a run that fails, and throws where there is no run', async () => {
+  it('ends with a run that fails, and throws if there is no run', async () => {
     const agent = createAgent({ model: scriptedModel([new Error('no')]) })
     const run = agent.run({ messages: say('x') })
     expect(await textOf(run.textStream)).toEqual([])

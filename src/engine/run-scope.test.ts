@@ -6,14 +6,14 @@ import { createSlots } from './run-scope.ts'
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('createSlots', () => {
-  it('gives out so many places, and no more', () => {
+  it('gives out the configured number of slots', () => {
     const slots = createSlots(2)
     expect([slots.tryTake(), slots.tryTake(), slots.tryTake()]).toEqual([true, true, false])
     slots.free()
     expect([slots.tryTake(), slots.tryTake()]).toEqual([true, false])
   })
 
-  it('lets those who wait in, first come, first served', async () => {
+  it('admits waiters in the order in which they came', async () => {
     const slots = createSlots(1)
     const order: number[] = []
     const waiting = [1, 2, 3].map((i) => slots.take().then(() => order.push(i)))
@@ -30,7 +30,7 @@ describe('createSlots', () => {
     expect(slots.tryTake()).toBe(true)
   })
 
-  it('gives a place that was freed to who waits, not to who tries', async () => {
+  it('gives a free slot to a waiter before it gives it to tryTake', async () => {
     const slots = createSlots(1)
     slots.tryTake()
     const taken = slots.take()
@@ -39,14 +39,14 @@ describe('createSlots', () => {
     await taken
   })
 
-  it('has no bound where none is wanted', async () => {
+  it('is unlimited without a maximum', async () => {
     const slots = createSlots(Infinity)
     await Promise.all(Array.from({ length: 1000 }, () => slots.take()))
     slots.free()
     expect(slots.tryTake()).toBe(true)
   })
 
-  it('is never taken by more than it has, and leaves nobody waiting', async () => {
+  it('never gives out more than it has, and never forgets a waiter', async () => {
     const work = fc.array(fc.nat(3), { maxLength: 20 })
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), work, async (count, jobs) => {

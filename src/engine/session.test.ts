@@ -93,7 +93,7 @@ function watchedLog() {
 }
 
 describe('Session.open', () => {
-  it('begins with what the log has', async () => {
+  it('starts with the records of the log', async () => {
     const log = createMemoryLog()
     await log.append(ID, [said('a'), wrote({ n: 1 }), said('b')])
     const session = await open(log)
@@ -103,7 +103,7 @@ describe('Session.open', () => {
     await expectInStep(session, log)
   })
 
-  it('reads more than a page', async () => {
+  it('reads more than one page', async () => {
     const log = createMemoryLog()
     await log.append(
       ID,
@@ -112,7 +112,7 @@ describe('Session.open', () => {
     expect((await open(log)).state.messages).toHaveLength(1203)
   })
 
-  it('begins a conversation that is not there with its first append', async () => {
+  it('creates a conversation with its first append', async () => {
     const log = createMemoryLog()
     const session = await open(log)
     expect(await log.find(ID)).toBeNull()
@@ -120,7 +120,7 @@ describe('Session.open', () => {
     await expectInStep(session, log)
   })
 
-  it('has a conversation on it whose data break their schema', async () => {
+  it('opens a conversation with data that violates its schema', async () => {
     const log = createMemoryLog()
     await log.append(ID, [wrote({ n: 1 }, { schema: counted }), wrote({ n: 'x' }), wrote({ m: 2 })])
     const session = await open(log)
@@ -130,7 +130,7 @@ describe('Session.open', () => {
 })
 
 describe('Session.append', () => {
-  it('appends what is decided, and gives the records', async () => {
+  it('appends the decided events, and returns the records', async () => {
     const log = createMemoryLog()
     const session = await open(log)
     const records = await session.append(({ position }) => {
@@ -142,7 +142,7 @@ describe('Session.append', () => {
     await expectInStep(session, log)
   })
 
-  it('appends nothing where nothing is decided', async () => {
+  it('appends nothing if the decision is null', async () => {
     const { log, appends } = watchedLog()
     const session = await open(log)
     expect(await session.append(() => null)).toEqual([])
@@ -150,7 +150,7 @@ describe('Session.append', () => {
     expect(appends).toEqual([])
   })
 
-  it('rejects with what decides', async () => {
+  it('rejects with the error of the decision', async () => {
     const session = await open(createMemoryLog())
     const no = new Error('no')
     await expect(
@@ -162,7 +162,7 @@ describe('Session.append', () => {
     expect(session.state.position).toBe(1)
   })
 
-  it('appends in the order in which it was called', async () => {
+  it('appends in call order', async () => {
     const log = createMemoryLog()
     const session = await open(log)
     const texts = ['a', 'b', 'c', 'd']
@@ -171,7 +171,7 @@ describe('Session.append', () => {
     await expectInStep(session, log)
   })
 
-  it('decides again where another writer was first, and both end up equal', async () => {
+  it('decides again if another writer was first, and both end up equal', async () => {
     const log = createMemoryLog()
     const [one, other] = await Promise.all([open(log), open(log)])
     await add(one, said('a'), wrote({ n: 1 }))
@@ -188,7 +188,7 @@ describe('Session.append', () => {
     await expectInStep(other, log)
   })
 
-  it('may decide for nothing, or against it, once it knows more', async () => {
+  it('can decide for null, or throw, when it decides again', async () => {
     const log = createMemoryLog()
     const [one, other] = await Promise.all([open(log), open(log)])
     const ifFirst = (session: Session, text: string) =>
@@ -205,7 +205,7 @@ describe('Session.append', () => {
     expect(textsOf(other.state)).toEqual(['one', 'two'])
   })
 
-  it('wins in the end, however many write', async () => {
+  it('succeeds in the end, however many writers there are', async () => {
     const log = createMemoryLog()
     const threads = await Promise.all(Array.from({ length: 5 }, () => open(log)))
     await Promise.all(
@@ -240,7 +240,7 @@ describe('Session.append', () => {
     expect(textsOf(session.state)).toEqual(['1', '2', '3', '4', '5', '6', '7'])
   })
 
-  it('has each of them decide on the state with those before it, and takes the lease for all', async () => {
+  it('applies earlier entries of the batch before each decision, and takes the lease for all', async () => {
     const log = createMemoryLog()
     const session = await open(log)
     const seen: unknown[] = []
@@ -260,7 +260,7 @@ describe('Session.append', () => {
     expect(await log.debug(ID, '3')).toBe('3')
   })
 
-  it('appends the others where the log refuses one of them', async () => {
+  it('appends the other entries if the log rejects one of them', async () => {
     const log = createMemoryLog()
     const [one, other] = await Promise.all([open(log), open(log, { owner: 'other' })])
     await one.append(() => ({ events: [said('a')], lease: 'take' }))
@@ -280,7 +280,7 @@ describe('Session.append', () => {
     await expectInStep(other, log)
   })
 
-  it('refuses data that break their schema, and appends what came with them from others', async () => {
+  it('rejects data that violates its schema, and appends the other entries of the batch', async () => {
     const { log, appends } = watchedLog()
     const session = await open(log)
     await add(session, wrote({ n: 1 }, { schema: counted }))
@@ -300,7 +300,7 @@ describe('Session.append', () => {
     await expectInStep(session, log)
   })
 
-  it('checks data against those before them in one append', async () => {
+  it('checks data against earlier data of the same append', async () => {
     const log = createMemoryLog()
     const session = await open(log)
     const schema = wrote({ n: 1 }, { schema: counted })
@@ -313,7 +313,7 @@ describe('Session.append', () => {
     await expectInStep(session, log)
   })
 
-  it('does not check messages that wait, which come to the board when they are delivered', async () => {
+  it('does not check queued messages, which are added to the board when they are delivered', async () => {
     const log = createMemoryLog()
     const session = await open(log)
     const waiting = { ...wrote({ n: 1 }), deliver: 'next_run' } as ConversationEvent
@@ -326,7 +326,7 @@ describe('Session.append', () => {
     expect(session.board.read('†state.n')).toBe(1)
   })
 
-  it('rejects all of an append that failed, and goes on with the next', async () => {
+  it('rejects all of an append that failed, and continues with the next', async () => {
     const { log, failNext } = watchedLog()
     const session = await open(log)
     await add(session, wrote({ n: 1 }))
@@ -346,7 +346,7 @@ describe('Session.append', () => {
     await expectInStep(session, log)
   })
 
-  it('says nothing twice where an append failed and was stored all the same', async () => {
+  it('does not repeat an append that failed but was stored', async () => {
     const { log, failNext } = watchedLog()
     const session = await open(log)
     await add(session, wrote([1]))
@@ -366,7 +366,7 @@ describe('Session.append', () => {
     await expectInStep(session, log)
   })
 
-  it('says nothing twice either where it had heard of it', async () => {
+  it('does not repeat it either if it was notified', async () => {
     const { log, failNext } = watchedLog()
     const session = await open(log)
     log.subscribe(({ records }) => session.receive(records))
@@ -379,7 +379,7 @@ describe('Session.append', () => {
     await expectInStep(session, log)
   })
 
-  it('is right where it hears of records while it appends', async () => {
+  it('stays correct if it receives records while it appends', async () => {
     const log = createMemoryLog()
     const [one, other] = await Promise.all([open(log), open(log)])
     log.subscribe(({ records }) => one.receive(records))
@@ -391,7 +391,7 @@ describe('Session.append', () => {
     for (const session of [one, other]) await expectInStep(session, log)
   })
 
-  it('passes on why the log refused', async () => {
+  it('passes on the error of the log', async () => {
     const log = createMemoryLog()
     const [one, other] = await Promise.all([open(log), open(log, { owner: 'other' })])
     const claim = (session: Session, owner: string) =>
@@ -403,7 +403,7 @@ describe('Session.append', () => {
     await expect(add(one, said('x'))).rejects.toMatchObject({ code: 'conversation_not_found' })
   })
 
-  it('rejects with log_failed what is no JSON', async () => {
+  it('rejects with log_failed if the events are not JSON', async () => {
     const log = createMemoryLog()
     const session = await open(log)
     const payload = { ...toMessage({ content: 'x' }), content: 1n }
@@ -414,7 +414,7 @@ describe('Session.append', () => {
     await expectInStep(session, log)
   })
 
-  it('gives up on nobody but a log that contradicts itself', async () => {
+  it('retries after conflicts without records', async () => {
     const log = createMemoryLog()
     let left = 3
     const append: ConversationLog['append'] = (id, events, options) => {
@@ -441,7 +441,7 @@ describe('Session.receive', () => {
     await expectInStep(session, log)
   })
 
-  it('catches up behind a gap', async () => {
+  it('reads the missing records if there is a gap', async () => {
     const log = createMemoryLog()
     const session = await open(log)
     const heard: number[] = []
@@ -457,7 +457,7 @@ describe('Session.receive', () => {
     await expectInStep(session, log)
   })
 
-  it('is harmless where the log cannot be read just then', async () => {
+  it('does not throw if the log cannot be read at the moment', async () => {
     const log = createMemoryLog()
     let reads = 0
     const read: ConversationLog['read'] = (...args) => {
@@ -475,7 +475,7 @@ describe('Session.receive', () => {
 })
 
 describe('Session.refresh', () => {
-  it('reads what is new, and rejects where the log fails', async () => {
+  it('reads new records, and rejects if the log fails', async () => {
     const log = createMemoryLog()
     const session = await open(log)
     await log.append(ID, [said('a')])
@@ -488,7 +488,7 @@ describe('Session.refresh', () => {
 })
 
 describe('Session.watch', () => {
-  it('hears of everything in order, whoever appended it, until it leaves', async () => {
+  it('reports all records in order, whoever appended them, until it is unsubscribed', async () => {
     const log = createMemoryLog()
     const [session, other] = await Promise.all([open(log), open(log)])
     const heard: string[] = []
@@ -502,7 +502,7 @@ describe('Session.watch', () => {
     expect(heard).toEqual(['1 NEW_MESSAGE', '2 NEW_MESSAGE', 'undefined TEXT_MESSAGE_START'])
   })
 
-  it('hears of an event when the state has it', async () => {
+  it('reports an event after the state contains it', async () => {
     const session = await open(createMemoryLog())
     const seen: unknown[] = []
     session.watch(() => seen.push([session.state.messages.length, { ...session.state.streaming }]))
@@ -516,7 +516,7 @@ describe('Session.watch', () => {
 })
 
 describe('Session.told', () => {
-  it('resolves when the handlers of what was said here have ended, one after the other', async () => {
+  it('resolves when the handlers of events of this process have ended, in order', async () => {
     const log = createMemoryLog()
     const order: string[] = []
     const tell = async (_: Session, { event, position }: Foldable): Promise<void> => {
@@ -534,7 +534,7 @@ describe('Session.told', () => {
     )
   })
 
-  it('gives handlers an asset as it came, whose bytes can be read, and all else as it is stored', async () => {
+  it('passes the original of an asset, whose bytes can be read, and the stored form of other events', async () => {
     const told: ConversationEvent[] = []
     const session = await open(createMemoryLog(), {
       tell: async (_, { event }) => void told.push(event),
@@ -565,7 +565,7 @@ describe('Session.told', () => {
     await expectInStep(session, log)
   })
 
-  it('tells of a handler that fails, and goes on', async () => {
+  it('reports a handler that fails, and continues', async () => {
     const errors: unknown[] = []
     const told: string[] = []
     const session = await open(createMemoryLog(), {

@@ -99,7 +99,7 @@ export class Session {
   readonly #queue: Waiting[] = []
   /** Resolves when the queue is empty; null if it is empty. */
   #writing: Promise<void> | null = null
-  #telling: Promise<void> = Promise.resolve()
+  #notifying: Promise<void> = Promise.resolve()
   /** The step that an append of this session began, until `takeStep`. */
   #begunStep: string | null = null
   /** The highest position that the log has announced. */
@@ -213,7 +213,7 @@ export class Session {
     const { log, onStream } = this.#options
     this.#take({ event })
     onStream?.(event)
-    this.#tell({ event })
+    this.#notify({ event })
     log.stream?.(this.id, event)
   }
 
@@ -253,7 +253,7 @@ export class Session {
 
   /** Resolves when the event handlers have handled all events so far. */
   told(): Promise<void> {
-    return this.#telling
+    return this.#notifying
   }
 
   /** Resolves when the current appends are written and their event handlers have ended. */
@@ -261,7 +261,7 @@ export class Session {
     // A log may announce records while `append` is being called.
     await null
     await this.#writing
-    await this.#telling
+    await this.#notifying
   }
 
   /** Stops reading missing records. */
@@ -292,10 +292,10 @@ export class Session {
     this.#isReading = false
   }
 
-  #tell(event: Foldable): void {
+  #notify(event: Foldable): void {
     const { tell, onHandlerError } = this.#options
     if (!tell) return
-    this.#telling = this.#telling
+    this.#notifying = this.#notifying
       .then(() => tell(this, event))
       .catch((error: unknown) => onHandlerError(this, error))
   }
@@ -429,15 +429,15 @@ export class Session {
     this.receive(records)
     let start = 0
     for (const { waiting, entry } of decided) {
-      const own = records.slice(start, start + entry.events.length)
+      const appended = records.slice(start, start + entry.events.length)
       start += entry.events.length
-      for (const [i, record] of own.entries()) {
+      for (const [i, record] of appended.entries()) {
         const event = entry.events[i] as ConversationEvent
         if (event.type === 'STEP_STARTED') this.#begunStep = event.messageId
         // Pass on the original ASSET_CREATED, which can read its bytes. The log's copy cannot.
-        this.#tell(event.type === 'ASSET_CREATED' ? { ...record, event } : record)
+        this.#notify(event.type === 'ASSET_CREATED' ? { ...record, event } : record)
       }
-      waiting?.resolve(own)
+      waiting?.resolve(appended)
     }
   }
 }

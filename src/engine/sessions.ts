@@ -240,9 +240,9 @@ export class Sessions {
       tell,
       id: conversation,
       labelled: settings.trust !== null,
-      followUp: (own, events) => followUp(own, settings, events),
+      followUp: (session, events) => followUp(session, settings, events),
       onStream: (event) => onStream(conversation, event),
-      onHandlerError: (own, error) => this.#handlerFailed(slot, own, error),
+      onHandlerError: (session, error) => this.#handlerFailed(slot, session, error),
       onGone: (error) => this.#reopen(conversation, slot, error),
     })
     if (slot.hasMissed) await session.refresh()

@@ -52,8 +52,8 @@ function forgetOneResult(session: Session): void {
     })
 }
 
-describe('a run that makes no progress though it waits for nothing', () => {
-  it('starts over, says so in the log, warns, and ends', async () => {
+describe('a run that makes no progress although it does not wait', () => {
+  it('starts over, logs that, warns, and ends', async () => {
     const warnings: unknown[] = []
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation((...warning: unknown[]) => {
       warnings.push(warning[1])

@@ -22,7 +22,7 @@ const due = { conversation: 'c', namespace: null, agent: null }
 const all = { agents: [null], limit: 1, without: [] }
 
 describe('createQueue', () => {
-  it('gives back what nobody has done, also where it was in use before it is looked after', async () => {
+  it('returns unfinished jobs, even if it was used before maintenance starts', async () => {
     await queue.add([due])
     await queue.supervise()
     expect(await queue.take(all)).toMatchObject([due])
@@ -32,7 +32,7 @@ describe('createQueue', () => {
     await expect.poll(() => queue.take(all)).toMatchObject([due])
   })
 
-  it('says what to do where its database cannot be used', async () => {
+  it('reports what to do if its database cannot be used', async () => {
     const gone = Object.assign(new URL(place.connectionString), { pathname: '/not_there' }).href
     const wrong = createQueue({ connectionString: gone })
     const expected = {

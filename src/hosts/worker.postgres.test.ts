@@ -102,7 +102,7 @@ function gate() {
 }
 
 describe('a worker', () => {
-  it('does what a server accepted, and leaves nothing in the queue', async () => {
+  it('runs what a server accepted, and leaves nothing in the queue', async () => {
     const { agent } = host()
     const run = await agent.start({ conversation: 'c', messages: say() })
     expect(await jobs()).toBe(1)
@@ -112,7 +112,7 @@ describe('a worker', () => {
     expect(await agent.log.find('c')).toMatchObject({ lease: null })
   })
 
-  it('is woken by what comes later, and enqueues a conversation once', async () => {
+  it('is woken by later messages, and enqueues a conversation once', async () => {
     await worker()
     const { agent } = host()
     await Promise.all([1, 2, 3].map((n) => agent.send('c', say(`${n}`)[0] as never)))
@@ -124,7 +124,7 @@ describe('a worker', () => {
     expect(given).toHaveLength(3)
   })
 
-  it('streams to those who listen elsewhere', async () => {
+  it('streams to listeners in other processes', async () => {
     await worker({ model: answers('A long answer in many pieces') })
     const { agent } = host()
     const heard: [string, ConversationEvent][] = []
@@ -147,7 +147,7 @@ describe('a worker', () => {
     ])
   })
 
-  it('goes on where another one died', async () => {
+  it('continues the run of a worker that died', async () => {
     const { agent, queue, log } = host()
     const run = await agent.start({ conversation: 'c', messages: say() })
     const [job] = await queue.take({ agents: [null], limit: 1, without: [] })
@@ -157,7 +157,7 @@ describe('a worker', () => {
     expect(await run.result).toMatchObject({ text: 'done' })
   })
 
-  it('fills the queue from the log where somebody has emptied it', async () => {
+  it('fills the queue from the log if it was emptied', async () => {
     const { agent } = host()
     const runs = await Promise.all(
       Array.from({ length: 20 }, (_, i) => agent.start({ conversation: `c${i}`, messages: say() })),
@@ -175,7 +175,7 @@ describe('a worker', () => {
     expect(await next.result).toMatchObject({ text: 'done' })
   })
 
-  it('does each call once beside another one', async () => {
+  it('runs each call once next to another worker', async () => {
     const { tool, executions, open, model } = gate()
     open()
     await Promise.all([1, 2].map(() => worker({ tools: [tool], model }, { concurrency: 8 })))
@@ -188,7 +188,7 @@ describe('a worker', () => {
     expect(executions.toSorted()).toEqual(ids.toSorted())
   })
 
-  it('lets a step end when it is stopped, and leaves the rest to others', async () => {
+  it('finishes a step when it is stopped, and leaves the rest to others', async () => {
     const { tool, executions, open, model } = gate()
     const first = await worker({ tools: [tool], model })
     const { agent } = host()
@@ -204,7 +204,7 @@ describe('a worker', () => {
     expect(executions).toHaveLength(1)
   })
 
-  it('asks its queue and its log for nothing once it has stopped', async () => {
+  it('does not poll its queue and its log after it has stopped', async () => {
     const { queue, agent } = host({ model: answers('done') })
     const held = Promise.withResolvers<void>()
     const lists = vi.spyOn(agent.log, 'list')
@@ -231,7 +231,7 @@ describe('a worker', () => {
     await stopping
   })
 
-  it('breaks a step off that takes longer than that', async () => {
+  it('aborts a step that takes longer than graceMs', async () => {
     const { tool, executions, signals, model } = gate()
     const first = await worker({ tools: [tool], model }, { graceMs: 10 })
     const { agent } = host()
@@ -242,7 +242,7 @@ describe('a worker', () => {
     expect(await jobs()).toBe(1)
   })
 
-  it('waits for nobody while a person is asked', async () => {
+  it('does not wait while a person is asked', async () => {
     const { tool, executions, open, model } = gate()
     open()
     const made = await worker({ tools: [{ ...tool, needsApproval: true }], model })
@@ -260,7 +260,7 @@ describe('a worker', () => {
     expect(executions).toEqual(['c'])
   })
 
-  it('stops what is cancelled elsewhere', async () => {
+  it('stops runs that are cancelled elsewhere', async () => {
     const { tool, signals, model } = gate()
     await worker({ tools: [tool], model })
     const { agent } = host()
@@ -271,7 +271,7 @@ describe('a worker', () => {
     await expect.poll(() => signals[0]?.aborted).toBe(true)
   })
 
-  it('has room for another namespace, however many wait in one', async () => {
+  it('has room for another namespace, however many jobs wait in one', async () => {
     const { tool, executions, open, model } = gate()
     const { agent } = host()
     const many = agent.scoped('many')
@@ -284,7 +284,7 @@ describe('a worker', () => {
     open()
   })
 
-  it('has room for a namespace of which others were taken and dropped', async () => {
+  it('has room for a namespace whose other jobs were taken and dropped', async () => {
     const { agent, queue } = host()
     const many = agent.scoped('many')
     for (let n = 0; n < 6; n++) await many.send(`dropped${n}`, say()[0] as never)
@@ -300,7 +300,7 @@ describe('a worker', () => {
     vi.restoreAllMocks()
   })
 
-  it('is kept from nothing by damaged conversations, which are set aside', async () => {
+  it('continues despite damaged conversations, which are set aside', async () => {
     const { agent } = host()
     const tenant = agent.scoped('tenant')
     for (let n = 0; n < 60; n++) await tenant.send(`damaged${n}`, say()[0] as never)
@@ -319,7 +319,7 @@ describe('a worker', () => {
     )
   })
 
-  it('takes what is for its agents', async () => {
+  it('takes only the jobs of its agents', async () => {
     const { agent } = host({ name: 'writer' })
     const run = await agent.start({ conversation: 'c', messages: say() })
     await worker({ name: 'reader', model: answers('read') })
@@ -327,7 +327,7 @@ describe('a worker', () => {
     expect(await run.result).toMatchObject({ text: 'written' })
   })
 
-  it('keeps what a later version wrote', async () => {
+  it('keeps records of a later version', async () => {
     const { agent } = host()
     await agent.start({ conversation: 'c', messages: say() })
     const lines: string[] = []
@@ -342,13 +342,13 @@ describe('a worker', () => {
     expect(events).toContainEqual(event)
   })
 
-  it('wants a log that has its queue', () => {
+  it('requires a log that has its queue', () => {
     const { agent } = host()
     const { queue } = host()
     expect(() => createWorker({ agent, queue })).toThrow(/needs the queue of its agents/)
   })
 
-  it('says what fails, and goes on when it works again', async () => {
+  it('reports failures, and continues when the log works again', async () => {
     const onError = vi.fn()
     await worker({}, { onError })
     const { agent } = host()
@@ -359,7 +359,7 @@ describe('a worker', () => {
     expect(await run.result).toMatchObject({ text: 'done' })
   })
 
-  it('goes on with its run when the log has been away for some seconds, before its lease is over', async () => {
+  it('continues its run after the log was away for some seconds, before its lease expires', async () => {
     const { tool, open, model, executions } = gate()
     const onError = vi.fn()
     await worker({ model, tools: [tool], leaseMs: 3_600_000 }, { onError })

@@ -27,18 +27,18 @@ export function checkAppend({ after, lease }: AppendOptions): void {
 }
 
 /**
- * Throws if an append must be refused; `missed` reads the records after a position. `standing` is null for a conversation that
+ * Throws if an append must be refused; `missed` reads the records after a position. `status` is null for a conversation that
  * does not exist.
  *
  * @throws LogConflictError, LeaseHeldError; ByrefError `conversation_not_found`
  */
 export function admit(
   conversation: string,
-  standing: Standing | null,
+  status: Standing | null,
   options: AppendOptions & { now: number; missed: (after: number) => LogRecord[] },
 ): void {
   const { after, lease, now, missed } = options
-  const position = standing?.position ?? 0
+  const position = status?.position ?? 0
   if (after !== undefined && after < position) {
     throw new LogConflictError(conversation, missed(after))
   }
@@ -48,7 +48,7 @@ export function admit(
       `The conversation "${conversation}" has ${position} records, not ${after}: read it again`,
     )
   }
-  const held = standing?.lease
+  const held = status?.lease
   if (lease && held && held.owner !== lease.owner && held.until > now) {
     throw new LeaseHeldError(conversation, { owner: held.owner, expiresIn: held.until - now })
   }

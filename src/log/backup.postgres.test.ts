@@ -4,7 +4,7 @@ import { newSchema } from '../postgres/fixtures/schemas.ts'
 import { problemsOf, writeOn } from './fixtures/write-on.ts'
 import { createPostgresLog } from './postgres-log.ts'
 
-it('a PostgreSQL log that is backed up while it is written is whole when it is restored', async () => {
+it('a PostgreSQL log that is backed up during writes is complete when it is restored', async () => {
   const place = newSchema()
   const log = createPostgresLog(place)
   const writing = writeOn(log)

@@ -6,7 +6,7 @@ import { expect, it } from 'vitest'
 import { problemsOf, writeOn } from './fixtures/write-on.ts'
 import { createSqliteLog } from './sqlite-log.ts'
 
-it('a SQLite log that is backed up while it is written is whole when it is restored', async () => {
+it('a SQLite log that is backed up during writes is complete when it is restored', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'byref-backup-'))
   const log = createSqliteLog(join(folder, 'log.sqlite'))
   const writing = writeOn(log)

@@ -48,8 +48,8 @@ export function logEntry(
 }
 
 /** Debug data from a message's metadata, and those given separately from the events. */
-function joined(inMessage: unknown, beside: unknown): unknown {
-  return isPlainObject(inMessage) && isPlainObject(beside) ? { ...inMessage, ...beside } : beside
+function joined(inMessage: unknown, given: unknown): unknown {
+  return isPlainObject(inMessage) && isPlainObject(given) ? { ...inMessage, ...given } : given
 }
 
 function copyJsonValue(value: unknown, key: string, depth: number): unknown {

@@ -29,7 +29,7 @@ testDamage(async () => {
   }
 })
 
-it('serves no record that a flipped bit has changed', async () => {
+it('does not return a record that a flipped bit has changed', async () => {
   const whole = join(folder, 'whole.sqlite')
   const log = createSqliteLog(whole)
   for (const id of ['a', 'b', 'c']) {

@@ -29,7 +29,7 @@ export class Listeners {
   notify(change: LogChange): void {
     const { conversation, namespace } = change
     for (const { listener, audience } of this.#all) {
-      if (!hears(audience, namespace)) continue
+      if (!isListening(audience, namespace)) continue
       const isWanted = audience.wants?.(conversation, namespace) ?? true
       call(listener, isWanted ? change : { ...change, records: [] })
     }
@@ -38,14 +38,14 @@ export class Listeners {
   /** Returns whether any listener needs the records of a conversation. */
   wants(conversation: string, namespace: string | null): boolean {
     for (const { audience } of this.#all) {
-      const isHeard = hears(audience, namespace)
+      const isHeard = isListening(audience, namespace)
       if (isHeard && (audience.wants?.(conversation, namespace) ?? true)) return true
     }
     return false
   }
 }
 
-function hears(audience: Audience, namespace: string | null): boolean {
+function isListening(audience: Audience, namespace: string | null): boolean {
   return audience.allNamespaces === true || audience.namespace === namespace
 }
 

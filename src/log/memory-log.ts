@@ -58,17 +58,17 @@ export function createMemoryLog(): ConversationLog {
 
 function logOf(storage: Storage, namespace: string | null): ConversationLog {
   const { conversations, subscribers } = storage
-  const own = conversations.get(namespace) ?? new Map<string, MemoryConversation>()
-  conversations.set(namespace, own)
+  const scoped = conversations.get(namespace) ?? new Map<string, MemoryConversation>()
+  conversations.set(namespace, scoped)
 
   function find(id: string): MemoryConversation | undefined {
     if (storage.closed) throw closedError()
-    return own.get(id)
+    return scoped.get(id)
   }
 
   function make(id: string, now: number): MemoryConversation {
     const made = newConversation(id, namespace, now)
-    own.set(id, made)
+    scoped.set(id, made)
     return made
   }
 
@@ -87,7 +87,7 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
     },
     async list(options = {}) {
       if (storage.closed) throw closedError()
-      const spaces = options.allNamespaces ? [...conversations.values()] : [own]
+      const spaces = options.allNamespaces ? [...conversations.values()] : [scoped]
       const all = spaces.flatMap((space) => [...space.values()])
       return listPage(all, options)
     },
@@ -127,7 +127,7 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
     },
     async delete(id) {
       if (!find(id)) return false
-      own.delete(id)
+      scoped.delete(id)
       subscribers.notify({ conversation: id, namespace, records: [], deleted: true })
       return true
     },
@@ -136,12 +136,12 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
       if (!found) throw notFoundError(id)
       yield* exportLines(found)
     },
-    async import(lines, { id: wanted } = {}) {
-      if (wanted !== undefined && find(checkId(wanted))) throw existsError(wanted)
+    async import(lines, { id: requested } = {}) {
+      if (requested !== undefined && find(checkId(requested))) throw existsError(requested)
       const imported = await collectLines(lines, namespace)
-      const id = wanted ?? imported.id
+      const id = requested ?? imported.id
       if (find(id)) throw existsError(id)
-      own.set(id, { ...imported, id })
+      scoped.set(id, { ...imported, id })
       subscribers.notify({ conversation: id, namespace, records: [] })
       return id
     },
@@ -284,17 +284,17 @@ function store(
 /** Removes what lists show of messages, and their debug data. Their records stay. */
 function deleteMessages(conversation: MemoryConversation, ids: readonly string[]): void {
   if (ids.length === 0) return
-  const { records, deleted, debug } = conversation
-  const wanted = new Set(ids.filter((id) => !deleted.has(id)))
-  let gone = 0
+  const { records, deleted, debug, state } = conversation
+  const remaining = new Set(ids.filter((id) => !deleted.has(id)))
+  let count = 0
   for (const { event } of records) {
     const id = messageIn(event)
-    if (id === null || !wanted.has(id)) continue
-    gone++
+    if (id === null || !remaining.has(id)) continue
+    count++
     deleted.add(id)
     debug.delete(id)
   }
-  conversation.state = withoutMessages(conversation.state, { gone, title: titleIn(conversation) })
+  conversation.state = withoutMessages(state, { deleted: count, title: titleIn(conversation) })
 }
 
 function titleIn({ records, deleted }: MemoryConversation): string | null {

@@ -47,7 +47,7 @@ describe.skipIf(!isMounted)('createPostgresLog on a full disk', () => {
     spawnSync('umount', [folder])
   })
 
-  it('stores nothing of what is refused, reads what there is, and goes on when there is room', async () => {
+  it('stores nothing of a rejected append, reads existing records, and works again when there is room', async () => {
     const log = createPostgresLog(place)
     const answers = Array.from({ length: 5 }, () => 'Fine.')
     const agent = createAgent({ model: scriptedModel(answers), log })

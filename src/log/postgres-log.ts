@@ -168,18 +168,18 @@ class Storage {
     { replaces = false } = {},
   ): Promise<string> {
     const { database, changes } = this
-    const { place, gone } = await postgresImport(database, lines, (staged) => {
+    const { place, old } = await postgresImport(database, lines, (staged) => {
       const place = placeOf(staged.header.id)
       return this.inTurn(place, async () => {
         if (replaces) this.forget(place)
-        const { made, gone } = await publishStaged(database, place, { ...staged, replaces })
-        if (gone) await changes.publish({ ...place, ...gone, position: null, deleted: true })
+        const { made, old } = await publishStaged(database, place, { ...staged, replaces })
+        if (old) await changes.publish({ ...place, ...old, position: null, deleted: true })
         const { position } = staged
         await changes.publish({ ...place, ...made, position, deleted: false })
-        return { place, gone }
+        return { place, old }
       })
     })
-    if (gone) await removeRecords(database, gone.key)
+    if (old) await removeRecords(database, old.key)
     return place.id
   }
 
@@ -258,9 +258,9 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
       storage.use(async () => {
         const place = placeOf(id)
         const remove = () => deleteConversation(query, place)
-        const gone = await storage.noted(place, remove, { deleted: true })
-        if (gone) await removeRecords(database, gone.key)
-        return gone !== null
+        const deleted = await storage.noted(place, remove, { deleted: true })
+        if (deleted) await removeRecords(database, deleted.key)
+        return deleted !== null
       }),
     async *export(id) {
       const row = await storage.use(() => findIn(id))
@@ -270,7 +270,7 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
     import: (lines, { id } = {}) =>
       storage.use(async () => {
         if (id !== undefined && (await findIn(checkId(id)))) throw existsError(id)
-        return storage.import(lines, (own) => placeOf(id ?? own))
+        return storage.import(lines, (exported) => placeOf(id ?? exported))
       }),
     upkeep: upkeepOf(storage, placeOf),
     subscribe(listener, options) {

@@ -29,7 +29,7 @@ function positions(told: readonly LogChange[], conversation = 'c'): number[] {
 const upTo = (count: number): number[] => Array.from({ length: count }, (_, i) => i + 1)
 
 describe('createPostgresLog, with other processes', () => {
-  it('makes its tables once and loses nothing, whoever comes at the same time', async () => {
+  it('creates its tables once and loses nothing, whoever starts at the same time', async () => {
     const { connectionString, schema } = newSchema()
     const script = fileURLToPath(new URL('./fixtures/append-to-postgres.ts', import.meta.url))
     const names = ['a', 'b', 'c', 'd']
@@ -49,7 +49,7 @@ describe('createPostgresLog, with other processes', () => {
     await log.close()
   })
 
-  it('goes on telling when its connection is cut, nothing twice and all in order', async () => {
+  it('continues notifying when its connection is cut, without repeats and in order', async () => {
     const place = newSchema()
     const [log, other] = [createPostgresLog(place), createPostgresLog(place)]
     const told = hear(log)
@@ -75,7 +75,7 @@ describe('createPostgresLog, with other processes', () => {
     await Promise.all([log.close(), other.close()])
   })
 
-  it('finds what nobody told it of: appends, titles, deletions, imports', async () => {
+  it('finds changes without a notification: appends, titles, deletions, imports', async () => {
     const place = newSchema()
     const mute = watchedPool(place.connectionString)
     const log = createPostgresLog(place)
@@ -111,7 +111,7 @@ describe('createPostgresLog, with other processes', () => {
     await mute.pool.end()
   })
 
-  it('tells that a place was another conversation before', async () => {
+  it('reports that an id belonged to another conversation before', async () => {
     const place = newSchema()
     const [log, other] = [createPostgresLog(place), createPostgresLog(place)]
     await other.append('c', [claimed(0)])
@@ -124,7 +124,7 @@ describe('createPostgresLog, with other processes', () => {
     await Promise.all([log.close(), other.close()])
   })
 
-  it('keeps what resolved when the server crashes, and goes on with the one that comes back', async () => {
+  it('keeps what resolved when the server crashes, and continues when it is back', async () => {
     const server = await startPostgres()
     const { connectionString } = server
     const [log, reader] = [

@@ -65,7 +65,7 @@ async function open() {
 const job = { conversation: 'c', namespace: null, agent: 'helper' }
 
 describe('createPostgresLog with a queue', () => {
-  it('enqueues what is due and in nobody’s hands', async () => {
+  it('enqueues conversations that are due and have no runner', async () => {
     const { log, jobs, close } = await open()
     await log.append('c', [chat('hello')])
     expect(await jobs()).toEqual([])
@@ -87,7 +87,7 @@ describe('createPostgresLog with a queue', () => {
     await close()
   })
 
-  it('enqueues what a person has answered, and not what waits for one', async () => {
+  it('enqueues answered approvals, and not pending ones', async () => {
     const { log, jobs, close } = await open()
     await log.append('c', [started, asked], lease(60_000))
     await log.renew('c', { owner: 'o', ms: 0 })
@@ -98,7 +98,7 @@ describe('createPostgresLog with a queue', () => {
     await close()
   })
 
-  it('enqueues what was left behind with the next message, and when it is asked to', async () => {
+  it('enqueues what was left behind with the next message, and on request', async () => {
     const { log, jobs, close } = await open()
     await log.append('c', [started], lease(1))
     await expect.poll(async () => (await log.find('c'))?.lease?.expiresIn).toBeLessThanOrEqual(0)
@@ -111,7 +111,7 @@ describe('createPostgresLog with a queue', () => {
     await close()
   })
 
-  it('appends nothing where the queue fails', async () => {
+  it('appends nothing if the queue fails', async () => {
     const { log, jobs, failNext, close } = await open()
     const told: unknown[] = []
     log.subscribe((change) => told.push(change))

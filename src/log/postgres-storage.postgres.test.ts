@@ -64,7 +64,7 @@ describe('createPostgresLog', () => {
     await close()
   })
 
-  it('asks nothing of a whole table', async () => {
+  it('never scans a whole table', async () => {
     const { log, beside, watched, schema, connectionString, close } = await open()
     const lease = { owner: 'o', ms: 60_000 }
     log.subscribe(() => {})
@@ -110,7 +110,7 @@ describe('createPostgresLog', () => {
     await close()
   })
 
-  it('takes no more connections than it has, and waits for none while it holds one', async () => {
+  it('uses no more connections than configured, and waits for none while it holds one', async () => {
     const { log, watched, close } = await open({ max: 1 })
     log.subscribe(() => {})
     const work = Array.from({ length: 40 }, async (_, n) => {
@@ -126,7 +126,7 @@ describe('createPostgresLog', () => {
     await close()
   })
 
-  it('leaves no transaction open, whatever is refused or fails', async () => {
+  it('leaves no transaction open, whatever is rejected or fails', async () => {
     const { log, beside, schema, close } = await open()
     await log.append('c', [claimed(0)], { lease: { owner: 'a', ms: 60_000 } })
     await beside.query(`CREATE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql AS
@@ -165,7 +165,7 @@ describe('createPostgresLog', () => {
     await close()
   })
 
-  it('goes by the clock of the database', async () => {
+  it('uses the clock of the database', async () => {
     const { log, close } = await open()
     const now = Date.now()
     const clock = vi.spyOn(Date, 'now').mockReturnValue(now + 86_400_000)
@@ -179,7 +179,7 @@ describe('createPostgresLog', () => {
     await close()
   })
 
-  it('keeps texts and names that PostgreSQL has no room for', async () => {
+  it('stores texts and names that PostgreSQL cannot store directly', async () => {
     const { log, close } = await open()
     const odd = ['\0', '\ud800', 'a\\b', '\\u0000', '%_\'"', 'x'.repeat(10_000), '🙂'.repeat(3_000)]
     const debug = Object.fromEntries(odd.map((id) => [id, { of: id }]))
@@ -219,7 +219,7 @@ describe('createPostgresLog', () => {
     await close()
   })
 
-  it('finds the same without an index of trigrams', async () => {
+  it('finds the same without a trigram index', async () => {
     const { log, beside, close } = await open()
     await beside.query('DROP INDEX records_words; DROP INDEX conversations_words')
     await log.append('a', [chat('1', 'the first of May')])
@@ -236,7 +236,7 @@ describe('createPostgresLog', () => {
     await close()
   })
 
-  it('leaves nothing behind of what is deleted, or was imported halfway', async () => {
+  it('leaves nothing behind of deleted conversations and failed imports', async () => {
     const { log, beside, close } = await open()
     await log.append(
       'c',
@@ -260,7 +260,7 @@ describe('createPostgresLog', () => {
     await close()
   })
 
-  it('refuses tables of a newer version', async () => {
+  it('rejects tables of a newer version', async () => {
     const { log, beside, connectionString, schema, close } = await open()
     await log.create('c')
     await beside.query("UPDATE parts SET version = 99 WHERE part = 'log'")
@@ -271,7 +271,7 @@ describe('createPostgresLog', () => {
     await close()
   })
 
-  it('says what to do where the database cannot be used, and never the password', async () => {
+  it('reports what to do if the database cannot be used, and never the password', async () => {
     const { connectionString, close, beside, schema } = await open()
     const url = new URL(connectionString)
     url.password = 'hunter2'

@@ -58,7 +58,7 @@ describe('createPostgresLog, over TLS', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('runs an agent and hears of changes with a certificate that it knows', async () => {
+  it('runs an agent and is notified of changes with a trusted certificate', async () => {
     const root = join(folder, 'cert.pem')
     const connectionString = `${server.connectionString}?sslmode=verify-full&sslrootcert=${root}`
     const log = createPostgresLog({ connectionString })
@@ -76,7 +76,7 @@ describe('createPostgresLog, over TLS', () => {
     await log.close()
   })
 
-  it('fails with a certificate that it does not know', async () => {
+  it('fails with an unknown certificate', async () => {
     const log = createPostgresLog({
       connectionString: `${server.connectionString}?sslmode=verify-full`,
     })

@@ -101,7 +101,7 @@ describe('redact', () => {
     expect(redactText(text)).toBe(text)
   })
 
-  it('knows pairs of a name and a value, and raw headers', () => {
+  it('recognizes pairs of a name and a value, and raw headers', () => {
     expect(redact([{ name: 'Authorization', value: 'v', note: 'n' }])).toEqual([
       { name: 'Authorization', value: REDACTED, note: 'n' },
     ])
@@ -115,7 +115,7 @@ describe('redact', () => {
     ])
   })
 
-  it('leaves the schema of a parameter that is named so, but not its examples', () => {
+  it('keeps the schema of a parameter with a secret name, but not its examples', () => {
     const password = { type: 'string', description: 'at least 8', minLength: 8 }
     const schema = { type: 'object', properties: { password, user: { type: 'string' } } }
     expect(redact(schema)).toBe(schema)
@@ -127,14 +127,14 @@ describe('redact', () => {
     })
   })
 
-  it('keeps structure, and gives the same value back where nothing is hidden', () => {
+  it('keeps the structure, and returns the same value if nothing is redacted', () => {
     const clean = { a: [1, 'x', null, { b: true }], __proto: {} }
     expect(redact(clean)).toBe(clean)
     const odd = JSON.parse('{"__proto__":{"token":"v"},"a":1}')
     expect(JSON.stringify(redact(odd))).toBe('{"__proto__":{"token":"[redacted]"},"a":1}')
   })
 
-  it('takes what it put there for a part of what a name has', () => {
+  it('treats its own marker as part of a value', () => {
     const once = redact('://token://@')
     expect(once).toBe('://token:[redacted]')
     expect(redact(once)).toBe(once)

@@ -6,7 +6,7 @@ const said = (metadata: unknown, id: unknown = 'a') =>
   ({ type: 'NEW_MESSAGE', payload: { id, content: 'x', metadata } }) as unknown as ConversationEvent
 
 describe('splitDebug', () => {
-  it('keeps whatever was given as debug, and says that it is there', () => {
+  it('keeps any value that was given as debug data, and marks the message', () => {
     for (const debug of ['text', 0, false, [0], { a: undefined, b: 1 }]) {
       const { event, debug: kept } = splitDebug(said({ before: 1, debug, after: 2 }))
       expect(kept?.[0]).toBe('a')
@@ -15,7 +15,7 @@ describe('splitDebug', () => {
     }
   })
 
-  it('takes empty debug for none', () => {
+  it('treats empty debug data as none', () => {
     for (const debug of [{}, [], '', null, undefined]) {
       const { event, debug: kept } = splitDebug(said({ debug, after: 2 }))
       expect(kept).toBeNull()

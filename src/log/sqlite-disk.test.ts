@@ -22,7 +22,7 @@ const started: ConversationEvent = {
 }
 
 describe.skipIf(!disk)('createSqliteLog on a full disk', () => {
-  it('says so, and goes on when there is room', async () => {
+  it('reports the error, and works again when there is room', async () => {
     const path = join(disk?.path ?? '', 'log.sqlite')
     const log = createSqliteLog(path)
     await log.append('c', [started], { after: 0 })

@@ -34,7 +34,7 @@ describe('createSqliteLog', () => {
     { again: (log) => createSqliteLog(paths.get(log) ?? '') },
   )
 
-  it('finds everything again in the same file', async () => {
+  it('reads everything again from the same file', async () => {
     const path = file()
     const first = createSqliteLog(path)
     const written = await first.append('c', [started], { debug: { m: 1 } })
@@ -55,7 +55,7 @@ describe('createSqliteLog', () => {
     expect(() => createSqliteLog(below)).toThrow(/^The folder ".*" of the conversation log cannot/)
   })
 
-  it('is written by two at once without loss', async () => {
+  it('accepts two writers at once without loss', async () => {
     const path = file()
     const one = createSqliteLog(path)
     const two = createSqliteLog(path)
@@ -68,7 +68,7 @@ describe('createSqliteLog', () => {
     await two.close()
   })
 
-  it('refuses a file that a newer version wrote, and one that is no database', () => {
+  it('rejects a file of a newer version, and one that is not a database', () => {
     const newer = file()
     const db = new DatabaseSync(newer)
     db.exec('PRAGMA user_version = 999')
@@ -79,7 +79,7 @@ describe('createSqliteLog', () => {
     expect(() => createSqliteLog(text)).toThrow(/not a database/)
   })
 
-  it('is usable again after a commit that failed', async () => {
+  it('works again after a commit that failed', async () => {
     const path = file()
     const log = createSqliteLog(path)
     await log.append('c', [started])
@@ -104,7 +104,7 @@ describe('createSqliteLog', () => {
     await log.close()
   })
 
-  it('puts appends that come together into one transaction', async () => {
+  it('puts concurrent appends into one transaction', async () => {
     const path = file()
     const log = createSqliteLog(path)
     await log.create('0')
@@ -116,7 +116,7 @@ describe('createSqliteLog', () => {
     await log.close()
   })
 
-  it('leaves one file behind, a small one', async () => {
+  it('leaves a single small file', async () => {
     const path = file()
     const log = createSqliteLog(path)
     for (let i = 0; i < 50; i++) {
@@ -128,7 +128,7 @@ describe('createSqliteLog', () => {
     expect(statSync(path).size - json).toBeLessThan(4_000 * 40 + 100_000)
   })
 
-  it('takes and gives a long conversation without blocking', async () => {
+  it('writes and reads a long conversation without blocking', async () => {
     const path = file()
     const log = createSqliteLog(path)
     // Of this thread alone: how long a busy machine lets it wait is no matter.
@@ -151,7 +151,7 @@ describe('createSqliteLog', () => {
     await log.close()
   })
 
-  it('removes what an import left behind that was ended', async () => {
+  it('removes what an aborted import left behind', async () => {
     const path = file()
     const log = createSqliteLog(path)
     const db = new DatabaseSync(path)

@@ -155,7 +155,7 @@ class Space {
         createRow(sql, place, Date.now())
         return true
       },
-      (made) => made && this.#tell(id),
+      (made) => made && this.#notify(id),
     )
     return id
   }
@@ -173,7 +173,7 @@ class Space {
     return this.#connection.write(
       (sql) => sqliteAppend(sql, place, appendix),
       (records) => {
-        if (records.length > 0) this.#tell(id, { records })
+        if (records.length > 0) this.#notify(id, { records })
       },
     )
   }
@@ -182,14 +182,14 @@ class Space {
     const name = checkTitle(title)
     return this.#connection.write(
       (sql) => giveName(sql, this.placeOf(id), name),
-      (renamed) => renamed && this.#tell(id),
+      (renamed) => renamed && this.#notify(id),
     )
   }
 
   async delete(id: string): Promise<boolean> {
     const removed = await this.#connection.write(
       (sql) => forget(sql, this.placeOf(id)),
-      (gone) => gone && this.#tell(id, { deleted: true }),
+      (deleted) => deleted && this.#notify(id, { deleted: true }),
     )
     if (removed?.more) await removeAll(this.#connection, removed.key)
     return removed !== null
@@ -215,7 +215,7 @@ class Space {
     return sqliteImport(this.#connection, lines, {
       namespace: this.namespace ?? '',
       id,
-      published: (made) => this.#tell(made),
+      published: (made) => this.#notify(made),
     })
   }
 
@@ -228,14 +228,14 @@ class Space {
       id,
       replaces: true,
       published: () => {
-        this.#tell(id, { deleted: true })
-        this.#tell(id)
+        this.#notify(id, { deleted: true })
+        this.#notify(id)
       },
     })
     return Math.max(0, row.position - after)
   }
 
-  #tell(id: string, change: Partial<LogChange> = {}): void {
+  #notify(id: string, change: Partial<LogChange> = {}): void {
     const { namespace } = this
     this.#changes.notify({ conversation: id, namespace, records: [], ...change })
   }

@@ -42,7 +42,7 @@ async function timers(): Promise<void> {
 }
 
 describe('createSqliteLog, with other processes', () => {
-  it('waits for one that writes without blocking its own', async () => {
+  it('waits for a writing process without blocking its own event loop', async () => {
     const path = file()
     const log = createSqliteLog(path)
     const other = await holdLock(path)
@@ -75,7 +75,7 @@ describe('createSqliteLog, with other processes', () => {
     await log.close()
   })
 
-  it('fails when it has waited long enough, and is usable after that', async () => {
+  it('fails after its time limit, and works after that', async () => {
     const path = file()
     const log = createSqliteLog(path, { busyTimeoutMs: 50 })
     const other = await holdLock(path)
@@ -87,7 +87,7 @@ describe('createSqliteLog, with other processes', () => {
     await log.close()
   })
 
-  it('loses nothing where many decide on one conversation', async () => {
+  it('loses nothing if many processes decide on one conversation', async () => {
     const path = file()
     const log = createSqliteLog(path)
     const told: LogRecord[] = []

@@ -22,7 +22,7 @@ export interface Staging {
   /** Stores some lines; the last call may have none. */
   store(piece: readonly ImportedLine[]): Promise<void>
   /** Removes deleted messages that are stored. Returns how many there were, and the title of the remaining messages. */
-  forget(ids: readonly string[]): Promise<{ gone: number; title: string | null }>
+  forget(ids: readonly string[]): Promise<{ deleted: number; title: string | null }>
 }
 
 /** Lines of an export. */

@@ -59,12 +59,12 @@ export function stateAfter(
   return state
 }
 
-/** Returns the state after `gone` messages were deleted; `title` is that of the remaining ones. */
+/** Returns the state after `deleted` messages were deleted; `title` is that of the remaining ones. */
 export function withoutMessages(
   state: ConversationState,
-  { gone, title }: { gone: number; title: string | null },
+  { deleted, title }: { deleted: number; title: string | null },
 ): ConversationState {
-  return { ...state, messages: state.messages - gone, title }
+  return { ...state, messages: state.messages - deleted, title }
 }
 
 /** Returns the ids of the messages that events delete. Never throws. */
@@ -198,8 +198,8 @@ function withOne(ids: readonly string[], id: unknown): readonly string[] {
   return typeof id !== 'string' || ids.includes(id) ? ids : [...ids, id]
 }
 
-function without(ids: readonly string[], gone: unknown): readonly string[] {
-  if (ids.length === 0 || !Array.isArray(gone)) return ids
-  const left = ids.filter((id) => !gone.includes(id))
+function without(ids: readonly string[], removed: unknown): readonly string[] {
+  if (ids.length === 0 || !Array.isArray(removed)) return ids
+  const left = ids.filter((id) => !removed.includes(id))
   return left.length === ids.length ? ids : left
 }

@@ -151,7 +151,7 @@ function retryAfter(error: APICallError): number | null {
 }
 
 /** Returns the first line of a provider's message, shortened and without anything that looks like a key. */
-function saidBy(error: unknown): string {
+function firstLine(error: unknown): string {
   const [line = ''] = errorMessage(error).split('\n', 1)
   const safe = redactText(line)
   return safe.length > 500 ? `${safe.slice(0, 499)}…` : safe
@@ -168,15 +168,15 @@ function asByrefError(
   if (error instanceof ByrefError) return error
   const name = nameOf(model)
   if (status === 401 || status === 403 || isKey) {
-    const said = status ? ` (${status}: ${saidBy(error)})` : `: ${saidBy(error)}`
+    const detail = status ? ` (${status}: ${firstLine(error)})` : `: ${firstLine(error)}`
     return new ByrefError(
       'model_unauthorized',
-      `${name} rejected the API key${said}. Check the key in the environment, or unset it to use the demo model.`,
+      `${name} rejected the API key${detail}. Check the key in the environment, or unset it to use the demo model.`,
       { cause: error },
     )
   }
-  const said = status ? `answered ${status}: ${saidBy(error)}` : `failed: ${saidBy(error)}`
-  return new ByrefError('model_failed', `${name} ${said}`, { cause: error })
+  const detail = status ? `answered ${status}: ${firstLine(error)}` : `failed: ${firstLine(error)}`
+  return new ByrefError('model_failed', `${name} ${detail}`, { cause: error })
 }
 
 /** Thrown if the model's provider is busy for longer than the caller would wait. */

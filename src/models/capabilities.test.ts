@@ -60,7 +60,7 @@ describe('capabilitiesOf', () => {
     ])
   })
 
-  it('has window and price from the catalogue, and null for what that does not know', async () => {
+  it('has window and price from the catalogue, and null for unknown models', async () => {
     const known = await capabilitiesOf(model('anthropic.messages', 'claude-sonnet-4-5'))
     expect(known.contextWindow).toBeGreaterThanOrEqual(200_000)
     expect(known.price?.input).toBeGreaterThan(known.price?.cacheRead ?? Infinity)
@@ -69,7 +69,7 @@ describe('capabilitiesOf', () => {
     expect(local).toMatchObject({ contextWindow: null, price: null })
   })
 
-  it('lets overrides win', async () => {
+  it('lets overrides take precedence', async () => {
     const price = { input: 1, output: 2 }
     const known = await capabilitiesOf(model('openai-compatible.chat', 'qwen3'), {
       takes: ['image/*'],
@@ -85,7 +85,7 @@ describe('capabilitiesOf', () => {
     })
   })
 
-  it('names only URLs of what the model takes', async () => {
+  it('includes only URLs that the model accepts', async () => {
     const urls = { 'image/*': HTTPS, 'application/pdf': HTTPS }
     expect(
       Object.keys((await capabilitiesOf(model('openai.responses', 'gpt-5', urls))).urls),

@@ -50,7 +50,7 @@ export async function capabilitiesOf(
   const rules = providerRules(provider, modelId)
   const known = await catalogueEntry(model)
   const takes = overrides.takes ? withLimits(overrides.takes) : (rules.takes ?? {})
-  const said = { ...rules.urls, ...(await model.supportedUrls) }
+  const urls = { ...rules.urls, ...(await model.supportedUrls) }
   const { takesInResults } = overrides
   return {
     takes,
@@ -59,7 +59,7 @@ export async function capabilitiesOf(
     maxImageSide: rules.maxImageSide ?? Infinity,
     maxPdfPages: rules.maxPdfPages ?? Infinity,
     urlsInResults: rules.urlsInResults ?? false,
-    urls: overrides.urls ?? usefulUrls(said, takes, rules.byUrl),
+    urls: overrides.urls ?? usefulUrls(urls, takes, rules.byUrl),
     contextWindow: overrides.contextWindow ?? known?.contextWindow ?? null,
     price: overrides.price ?? known?.price ?? null,
     cacheMarks:

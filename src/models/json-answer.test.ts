@@ -29,14 +29,14 @@ async function sent(schema: z.ZodType): Promise<Record<string, unknown>> {
 }
 
 describe('jsonAnswer', () => {
-  it('holds OpenAI to a schema that its strict mode takes', async () => {
+  it('gives OpenAI a schema that its strict mode accepts', async () => {
     expect(await sent(z.object({ n: z.number() }))).toMatchObject({
       strict: true,
       schema: { required: ['n'], additionalProperties: false },
     })
   })
 
-  it('does not ask for the strict mode where a property may be absent', async () => {
+  it('does not use the strict mode if a property is optional', async () => {
     expect(await sent(z.object({ n: z.number(), m: z.number().optional() }))).toMatchObject({
       strict: false,
       schema: { required: ['n'] },

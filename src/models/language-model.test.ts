@@ -4,7 +4,7 @@ import { answerStream } from './answer-stream.ts'
 import { streamModel } from './language-model.ts'
 
 describe('streamModel', () => {
-  it('speaks to a model of the interface v3 in its own shapes', async () => {
+  it('calls a model with interface v3 in its own format', async () => {
     let seen: LanguageModelV3CallOptions | null = null
     const model: LanguageModelV3 = {
       specificationVersion: 'v3',

@@ -4,16 +4,16 @@ import { costOf } from './model-capabilities.ts'
 describe('costOf', () => {
   const price = { input: 2, output: 10 }
 
-  it('counts what goes in and out, in dollars for a million', () => {
+  it('includes input and output, in dollars per million tokens', () => {
     expect(costOf({ inputTokens: 1_000_000, outputTokens: 500_000 }, price)).toBe(7)
     expect(costOf({ inputTokens: null, outputTokens: 100 }, price)).toBe(0.001)
   })
 
-  it('knows nothing where nothing was counted', () => {
+  it('is null if no tokens were counted', () => {
     expect(costOf({ inputTokens: null, outputTokens: null }, price)).toBeNull()
   })
 
-  it('counts what the provider had in its cache as its price says, else as input', () => {
+  it('uses the cache price for cached tokens, or the input price without one', () => {
     const usage = {
       inputTokens: 1000,
       outputTokens: 0,

@@ -86,9 +86,9 @@ export async function modelNamed(name: string, env: Environment): Promise<Langua
   }
   const keys = Object.values(PROVIDERS).map(({ key }) => key)
   const others = keys.filter((key) => key !== (isServer ? 'OPENAI_API_KEY' : provider?.key))
-  const own = Object.entries(env).filter(([key]) => !others.includes(key))
+  const rest = Object.entries(env).filter(([key]) => !others.includes(key))
   const chosen = isServer ? name : name.slice(slash + 1)
-  const model = await modelFromEnvironment({ ...Object.fromEntries(own), BYREF_MODEL: chosen })
+  const model = await modelFromEnvironment({ ...Object.fromEntries(rest), BYREF_MODEL: chosen })
   return model as LanguageModel // a key or a base URL is set
 }
 

@@ -8,23 +8,23 @@ const hearers = new WeakMap<AbortSignal, Set<OnAbort>>()
  *
  * @throws the signal's reason, if the signal has already aborted
  */
-export function onAbort(signal: AbortSignal, hear: OnAbort): () => void {
+export function onAbort(signal: AbortSignal, listener: OnAbort): () => void {
   signal.throwIfAborted()
   const all = hearers.get(signal) ?? listen(signal)
-  all.add(hear)
+  all.add(listener)
   return () => {
-    all.delete(hear)
+    all.delete(listener)
   }
 }
 
 function listen(signal: AbortSignal): Set<OnAbort> {
   const all = new Set<OnAbort>()
   hearers.set(signal, all)
-  const tell = (): void => {
-    for (const hear of all) hear(signal.reason)
+  const notify = (): void => {
+    for (const listener of all) listener(signal.reason)
     all.clear()
   }
-  signal.addEventListener('abort', tell, { once: true })
+  signal.addEventListener('abort', notify, { once: true })
   return all
 }
 

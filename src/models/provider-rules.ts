@@ -85,8 +85,8 @@ const OPENAI = {
 } as const
 
 function openaiChat(modelId: string): ProviderRules {
-  const hears = /audio/.test(modelId)
-  const takes = hears ? types('audio/wav audio/mpeg', 20 * MB) : openaiTakes(modelId)
+  const acceptsAudio = /audio/.test(modelId)
+  const takes = acceptsAudio ? types('audio/wav audio/mpeg', 20 * MB) : openaiTakes(modelId)
   return { ...OPENAI, takes }
 }
 

@@ -148,12 +148,12 @@ function toolSchema({ schema, isObject, isWhole, isRequired }: YamlCommand) {
   if (!isWhole) return schema
   // Providers do not support alternative sets of parameters, so the description says what is required.
   const { required = [], ...open } = schema as { required?: readonly string[] }
-  const otherwise =
+  const fallback =
     required.length === 0 ? '' : `. Without it, these are required: ${required.join(', ')}`
   const instead = {
     type: 'object',
     asset_ref_acceptable: true,
-    description: `Instead of all others: a reference to an object with them${otherwise}`,
+    description: `Instead of all others: a reference to an object with them${fallback}`,
   }
   return { ...open, properties: { ...Object(schema.properties), [WHOLE_PARAM]: instead } }
 }

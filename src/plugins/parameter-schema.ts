@@ -87,8 +87,8 @@ export function readField(
 
 /** Removes empty values: templates have `enum: null`. */
 function withoutNull(description: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const said = ([key, value]: [string, unknown]) => value !== null || /^(default|const)$/.test(key)
-  return Object.fromEntries(Object.entries(description).filter(said))
+  const given = ([key, value]: [string, unknown]) => value !== null || /^(default|const)$/.test(key)
+  return Object.fromEntries(Object.entries(description).filter(given))
 }
 
 /** The schema of fields by their names. */

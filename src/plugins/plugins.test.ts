@@ -73,7 +73,7 @@ const replies = (messages: readonly Message[]) =>
 const contents = (messages: readonly Message[]) => replies(messages).map(({ content }) => content)
 
 describe('loadPlugin', () => {
-  it('makes tools of commands, with flags on fields and on the whole', async () => {
+  it('makes tools from commands, with flags on fields and on the whole', async () => {
     const { name, title, description, commands } = await charts()
     expect([name, title, description]).toEqual(['charts', 'Charts of tables', 'Draws and counts'])
     const tools = [...commands.values()].map(({ tool }) => tool)
@@ -153,7 +153,7 @@ describe('loadPlugin', () => {
     await expect(load).rejects.toThrow(expect.objectContaining({ code: 'config_invalid' }))
   })
 
-  it('takes the configuration of a ConCopilot component', async () => {
+  it('accepts the configuration of a ConCopilot component', async () => {
     const yaml = `
 group_id: org.example
 artifact_id: scissors
@@ -261,7 +261,7 @@ config: { name: shears, most: 8 }
     })
   })
 
-  it('takes a field that is called "type"', async () => {
+  it('accepts a field with the name "type"', async () => {
     const yaml = `
 info: { title: x }
 commands:
@@ -275,7 +275,7 @@ commands:
     })
   })
 
-  it('wants a handler for each command, and a command for each handler', async () => {
+  it('requires a handler for each command, and a command for each handler', async () => {
     await expect(loadPlugin(YAML, {})).rejects.toThrow('The command "draw" has no handler')
     const dancing = loadPlugin(YAML, { ...HANDLERS, dance: () => 1 })
     await expect(dancing).rejects.toThrow('Unknown command "dance"')
@@ -286,7 +286,7 @@ commands:
 })
 
 describe('a plugin that the model uses', () => {
-  it('is given what references lead to, for a field and for the whole parameter', async () => {
+  it('receives the values of references, for a field and for the whole parameter', async () => {
     const model = scriptedModel([
       {
         calls: [
@@ -311,7 +311,7 @@ describe('a plugin that the model uses', () => {
 })
 
 describe('a command message', () => {
-  it('is carried out without a model, and answered in the form of the reference', async () => {
+  it('runs without a model, and is answered in the format of the reference', async () => {
     const model = scriptedModel([])
     const agent = createAgent({ model, plugins: [await charts()] })
     const content = { rows: [1, 2, 3], name: 'x' }
@@ -349,7 +349,7 @@ describe('a command message', () => {
     expect(model.requests).toHaveLength(1)
   })
 
-  it('is answered with what went wrong', async () => {
+  it('is answered with the error', async () => {
     const agent = createAgent({ model: scriptedModel([]), plugins: [await charts()] })
     const messages = [
       command('ping'),
@@ -377,7 +377,7 @@ describe('a command message', () => {
     ])
   })
 
-  it('is for the model in what follows, with its reply', async () => {
+  it('is shown to the model later, with its reply', async () => {
     const model = scriptedModel(['I see.'])
     const agent = createAgent({ model, plugins: [await charts()] })
     const run = agent.run({ messages: [command('say', 'hi'), ...say('What did it say?')] })
@@ -392,7 +392,7 @@ describe('a command message', () => {
     ])
   })
 
-  it('announces its call, so that the result is joined to it', async () => {
+  it('records its call, so that the result is joined to it', async () => {
     const agent = createAgent({ model: scriptedModel([]), plugins: [await charts()] })
     const run = agent.run({ messages: [command('say', 'hi', { id: 'm' })] })
     await run.result
@@ -401,7 +401,7 @@ describe('a command message', () => {
     expect(run.messages[1]?.metadata.tool_result?.tool_call_id).toBe('command_m')
   })
 
-  it('waits for a person where its handler wants that', async () => {
+  it('waits for a person if its handler requires it', async () => {
     const asked: unknown[] = []
     const needsApproval = (param: unknown) => asked.push(param) > 0
     const plugin = await loadPlugin(YAML, {
@@ -423,7 +423,7 @@ describe('a command message', () => {
     ])
   })
 
-  it('during a run waits for one of its own, also where it was to steer', async () => {
+  it('during a run waits for a run of its own, even if it was sent to steer', async () => {
     const { promise: open, resolve } = Promise.withResolvers<void>()
     const plugin = await loadPlugin(YAML, { ...HANDLERS, say: (text) => open.then(() => text) })
     const agent = createAgent({ model: scriptedModel([]), plugins: [plugin] })
@@ -439,7 +439,7 @@ describe('a command message', () => {
     ])
   })
 
-  it('survives a crash at any point: answered once, and never done again unless that does no harm', async () => {
+  it('survives a crash at any point: it is answered once, and repeated only if it is idempotent', async () => {
     for (const idempotent of [true, false]) {
       let done = 0
       const execute = (text: unknown) => `${text} ${++done}`
@@ -475,7 +475,7 @@ describe('a command message', () => {
     }
   })
 
-  it('is answered also where its run is cancelled', async () => {
+  it('is answered even if its run is cancelled', async () => {
     const plugin = await loadPlugin(YAML, { ...HANDLERS, say: () => new Promise(() => {}) })
     const agent = createAgent({ model: scriptedModel([]), plugins: [plugin] })
     const run = agent.run({ conversation: 'c', messages: [command('say', 'x')] })

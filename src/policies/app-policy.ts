@@ -31,17 +31,17 @@ export function appPolicy(policy: Policy, name: string): Policy {
     own.before = async (call) => {
       const refuse = notMade(name)
       if (!(await guarded(refuse('looksAt'), () => looks(call.tool)))) return undefined
-      const said = await guarded(refuse('before'), () => before.call(policy, call))
-      if (said === undefined || said === null || isVerdict(said)) return said ?? undefined
-      throw invalid('call_refused', { hook: `${name}.before`, wanted: DECISION, said })
+      const value = await guarded(refuse('before'), () => before.call(policy, call))
+      if (value === undefined || value === null || isVerdict(value)) return value ?? undefined
+      throw invalid('call_refused', { hook: `${name}.before`, expected: DECISION, value })
     }
   }
   if (after) {
     own.after = async (call, outcome, item) => {
       const hook = `${name}.after`
-      const said = await guarded(failed(hook), () => after.call(policy, call, outcome, item))
-      if (said === undefined || said === null || isOutcome(said)) return said ?? undefined
-      throw invalid('tool_failed', { hook, wanted: `${OUTCOME}, or nothing`, said })
+      const value = await guarded(failed(hook), () => after.call(policy, call, outcome, item))
+      if (value === undefined || value === null || isOutcome(value)) return value ?? undefined
+      throw invalid('tool_failed', { hook, expected: `${OUTCOME}, or nothing`, value })
     }
   }
   if (aroundCall) {
@@ -50,9 +50,9 @@ export function appPolicy(policy: Policy, name: string): Policy {
       const { noted, has } = notedErrors(perform)
       const failure: Failure = (error) =>
         has(error) || execution.signal.aborted ? null : failed(hook)(error)
-      const said = await guarded(failure, () => aroundCall.call(policy, execution, noted))
-      if (isOutcome(said)) return said
-      throw invalid('tool_failed', { hook, wanted: OUTCOME, said })
+      const value = await guarded(failure, () => aroundCall.call(policy, execution, noted))
+      if (isOutcome(value)) return value
+      throw invalid('tool_failed', { hook, expected: OUTCOME, value })
     }
   }
   if (aroundStep) {
@@ -63,10 +63,10 @@ export function appPolicy(policy: Policy, name: string): Policy {
         has(error) || step.signal.aborted
           ? null
           : new ByrefError('run_failed', `${hook} failed: ${errorMessage(error)}`, { cause: error })
-      const said = await guarded(failure, () => aroundStep.call(policy, step, noted))
-      if (isPlainObject(said) && isPlainObject(said.usage) && 'finishReason' in said)
-        return said as Awaited<ReturnType<typeof perform>>
-      throw invalid('run_failed', { hook, wanted: 'what perform() resolves to', said })
+      const value = await guarded(failure, () => aroundStep.call(policy, step, noted))
+      if (isPlainObject(value) && isPlainObject(value.usage) && 'finishReason' in value)
+        return value as Awaited<ReturnType<typeof perform>>
+      throw invalid('run_failed', { hook, expected: 'what perform() resolves to', value })
     }
   }
   return own
@@ -113,28 +113,28 @@ function notedErrors<Args extends unknown[], T>(perform: (...args: Args) => Prom
 
 function invalid(
   code: 'call_refused' | 'tool_failed' | 'run_failed',
-  { hook, wanted, said }: { hook: string; wanted: string; said: unknown },
+  { hook, expected, value }: { hook: string; expected: string; value: unknown },
 ): ByrefError {
   // The model reads this: it must not contain what the hook returned.
-  const message = `${hook} must return ${wanted}. It returned ${describe(said)}`
-  if (code !== 'run_failed') warn(message, said)
+  const message = `${hook} must return ${expected}. It returned ${describe(value)}`
+  if (code !== 'run_failed') warn(message, value)
   return new ByrefError(code, message)
 }
 
-function describe(said: unknown): string {
-  if (said === null || said === undefined || typeof said === 'boolean') return String(said)
-  if (Array.isArray(said)) return 'an array'
-  return typeof said === 'object' ? 'another object' : `a ${typeof said}`
+function describe(value: unknown): string {
+  if (value === null || value === undefined || typeof value === 'boolean') return String(value)
+  if (Array.isArray(value)) return 'an array'
+  return typeof value === 'object' ? 'another object' : `a ${typeof value}`
 }
 
-function isVerdict(said: unknown): said is Verdict {
-  if (!isPlainObject(said) || !VERDICTS.some((one) => one === said.decision)) return false
-  return said.reason === undefined || typeof said.reason === 'string'
+function isVerdict(value: unknown): value is Verdict {
+  if (!isPlainObject(value) || !VERDICTS.some((one) => one === value.decision)) return false
+  return value.reason === undefined || typeof value.reason === 'string'
 }
 
-function isOutcome(said: unknown): said is CallOutcome {
-  if (!isPlainObject(said) || !Array.isArray(said.events)) return false
-  const { error } = said
-  if (error === undefined) return 'value' in said
+function isOutcome(value: unknown): value is CallOutcome {
+  if (!isPlainObject(value) || !Array.isArray(value.events)) return false
+  const { error } = value
+  if (error === undefined) return 'value' in value
   return isPlainObject(error) && typeof error.code === 'string' && typeof error.message === 'string'
 }

@@ -7,7 +7,7 @@ import { scriptedModel } from '../testing/scripted-model.ts'
 import type { Policy } from './policy.ts'
 
 describe('aroundStep and aroundCall of a policy', () => {
-  it('are around each answer and each execution, and hear what it came to', async () => {
+  it('run around each answer and each execution, and receive the outcome', async () => {
     const heard: unknown[][] = []
     const around: Policy = {
       async aroundStep({ conversation, run, messages, model }, perform) {
@@ -41,7 +41,7 @@ describe('aroundStep and aroundCall of a policy', () => {
     ])
   })
 
-  it('count as the work when they throw', async () => {
+  it('fail like the work if they throw', async () => {
     const model = scriptedModel(['never asked'])
     const aroundStep = () => Promise.reject(new Error('no way around'))
     const { result } = createAgent({ model, policies: [{ aroundStep }] }).run({
@@ -75,7 +75,7 @@ describe('before and after of a policy', () => {
     return metadata?.tool_result?.error ?? content
   }
 
-  it('lets a call through, refuses it with its reason, or asks a person', async () => {
+  it('allows a call, rejects it with a reason, or asks a person', async () => {
     expect(await resultOf({ before: () => undefined })).toEqual({ value: 7 })
     expect(await resultOf({ before: () => ({ decision: 'allow' }) })).toEqual({ value: 7 })
     const refusing: Policy = { before: () => ({ decision: 'refuse', reason: 'not on Sundays' }) }
@@ -88,7 +88,7 @@ describe('before and after of a policy', () => {
     expect(await resultOf(asking, false)).toMatchObject({ code: 'approval_denied' })
   })
 
-  it('sees what would run, and looks only at the tools that it names', async () => {
+  it('sees what would run, and only for the tools that it names', async () => {
     const seen: unknown[] = []
     const policy = (id: string): Policy => ({
       looksAt: (tool) => tool.id === id,
@@ -102,14 +102,14 @@ describe('before and after of a policy', () => {
     expect(seen).toEqual([['echo', [{ value: 7 }]]])
   })
 
-  it('logs another outcome in place of the tool’s', async () => {
+  it('can replace the outcome of a tool in the log', async () => {
     const policy: Policy = {
       after: (_, { value, events }) => ({ value: { checked: value as never }, events }),
     }
     expect(await resultOf(policy)).toEqual({ checked: { value: 7 } })
   })
 
-  it('fails the call, and not the run, where a hook throws, and tells only the developer why', async () => {
+  it('fails the call, and not the run, if a hook throws, and tells only the developer why', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     const broken = (): never => {
       throw new Error('the password of the database is wrong')
@@ -135,14 +135,14 @@ describe('before and after of a policy', () => {
     warn.mockRestore()
   })
 
-  it('keeps a ByrefError of a hook, which is for the model', async () => {
+  it('keeps a ByrefError of a hook, which the model may read', async () => {
     const before = () => {
       throw new ByrefError('call_refused', 'Only on Sundays')
     }
     expect(await resultOf({ before })).toEqual({ code: 'call_refused', message: 'Only on Sundays' })
   })
 
-  it('fails the call where a hook returns what it may not', async () => {
+  it('fails the call if a hook returns an invalid value', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
     for (const said of [false, true, 'refuse', 0, [], {}, { decision: 'maybe' }])
       expect(await resultOf({ before: () => said } as never)).toMatchObject({
@@ -163,7 +163,7 @@ describe('before and after of a policy', () => {
     warn.mockRestore()
   })
 
-  it('fails the run where aroundStep returns what it may not', async () => {
+  it('fails the run if aroundStep returns an invalid value', async () => {
     const model = scriptedModel(['Hello'])
     const policies = [
       {},

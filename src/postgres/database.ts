@@ -64,10 +64,10 @@ export class Database {
 
   /** Commits the work, or rolls it back where it throws. */
   readonly transaction = <T>(work: (query: Query) => Promise<T>): Promise<T> =>
-    this.#withClient(async (query, spoiled) => {
+    this.#withClient(async (query, broken) => {
       await query('BEGIN')
       // A connection with an open transaction must not return to the pool: the next user's work would never be committed.
-      spoiled.yes = true
+      broken.yes = true
       let value: T
       try {
         value = await work(query)
@@ -76,11 +76,11 @@ export class Database {
           () => true,
           () => false,
         )
-        spoiled.yes = !isOver
+        broken.yes = !isOver
         throw error
       }
       await query('COMMIT')
-      spoiled.yes = false
+      broken.yes = false
       return value
     })
 
@@ -123,21 +123,21 @@ export class Database {
     return this.#closing
   }
 
-  async #withClient<T>(work: (query: Query, spoiled: { yes: boolean }) => Promise<T>): Promise<T> {
-    const spoiled = { yes: false }
+  async #withClient<T>(work: (query: Query, broken: { yes: boolean }) => Promise<T>): Promise<T> {
+    const broken = { yes: false }
     const pool = await this.#pool.open()
     const client = await pool.connect().catch((error) => {
       throw databaseError(error, this.#owner)
     })
     try {
-      return await work(this.#queryOn(client, spoiled), spoiled)
+      return await work(this.#queryOn(client, broken), broken)
     } finally {
       // The pool itself drops a connection that died between two statements.
-      client.release(spoiled.yes)
+      client.release(broken.yes)
     }
   }
 
-  #queryOn(client: ClientBase, spoiled: { yes: boolean }): Query {
+  #queryOn(client: ClientBase, broken: { yes: boolean }): Query {
     return async (text, values) => {
       try {
         const statement = values ? this.#statementOf(text) : { text: this.#qualified(text) }
@@ -145,7 +145,7 @@ export class Database {
         const { rows, rowCount } = await client.query(config)
         return { rows, rowCount: rowCount ?? 0 }
       } catch (error) {
-        if (endsConnection(error)) spoiled.yes = true
+        if (endsConnection(error)) broken.yes = true
         throw databaseError(error, this.#owner)
       }
     }

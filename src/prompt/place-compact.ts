@@ -63,10 +63,10 @@ export function placeCompact(
 
 /** Returns the texts that replace the messages which are left out. */
 function leftOut(messages: readonly Message[], summary: Compaction['summary']): TextPart[] {
-  const told = summary?.messages ?? 0
-  const rest = countShown(messages) - told
+  const count = summary?.messages ?? 0
+  const rest = countShown(messages) - count
   const lines = [
-    ...(summary ? [`[Summary of ${told} earlier messages]\n${escapeBlocks(summary.text)}`] : []),
+    ...(summary ? [`[Summary of ${count} earlier messages]\n${escapeBlocks(summary.text)}`] : []),
     ...(rest > 0 ? [`[${rest} ${summary ? 'more' : 'earlier messages'} are left out]`] : []),
   ]
   return lines.map((text): TextPart => ({ type: 'text', text }))

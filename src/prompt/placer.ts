@@ -330,10 +330,10 @@ function assistantItem(message: Message): AssistantItem {
   const made = attachments.map(({ kind, assetRef, fileName }) =>
     marker({ kind, ref: assetRef, fileName }),
   )
-  const said = [textOf(message), ...made].filter(Boolean).join('\n')
-  const thoughts = reasoning.map((thought): ReasoningPart => ({ type: 'reasoning', ...thought }))
-  const text: TextPart[] = said ? [{ type: 'text', text: said }] : []
-  return { type: 'assistant', parts: [...thoughts, ...text], calls }
+  const shown = [textOf(message), ...made].filter(Boolean).join('\n')
+  const texts = reasoning.map((thought): ReasoningPart => ({ type: 'reasoning', ...thought }))
+  const text: TextPart[] = shown ? [{ type: 'text', text: shown }] : []
+  return { type: 'assistant', parts: [...texts, ...text], calls }
 }
 
 function textOf({ content }: Message): string {

@@ -139,15 +139,15 @@ function mediaWithin(
   const asked = Math.max(0, state.messages.findLastIndex(isAsked))
   const current = { ...state, messages: state.messages.slice(asked), assetsAfter: [] }
   const named = trialOf({ state: current, board }, transcript, null).items.flatMap(mediaOfItem)
-  const own = new Set(named.map(({ ref }) => ref)).size
+  const distinct = new Set(named.map(({ ref }) => ref)).size
   const refs = [...new Set(all.toReversed().map(({ ref }) => ref))].filter((ref) => !gone.has(ref))
   const bytesOf = new Map(all.map((part) => [part.ref, bytesSent(part)]))
   // If new bodies fill the budget, leave room for the next ones.
-  const share = own > budget.mediaParts ? 0.75 : 1
+  const share = distinct > budget.mediaParts ? 0.75 : 1
   const kept: string[] = []
   let bytes = 0
   for (const ref of refs) {
-    const part = kept.length < own ? share : 0.5
+    const part = kept.length < distinct ? share : 0.5
     bytes += bytesOf.get(ref) ?? 0
     if (kept.length + 1 > budget.mediaParts * part || bytes > budget.mediaBytes * part) break
     kept.push(ref)

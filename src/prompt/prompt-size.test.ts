@@ -32,7 +32,7 @@ function tokensAfter(...more: ConversationEvent[]): number {
 }
 
 describe('promptTokens', () => {
-  it('goes by what the provider counted last, until that is deleted', () => {
+  it('uses the last count of the provider, until that message is deleted', () => {
     expect(tokensAfter()).toBeGreaterThan(50_000)
     expect(tokensAfter(said('b', 'user', 'More?'))).toBeGreaterThan(50_000)
     expect(tokensAfter({ type: 'MESSAGE_DELETED', messageId: 'long' })).toBeLessThan(100)

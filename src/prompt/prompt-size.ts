@@ -19,14 +19,14 @@ export function promptTokens(
   { messages, runs, compaction, deletion }: SizedState,
   pending: readonly Message[] = [],
 ): number {
-  const coming = tokensOf(pending)
-  const estimated = transcript.shown.tokens + tokensOf(messages.slice(transcript.messages)) + coming
+  const queued = tokensOf(pending)
+  const estimated = transcript.shown.tokens + tokensOf(messages.slice(transcript.messages)) + queued
   const step = lastStep(runs)
   const { inputTokens, outputTokens } = step?.usage ?? {}
   // A count from before a compaction or a deletion is outdated.
   const isOld = [compaction, deletion].some((one) => one && one.afterStep === step?.messageId)
   if (!step || !inputTokens || isOld) return estimated
-  const since = tokensOf(sinceStep(messages, step)) + coming
+  const since = tokensOf(sinceStep(messages, step)) + queued
   // Use at least half of the estimate, in case the provider counts something else.
   return Math.max(inputTokens + (outputTokens ?? 0) + since, estimated / 2)
 }

@@ -3,7 +3,7 @@ import type { ConversationState } from '../core/events/conversation-state.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { Labels } from '../core/labels/labels.ts'
-import { isRedacted, redactValue, standIn } from '../core/labels/redact-value.ts'
+import { isRedacted, placeholder, redactValue } from '../core/labels/redact-value.ts'
 import { partType } from '../core/messages/canonical-part.ts'
 import { isData } from '../core/messages/data-block.ts'
 import type { DataBlock, Message } from '../core/messages/message.ts'
@@ -137,8 +137,8 @@ function redactMessage(message: Message, scope: RedactionScope): Message {
   const { id, timestamp, message_type } = message
   const sender = namelessSender(message)
   const plain = { id, sender, message_type, timestamp, content_type: 'text/plain' }
-  const said = `[Not shown: ${standIn(message.content)}]`
-  if (sender.participant_role !== 'assistant') return { ...plain, content: said, metadata: {} }
+  const text = `[Not shown: ${placeholder(message.content)}]`
+  if (sender.participant_role !== 'assistant') return { ...plain, content: text, metadata: {} }
   const { options } = scope
   const calls = readMetadata(message).calls.map(({ id, name }) => {
     return { id, name: options.hasTool(name) ? name : 'unknown_tool', arguments: {} }
@@ -146,7 +146,7 @@ function redactMessage(message: Message, scope: RedactionScope): Message {
   return {
     ...plain,
     sender,
-    content: said,
+    content: text,
     metadata: calls.length > 0 ? { tool_calls: calls } : {},
   }
 }
@@ -184,8 +184,8 @@ function redactResult(message: Message, { labels, options, number }: RedactionSc
   const json = { ...message, content_type: 'application/json' }
   if (error) {
     const reason = `the call failed; why is not shown, since it is not trusted: ${name}.message`
-    const told = { code: 'tool_failed', message: reason }
-    return { ...json, content: null, metadata: { tool_result: { ...kept, error: told } } }
+    const failure = { code: 'tool_failed', message: reason }
+    return { ...json, content: null, metadata: { tool_result: { ...kept, error: failure } } }
   }
   const metadata = { tool_result: kept }
   const inside = valueIn(message)
@@ -194,7 +194,7 @@ function redactResult(message: Message, { labels, options, number }: RedactionSc
   if (!isWhole) return { ...json, content: { [name]: redactValue(inside, tree) }, metadata }
   const tool = message.sender.participant_id
   const shape = options.shapeOf(tool)
-  const text = `${name} = ${standIn(inside)}${shape === null ? '' : `, which holds ${shape}`}`
+  const text = `${name} = ${placeholder(inside)}${shape === null ? '' : `, which holds ${shape}`}`
   return { ...message, content_type: 'text/plain', content: text, metadata }
 }
 

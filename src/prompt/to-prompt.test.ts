@@ -30,7 +30,7 @@ const result = (
 })
 
 describe('itemMessages', () => {
-  it('gives thoughts and calls back as their provider wants them', () => {
+  it('returns reasoning and calls in the format of their provider', () => {
     const signed = { anthropic: { signature: 's' } }
     const item: ResolvedItem = {
       type: 'assistant',
@@ -54,7 +54,7 @@ describe('itemMessages', () => {
     expect(itemMessages({ type: 'assistant', parts: [], calls: [] }, openai)).toEqual([])
   })
 
-  it('puts media into a result where the provider allows it, else behind the results', () => {
+  it('puts media into a result if the provider allows it, otherwise after the results', () => {
     const options = { providerOptions: { openai: { imageDetail: 'low' } } }
     const file = { type: 'file', mediaType: 'image/png', data: png.data }
     const note = { type: 'text', text: '[a note]' } as const
@@ -92,14 +92,14 @@ describe('itemMessages', () => {
     expect(behind?.role).toBe('user')
   })
 
-  it('lets the system speak in between where that is possible, else under a heading', () => {
+  it('adds system messages in between if possible, otherwise under a heading', () => {
     const item: ResolvedItem = { type: 'system', text: 'Be quick.' }
     expect(itemMessages(item, openai)).toEqual([{ role: 'system', content: 'Be quick.' }])
     const content = [{ type: 'text', text: '[Message from the system]\nBe quick.' }]
     expect(itemMessages(item, claude)).toEqual([{ role: 'user', content }])
   })
 
-  it('tells no detail that a provider does not know', () => {
+  it('omits details that a provider does not know', () => {
     const item = (detail: string): ResolvedItem => ({ type: 'user', parts: [{ ...png, detail }] })
     expect(JSON.stringify(itemMessages(item('auto'), openai))).toContain('imageDetail')
     expect(JSON.stringify(itemMessages(item('very'), openai))).not.toContain('imageDetail')
@@ -113,7 +113,7 @@ describe('itemMessages', () => {
 describe('toPrompt', () => {
   const items = [said('a'), answer('b'), said('c'), answer('d'), result([])]
 
-  it('marks what the cache is to keep, and never what is made anew', () => {
+  it('marks what the cache should keep, and never what changes', () => {
     const prompt = toPrompt(items, { system: 'S', capabilities: claude, tail: [said('tail')] })
     const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } }
     expect(prompt.map(({ role, providerOptions }) => [role, providerOptions])).toEqual([
@@ -130,7 +130,7 @@ describe('toPrompt', () => {
     expect([system?.providerOptions, first?.providerOptions]).toEqual([point, point])
   })
 
-  it('changes no message that is kept for the next prompt', () => {
+  it('does not change messages that are kept for the next prompt', () => {
     const messages = items.flatMap((item) => itemMessages(item, claude))
     const before = structuredClone(messages)
     const prompt = framedPrompt(messages, { system: '', capabilities: claude })
@@ -140,7 +140,7 @@ describe('toPrompt', () => {
     expect(framedPrompt(unmarked, { system: '', capabilities: openai })).toEqual(unmarked)
   })
 
-  it('is marked by the application’s own word for models that are not known', async () => {
+  it('uses the setting of the application for unknown models', async () => {
     const capabilities = await of('gateway', 'x', { cacheMarks: 'anthropic', systemAnywhere: true })
     const [message] = toPrompt([{ type: 'system', text: 'x' }], { system: '', capabilities })
     expect(message).toMatchObject({ role: 'system', providerOptions: { anthropic: {} } })

@@ -86,7 +86,7 @@ function assistantMessages({
   parts,
   calls,
 }: Extract<ResolvedItem, { type: 'assistant' }>): LanguageModelV4Message[] {
-  const said = parts
+  const shown = parts
     .filter(({ type, text }) => type === 'reasoning' || text !== '')
     .map((part) =>
       part.type === 'reasoning'
@@ -100,7 +100,7 @@ function assistantMessages({
     input: call.arguments,
     ...providerOptions(call),
   }))
-  const content = [...said, ...called]
+  const content = [...shown, ...called]
   return content.length > 0 ? [{ role: 'assistant', content }] : []
 }
 
@@ -217,8 +217,8 @@ function outputOf(
       return { type: isError ? 'error-text' : 'text', value: output.value }
     return { type: isError ? 'error-json' : 'json', value: output.value }
   }
-  const said = output.type === 'text' ? output.value : JSON.stringify(output.value)
-  const text = [said, ...notes].join('\n')
+  const shown = output.type === 'text' ? output.value : JSON.stringify(output.value)
+  const text = [shown, ...notes].join('\n')
   if (files.length === 0) return { type: isError ? 'error-text' : 'text', value: text }
   return { type: 'content', value: [{ type: 'text', text }, ...files] }
 }

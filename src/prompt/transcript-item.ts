@@ -118,15 +118,15 @@ export function itemTokens(item: TranscriptItem): number {
     case 'user':
       return item.parts.reduce((sum, part) => sum + partTokens(part), 0)
     case 'assistant': {
-      const said = item.parts.reduce((sum, { text }) => sum + estimateTokens(text), 0)
+      const tokens = item.parts.reduce((sum, { text }) => sum + estimateTokens(text), 0)
       const called = item.calls.map(({ name, arguments: args }) => ({ name, args }))
-      return said + (called.length > 0 ? jsonTokens(called) : 0)
+      return tokens + (called.length > 0 ? jsonTokens(called) : 0)
     }
     case 'results':
       return item.results.reduce((sum, { output, media }) => {
         const { value } = output
-        const said = typeof value === 'string' ? estimateTokens(value) : jsonTokens(value)
-        return sum + said + media.reduce((all, part) => all + partTokens(part), 0)
+        const tokens = typeof value === 'string' ? estimateTokens(value) : jsonTokens(value)
+        return sum + tokens + media.reduce((all, part) => all + partTokens(part), 0)
       }, 0)
   }
 }

@@ -5,7 +5,7 @@ import { operationsOf } from './fixtures/open-api.ts'
 
 const RANK: Role[] = ['reader', 'member', 'owner']
 
-describe('who may what', () => {
+describe('access by role', () => {
   const api = openApi(['Hello!'], { auth: { secret: SECRET }, limits: { requestsPerMinute: 1e6 } })
   const operations = operationsOf(api.server.openApi as Record<string, unknown>)
   const ids: Record<string, string> = {}
@@ -47,7 +47,7 @@ describe('who may what', () => {
     return answer.status
   }
 
-  it('knows routes for each role', () => {
+  it('covers the routes of each role', () => {
     expect(operations.length).toBeGreaterThan(30)
     expect(new Set(operations.map(({ role }) => role))).toEqual(new Set([null, ...RANK]))
   })
@@ -78,7 +78,7 @@ describe('who may what', () => {
 describe('tokens', () => {
   const api = openApi([], { auth: { secret: SECRET } })
 
-  it('are needed, of this server, and within their time', async () => {
+  it('are required, for this server, and within their time', async () => {
     const path = '/api/conversations'
     const cases: [string | undefined, number][] = [
       [undefined, 401],
@@ -95,13 +95,13 @@ describe('tokens', () => {
     expect(refused.headers.get('www-authenticate')).toBe('Bearer realm="byref"')
   })
 
-  it('without signature are refused', async () => {
+  it('without a signature are rejected', async () => {
     const [, payload] = (await token('owner')).split('.')
     const head = Buffer.from('{"alg":"none"}').toString('base64url')
     expect((await api.ask('/api/conversations', { token: `${head}.${payload}.` })).status).toBe(401)
   })
 
-  it('show each namespace its own', async () => {
+  it('give each namespace its own conversations', async () => {
     const make = async (namespace: string | null) => {
       const made = await api.askJson<{ id: string }>('/api/conversations', {
         ...{ method: 'POST', json: {}, token: await token('member', namespace) },
@@ -125,7 +125,7 @@ describe('tokens', () => {
     })
   })
 
-  it('become a cookie that scripts do not see', async () => {
+  it('become a cookie that scripts cannot read', async () => {
     const bearer = await token('reader')
     const answer = await api.ask('/api/session', { method: 'POST', json: { token: bearer } })
     const cookie = answer.headers.get('set-cookie') ?? ''
@@ -136,7 +136,7 @@ describe('tokens', () => {
     expect(wrong.status).toBe(401)
   })
 
-  it('are counted: too many requests are refused for a while', async () => {
+  it('are counted: too many requests are rejected for a while', async () => {
     const few = openApi([], { auth: { secret: SECRET }, limits: { requestsPerMinute: 3 } })
     const mine = await token('reader', 'mine')
     const statuses: number[] = []
@@ -149,7 +149,7 @@ describe('tokens', () => {
   })
 })
 
-describe('signed addresses of assets', () => {
+describe('signed URLs of assets', () => {
   const api = openApi([], { auth: { secret: SECRET } })
 
   it('open that asset, that field, for that time, and nothing else', async () => {
@@ -175,7 +175,7 @@ describe('signed addresses of assets', () => {
     expect(await (await api.ask(field.url)).json()).toBe('one')
   })
 
-  it('are refused by a server with tokens and without a secret', async () => {
+  it('are rejected by a server with tokens and without a secret', async () => {
     const verify = async () => ({ subject: 'ada', namespace: null, role: 'owner' }) as const
     const failures: unknown[] = []
     const log = { info() {}, error: (failure: unknown) => void failures.push(failure) }

@@ -37,7 +37,7 @@ function open() {
 }
 
 describe('several agents', () => {
-  it('each go on with their own conversations, whatever is asked of these', async () => {
+  it('continue their own conversations, whatever is requested', async () => {
     const { askJson, ask, state, idle } = open()
     const { id } = await askJson<{ id: string }>('/api/conversations', post({}))
     const at = `/api/conversations/${id}`
@@ -87,7 +87,7 @@ describe('several agents', () => {
     })
   })
 
-  it('cancel their own runs, and leave others to whom they are', async () => {
+  it('cancel their own runs, and leave the runs of others', async () => {
     const { askJson, log, measure, state, idle } = open()
     const { id } = await askJson<{ id: string }>('/api/conversations', post({}))
     const at = `/api/conversations/${id}`
@@ -119,7 +119,7 @@ describe('several agents', () => {
     expect(() => agent('a b')).toThrow(expect.objectContaining({ code: 'config_invalid' }))
   })
 
-  it('that are one go on with what others left', async () => {
+  it('continue runs of others if the server has only one agent', async () => {
     const log = createMemoryLog()
     const left = createAgent({ name: 'old', log, model: scriptedModel(['first']) })
     await left.run({ conversation: 'c', messages: [{ role: 'user', content: 'a' }] }).result

@@ -35,7 +35,7 @@ const get = (path: string, headers: Record<string, string> = {}) =>
 const AS_PAGE = { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' }
 
 describe('appFiles', () => {
-  it('gives the files of the app, those named by their content for good', async () => {
+  it('returns the files of the app, and those with a hash in their name are immutable', async () => {
     for (const [name, text] of Object.entries(files)) {
       if (/^\.(env|git)/.test(name)) continue
       expect([name, await (await get(`/${name === 'index.html' ? '' : name}`)).text()]).toEqual([
@@ -54,7 +54,7 @@ describe('appFiles', () => {
     }
   })
 
-  it('gives its page for every address in it, also of fields with a dot, under a policy', async () => {
+  it('returns its page for every URL in it, also for fields with a dot, with a policy', async () => {
     for (const path of [
       '/',
       '/c/x.y',
@@ -68,20 +68,20 @@ describe('appFiles', () => {
     }
   })
 
-  it('gives no page where a file was asked for', async () => {
+  it('does not return a page for the URL of a file', async () => {
     for (const path of ['/assets/main-00000000.js', '/samples/none.json', '/none.js', '/a/b.png']) {
       expect([path, (await get(path)).status]).toEqual([path, 404])
     }
     expect(await (await get('/assets/a1')).text()).toBe(PAGE)
   })
 
-  it('gives no hidden files, and none outside of its folder', async () => {
+  it('does not return hidden files, or files outside its folder', async () => {
     for (const path of ['/.env', '/.git/config', '/..%2fsecret.txt', '/%2e%2e/secret.txt']) {
       expect(await (await get(path, AS_PAGE)).text()).toBe(PAGE)
     }
   })
 
-  it('says how the app is built where it is not', async () => {
+  it('explains how to build the app if it is not built', async () => {
     const answer = await appFiles(join(folder, 'nowhere')).request('/')
     expect([answer.status, await answer.text()]).toEqual([
       404,

@@ -27,7 +27,7 @@ async function beginning(answer: Response): Promise<string> {
 }
 
 describe('conversations', () => {
-  it('are named, found, listed by pages and removed', async () => {
+  it('can be named, found, listed by pages and removed', async () => {
     const api = openApi()
     const { ask, askJson } = api
     for (const title of ['Rain in Oslo', 'Snow', 'Rain in Bergen']) {
@@ -57,7 +57,7 @@ describe('conversations', () => {
     expect((await ask(path, { method: 'DELETE' })).status).toBe(404)
   })
 
-  it('are made once, however often a request is tried', async () => {
+  it('are created once, however often a request is repeated', async () => {
     const { ask, askJson } = openApi()
     const once = { ...post({}), headers: { 'idempotency-key': 'k1' } }
     const first = await askJson<{ id: string }>('/api/conversations', once)
@@ -125,7 +125,7 @@ describe('conversations', () => {
     expect(broken.status).toBe(400)
   })
 
-  it('are listed as they are, whatever was listed before', async () => {
+  it('are listed with their current state, whatever was listed before', async () => {
     const api = openApi()
     const ids = async () => {
       const page = await api.askJson<{ conversations: { id: string }[] }>('/api/conversations')
@@ -158,7 +158,7 @@ describe('conversations', () => {
 })
 
 describe('messages', () => {
-  it('come by pages both ways, in order, also while others are written', async () => {
+  it('are returned by pages in both directions, in order, even during writes', async () => {
     const api = openApi()
     const id = await conversation(api)
     const write = (from: number, to: number) =>
@@ -196,7 +196,7 @@ describe('messages', () => {
     expect((await api.ask(`${at}?before=3&after=1`)).status).toBe(400)
   })
 
-  it('are taken in every form', async () => {
+  it('are accepted in every form', async () => {
     const api = openApi(['ok'])
     const id = await conversation(api)
     const messages = [
@@ -221,7 +221,7 @@ describe('messages', () => {
     expect(data).toMatchObject({ entries: [{ kind: 'state', data: { total: 3 } }] })
   })
 
-  it('are taken once: an id that is there is refused, a request that is tried again is not', async () => {
+  it('are accepted once: an existing id is rejected, but a repeated request is not', async () => {
     const api = openApi(['one', 'two'])
     const id = await conversation(api)
     const at = `/api/conversations/${id}/messages`
@@ -244,7 +244,7 @@ describe('messages', () => {
     expect(page.messages).toHaveLength(4)
   })
 
-  it('are said again in a fork, edited or not', async () => {
+  it('are sent again in a fork, edited or not', async () => {
     const api = openApi(['one', 'two', 'three'])
     const id = await conversation(api)
     const said = await api.askJson<{ messageId: string }>(
@@ -274,7 +274,7 @@ describe('messages', () => {
 describe('a message that is deleted', () => {
   const deletion = { method: 'DELETE' } as const
 
-  it('is gone, with its debug data, from every answer but the log', async () => {
+  it('is removed, with its debug data, from every response except the log', async () => {
     const api = openApi(['the answer', 'more'])
     const id = await conversation(api)
     const at = `/api/conversations/${id}/messages`
@@ -311,7 +311,7 @@ describe('a message that is deleted', () => {
     expect((await api.askJson<Page>(at)).messages).toHaveLength(3)
   })
 
-  it('is refused during a run, and where there is none', async () => {
+  it('is rejected during a run, and if it does not exist', async () => {
     const api = openApi()
     const id = await conversation(api)
     const at = `/api/conversations/${id}/messages`
@@ -327,7 +327,7 @@ describe('a message that is deleted', () => {
     })
   })
 
-  it('leaves pages whole, both ways, and cursors true', async () => {
+  it('keeps pages full, in both directions, and cursors valid', async () => {
     const api = openApi()
     const id = await conversation(api)
     const texts = Array.from({ length: 1201 }, (_, n) => `m${n}`)
@@ -369,7 +369,7 @@ describe('a message that is deleted', () => {
     expect(next.messages[0]?.message.content).toBe('m100')
   })
 
-  it('takes its data from the board, with what leaned on them', async () => {
+  it('removes its data from the board, with what depends on it', async () => {
     const api = openApi()
     const id = await conversation(api)
     const at = `/api/conversations/${id}/data`
@@ -386,7 +386,7 @@ describe('a message that is deleted', () => {
 })
 
 describe('data', () => {
-  it('are those that the agent sees: what breaks its schema is not among them', async () => {
+  it('are those that the agent sees, without invalid data', async () => {
     const api = openApi()
     const id = await conversation(api)
     const schema = { type: 'object', properties: { n: { type: 'number' } } }

@@ -89,7 +89,7 @@ async function readStream(
 }
 
 describe('createServer', () => {
-  it('runs what a person says and shows it as pages of events', async () => {
+  it('answers a message and returns it as pages of events', async () => {
     const { get, post, conversation, records } = open(['Hello!'])
     const id = await conversation()
     const sent = await post(`/api/conversations/${id}/messages`, { content: 'Hi' })
@@ -108,7 +108,7 @@ describe('createServer', () => {
     expect(list).toMatchObject({ conversations: [{ id, title: 'Hi', status: 'idle' }] })
   })
 
-  it('streams the log and then what happens, each durable event once and in order', async () => {
+  it('streams the log and then live events, each durable event once and in order', async () => {
     const { get, post, conversation, records } = open([
       'one',
       'A longer answer to stream. '.repeat(9),
@@ -144,7 +144,7 @@ describe('createServer', () => {
     expect(rest.map(({ record }) => record)).toEqual(all.slice(-1))
   })
 
-  it('streams what another writer adds to the same log, with what is said here, once and in order', async ({
+  it('streams what another writer adds to the same log, with local events, once and in order', async ({
     onTestFinished,
   }) => {
     const folder = mkdtempSync(join(tmpdir(), 'byref-server-'))
@@ -186,7 +186,7 @@ describe('createServer', () => {
     expect((await get(`/api/conversations/${id}/stream`)).status).toBe(404)
   })
 
-  it('gives a late watcher the text so far', async () => {
+  it('gives a late client the text so far', async () => {
     const gate = Promise.withResolvers<void>()
     const wait = defineTool({
       id: 'wait',
@@ -218,7 +218,7 @@ describe('createServer', () => {
     expect(texts.join('')).toBe('Half of itDone.')
   })
 
-  it('refuses a second run, and cancels the first', async () => {
+  it('rejects a second run, and cancels the first', async () => {
     const never = defineTool({
       id: 'never',
       description: '',
@@ -246,7 +246,7 @@ describe('createServer', () => {
     })
   })
 
-  it('lets a message wait for a run of its own, or join the one that is under way', async () => {
+  it('queues a message for a run of its own, or adds it to the active run', async () => {
     const gate = Promise.withResolvers<string>()
     const wait = defineTool({
       id: 'wait',
@@ -280,7 +280,7 @@ describe('createServer', () => {
     expect(list).toMatchObject({ conversations: [{ status: 'idle' }] })
   })
 
-  it('takes the answer about a call that waits for a person, once', async () => {
+  it('accepts the answer about a waiting call, once', async () => {
     const ran: unknown[] = []
     const pay = defineTool({
       id: 'pay',
@@ -318,7 +318,7 @@ describe('createServer', () => {
     expect(await errorOf(none)).toEqual({ status: 404, code: 'conversation_not_found' })
   })
 
-  it('goes on with a run that another agent left', async () => {
+  it('continues a run that another agent left', async () => {
     const log = createMemoryLog()
     const first = createAgent({ model: scriptedModel([() => new Promise(() => {}) as never]), log })
     const { id: runId, conversation: id } = await first.start({
@@ -335,7 +335,7 @@ describe('createServer', () => {
     expect(await again.json()).toEqual({ resumed: false })
   })
 
-  it('keeps debug data out of events and gives them when asked', async () => {
+  it('keeps debug data out of events and returns them on request', async () => {
     const { get, post, conversation, records } = open(['Hello!'])
     const id = await conversation()
     await post(`/api/conversations/${id}/messages`, { content: 'Hi' })
@@ -352,7 +352,7 @@ describe('createServer', () => {
     expect(await errorOf(none)).toEqual({ status: 404, code: 'message_not_found' })
   })
 
-  it('takes a table and gives its parts', async () => {
+  it('accepts a table and returns parts of it', async () => {
     const { get, upload } = open()
     const response = await upload(
       'rain.csv',
@@ -379,7 +379,7 @@ describe('createServer', () => {
     })
   })
 
-  it('says what is wrong with a broken table', async () => {
+  it('reports errors in a broken table', async () => {
     const { upload } = open()
     const response = await upload('broken.csv', 'a,b\n1,2\n"unclosed,3\n', 'text/csv')
     const { error } = (await response.clone().json()) as { error: { asset: { ref: string } } }
@@ -387,7 +387,7 @@ describe('createServer', () => {
     expect(error.asset).toMatchObject({ name: 'broken.csv', ref: expect.stringMatching(/^asset:/) })
   })
 
-  it('gives fields of structured assets: values as JSON, bytes as they are', async () => {
+  it('returns fields of structured assets: values as JSON, bytes unchanged', async () => {
     const { agent, get } = open()
     const image = new Uint8Array(PNG)
     const content = { text: 'rain', n: 5n, map: new Map([['a', 1]]), image }
@@ -425,7 +425,7 @@ describe('createServer', () => {
     expect(names.sort()).toEqual(['0.txt', '1.txt', '2.txt', '3.txt', '4.txt'])
   })
 
-  it('answers every wrong request with a code', async () => {
+  it('answers every invalid request with a code', async () => {
     const { get, post, conversation } = open()
     const id = await conversation()
     const at = `/api/conversations/${id}`
@@ -461,7 +461,7 @@ describe('createServer', () => {
     }
   })
 
-  it('does not answer pages of other sites', async () => {
+  it('rejects pages of other sites', async () => {
     const { get, post } = open()
     const rebound = new Request('http://evil.example:4114/api/conversations')
     const { agent } = open()

@@ -51,7 +51,7 @@ describe('ranges', () => {
     }
   })
 
-  it('that are none, several, or of another unit are the whole', async () => {
+  it('that are invalid, multiple or in another unit return the whole body', async () => {
     const { get } = await withFile('a.txt', TEXT, 'text/plain')
     for (const range of [
       'bytes=0-1,5-6',
@@ -67,7 +67,7 @@ describe('ranges', () => {
     }
   })
 
-  it('that lie outside are refused with the size', async () => {
+  it('outside the body are rejected with its size', async () => {
     const { get } = await withFile('a.txt', 'text', 'text/plain')
     const { get: ofNothing } = await withFile('empty.bin', new Uint8Array(0), 'application/x-any')
     for (const range of ['bytes=4-', 'bytes=99-100', 'bytes=-0']) {
@@ -79,7 +79,7 @@ describe('ranges', () => {
     expect(await (await ofNothing()).text()).toBe('')
   })
 
-  it('hold for the body that was asked for, else all of it comes (If-Range)', async () => {
+  it('apply to the body that was requested, otherwise the whole is sent (If-Range)', async () => {
     const { get, etag } = await withFile('a.txt', TEXT, 'text/plain')
     const cases: [string, number][] = [
       [etag, 206],
@@ -99,8 +99,8 @@ describe('ranges', () => {
   })
 })
 
-describe('what is known of a body', () => {
-  it.each(['HEAD', 'GET'])('comes with %s', async (method) => {
+describe('the metadata of a body', () => {
+  it.each(['HEAD', 'GET'])('is sent with %s', async (method) => {
     const { get, etag } = await withFile('a.bin', LARGE, 'application/x-any')
     const whole = await get({}, method)
     expect(Object.fromEntries(whole.headers)).toMatchObject({
@@ -129,7 +129,7 @@ describe('what is known of a body', () => {
 describe('compression', () => {
   const gzip = { 'accept-encoding': 'gzip, br' }
 
-  it('makes text smaller for who takes it, under a weak tag', async () => {
+  it('makes text smaller for clients that accept it, under a weak ETag', async () => {
     const { get, etag } = await withFile('a.txt', TEXT, 'text/plain')
     const answer = await get(gzip)
     const bytes = Buffer.from(await answer.arrayBuffer())
@@ -154,7 +154,7 @@ describe('compression', () => {
     }
   })
 
-  it('leaves alone what is a range, too small, a picture, or bytes', async () => {
+  it('skips ranges, small bodies, pictures and bytes', async () => {
     const { get } = await withFile('a.txt', TEXT, 'text/plain')
     const ranged = await get({ ...gzip, range: 'bytes=0-1999' })
     expect([ranged.status, ranged.headers.get('content-encoding')]).toEqual([206, null])
@@ -171,7 +171,7 @@ describe('compression', () => {
     }
   })
 
-  it('leaves short answers in JSON alone, which say their length', async () => {
+  it('skips short JSON responses, and sends their length', async () => {
     const { ask, server } = openApi()
     const made = await ask('/api/conversations', { method: 'POST', json: {}, headers: gzip })
     const text = await made.clone().text()
@@ -225,14 +225,14 @@ describe('active documents', () => {
 })
 
 describe('names and fields', () => {
-  it('come as an attachment where asked for', async () => {
+  it('are sent as an attachment on request', async () => {
     const { get } = await withFile('évil "x".html', 'text', 'text/html')
     const download = (await get({}, 'GET', '?download=1')).headers.get('content-disposition')
     expect(download).toBe("attachment; filename*=UTF-8''%C3%A9vil%20%22x%22.html")
     expect((await get()).headers.get('content-disposition')).toBeNull()
   })
 
-  it('are asked for from the first level on', async () => {
+  it('are available from the first level on', async () => {
     const { get } = await withFile('a.txt', 'text', 'text/plain')
     const field = await get({}, 'GET', '?path=img')
     expect(await field.clone().text()).toContain('did you mean content/img?')

@@ -4,7 +4,7 @@ import { ByrefError } from '../core/errors.ts'
 import { openApi, refusal } from './fixtures/api.ts'
 
 describe('a server that is about to stop', () => {
-  it('says so while it hands over its runs, begins nothing, and then is gone', async () => {
+  it('reports that it hands over its runs, starts nothing, and then stops', async () => {
     const gate = Promise.withResolvers<void>()
     let began = false
     const slow = defineTool({
@@ -62,7 +62,7 @@ describe('a server that is about to stop', () => {
 })
 
 describe('a server whose agent is closed', () => {
-  it('sends requests that are under way to others', async () => {
+  it('asks clients to retry', async () => {
     const { agent, ask } = openApi([])
     await agent.close()
     const said = await ask(`/api/conversations/${await agent.log.create()}/messages`, {
@@ -73,8 +73,8 @@ describe('a server whose agent is closed', () => {
   })
 })
 
-describe('a server whose storage is away', () => {
-  it('asks for another try', async () => {
+describe('a server whose storage is unavailable', () => {
+  it('asks clients to retry', async () => {
     const { agent, ask } = openApi([])
     agent.assets.list = () => Promise.reject(new ByrefError('storage_failed', 'No server there'))
     const listed = await ask('/api/assets')
@@ -83,7 +83,7 @@ describe('a server whose storage is away', () => {
   })
 })
 
-describe('a server whose log does not answer', () => {
+describe('a server whose log does not respond', () => {
   it('is up and not ready', async () => {
     const logged: object[] = []
     const log = { info() {}, error: (entry: object) => void logged.push(entry) }

@@ -48,7 +48,7 @@ describe('requests of any form', () => {
     },
   )
 
-  it('pollute nothing', async () => {
+  it('do not pollute prototypes', async () => {
     const body =
       '{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},"title":"x"}'
     const headers = { 'content-type': 'application/json' }
@@ -57,7 +57,7 @@ describe('requests of any form', () => {
   })
 })
 
-describe('wrong requests', () => {
+describe('invalid requests', () => {
   const { ask } = openApi()
   const json = { 'content-type': 'application/json' }
   const deep = '['.repeat(100_000) + ']'.repeat(100_000)
@@ -116,7 +116,7 @@ describe('wrong requests', () => {
     }
   })
 
-  it('name the methods that there are', async () => {
+  it('list the allowed methods', async () => {
     for (const [method, path, allow] of [
       ['PUT', '/api/conversations', 'GET, HEAD, POST'],
       ['DELETE', '/api/info', 'GET, HEAD'],
@@ -133,7 +133,7 @@ describe('wrong requests', () => {
     expect(await (await ask(`/api/conversations/${id}`)).json()).toMatchObject({ title: 'b' })
   })
 
-  it('show neither stacks nor folders', async () => {
+  it('do not reveal stack traces or folders', async () => {
     const broken = openApi()
     broken.agent.log.list = () => {
       throw new Error('at /home/secret/place.ts:12')
@@ -173,7 +173,7 @@ describe('pages of other sites', () => {
 })
 
 describe('on a socket', () => {
-  it('requests in a row are answered in a row', async () => {
+  it('pipelined requests are answered in order', async () => {
     const { server } = openApi()
     const { url, close } = await server.listen({ port: 0 })
     const socket = connect(Number(new URL(url).port), '127.0.0.1')
@@ -190,7 +190,7 @@ describe('on a socket', () => {
     await close()
   })
 
-  it('a body that stalls is cut off, whatever it is for', async ({ onTestFinished }) => {
+  it('a body that stalls is disconnected, on any route', async ({ onTestFinished }) => {
     const { agent, server } = openApi()
     const { url, close } = await server.listen({ port: 0, stalledMs: 50 })
     onTestFinished(close)
@@ -217,7 +217,7 @@ describe('on a socket', () => {
     expect(await agent.assets.usage()).toMatchObject({ assets: 0 })
   })
 
-  it('who waits for an answer is not cut off', async ({ onTestFinished }) => {
+  it('a client that waits for a response is not disconnected', async ({ onTestFinished }) => {
     const { agent, server } = openApi()
     const { url, close } = await server.listen({ port: 0, stalledMs: 20 })
     onTestFinished(close)
@@ -231,7 +231,7 @@ describe('on a socket', () => {
     expect(answer.status).toBe(201)
   })
 
-  it('a server without tokens does not listen to others', async () => {
+  it('a server without tokens does not listen on other interfaces', async () => {
     const { server } = openApi()
     expect(() => server.listen({ port: 0, hostname: '0.0.0.0' })).toThrow('is open to everybody')
   })

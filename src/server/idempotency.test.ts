@@ -31,7 +31,7 @@ describe('a request with an Idempotency-Key', () => {
     return conversations.length
   }
 
-  it('makes what it makes once, also while its first try is under way', async () => {
+  it('creates its result once, even while its first attempt is in progress', async () => {
     const { id } = (await tried('/api/conversations', { title: 'x' })) as { id: string }
     const at = `/api/conversations/${id}`
     const messages = [{ content: 'a' }, { content: 'b' }]
@@ -53,7 +53,7 @@ describe('a request with an Idempotency-Key', () => {
     expect(await count()).toBe(before + 2)
   })
 
-  it('is refused with another body', async () => {
+  it('is rejected with another body', async () => {
     const id = await make()
     const path = `/api/conversations/${id}/messages`
     expect((await api.ask(path, keyed('other', { content: 'a' }))).status).toBe(202)
@@ -63,7 +63,7 @@ describe('a request with an Idempotency-Key', () => {
     await idle(id)
   })
 
-  it('takes no id of another message for its own', async () => {
+  it('does not use the id of another message', async () => {
     const id = await make()
     const path = `/api/conversations/${id}/messages`
     await api.ask(path, { method: 'POST', json: { id: 'mine', content: 'a' } })

@@ -26,8 +26,8 @@ async function exported(trust: 'off' | 'track'): Promise<string> {
   return text
 }
 
-describe('labels of conversations from elsewhere, where no agent has trust on', () => {
-  it('are shown, and of those that never had any there are none', async () => {
+describe('labels of imported conversations, if no agent uses trust', () => {
+  it('are shown, and conversations without labels have none', async () => {
     const log = createMemoryLog()
     const { askJson, ask } = openApi([], { agent: { log } })
     for (const trust of ['off', 'track'] as const) {

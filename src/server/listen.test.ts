@@ -9,7 +9,7 @@ describe('listen', () => {
   let listening: Listening | undefined
   afterEach(() => listening?.close())
 
-  it('leaves every way to read a Response to the app that it runs in', async () => {
+  it('leaves all methods of Response to the app that it runs in', async () => {
     const agent = createAgent({ model: scriptedModel([]) })
     listening = await createServer({ agent }).listen({ port: 0 })
     const stream = new Blob(['abc']).stream()
@@ -18,7 +18,7 @@ describe('listen', () => {
     const fetched = await fetch(`${listening.url}/healthz`)
     expect((await fetched.bytes()).length).toBeGreaterThan(0)
   })
-  it('goes on where a connection cannot be taken', async () => {
+  it('continues if a connection cannot be accepted', async () => {
     const listen = vi.spyOn(Server.prototype, 'listen')
     const agent = createAgent({ model: scriptedModel([]) })
     listening = await createServer({ agent }).listen({ port: 0 })

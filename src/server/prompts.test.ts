@@ -9,7 +9,7 @@ interface Shown {
 }
 
 describe('prompts', () => {
-  it('are shown for each answer, with what is new in them', async () => {
+  it('are shown for each answer, with their new parts', async () => {
     const { ask, askJson } = openApi(['one', 'two', 'three'])
     const { id } = await askJson<{ id: string }>('/api/conversations', { method: 'POST', json: {} })
     const messages = `/api/conversations/${id}/messages`

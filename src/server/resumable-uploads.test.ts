@@ -16,8 +16,8 @@ type Cut = 'before' | 'after' | null
 
 const sha256 = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
-describe('uploads that break off', () => {
-  it('go on by tus, also on a server that was started anew, and become an asset once', async ({
+describe('interrupted uploads', () => {
+  it('continue with tus, even after a server restart, and become an asset once', async ({
     onTestFinished,
   }) => {
     const folder = temporary(onTestFinished)
@@ -78,7 +78,7 @@ describe('uploads that break off', () => {
     await second.close()
   })
 
-  it('of nothing become an empty file by tus', async ({ onTestFinished }) => {
+  it('of empty files become an empty file with tus', async ({ onTestFinished }) => {
     const { url, close } = await listening(temporary(onTestFinished))
     onTestFinished(close)
     const headers = { authorization: `Bearer ${await token('member', 'team')}` }
@@ -129,7 +129,7 @@ describe('client.upload of a large file', () => {
 
   const pieces = { pieceBytes: 100_000, retryDelay: 1 }
 
-  it('goes on after cuts with what the server has not got, and is one asset', async ({
+  it('sends only the missing bytes after interruptions, and makes one asset', async ({
     onTestFinished,
   }) => {
     const folder = temporary(onTestFinished)
@@ -167,7 +167,7 @@ describe('client.upload of a large file', () => {
     expect(readdirSync(join(folder, 'uploads'))).toEqual([])
   })
 
-  it('goes on at a server that was started anew', async ({ onTestFinished }) => {
+  it('continues after a server restart', async ({ onTestFinished }) => {
     const folder = temporary(onTestFinished)
     const bytes = randomBytes(300_000)
     let server = await listening(folder)
@@ -192,7 +192,7 @@ describe('client.upload of a large file', () => {
     expect(asset).toMatchObject({ digest: sha256(bytes) })
   })
 
-  it('begins anew where the server has forgotten it', async ({ onTestFinished }) => {
+  it('starts again if the server has lost the upload', async ({ onTestFinished }) => {
     const folder = temporary(onTestFinished)
     const bytes = randomBytes(250_000)
     const server = await listening(folder)
@@ -213,7 +213,7 @@ describe('client.upload of a large file', () => {
     expect(seen.filter((one) => one === 'POST /api/uploads')).toHaveLength(2)
   })
 
-  it('leaves nothing when it is aborted, and says why', async ({ onTestFinished }) => {
+  it('leaves nothing when it is aborted, and reports the reason', async ({ onTestFinished }) => {
     const folder = temporary(onTestFinished)
     const server = await listening(folder)
     onTestFinished(server.close)
@@ -229,9 +229,7 @@ describe('client.upload of a large file', () => {
     expect(await server.agent.scoped('team').assets.usage()).toMatchObject({ assets: 0 })
   })
 
-  it('gives up when nothing comes of it, and at once when it is refused', async ({
-    onTestFinished,
-  }) => {
+  it('gives up without progress, and at once if it is rejected', async ({ onTestFinished }) => {
     const folder = temporary(onTestFinished)
     const server = await listening(folder, { limits: { uploadBytes: 1000 } })
     onTestFinished(server.close)
@@ -255,7 +253,7 @@ describe('client.upload of a large file', () => {
     expect(seen).toHaveLength(1)
   })
 
-  it('tells how far the table is that is made of it, and why there is none', async ({
+  it('reports the progress of the table import, and why there is no table', async ({
     onTestFinished,
   }) => {
     const server = await listening(temporary(onTestFinished))
@@ -275,7 +273,7 @@ describe('client.upload of a large file', () => {
     })
   })
 
-  it('stops the table that is being made when it is aborted, and leaves nothing', async ({
+  it('stops the table import when it is aborted, and leaves nothing', async ({
     onTestFinished,
   }) => {
     const failures: unknown[] = []
@@ -299,7 +297,7 @@ describe('client.upload of a large file', () => {
     expect(failures).toEqual([])
   })
 
-  it('goes up in one where the server takes no pieces', async ({ onTestFinished }) => {
+  it('sends one request if the server does not accept pieces', async ({ onTestFinished }) => {
     const server = await listening(temporary(onTestFinished), { uploads: undefined })
     onTestFinished(server.close)
     const { client, seen } = shaky(
@@ -314,7 +312,7 @@ describe('client.upload of a large file', () => {
 })
 
 describe('pieces of uploads', () => {
-  it('fail alone where their folder cannot be written', async ({ onTestFinished }) => {
+  it('fail alone if their folder cannot be written', async ({ onTestFinished }) => {
     const folder = temporary(onTestFinished)
     const file = join(folder, 'file')
     writeFileSync(file, 'where a folder belongs')
@@ -327,7 +325,7 @@ describe('pieces of uploads', () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
   })
 
-  it('that nobody goes on with are removed after a day', async ({ onTestFinished }) => {
+  it('are removed after a day if the upload is abandoned', async ({ onTestFinished }) => {
     const folder = temporary(onTestFinished)
     const uploads = join(folder, 'uploads')
     mkdirSync(uploads)
@@ -350,7 +348,7 @@ describe('pieces of uploads', () => {
     expect(readdirSync(uploads).sort()).toEqual(['young', 'young.json'])
   })
 
-  it('are refused in the shape of all errors, and to pages of no other origin', async ({
+  it('are rejected with the usual error format, and for pages of other origins', async ({
     onTestFinished,
   }) => {
     const { url, close } = await listening(temporary(onTestFinished), {

@@ -37,7 +37,7 @@ async function stored({ askJson }: ReturnType<typeof server>, as: string | undef
   return messages.map(({ message }) => message)
 }
 
-describe('who sends a message, and when', () => {
+describe('the sender and time of a message', () => {
   it.each(Object.entries(FORGED))(
     'is the server’s to say: a member cannot be %s',
     async (_, forged) => {
@@ -55,7 +55,7 @@ describe('who sends a message, and when', () => {
     },
   )
 
-  it('is the member, now', async () => {
+  it('are the member, and now', async () => {
     const api = server()
     const member = await token('member')
     await api.ask('/api/conversations', { method: 'POST', token: member, json: { id: 'c' } })
@@ -98,7 +98,7 @@ describe('who sends a message, and when', () => {
     },
   )
 
-  it('is nobody who only reads', async () => {
+  it('are rejected for a user who can only read', async () => {
     const api = server()
     const [member, reader] = [await token('member'), await token('reader')]
     await api.ask('/api/conversations', { method: 'POST', token: member, json: { id: 'c' } })
@@ -109,7 +109,7 @@ describe('who sends a message, and when', () => {
     }
   })
 
-  it('may be anybody where an owner says so; without a word it is the owner', async () => {
+  it('can be anyone if an owner sets them; the default is the owner', async () => {
     const api = server()
     const owner = await token('owner')
     await api.ask('/api/conversations', { method: 'POST', token: owner, json: { id: 'c' } })
@@ -125,7 +125,7 @@ describe('who sends a message, and when', () => {
     expect(own?.sender).toEqual({ participant_id: 'owner of team', participant_role: 'user' })
   })
 
-  it('may be anybody for whom the server lets speak so', async () => {
+  it('can be anyone for users whom the server lets speak as others', async () => {
     const api = server({ speakAs: ({ role }) => role === 'member' })
     const [member, owner] = [await token('member'), await token('owner')]
     await api.ask('/api/conversations', { method: 'POST', token: member, json: { id: 'c' } })
@@ -135,7 +135,7 @@ describe('who sends a message, and when', () => {
     expect(await refusal(refused)).toEqual({ status: 403, code: 'forbidden' })
   })
 
-  it('is this machine’s user where no token is needed, who may speak as anybody', async () => {
+  it('are the local user if no token is required, who may speak as anyone', async () => {
     const api = openApi(['One.'])
     await api.ask('/api/conversations', { method: 'POST', json: { id: 'c' } })
     const messages = [{ role: 'system', content: 'Be kind' }, { content: 'Hello' }]
@@ -145,7 +145,7 @@ describe('who sends a message, and when', () => {
     expect(user?.sender).toEqual({ participant_id: 'user', participant_role: 'user' })
   })
 
-  it('is who says it again, not who said it first; a member says only again what people said', async () => {
+  it('are those of the user who sends it again; a member can only repeat messages of people', async () => {
     const api = server()
     const [member, owner] = [await token('member'), await token('owner')]
     await api.ask('/api/conversations', { method: 'POST', token: owner, json: { id: 'c' } })
@@ -165,7 +165,7 @@ describe('who sends a message, and when', () => {
     expect(said?.timestamp).not.toBe(LONG_AGO)
   })
 
-  it('can be imported by owners only', async () => {
+  it('can be imported only by owners', async () => {
     const api = server()
     const answer = await api.ask('/api/conversations/import?id=c', {
       ...{ method: 'POST', token: await token('member'), body: '{}' },

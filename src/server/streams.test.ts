@@ -71,7 +71,7 @@ async function watch(
 }
 
 describe('streams of a conversation', () => {
-  it('bring who comes back, wherever it left, to the state of who stayed', async () => {
+  it('bring returning clients, from any position, to the state of clients that stayed', async () => {
     const gates = [0, 1, 2, 3].map(() => Promise.withResolvers<void>())
     let heard = 0
     const tool = defineTool({
@@ -139,7 +139,7 @@ describe('streams of a conversation', () => {
     await meet()
   })
 
-  it('begin anew for who knows more than there is', async () => {
+  it('start again for clients that are ahead of the log', async () => {
     const api = openApi(['Hello'])
     const id = await conversation(api)
     await api.ask(`/api/conversations/${id}/messages`, { method: 'POST', json: { content: 'x' } })
@@ -153,7 +153,7 @@ describe('streams of a conversation', () => {
     expect(await refusal(odd)).toEqual({ status: 400, code: 'bad_request' })
   })
 
-  it('go on for many who come back at once', async () => {
+  it('continue for many returning clients at once', async () => {
     const api = openApi()
     const id = await conversation(api)
     const note = (n: number) => ({
@@ -178,7 +178,7 @@ describe('streams of a conversation', () => {
     expect(back.flatMap(({ named }) => named)).toEqual([])
   })
 
-  it('go on after a restart, also of a long conversation', async ({ onTestFinished }) => {
+  it('continue after a restart, also for a long conversation', async ({ onTestFinished }) => {
     const folder = mkdtempSync(join(tmpdir(), 'byref-streams-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))
     const path = join(folder, 'log.sqlite')
@@ -212,7 +212,7 @@ describe('streams of a conversation', () => {
     second.server.close()
   })
 
-  it('reach a thousand at once, for whom the log is read once', async () => {
+  it('reach a thousand clients at once, and read the log once for them', async () => {
     const api = openApi(['Hello'])
     const id = await conversation(api)
     let reads = 0
@@ -233,7 +233,7 @@ describe('streams of a conversation', () => {
     for (const watcher of watchers) watcher.leave()
   })
 
-  it('cut who does not read, with a reason, and lose nothing of what it missed', async () => {
+  it('disconnect slow clients, with a reason, and lose nothing that they missed', async () => {
     const api = openApi()
     const id = await conversation(api)
     const note = (n: number) => ({
@@ -257,7 +257,7 @@ describe('streams of a conversation', () => {
 })
 
 describe('the stream of a namespace', () => {
-  it('tells of changes and deletions, to its own', async () => {
+  it('reports changes and deletions, to its own clients', async () => {
     const api = openApi(['Hello'], { auth: { secret: SECRET } })
     const mine = await token('owner', 'mine')
     const other = await token('owner', 'other')
@@ -287,7 +287,7 @@ describe('the stream of a namespace', () => {
     api.server.close()
   })
 
-  it('goes on where it was left, or says that the list must be read again', async () => {
+  it('continues where it was left, or reports that the list must be read again', async () => {
     const api = openApi()
     const listen = async (last?: string) => {
       const answer = await api.ask(

@@ -25,7 +25,7 @@ async function table(csv: string) {
 const CITIES = 'city,n,big\nOslo,3,9007199254740993\nBergen,,1\noslo,1,2\nRome,2,3\n'
 
 describe('rows of a table', () => {
-  it('come by pages, of some columns', async () => {
+  it('are returned by pages, with selected columns', async () => {
     const { rows } = await table(CITIES)
     const page = await rows({ offset: 1, limit: 2, columns: '["city","n"]' })
     expect(page).toEqual({
@@ -46,7 +46,7 @@ describe('rows of a table', () => {
     expect(await rows({ offset: 2 })).toMatchObject({ next: null })
   })
 
-  it('are sorted, what is missing last, and filtered', async () => {
+  it('are sorted, with missing values last, and filtered', async () => {
     const { rows } = await table(CITIES)
     const cities = async (query: Record<string, unknown>) => {
       const { rows: found, total } = await rows(query)
@@ -70,14 +70,14 @@ describe('rows of a table', () => {
     ).toEqual(['oslo', 2])
   })
 
-  it('sort as far as people look', async () => {
+  it('sort up to the supported depth', async () => {
     const numbers = Array.from({ length: 5000 }, (_, n) => (n * 7919) % 5000)
     const { rows } = await table(`n\n${numbers.join('\n')}\n`)
     const { rows: found } = await rows({ sort: '-n', offset: 10, limit: 3 })
     expect(found).toEqual([{ n: 4989 }, { n: 4988 }, { n: 4987 }])
   })
 
-  it('come a few at a time where they are very long, in whichever order', async () => {
+  it('are returned a few at a time if they are very long, in any order', async () => {
     const long = 'x'.repeat(900_000)
     const lines = Array.from({ length: 12 }, (_, n) => `${(n * 5) % 12},${long}`)
     const { rows } = await table(`n,text\n${lines.join('\n')}\n`)
@@ -93,7 +93,7 @@ describe('rows of a table', () => {
     expect(seen).toEqual([11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0])
   })
 
-  it('are refused where the request is wrong', async () => {
+  it('are rejected for an invalid request', async () => {
     const { ask, path } = await table(CITIES)
     for (const [query, status, code] of [
       ['columns=["none"]', 422, 'invalid_arguments'],
@@ -111,7 +111,7 @@ describe('rows of a table', () => {
 })
 
 describe('SQL', () => {
-  it('makes a table of tables', async () => {
+  it('creates a table from tables', async () => {
     const { ask, askJson, ref } = await table(CITIES)
     const sql = `select count(*) as n from "${ref}"`
     const { asset } = await askJson<{ asset: { assetId: string } }>('/api/query', {

@@ -3,7 +3,7 @@ import { openApi } from './fixtures/api.ts'
 
 const CONVERSATION = '/api/conversations/c'
 
-describe('keys of a request that there are not', () => {
+describe('unknown keys of a request', () => {
   it.each([
     ['GET', '/api/conversations?serach=x', undefined, 'serach'],
     ['GET', `${CONVERSATION}/messages?limt=1`, undefined, 'limt'],
@@ -20,7 +20,7 @@ describe('keys of a request that there are not', () => {
     expect(await answer.text()).toContain(key)
   })
 
-  it('stay with a message, and among its metadata', async () => {
+  it('stay in a message, and in its metadata', async () => {
     const { ask, askJson } = openApi(['Hi'])
     await ask('/api/conversations', { method: 'POST', json: { id: 'c' } })
     const json = { content: 'x', topic: 'travel', metadata: { mood: 'good' } }

@@ -32,7 +32,7 @@ describe('uploads as a body', () => {
     expect(header).toMatch(/^[\x20-\x7e]+$/)
   })
 
-  it('takes an empty file', async () => {
+  it('accepts an empty file', async () => {
     const { askJson } = openApi()
     const { asset } = await askJson<Uploaded>('/api/assets?name=empty.bin', {
       ...{ method: 'POST', body: new Uint8Array(0), headers: { 'content-type': 'image/png' } },
@@ -40,7 +40,7 @@ describe('uploads as a body', () => {
     expect(asset.size).toBe(0)
   })
 
-  it('refuses what is too large while it reads, and keeps nothing of it', async () => {
+  it('rejects a body that is too large while it is read, and keeps nothing of it', async () => {
     const { agent, ask } = openApi([], {
       agent: { assets: { config: { limits: { bodyBytes: 1000 } } } },
     })
@@ -57,7 +57,7 @@ describe('uploads as a body', () => {
     expect(await agent.assets.usage()).toEqual({ assets: 0, bytes: 0 })
   })
 
-  it('tells how far the table is, to who asks', async () => {
+  it('reports the progress of the table import on request', async () => {
     const { ask } = openApi()
     const rows = Array.from({ length: 50_000 }, (_, n) => `${n},city ${n % 7}`).join('\n')
     const answer = await ask('/api/assets?name=t.csv', {
@@ -82,7 +82,7 @@ describe('uploads as a body', () => {
 })
 
 describe('uploads as a form', () => {
-  it('takes several files as they come', async () => {
+  it('accepts several files in their order', async () => {
     const { askJson } = openApi()
     const body = new FormData()
     body.set('note', 'of no interest')
@@ -131,7 +131,7 @@ describe('uploads on a socket', () => {
   const head = (bearer: string, length: number) =>
     `POST /api/assets?name=a.bin HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${bearer}\r\ncontent-length: ${length}\r\n\r\n`
 
-  it('have the length that they say: less is nothing, more is no part of it', async ({
+  it('are cut off at the declared length, and shorter ones are rejected', async ({
     onTestFinished,
   }) => {
     const folder = temporary(onTestFinished)
@@ -153,7 +153,7 @@ describe('uploads on a socket', () => {
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
   })
 
-  it('may come in drops', async ({ onTestFinished }) => {
+  it('can arrive in small pieces', async ({ onTestFinished }) => {
     const { agent, url, close } = await listening(temporary(onTestFinished))
     onTestFinished(close)
     const bearer = await token('member', null)
@@ -172,7 +172,7 @@ describe('uploads on a socket', () => {
   })
 })
 
-describe('uploads that break off', () => {
+describe('interrupted uploads', () => {
   it('leave nothing', async ({ onTestFinished }) => {
     const folder = temporary(onTestFinished)
     const { agent, url, close } = await listening(folder)

@@ -143,7 +143,7 @@ function commit<S extends TransactionStatements>(
   }
   waiting.splice(0)
   hooks?.ended(true)
-  for (const tell of outcomes) tell()
+  for (const settle of outcomes) settle()
 }
 
 function outcomeOf<S>(job: Job<S>, sql: S): () => void {

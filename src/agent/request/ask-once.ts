@@ -40,10 +40,10 @@ export function askOnce({
 ) => Promise<{ text: string; usage: TokenUsage }> {
   return async (prompt) => {
     const reader = new ResponseReader((id) => id)
-    const own = callSettings(settings, { hasTools: false })
+    const options = callSettings(settings, { hasTools: false })
     await callModel({
       model,
-      options: { ...own, prompt, ...jsonAnswer(schema, own) },
+      options: { ...options, prompt, ...jsonAnswer(schema, options) },
       signal,
       retry,
       silenceMs: modelTimeoutMs,

@@ -33,14 +33,14 @@ export function instanceAnswers(one: JsonObject, instances: readonly string[]): 
     )
   }
   const solved = new Map<string, unknown>()
-  const wanted = new Set(instances)
+  const expected = new Set(instances)
 
   async function take(
     item: JsonValue,
     refine: (value: JsonValue) => Promise<ReadOutput<unknown>>,
   ): Promise<string | null> {
     const { _instance: name, output } = Object(item) as Record<string, JsonValue>
-    if (typeof name !== 'string' || !wanted.has(name)) {
+    if (typeof name !== 'string' || !expected.has(name)) {
       return `unknown instance ${JSON.stringify(name ?? null)}`
     }
     const { problem, ...read } = readOutput(JSON.stringify(output ?? null), one)

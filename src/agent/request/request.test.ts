@@ -31,7 +31,7 @@ const texts = ({ prompt }: LanguageModelV4CallOptions) =>
   )
 
 describe('request', () => {
-  it('shows the model what data-messages.md shows, and gives a typed answer', async () => {
+  it('shows the model what data-messages.md shows, and returns a typed answer', async () => {
     const answer = { text: '{"name":"John Doe","city":"Austin"}' }
     const usage = { inputTokens: 10, outputTokens: 5 }
     const model = scriptedModel([{ ...answer, usage }])
@@ -54,7 +54,7 @@ describe('request', () => {
     ])
   })
 
-  it('asks once more, with what was wrong, and counts both', async () => {
+  it('asks once more with the errors, and counts the usage of both', async () => {
     const usage = { inputTokens: 10, outputTokens: 5 }
     const model = scriptedModel([
       { text: '{"name":"John"}', usage },
@@ -74,20 +74,20 @@ describe('request', () => {
     expect(last.slice(0, -2)).toEqual(texts(model.requests[0] as LanguageModelV4CallOptions))
   })
 
-  it('lets a library check more than JSON Schema can say, and asks again for that too', async () => {
+  it('lets a library check more than JSON Schema can express, and asks again if it fails', async () => {
     const Odd = z.object({ n: z.number() }).refine(({ n }) => n % 2 === 1, { error: 'is even' })
     const model = scriptedModel(['{"n":2}', '{"n":3}'])
     expect((await request({ model }, Odd, MESSAGES)).output).toEqual({ n: 3 })
     expect(texts(model.requests[1] as LanguageModelV4CallOptions).at(-1)).toContain('is even')
   })
 
-  it('fails with the second answer that does not fit', async () => {
+  it('rejects if the second answer does not match either', async () => {
     const model = scriptedModel(['no', 'none'])
     const failed = request({ model }, User, MESSAGES)
     await expect(failed).rejects.toMatchObject({ code: 'output_invalid' })
   })
 
-  it('goes by the schema of an input message, as a run does', async () => {
+  it('uses the schema of an input message, as a run does', async () => {
     const output = { type: 'object', properties: { sum: { type: 'number' } }, required: ['sum'] }
     const input = { type: 'input', input: { a: 1, b: 2 }, output } as const
     const asked = await request({ model: scriptedModel(['{"sum":3}']) }, null, [input])
@@ -101,7 +101,7 @@ describe('request', () => {
     await expect(request({ model }, null, [odd])).rejects.toMatchObject({ code: 'invalid_message' })
   })
 
-  it('shows data whole, and refuses input that breaks its schema', async () => {
+  it('shows data whole, and rejects input that violates its schema', async () => {
     const rows = Array.from({ length: 2000 }, (_, n) => ({ n }))
     const model = scriptedModel(['{"name":"a","city":"b"}'])
     await request({ model }, User, [{ type: 'input', input: rows }])
@@ -112,14 +112,14 @@ describe('request', () => {
     })
   })
 
-  it('marks what comes with a message', async () => {
+  it('marks what was sent with a message', async () => {
     const model = scriptedModel(['{"name":"a","city":"b"}'])
     const attachments = [{ mimeType: 'image/png', dataBase64: PNG.toString('base64') }]
     await request({ model }, User, [{ content: 'Whose?', metadata: { attachments } }])
     expect(JSON.stringify(model.requests[0]?.prompt)).toContain('[Attached image: asset_id=')
   })
 
-  it('is one system message, whoever speaks for the system', async () => {
+  it('has one system message, even if several senders have the system role', async () => {
     const model = scriptedModel(['{"name":"a","city":"b"}'])
     const messages: MessageInput[] = [{ role: 'system', content: 'Be brief.' }, ...MESSAGES]
     await request({ model, instructions: 'Be exact.' }, User, messages)
@@ -128,7 +128,7 @@ describe('request', () => {
     expect(prompt[0]?.content).toMatch(/^Be exact\.[\s\S]*Be brief\.$/)
   })
 
-  it('refuses options that there are not, and ends with its signal', async () => {
+  it('rejects unknown options, and stops when its signal is aborted', async () => {
     const model = scriptedModel(['{}'])
     const odd = request({ model, tools: [] } as never, User, MESSAGES)
     await expect(odd).rejects.toMatchObject({ code: 'config_invalid' })
@@ -148,7 +148,7 @@ describe('request({ instances: true })', () => {
     JSON.stringify({ results: names.map((i) => ({ _instance: `c${i}`, output: { spam } })) })
   const all = Array.from({ length: 100 }, (_, i) => i)
 
-  it('answers for each of 100 in one call', async () => {
+  it('answers for 100 instances in one call', async () => {
     const model = scriptedModel([results(all.toReversed())])
     const { output } = await request({ model, instances: true }, Verdict, comments(100))
     expectTypeOf(output).toEqualTypeOf<Record<string, { spam: boolean }>>()
@@ -157,7 +157,7 @@ describe('request({ instances: true })', () => {
     expect(texts(model.requests[0] as LanguageModelV4CallOptions)).toHaveLength(101)
   })
 
-  it('asks again for those alone that are missing or wrong', async () => {
+  it('asks again only for the instances that are missing or invalid', async () => {
     const model = scriptedModel([
       JSON.stringify({
         results: [
@@ -177,7 +177,7 @@ describe('request({ instances: true })', () => {
     expect(complaint).toContain('"c1", "c2" only')
   })
 
-  it('takes recursive schemas', async () => {
+  it('accepts recursive schemas', async () => {
     const Tree = z.object({
       name: z.string(),
       get children() {
@@ -193,7 +193,7 @@ describe('request({ instances: true })', () => {
     expect(shown).not.toContain('"$ref":"#"')
   })
 
-  it('refuses messages without instances, and answers that are no list', async () => {
+  it('rejects messages without instances, and answers that are not a list', async () => {
     const config = { model: scriptedModel(['{"results":{}}', '[]']), instances: true } as const
     const none = request(config, Verdict, [{ type: 'text', text: 'x' }])
     await expect(none).rejects.toMatchObject({ code: 'invalid_message' })

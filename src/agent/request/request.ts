@@ -106,9 +106,9 @@ export async function request(
     import('./ask-once.ts'),
   ])
   const prompt = await requestPrompt(messages, { ...config, model })
-  const wanted = schema ?? prompt.output
-  if (!wanted) throw noSchema()
-  const reader = readerOf(wanted, prompt, config)
+  const outputSchema = schema ?? prompt.output
+  if (!outputSchema) throw noSchema()
+  const reader = readerOf(outputSchema, prompt, config)
   const ask = askOnce({ ...config, model, settings, schema: reader.schema, price: prompt.price })
   const words = [config.instructions, reader.words, outputRequest(reader.schema)]
   const asked = withSystem(words, prompt.messages)
@@ -147,17 +147,17 @@ interface AnswerReader {
 }
 
 function readerOf(
-  wanted: OutputSchema,
+  outputSchema: OutputSchema,
   { instances }: RequestPrompt,
   config: RequestConfig,
 ): AnswerReader {
-  const one = outputJsonSchema(wanted)
+  const one = outputJsonSchema(outputSchema)
   const many: InstanceAnswers | null = config.instances ? instanceAnswers(one, instances) : null
   if (many) {
     return {
       schema: many.schema,
       words: many.words,
-      read: async (text) => many.read(text, (value) => refineOutput(value, wanted)),
+      read: async (text) => many.read(text, (value) => refineOutput(value, outputSchema)),
     }
   }
   return {
@@ -165,7 +165,7 @@ function readerOf(
     words: '',
     async read(text) {
       const read = readOutput(text, one)
-      return read.problem === undefined ? refineOutput(read.value, wanted) : read
+      return read.problem === undefined ? refineOutput(read.value, outputSchema) : read
     },
   }
 }

@@ -58,8 +58,8 @@ export function takeBody(input: BodyInput, owned = false): TakenBody {
   }
   if (input instanceof ReadableStream) return { ...unknown, body: unread(input) }
   const bytes = asBytes(input)
-  const isOurs = owned && !(bytes.buffer instanceof SharedArrayBuffer)
-  const body = isOurs ? plain(bytes) : copyBytes(bytes)
+  const isOwned = owned && !(bytes.buffer instanceof SharedArrayBuffer)
+  const body = isOwned ? plain(bytes) : copyBytes(bytes)
   return { ...unknown, body, size: bytes.byteLength }
 }
 

@@ -110,7 +110,7 @@ function endOfLines(text: string, from: number, length: number): number {
   for (let before = length; before >= MIN_LINE && text[end - 1] !== '='; ) {
     LINE.lastIndex = end
     const [, line, rest] = LINE.exec(text) ?? []
-    if (line === undefined || !goesOn(line, rest !== undefined)) return end
+    if (line === undefined || !continues(line, rest !== undefined)) return end
     end = LINE.lastIndex
     before = line.length
   }
@@ -118,7 +118,7 @@ function endOfLines(text: string, from: number, length: number): number {
 }
 
 /** Returns whether a line is base64 and not a word of a sentence. */
-function goesOn(line: string, isWhole: boolean): boolean {
+function continues(line: string, isWhole: boolean): boolean {
   if (line.length >= MIN_LINE) return isWhole || !WORD.test(line)
   return line.endsWith('=') || (isWhole && !WORD.test(line))
 }

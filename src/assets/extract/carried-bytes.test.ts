@@ -46,7 +46,7 @@ describe('withoutCarriedBytes', () => {
     expect(withoutCarriedBytes(value)).toBe(value)
   })
 
-  it('shares what it does not change, and survives depth and cycles', () => {
+  it('shares unchanged parts, and survives depth and cycles', () => {
     const rows = [{ a: 1 }]
     const value = withoutCarriedBytes({ rows, image: { assetRef, dataUrl } })
     expect((value as { rows: unknown }).rows).toBe(rows)

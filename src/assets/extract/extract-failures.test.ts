@@ -9,7 +9,7 @@ import { extractAssets } from './extract.ts'
 import { extract, PNG, png, pngBytes, pngUrl, ref } from './fixtures/extracted.ts'
 
 describe('extractAssets, where something is wrong', () => {
-  it('turns what does not decode into an error, and saves its neighbours', async () => {
+  it('replaces what does not decode by an error, and saves the rest', async () => {
     const events: AssetEvent[] = []
     const { value, created, errors } = await extract(
       {
@@ -44,7 +44,7 @@ describe('extractAssets, where something is wrong', () => {
     expect(JSON.stringify([value, events])).not.toContain('***')
   })
 
-  it('makes an error of what cannot be read, at its place', async () => {
+  it('puts an error in place of a value that cannot be read', async () => {
     const getter = {
       get broken(): unknown {
         throw new Error('no such thing')
@@ -76,7 +76,7 @@ describe('extractAssets, where something is wrong', () => {
     ])
   })
 
-  it('refuses base64 with spaces in it, and empty images', async () => {
+  it('rejects base64 with spaces in it, and empty images', async () => {
     const { value } = await extract([
       { type: 'file', mimeType: 'text/plain', data: 'hello world' },
       { mimeType: 'image/png', dataBase64: '' },
@@ -93,7 +93,7 @@ describe('extractAssets, where something is wrong', () => {
     ])
   })
 
-  it('tells no type in an error that is none', async () => {
+  it('leaves invalid types out of an error', async () => {
     for (const mimeType of ['image/png\r\nX: y', 'x'.repeat(1_000_000), 'nonsense']) {
       const { value, errors } = await extract({ mimeType, dataBase64: '***' })
       expect(Object.keys(value as object)).toEqual(['assetError'])

@@ -5,7 +5,7 @@ import { createAssets } from '../create-assets.ts'
 import { extract, JPEG, jpeg, PNG, png, pngBytes, pngUrl } from './fixtures/extracted.ts'
 
 describe('extractAssets, on its way through a value', () => {
-  it('does not fall over depth and cycles', async () => {
+  it('handles depth and cycles', async () => {
     let deep: unknown = pngBytes
     for (let i = 0; i < 20_000; i++) deep = { deep }
     await expect(extract(deep)).rejects.toMatchObject({ code: 'too_deep' })
@@ -27,7 +27,7 @@ describe('extractAssets, on its way through a value', () => {
     expect((await extract(still)).value).toBe(still)
   })
 
-  it('keeps Date, Map and Set, and shares what it does not change', async () => {
+  it('keeps Date, Map and Set, and shares unchanged parts', async () => {
     const at = new Date()
     const rows = [{ a: 1 }, { b: 2 }]
     const { value } = await extract({
@@ -53,7 +53,7 @@ describe('extractAssets, on its way through a value', () => {
     expect(out.big).toBe(5n)
   })
 
-  it('finds assets beside assets', async () => {
+  it('finds assets next to assets', async () => {
     const { value } = await extract({
       mimeType: 'image/png',
       dataBase64: PNG,
@@ -63,7 +63,7 @@ describe('extractAssets, on its way through a value', () => {
     expect(value).toEqual({ ...png, thumbnail: jpeg, more: [png] })
   })
 
-  it('treats keys of prototypes as plain keys', async () => {
+  it('treats names of prototype properties as plain keys', async () => {
     const value = JSON.parse(`{"__proto__":{"dataUrl":"${pngUrl}"},"constructor":{"a":1}}`)
     const { value: out } = await extract(value)
     expect(Object.keys(out as object)).toEqual(['__proto__', 'constructor'])
@@ -77,7 +77,7 @@ describe('extractAssets, on its way through a value', () => {
     expect((await extract(pngUrl)).created[0]?.origin).toBe('')
   })
 
-  it('tells handlers, who can read the body and never carry it', async () => {
+  it('notifies handlers, which can read the body but do not receive it', async () => {
     const seen: unknown[] = []
     const assets = createAssets({
       onEvent: async (event) => {
@@ -90,7 +90,7 @@ describe('extractAssets, on its way through a value', () => {
     expect(seen).toEqual([['ASSET_CREATED', PNG, pngUrl, expect.not.stringContaining(PNG)]])
   })
 
-  it('reads every field once, and gives back what it saw', async () => {
+  it('reads every field once, and returns what it read', async () => {
     const fresh = {
       get image() {
         return { mimeType: 'image/png', dataBase64: PNG }
@@ -115,7 +115,7 @@ describe('extractAssets, on its way through a value', () => {
     })
   })
 
-  it('writes its keys over those of the same name', async () => {
+  it('overwrites existing keys of the same name', async () => {
     const { value } = await extract([
       { assetRef: null, mimeType: 'image/png', dataBase64: PNG, kind: 'chart', a: 1 },
       { mimeType: 'image/png', dataBase64: '***', assetError: 'mine', data: [{ b: 2 }] },
@@ -136,7 +136,7 @@ describe('extractAssets, on its way through a value', () => {
     ])
   })
 
-  it('gives a stream that stands at several places one reference and one event', async () => {
+  it('gives a stream at several places one reference and one event', async () => {
     const stream = new Blob([pngBytes]).stream()
     const response = new Response(pngBytes)
     const { value, created, errors } = await extract({
@@ -153,7 +153,7 @@ describe('extractAssets, on its way through a value', () => {
     expect(d).toEqual([d?.[0], d?.[0], d?.[0]])
   })
 
-  it('tells of assets in the order of the walk, saved at once all the same', async () => {
+  it('reports assets in the order of the walk, although they are saved concurrently', async () => {
     let running = 0
     let most = 0
     const slow = (ms: number) =>
@@ -182,7 +182,7 @@ describe('extractAssets, on its way through a value', () => {
     expect(most).toBe(4)
   })
 
-  it('follows an object that stands at 200,000 places', async () => {
+  it('handles an object at 200,000 places', async () => {
     const shared = { image: pngBytes }
     const { value } = await extract(Array.from({ length: 200_000 }, () => ({ shared })))
     const [first, last] = [(value as unknown[])[0], (value as unknown[]).at(-1)] as [
@@ -193,7 +193,7 @@ describe('extractAssets, on its way through a value', () => {
     expect(last.shared).toBe(first.shared)
   })
 
-  it('is linear in hostile text', async () => {
+  it('takes linear time for hostile text', async () => {
     const { value } = await extract([
       'data:'.repeat(200_000),
       'data:image/png;base64,'.repeat(1),
@@ -203,7 +203,7 @@ describe('extractAssets, on its way through a value', () => {
     expect(value).toHaveLength(4)
   })
 
-  it('gives back any JSON without data URLs as it came', async () => {
+  it('returns JSON without data URLs unchanged', async () => {
     await fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (json) => {
         expect((await extract(json)).value).toBe(json)
@@ -212,7 +212,7 @@ describe('extractAssets, on its way through a value', () => {
     )
   })
 
-  it('finds every body, wherever it stands', async () => {
+  it('finds every body, wherever it is', async () => {
     const leaf = fc.oneof(
       fc.constant({ dataUrl: pngUrl }),
       fc.constant({ mimeType: 'image/png', dataBase64: PNG }),

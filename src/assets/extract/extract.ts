@@ -222,11 +222,11 @@ class FindingSaver {
   /** Wraps a body so that its stream counts the bytes beyond `size`, which is already counted. */
   #counted(body: BodyInput, size: number): BodyInput {
     if (!(body instanceof ReadableStream)) return body
-    let flown = 0
+    let streamed = 0
     const onChunk = (chunk: Uint8Array): void => {
-      const before = Math.max(flown, size)
-      flown += chunk.byteLength
-      this.#total += Math.max(flown, size) - before
+      const before = Math.max(streamed, size)
+      streamed += chunk.byteLength
+      this.#total += Math.max(streamed, size) - before
       this.#checkTotal()
     }
     return meterStream(body, { onChunk }).stream

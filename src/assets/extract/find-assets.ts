@@ -111,7 +111,7 @@ export function findAssets(value: unknown, limits: FindLimits): FoundAssets {
       known.otherParents.push(parent)
       return
     }
-    const seen = lookAt(item, keyAt(parent, position))
+    const seen = classify(item, keyAt(parent, position))
     if (seen?.type === 'contents') visitContents(item, seen, parent, position)
     else if (seen?.type === 'numbers') setLeaf(parent, position, seen)
     else if (seen?.type === 'text' && !isCarrier) visitText(seen.text, parent, position)
@@ -268,7 +268,7 @@ class Unreadable {
  *
  * @throws ListTooLongError
  */
-function lookAt(item: object, key: unknown): Seen | null {
+function classify(item: object, key: unknown): Seen | null {
   try {
     return see(item, key)
   } catch (error) {

@@ -65,7 +65,7 @@ const anyJson = fc.letrec<{ value: string }>((tie) => {
 }).value
 
 describe('JsonScanner', () => {
-  it('takes what JSON.parse takes, wherever chunks end', () => {
+  it('accepts what JSON.parse accepts, wherever chunks end', () => {
     fc.assert(
       fc.property(anyJson, fc.integer({ min: 1, max: 7 }), (json, size) => {
         const value = JSON.parse(json)
@@ -82,7 +82,7 @@ describe('JsonScanner', () => {
     )
   })
 
-  it('refuses what JSON.parse refuses', () => {
+  it('rejects what JSON.parse rejects', () => {
     const damage = fc.constantFrom(
       '',
       ',',
@@ -152,7 +152,7 @@ async function open(json: string | Uint8Array, limits = { valueBytes: 1 << 30, d
 const FILL = 'x'.repeat(70_000)
 
 describe('openLargeJson', () => {
-  it('reads as JSON.parse does', async () => {
+  it('reads the same values as JSON.parse', async () => {
     const large = fc.constantFrom(
       `"${FILL}"`,
       `["${FILL}", {"a":"${FILL}"}]`,
@@ -203,7 +203,7 @@ describe('openLargeJson', () => {
     expect(JSON.stringify(await content?.whole())).toBe(JSON.stringify({ list, keys }))
   })
 
-  it('finds keys also where they are too many to be kept', async () => {
+  it('finds keys even if there are too many to remember', async () => {
     const many = Array.from({ length: 300_000 }, (_, i) => `"k${i % 299_999}":${i}`).join(',')
     const content = await open(`{${many}}`)
     expect(await content?.at(['k0'])).toEqual({ isFound: true, value: 299_999 })
@@ -212,14 +212,14 @@ describe('openLargeJson', () => {
     expect(JSON.stringify(await content?.whole())).toBe(JSON.stringify(JSON.parse(`{${many}}`)))
   })
 
-  it('skips a mark of UTF-8, and keeps one that is a letter', async () => {
+  it('skips a byte order mark, and keeps one inside a text', async () => {
     const json = JSON.stringify([`\ufeff${FILL}`, FILL, FILL, '\ufeff', FILL])
     const content = await open(`\ufeff${json}`)
     expect(await content?.whole()).toEqual(JSON.parse(json))
     expect(await content?.at([3])).toEqual({ isFound: true, value: '\ufeff' })
   })
 
-  it('is null for what is no JSON', async () => {
+  it('is null for text that is not JSON', async () => {
     expect(await open(`["${FILL}",`)).toBeNull()
     expect(await open(Buffer.from(`\ufeff["${FILL}"]`, 'utf16le'))).toBeNull()
   })
@@ -256,7 +256,7 @@ describe('a field of large JSON', () => {
     }
   })
 
-  it('is read also where marks stand for bytes, and in a store that is read once', async () => {
+  it('is read even if it contains byte markers, and in a store that can be read once', async () => {
     const assets = createAssets()
     const content = { rows, image: new Uint8Array([1, 2]) }
     const { ref } = await assets.saveAsset({ content_type: 'data', content })
@@ -267,7 +267,7 @@ describe('a field of large JSON', () => {
     expect(await once.resolve(`${file.ref}/content/rows/7/id`)).toBe(7)
   })
 
-  it('of a damaged body is text, as ever', async () => {
+  it('of a damaged body is text, as usual', async () => {
     const assets = createAssets()
     const text = `${JSON.stringify({ rows }).slice(0, -1)},`
     const { ref } = await assets.save(Buffer.from(text), 'application/json')

@@ -24,7 +24,7 @@ async function said(child: ChildProcess): Promise<string> {
 }
 
 describe('postgresRecords, with other hosts', () => {
-  it('keeps a quota exactly, whoever adds at the same time', async () => {
+  it('keeps a quota exactly, whoever saves at the same time', async () => {
     const { connectionString, schema } = newSchema()
     const hosts = [1, 2].map(() =>
       start('add-to-postgres.ts', connectionString, schema, '20', `${25 * 1024 + 100}`),
@@ -39,7 +39,7 @@ describe('postgresRecords, with other hosts', () => {
     await records.close()
   })
 
-  it('lets one host sweep at a time, and another when that one is gone', async () => {
+  it('lets one host sweep at a time, and another when the first one is gone', async () => {
     const { connectionString, schema } = newSchema()
     const records = postgresRecords({ connectionString, schema })
     const store = createStore({ records, bodies: memoryBodies() })
@@ -59,7 +59,7 @@ describe('postgresRecords, with other hosts', () => {
     await store.close?.()
   })
 
-  it('holds exactly what lives after two hosts saved, removed and swept at once', async () => {
+  it('contains exactly what exists after two hosts saved, removed and swept at once', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'byref-mixed-'))
     const place = { folder, postgres: newSchema() }
     const report = await mixed({ operations: 300, processes: 2, place })
@@ -68,7 +68,7 @@ describe('postgresRecords, with other hosts', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('asks nothing of a whole table, and leaves no transaction open', async () => {
+  it('never scans a whole table, and leaves no transaction open', async () => {
     const { connectionString, schema } = newSchema()
     const { pool, sent } = watchedPool(connectionString)
     const records = postgresRecords({ pool, schema })

@@ -246,8 +246,8 @@ function* usageIn(
   let live = bytes
   for (const [digest, { size, count }] of ending) if (users.get(digest) === count) live -= size
   for (const { digest, size } of more) {
-    const its = users.get(digest)
-    if (its === undefined || its === ending.get(digest)?.count) live += size
+    const total = users.get(digest)
+    if (total === undefined || total === ending.get(digest)?.count) live += size
   }
   return { assets: assets - over.length, bytes: live }
 }

@@ -183,7 +183,7 @@ function createBodyReader(
   find: (assetId: string, where: StoreOptions) => Promise<FoundRecord | null>,
 ): StreamBody {
   /** The error, or `asset_not_found` if the asset has been removed. */
-  async function unlessGone(error: unknown, record: FoundRecord, key: string): Promise<unknown> {
+  async function readFailure(error: unknown, record: FoundRecord, key: string): Promise<unknown> {
     const { assetId, namespace } = record
     const current = await find(assetId, { namespace })
     const isSame = current?.at.bodies.some((body) => body.key === key)
@@ -220,7 +220,7 @@ function createBodyReader(
     return pullStream(
       () =>
         next().catch(async (error: unknown) => {
-          throw await unlessGone(error, record, key)
+          throw await readFailure(error, record, key)
         }),
       async (reason) => {
         ended.abort(reason)

@@ -33,7 +33,7 @@ describe('createFsAssetStore with a baseUrl', () => {
   const baseUrl = 'https://cdn.example.com/assets/'
   testAssetStore(() => createFsAssetStore({ rootDir: newRoot(), baseUrl }), it)
 
-  it('publishes bodies under their extension, as long as they live', async () => {
+  it('publishes bodies under their extension, as long as they exist', async () => {
     const rootDir = newRoot()
     const store = createFsAssetStore({ rootDir, baseUrl })
     const namespace = 'Tenant/../A'
@@ -63,7 +63,7 @@ describe('a folder of assets', () => {
   }
   const closeAll = () => Promise.all(stores.splice(0).map((store) => store.close?.()))
 
-  it('is found again by another store, with everything in it', async () => {
+  it('can be opened by another store, with everything in it', async () => {
     const rootDir = newRoot()
     const before = createAssets({ store: createFsAssetStore({ rootDir }) })
     const content = { rows: [{ a: 1 }, { a: 2 }], image: new Uint8Array([1, 2, 3]) }
@@ -75,7 +75,7 @@ describe('a folder of assets', () => {
     expect((await after.list()).assets).toEqual((await before.list()).assets)
   })
 
-  it('has no name that two disks would read differently', async () => {
+  it('has no name that two file systems would read differently', async () => {
     const rootDir = newRoot()
     const store = createFsAssetStore({ rootDir })
     for (const assetId of ['A', 'a', 'CON', 'é', '../x', 'a/b']) {
@@ -86,7 +86,7 @@ describe('a folder of assets', () => {
     expect(new Set(entries.map((path) => path.toLowerCase())).size).toBe(entries.length)
   })
 
-  it('takes bytes as they are when they are handed over', async () => {
+  it('uses bytes without a copy if they are handed over', async () => {
     const store = createFsAssetStore({ rootDir: newRoot() })
     await store.ready()
     const bytes = [Buffer.from('before'), Buffer.alloc(200_000, 'b')]
@@ -98,7 +98,7 @@ describe('a folder of assets', () => {
     }
   })
 
-  it('lets one of many that come at once fail without the others, and keeps nothing of it', async () => {
+  it('lets one of many concurrent saves fail alone, and keeps nothing of it', async () => {
     const rootDir = newRoot()
     const store = createFsAssetStore({ rootDir })
     await store.save(Buffer.from('taken'), 'text/plain', { assetId: 'taken' })
@@ -123,7 +123,7 @@ describe('a folder of assets', () => {
     await assertSoundFolder(rootDir, store)
   })
 
-  it('goes on when its folders were removed', async () => {
+  it('works again after its folders were removed', async () => {
     const rootDir = newRoot()
     const store = createFsAssetStore({ rootDir })
     await store.save(Buffer.from('first'), 'text/plain')
@@ -138,7 +138,7 @@ describe('a folder of assets', () => {
     }
   })
 
-  it('says of a body that was flipped, cut or removed that it is damaged, and is repaired by no save', async () => {
+  it('reports a changed, cut or removed body as damaged, and no save repairs it', async () => {
     const rootDir = newRoot()
     const store = createFsAssetStore({ rootDir })
     const saved = await store.save(Buffer.alloc(300_000, 'x'), 'text/plain')
@@ -188,7 +188,7 @@ describe('a folder of assets', () => {
     await assertSoundFolder(rootDir, store)
   })
 
-  it('gives out no asset whose body was swept while its stream slept', async () => {
+  it('returns no asset whose body was swept while its stream was waiting', async () => {
     const rootDir = newRoot()
     const store = createFsAssetStore({ rootDir })
     let pulled = 0
@@ -205,7 +205,7 @@ describe('a folder of assets', () => {
     await assertSoundFolder(rootDir, store)
   })
 
-  it('sweeps nothing of another index, so that a lost one costs no bodies', async () => {
+  it('sweeps nothing of another index, so that a lost index costs no bodies', async () => {
     const rootDir = newRoot()
     const store = createFsAssetStore({ rootDir })
     const { assetId } = await store.save(Buffer.from('kept'), 'text/plain')
@@ -224,7 +224,7 @@ describe('a folder of assets', () => {
     expect(Buffer.from((await again.get(assetId)).bytes).toString()).toBe('kept')
   })
 
-  it('says that a folder cannot be made, and works once it can', async () => {
+  it('reports that a folder cannot be created, and works when it can', async () => {
     const rootDir = newRoot()
     await writeFile(rootDir, 'a file')
     const store = createFsAssetStore({ rootDir })
@@ -233,7 +233,7 @@ describe('a folder of assets', () => {
     expect((await store.save(new Uint8Array(1), 'image/png')).info.size).toBe(1)
   })
 
-  it('says that the disk is full, loses nothing, and is read and emptied there, also by who opens it anew', async (test) => {
+  it('reports a full disk, loses nothing, and can be read and emptied, even by a new store', async (test) => {
     const disk = mountSmallDisk(newRoot())
     if (!disk) return test.skip('mounting a small disk needs root')
     try {
@@ -264,7 +264,7 @@ describe('a folder of assets', () => {
     }
   })
 
-  it('reads on a read-only disk, and says why it cannot write', async (test) => {
+  it('reads on a read-only disk, and reports why it cannot write', async (test) => {
     const disk = mountSmallDisk(newRoot())
     if (!disk) return test.skip('mounting a small disk needs root')
     try {
@@ -290,7 +290,7 @@ describe('a folder of assets', () => {
     }
   })
 
-  it('says what it cannot read', async () => {
+  it('reports what it cannot read', async () => {
     const rootDir = newRoot()
     const store = createFsAssetStore({ rootDir })
     const { assetId } = await store.save(Buffer.from('x'), 'text/plain')
@@ -306,12 +306,12 @@ describe('a folder of assets', () => {
     await expect(createFsAssetStore({ rootDir: broken }).list()).rejects.toMatchObject(failed)
   })
 
-  it('holds exactly what was given out after a process was killed', async () => {
+  it('contains exactly what was returned after a process was killed', async () => {
     const report = await crash({ rounds: 3, saves: 150, folder: newRoot() })
     expect(report.givenOut).toBeGreaterThan(0)
   })
 
-  it('holds exactly what lives after two processes worked on it', async () => {
+  it('contains exactly what exists after two processes worked on it', async () => {
     const report = await mixed({
       operations: 500,
       processes: 2,

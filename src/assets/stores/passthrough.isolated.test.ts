@@ -3,7 +3,7 @@ import { createPassthroughStore } from './passthrough.ts'
 
 // It counts all timers of its process.
 describe('createPassthroughStore', () => {
-  it('lets go of bodies in time, also where nothing else happens', async () => {
+  it('releases bodies after a time, even if nothing else happens', async () => {
     vi.useFakeTimers()
     try {
       const store = createPassthroughStore({ ttlMs: 1_000 })

@@ -11,7 +11,7 @@ const code = (name: string) => expect.objectContaining({ code: name })
 describe('createPassthroughStore', () => {
   testAssetStore(() => createPassthroughStore(), it)
 
-  it('counts what it holds by what is there', async () => {
+  it('counts what it currently holds', async () => {
     const store = createPassthroughStore({ maxBytes: 300, maxRecords: 2 })
     for (let i = 0; i < 50; i++) await store.save(new Uint8Array(100).fill(i), 'text/plain')
     expect(await store.usage()).toEqual({ assets: 2, bytes: 200 })
@@ -24,7 +24,7 @@ describe('createPassthroughStore', () => {
 })
 
 describe('createAssets on passthrough', () => {
-  it('leaves the one read to the application; the second says why', async () => {
+  it('leaves the only read to the application; a second read reports why it fails', async () => {
     const seen: string[] = []
     const assets = createAssets({
       store: createPassthroughStore(),
@@ -48,7 +48,7 @@ describe('createAssets on passthrough', () => {
     expect(await assets.info(ref)).toMatchObject({ mime: 'image/png' })
   })
 
-  it('counts any public read as the one', async () => {
+  it('counts any public read as the only one', async () => {
     const reads: ((assets: Assets, ref: string) => Promise<unknown>)[] = [
       (assets, ref) => assets.getBase64(ref),
       (assets, ref) => assets.getDataUrl(ref),
@@ -67,7 +67,7 @@ describe('createAssets on passthrough', () => {
     }
   })
 
-  it('does not count what is opened and never read', async () => {
+  it('does not count a body that is opened and never read', async () => {
     const assets = createAssets({ store: createPassthroughStore() })
     const { ref } = await assets.save(PNG)
     const { stream } = await assets.open(ref)
@@ -76,7 +76,7 @@ describe('createAssets on passthrough', () => {
     expect((await assets.get(ref)).bytes).toHaveLength(PNG.byteLength)
   })
 
-  it('imports tables without using up the file, and gives their rows once', async () => {
+  it('imports tables without consuming the file, and returns their rows once', async () => {
     const assets = createAssets({ store: createPassthroughStore() })
     const { asset, table } = await assets.importFile(Buffer.from('a,b\n1,2\n'), { name: 'x.csv' })
     expect(text((await assets.get(asset.ref)).bytes)).toBe('a,b\n1,2\n')
@@ -84,7 +84,7 @@ describe('createAssets on passthrough', () => {
     await expect(assets.resolve(`${table?.ref}/content/rows`)).rejects.toThrow('read before')
   })
 
-  it('lets go of what nobody reads: after a time, and beyond a number of bytes', async () => {
+  it('releases unread bodies: after a time, and above a number of bytes', async () => {
     const brief = createAssets({ store: createPassthroughStore({ ttlMs: 0 }) })
     const { ref } = await brief.save(PNG)
     await expect(brief.get(ref)).rejects.toThrow('nobody read it in time')

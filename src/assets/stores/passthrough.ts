@@ -138,8 +138,8 @@ class WaitingBodies {
     const held = [...bodies.values()].reduce((sum, one) => sum + one.byteLength, 0)
     const { assets, bytes: heldBefore } = this.usage(options)
     if (options.quota) checkRoom({ assets, bytes: heldBefore + held }, options.quota)
-    const gone = `it is larger than ${this.#maxBytes} bytes`
-    this.#entries.set(key, { record, bodies, bytes: held, savedAt: Date.now(), gone })
+    const reason = `it is larger than ${this.#maxBytes} bytes`
+    this.#entries.set(key, { record, bodies, bytes: held, savedAt: Date.now(), gone: reason })
     this.#bytes += held
     this.#makeRoom()
     this.#expireLater()
@@ -213,12 +213,12 @@ class WaitingBodies {
   }
 
   /** If several reasons apply, the first is reported. */
-  #drop(entry: Entry, gone: string): void {
+  #drop(entry: Entry, reason: string): void {
     if (entry.bodies.size === 0) return
     this.#bytes -= entry.bytes
     entry.bytes = 0
     entry.bodies.clear()
-    entry.gone = gone
+    entry.gone = reason
   }
 
   #makeRoom(): void {

@@ -78,7 +78,7 @@ describe('createFsAssetStore, with other processes', () => {
     },
   )
 
-  it('waits for one that holds the index, without blocking its own', async () => {
+  it('waits for a process that holds the index, without blocking its own event loop', async () => {
     const rootDir = join(folder, 'held')
     const store = createFsAssetStore({ rootDir })
     await store.save(Buffer.from('before'), 'text/plain', { assetId: 'before' })
@@ -94,7 +94,7 @@ describe('createFsAssetStore, with other processes', () => {
     expect((await store.usage()).assets).toBe(2)
   })
 
-  it('says that the index was held for too long, its own work going on meanwhile', async () => {
+  it('reports that the index was held for too long, while its own work continues', async () => {
     const rootDir = join(folder, 'stuck')
     const create = () =>
       createStore({

@@ -15,7 +15,7 @@ describe.each<[string, () => BodyStore]>([
   ['fsBodies', () => fsBodies(`${folder}/${crypto.randomUUID()}`)],
   ['s3Bodies', () => s3Bodies({ bucket: 'b', connector: memoryConnector() })],
 ])('rebuildRecords from %s', (_, newBodies) => {
-  it('gives a new index everything that the lost one had', async () => {
+  it('restores everything of a lost index', async () => {
     const bodies = newBodies()
     const before = createStore({ records: memoryRecords(), bodies, recordFiles: true })
     const assets = createAssets({ store: before })
@@ -61,7 +61,7 @@ describe.each<[string, () => BodyStore]>([
     expect(left).toEqual([expect.stringMatching(/^owner\//)])
   })
 
-  it('says what is lost: bodies that are gone or other ones, and records that cannot be read', async () => {
+  it('reports what is lost: missing or changed bodies, and unreadable records', async () => {
     const bodies = newBodies()
     const before = createStore({ records: memoryRecords(), bodies, recordFiles: true })
     const saved = []
@@ -83,7 +83,7 @@ describe.each<[string, () => BodyStore]>([
     const { entries } = await records.list(null, { after: null, limit: 9, now: Date.now() })
     expect(entries.map(({ record }) => record.assetId)).toEqual(['kept'])
   })
-  it('touches nothing where there are no records: a sweep would take every body for left', async () => {
+  it('changes nothing if there are no records: a sweep would remove every body', async () => {
     const bodies = newBodies()
     const before = createStore({ records: memoryRecords(), bodies })
     await before.save(Buffer.from('kept'), 'text/plain')

@@ -44,7 +44,7 @@ describe.skipIf(!swift)('createS3AssetStore on OpenStack Swift', () => {
     for await (const found of assets.verify()) expect(found.problem).toBe(null)
   })
 
-  it('gives signed URLs that anybody can fetch, with the type and without the keys', async () => {
+  it('returns signed URLs that anybody can fetch, with the type and without the keys', async () => {
     const assets = createAssets({ store: createS3AssetStore(options()) })
     const info = await assets.save(Buffer.from('%PDF-1.4 hello'), 'application/pdf')
     const url = await assets.urlFor(info.ref)
@@ -68,7 +68,7 @@ describe.skipIf(!swift)('createS3AssetStore on OpenStack Swift', () => {
     )
   })
 
-  it('says that keys are wrong, that a bucket is missing, that nobody answers', async () => {
+  it('reports wrong keys, a missing bucket and an unreachable server', async () => {
     const refused = createS3AssetStore(options({ secretAccessKey: 'wrong' }))
     await expect(refused.ready()).rejects.toMatchObject({ code: 'config_invalid' })
     await expect(refused.save(new Uint8Array(3), 'image/png')).rejects.toThrow(/keys/)

@@ -54,7 +54,7 @@ describe('createS3AssetStore over a connector of your own', () => {
   }
   testAssetStore(create, it, { loseBodies })
 
-  it('keeps long streams once, and nothing else', async () => {
+  it('stores long streams once, and nothing else', async () => {
     const connector = memoryConnector()
     const store = createS3AssetStore({
       bucket: 'b',
@@ -80,7 +80,7 @@ describe('createS3AssetStore over a connector of your own', () => {
     expect(bodies()).toHaveLength(1)
   })
 
-  it('says what a connector threw', async () => {
+  it('reports what a connector threw', async () => {
     const connector = memoryConnector()
     const store = createS3AssetStore({
       bucket: 'b',
@@ -91,7 +91,7 @@ describe('createS3AssetStore over a connector of your own', () => {
     await expect(store.save(new Uint8Array(1), 'image/png')).rejects.toEqual(code('storage_failed'))
   })
 
-  it('sweeps beside an upload, whatever the grace and the clocks, and does not touch it', async () => {
+  it('sweeps during an upload, whatever the grace period and clocks, and does not touch it', async () => {
     for (const clockMs of [0, -48 * 3_600_000, 48 * 3_600_000]) {
       const connector = memoryConnector({ clockMs })
       const records = sqliteRecords(':memory:')
@@ -120,7 +120,7 @@ describe('createS3AssetStore over a connector of your own', () => {
     }
   })
 
-  it('ends a read that stalls when it is cancelled or aborted, and asks for nothing more', async () => {
+  it('ends a stalled read when it is cancelled or aborted, and sends no more requests', async () => {
     const connector = memoryConnector()
     const records = sqliteRecords(':memory:')
     const { assetId } = await createS3AssetStore({ bucket: 'b', connector, records }).save(
@@ -161,7 +161,7 @@ describe('createS3AssetStore over a connector of your own', () => {
     expect([asked, ended]).toEqual([2, 2])
   })
 
-  it('does not take a silent server for missing bodies', async () => {
+  it('does not treat a silent server as missing bodies', async () => {
     const connector = memoryConnector()
     let failure: Error | null = null
     const get: typeof connector.get = async (object) => {
@@ -189,7 +189,7 @@ describe('createS3AssetStore over a connector of your own', () => {
     expect((await problems(store)).map(({ problem }) => problem)).toEqual(['body_missing'])
   })
 
-  it('signs no URL that outlives its asset', async ({ onTestFinished }) => {
+  it('signs no URL that is valid longer than its asset', async ({ onTestFinished }) => {
     vi.useFakeTimers({ toFake: ['Date'], now: Date.now() })
     onTestFinished(() => void vi.useRealTimers())
     const connector = memoryConnector()
@@ -215,7 +215,7 @@ describe('createS3AssetStore over a connector of your own', () => {
     expect(signed).toEqual([9, 5, 3600])
   })
 
-  it('gives public URLs that any key can be in', async () => {
+  it('returns public URLs that escape any key', async () => {
     const store = createS3AssetStore({
       bucket: 'b',
       records: ':memory:',
@@ -233,7 +233,7 @@ describe('createS3AssetStore over a connector of your own', () => {
 describe('createS3AssetStore over the AWS SDK', () => {
   testAssetStore(() => faulty().store, it)
 
-  it('outlives an outage of a second, also when many saves meet it', async () => {
+  it('survives an outage of a second, even during many saves', async () => {
     let since = 0
     const { store } = faulty(({ method, path }) => {
       if (method !== 'PUT' || !path.includes('/bodies/')) return null
@@ -247,7 +247,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
     expect((await store.usage()).assets).toBe(120)
   })
 
-  it('waits for no server when the save is aborted', async () => {
+  it('does not wait for the server when the save is aborted', async () => {
     const abort = new AbortController()
     let tries = 0
     const { store } = faulty((request) => {
@@ -264,7 +264,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
     expect((await store.usage()).assets).toBe(0)
   })
 
-  it('goes on where a download was cut', async () => {
+  it('resumes a download that was cut', async () => {
     const bytes = Buffer.alloc(1_000_000, 'abcdefghij')
     let cuts = 0
     const { assets, requests } = faulty(({ method, path }) =>
@@ -280,7 +280,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
     expect(got.equals(bytes.subarray(10, 500_010))).toBe(true)
   })
 
-  it('does not wait for ever: not for an answer, and not in the middle of one', async () => {
+  it('has time limits, for a response and within one', async () => {
     const bytes = Buffer.alloc(300_000, 'x')
     let stalls = 0
     const records = sqliteRecords(':memory:')
@@ -321,7 +321,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
     }
   })
 
-  it('uploads what it does not know the length of in parts, each tried again', async () => {
+  it('uploads streams of unknown length in parts, each with retries', async () => {
     let failures = 0
     const { assets, requests } = faulty(({ query }) =>
       query.partNumber && failures++ < 2 ? 503 : null,
@@ -333,7 +333,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
     expect((await assets.get(info.ref)).bytes.byteLength).toBe(20_000_000)
   })
 
-  it('takes no other bytes for those that it asked for', async () => {
+  it('rejects bytes of another range than requested', async () => {
     const { store } = faulty(({ path, headers }) =>
       path.includes('/bodies/') && headers.range ? 'whole' : null,
     )
@@ -342,7 +342,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
     await expect(new Response(opened?.stream).text()).rejects.toEqual(code('storage_failed'))
   })
 
-  it('does not take a part that is refused for a missing bucket', async () => {
+  it('does not treat a rejected part as a missing bucket', async () => {
     const { store } = faulty(({ query }) =>
       query.partNumber ? { status: 404, name: 'NoSuchUpload' } : null,
     )
@@ -351,7 +351,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
     await expect(saving).rejects.toEqual(code('storage_failed'))
   })
 
-  it('needs no server for what it can say without one', async () => {
+  it('needs no server for what it can answer locally', async () => {
     const connector = createS3Connector({ endpoint: 'http://s3.example.com', ...KEYS })
     const url = new URL(await connector.signedUrl({ bucket: 'b', key: 'k/ö', expiresIn: 60 }))
     expect(url.origin + url.pathname).toBe('http://s3.example.com/b/k/%C3%B6')
@@ -364,7 +364,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
 
   // Each waits for the SDK to try again: they wait together.
   describe.concurrent('that must try again', () => {
-    it('tries again when the server fails, is slow, or does not answer', async () => {
+    it('retries when the server fails, is slow, or does not respond', async () => {
       for (const what of [500, 503, 'refused', 'silent'] as const) {
         const failed = new Set<string>()
         const { assets } = faulty(({ method, path }) => {
@@ -379,7 +379,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
       }
     })
 
-    it('gives up in the end, with an error that says so, and keeps nothing', async () => {
+    it('gives up in the end, with an error that says so, and stores nothing', async () => {
       const { assets, objects } = faulty((request) => (isBody(request) ? 500 : null))
       const saving = assets.save(Buffer.from('hello'), 'text/plain')
       await expect(saving).rejects.toEqual(code('storage_failed'))
@@ -387,7 +387,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
       expect([...objects.keys()]).toEqual([])
     })
 
-    it('gives up on a download that never moves', async () => {
+    it('gives up on a download that never progresses', async () => {
       const { assets } = faulty(({ method, path }) =>
         method === 'GET' && path.includes('/bodies/') ? { cutAfter: 0 } : null,
       )
@@ -395,7 +395,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
       await expect(assets.get(ref)).rejects.toEqual(code('storage_failed'))
     })
 
-    it('says in words what the server refuses, without a secret', async () => {
+    it('reports what the server rejects, without a secret', async () => {
       for (const [fault, name, words] of [
         [403, 'config_invalid', /keys for bucket "b" \(SignatureDoesNotMatch\)/],
         [507, 'storage_full', /Bucket "b" .* is full/],
@@ -412,7 +412,7 @@ describe('createS3AssetStore over the AWS SDK', () => {
       }
     })
 
-    it('sweeps a body that was written and whose answer was lost', async () => {
+    it('sweeps a body that was written but whose response was lost', async () => {
       let broken = true
       const { store } = faulty((request) =>
         broken && request.method === 'PUT' && isBody(request) ? 'lost' : null,

@@ -55,11 +55,11 @@ export async function saveAsset(
   const saving = new Saving(store, options)
   let isCertain = true
   try {
-    const own = await saving.stage(source, mime)
-    const others = parts.filter(({ digest }) => digest !== own.digest)
+    const main = await saving.stage(source, mime)
+    const others = parts.filter(({ digest }) => digest !== main.digest)
     options.signal?.throwIfAborted()
     isCertain = false
-    const info = await saving.commit(own, others)
+    const info = await saving.commit(main, others)
     return { assetId: info.assetId, info }
   } catch (error) {
     if (isCertain) await saving.discard()
@@ -93,9 +93,9 @@ class Saving {
     const { signal, owned } = this.#options
     const { head, complete, body } = await peek(source, SMALL, signal)
     if (source instanceof Uint8Array || complete) {
-      const isOurs = owned || !(source instanceof Uint8Array)
+      const isOwned = owned || !(source instanceof Uint8Array)
       const whole = source instanceof Uint8Array ? source : head
-      return inMemory(isOurs ? whole : copyBytes(whole), mime)
+      return inMemory(isOwned ? whole : copyBytes(whole), mime)
     }
     const digester = new Digester()
     const hashed = streamFrom(async function* () {
@@ -109,18 +109,18 @@ class Saving {
   }
 
   /** Writes missing bodies, and adds the record. */
-  async commit(own: StagedBody, others: StagedBody[]): Promise<AssetRecord> {
+  async commit(main: StagedBody, others: StagedBody[]): Promise<AssetRecord> {
     const { signal, quota, objects, namespace = null } = this.#options
-    const record = newRecord(own, own.mime, this.#options)
-    const all = [own, ...others, ...(this.#recordFiles ? [fileOf(record)] : [])]
+    const record = newRecord(main, main.mime, this.#options)
+    const all = [main, ...others, ...(this.#recordFiles ? [fileOf(record)] : [])]
     const inMemory = all.filter(({ key }) => key === null)
     const digests = inMemory.map(({ digest }) => digest)
     const known = await this.#records.bodies(namespace, digests)
-    const isThere = new Set(known.map(({ digest }) => digest))
+    const stored = new Set(known.map(({ digest }) => digest))
     await inParallel(known, { limit: PARTS_AT_ONCE }, (placed) => this.#mend(placed, inMemory))
-    let wanted = inMemory.filter(({ digest }) => !isThere.has(digest))
+    let unsaved = inMemory.filter(({ digest }) => !stored.has(digest))
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-      await inParallel(wanted, { limit: PARTS_AT_ONCE }, async (body) => {
+      await inParallel(unsaved, { limit: PARTS_AT_ONCE }, async (body) => {
         if (body.bytes === null) throw interrupted()
         body.key = await this.#put(body.bytes, body.mime)
       })
@@ -133,7 +133,7 @@ class Saving {
         return record
       }
       // Their last asset was removed meanwhile.
-      wanted = all.filter(({ digest }) => missing.includes(digest))
+      unsaved = all.filter(({ digest }) => missing.includes(digest))
     }
     throw interrupted()
   }

@@ -33,7 +33,7 @@ describe('a store of three methods that can delete', () => {
 })
 
 describe('createAssets on a store of three methods', () => {
-  it('knows its assets again after a restart, in their namespaces', async () => {
+  it('finds its assets again after a restart, in their namespaces', async () => {
     const store = threeMethods()
     const config = { namespacing: { mode: 'context' } } as const
     const created: unknown[] = []
@@ -58,7 +58,7 @@ describe('createAssets on a store of three methods', () => {
     await expect(after.get(ref, { namespace: 'b' })).rejects.toEqual(code('asset_not_found'))
   })
 
-  it('finds what was saved before, where there are no namespaces', async () => {
+  it('finds what was saved before, if there are no namespaces', async () => {
     const store = threeMethods()
     const before = createAssets({ store })
     const { ref } = await before.save(PNG)
@@ -72,7 +72,7 @@ describe('createAssets on a store of three methods', () => {
     expect(await after.resolve(`${table.ref}/content/image/1`)).toBe(0x50)
   })
 
-  it('uses its URLs, and names what it cannot do', async () => {
+  it('uses its URLs, and lists what it does not support', async () => {
     const assets = createAssets({ store: threeMethods() })
     const { ref, assetId } = await assets.save(PNG)
     expect(await assets.urlFor(ref)).toBe(`https://example.com/${assetId}`)
@@ -109,7 +109,7 @@ describe('withRecords', () => {
     return { store, bodies, counts }
   }
 
-  it('keeps namespaces apart also where the store gives one id to equal bytes', async () => {
+  it('keeps namespaces apart even if the store gives equal bytes the same id', async () => {
     const { store, bodies } = contentAddressed()
     const full = withRecords(store)
     const [a, b] = [{ namespace: 'a' }, { namespace: 'b' }]
@@ -127,7 +127,7 @@ describe('withRecords', () => {
     expect(bodies.size).toBe(0)
   })
 
-  it('asks info first, and does not take a failure for a missing asset', async () => {
+  it('calls info first, and does not treat a failure as a missing asset', async () => {
     const { store, counts } = contentAddressed()
     const known = new Set(['there'])
     const full = withRecords({
@@ -141,7 +141,7 @@ describe('withRecords', () => {
     expect(await withRecords(store).info('there')).toBe(null)
   })
 
-  it('keeps to the time of what it remembers', async () => {
+  it('keeps the expiry of what it remembers', async () => {
     const { store } = contentAddressed()
     const { assetId } = await withRecords(store).save(Buffer.from('x'), 'text/plain')
     const full = withRecords(store)
@@ -151,7 +151,7 @@ describe('withRecords', () => {
     await expect(full.get(assetId)).rejects.toEqual(code('asset_not_found'))
   })
 
-  it('finds no structured content of a namespace, or past its time, by its bare id', async () => {
+  it('does not find structured content of a namespace, or after its expiry, by its bare id', async () => {
     const store = threeMethods()
     const attributes = { structured: true }
     const save = (options: object) =>
@@ -168,7 +168,7 @@ describe('withRecords', () => {
     expect(await after.info(late.assetId)).toBe(null)
   })
 
-  it('says what is wrong with a store that answers at once, or not at all', async () => {
+  it('accepts synchronous results, and reports invalid ones and failures', async () => {
     const { store } = contentAddressed()
     const save = (saved: () => unknown) =>
       withRecords({ ...store, save: saved as never }).save(Buffer.from('x'), 'text/plain')
@@ -185,7 +185,7 @@ describe('withRecords', () => {
     await expect(empty.get(assetId)).rejects.toEqual(code('storage_failed'))
   })
 
-  it('knows the parts of what was saved before this process began', async () => {
+  it('finds the parts of what was saved before this process started', async () => {
     const { store } = contentAddressed()
     const bytes = Buffer.from('a part')
     const part = { digest: sha256(bytes), bytes }

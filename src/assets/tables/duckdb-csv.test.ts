@@ -44,7 +44,7 @@ async function bothWays(file: Buffer) {
 }
 
 describe('importFile of a large CSV', () => {
-  it('makes the same table with DuckDB and without', async () => {
+  it('makes the same table with and without DuckDB', async () => {
     const [fast, slow] = await bothWays(csv())
     expect(fast?.columns.map(({ type, missing }) => [type, missing])).toEqual([
       ['number', 0],
@@ -60,14 +60,14 @@ describe('importFile of a large CSV', () => {
     expect(fast).toEqual(slow)
   })
 
-  it('makes the same table where DuckDB leaves it to the parser', async () => {
+  it('makes the same table if DuckDB leaves it to the parser', async () => {
     const odd = '1,2024-01-01,x,0.1234567890123456789,true,1'
     const [fast, slow] = await bothWays(csv({ odd }))
     expect(fast?.count).toBe(ROWS + 1)
     expect(fast).toEqual(slow)
   })
 
-  it('knows times, and columns that begin empty', async () => {
+  it('recognizes times, and columns that start empty', async () => {
     const lines = Array.from({ length: ROWS }, (_, i) => {
       const late = i < ROWS - 5 ? ',,,' : `${i},\u2003,,`
       return `2024-01-31 1${i % 10}:00:0${i % 10}.5,${late}${LONG} ${i}`
@@ -83,14 +83,14 @@ describe('importFile of a large CSV', () => {
     expect(fast).toEqual(slow)
   })
 
-  it('takes lines that end as on Windows', async () => {
+  it('accepts Windows line endings', async () => {
     const windows = Buffer.from(csv().toString().replaceAll('\n', '\r\n'))
     const [fast, slow] = await bothWays(windows)
     expect(fast?.count).toBe(ROWS)
     expect(fast).toEqual(slow)
   })
 
-  it('is told how far it is', async () => {
+  it('reports its progress', async () => {
     const told: number[] = []
     const file = csv()
     const { table } = await createAssets().importFile(new Blob([file]), {

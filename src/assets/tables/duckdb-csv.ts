@@ -37,26 +37,26 @@ export async function writeByDuckdb(
   const paths = { csv: task.path, parquet: join(task.folder, RESULT) }
   const scope = { memory: MEMORY, files: null }
   const isDone = await withDuckdb(await loadDuckdb(), scope, (connection) =>
-    telling(connection, onProgress, () => runPlan(connection, plan, paths)),
+    withProgress(connection, onProgress, () => runPlan(connection, plan, paths)),
   )
   return isDone ? describe(plan, paths.parquet) : null
 }
 
 /** Runs a statement and reports its progress. */
-async function telling<T>(
+async function withProgress<T>(
   connection: DuckdbConnection,
-  tell: (part: number) => void,
+  report: (part: number) => void,
   run: () => Promise<T>,
 ): Promise<T> {
   await connection.run('set enable_progress_bar=true')
   await connection.run('set enable_progress_bar_print=false')
   const timer = setInterval(() => {
     const { percentage } = connection.progress
-    if (percentage > 0) tell(percentage / 100)
+    if (percentage > 0) report(percentage / 100)
   }, TELL_MS)
   try {
     const result = await run()
-    tell(1)
+    report(1)
     return result
   } finally {
     clearInterval(timer)

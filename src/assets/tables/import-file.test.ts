@@ -72,7 +72,7 @@ describe('importFile', () => {
     expect(await assets.usage()).toMatchObject({ assets: 0 })
   })
 
-  it('reads JSON rows: missing cells are null, columns in the order they came', async () => {
+  it('reads JSON rows: missing cells are null, columns in order of appearance', async () => {
     const { content } = await importText(await vega('cars.json'), 'cars.json')
     expect(content?.columns.find(({ name }) => name === 'Horsepower')).toEqual({
       name: 'Horsepower',
@@ -98,7 +98,7 @@ describe('importFile', () => {
     expect(named.content?.rows).toEqual([{ a: 1, b: 2 }])
   })
 
-  it('makes no table of other JSON, and none of a picture', async () => {
+  it('makes no table of other JSON, or of a picture', async () => {
     for (const json of ['{"a":1}', '[]', '[1,2]', '[{"a":1},2]', '"x"', '[[1]]']) {
       expect((await importText(json, 'x.json')).table).toBe(null)
     }
@@ -153,18 +153,18 @@ describe('importFile', () => {
     expect(content?.rows.map((row) => row.a)).toEqual(values)
   })
 
-  it('says which days do not exist by leaving them text', async () => {
+  it('keeps invalid dates as text', async () => {
     const { content } = await importText('a,b\n2023-02-29,2023-02-28\n')
     expect(content?.columns.map(({ type }) => type)).toEqual(['string', 'date'])
   })
 
-  it('finds the separator, also beside quotes', async () => {
+  it('finds the separator, even next to quotes', async () => {
     expect((await importText('a;b\n"1,5;";2\n')).content?.rows).toEqual([{ a: '1,5;', b: 2 }])
     expect((await importText('a|b\n1|2\n')).content?.rows).toEqual([{ a: 1, b: 2 }])
     expect((await importText('"a,b"\n1\n')).content?.rows).toEqual([{ 'a,b': 1 }])
   })
 
-  it('reads what other programs write', async () => {
+  it('reads files of other programs', async () => {
     expect((await importText('\ufeffa,b\r\n1,"x\r\ny"\r\n')).content?.rows).toEqual([
       { a: 1, b: 'x\r\ny' },
     ])
@@ -185,7 +185,7 @@ describe('importFile', () => {
     })
   })
 
-  it('decides the encoding by the whole file', async () => {
+  it('detects the encoding from the whole file', async () => {
     const padding = 'x,1\n'.repeat(50_000)
     const latin = Buffer.from(`name,n\n${padding}M\xfcller,2\n`, 'latin1')
     expect((await importText(latin)).content?.rows.at(-1)).toEqual({ name: 'Müller', n: 2 })
@@ -195,7 +195,7 @@ describe('importFile', () => {
     )
   })
 
-  it('takes hostile headers and rows in their stride', async () => {
+  it('handles hostile headers and rows', async () => {
     const { content } = await importText(`${'a,'.repeat(4_999)}a\n`)
     expect(content?.columns.at(-1)?.name).toBe('a_5000')
     expect((await failure(`${'a,'.repeat(200_000)}a\n`)).message).toMatch(
@@ -260,7 +260,7 @@ describe('importFile', () => {
     }
   })
 
-  it('finds separator and encoding also where the first bytes come one by one', async () => {
+  it('detects separator and encoding even if the first bytes arrive one by one', async () => {
     const assets = createAssets()
     for (const [text, name] of [
       ['\ufeffa;b\n1;ö\n', 'x.csv'],
@@ -274,7 +274,7 @@ describe('importFile', () => {
     }
   })
 
-  it('reads lists of any JSON values below rows, parsed as JSON.parse does', async () => {
+  it('reads lists of any JSON values after rows, parsed as JSON.parse does', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.dictionary(fc.string(), fc.jsonValue(), { minKeys: 1 }), { minLength: 1 }),
@@ -291,7 +291,7 @@ describe('importFile', () => {
     )
   })
 
-  it('takes any header, also that of a prototype', async () => {
+  it('accepts any header, even names of prototype properties', async () => {
     const json = await importText('[{"__proto__":{"x":1},"constructor":2}]', 'x.json')
     expect(Object.keys(json.content?.rows[0] ?? {})).toEqual(['__proto__', 'constructor'])
     const { content } = await importText('__proto__,constructor\n1,2\n')
@@ -320,7 +320,7 @@ describe('importFile', () => {
     }
   })
 
-  it('holds no more than the cache of a table that is too big for it', async () => {
+  it('reads rows of a table that exceeds its cache', async () => {
     const limits = { cacheBytes: 1000 }
     const assets = createAssets({ store: createMemoryAssetStore(), config: { limits } })
     const csv = `a,b\n${'1,2\n'.repeat(5000)}`
@@ -328,7 +328,7 @@ describe('importFile', () => {
     expect(await assets.resolve(`${table?.ref}/content/rows/4999`)).toEqual({ a: 1, b: 2 })
   })
 
-  it('reads files that are parsed twice as files that are kept', async () => {
+  it('reads large files that must be parsed twice', async () => {
     const rows = Array.from({ length: 300_000 }, (_, i) => `${i},text ${i},2024-01-0${(i % 9) + 1}`)
     const csv = Buffer.from(`n,t,d\n${rows.join('\n')}\n`)
     expect(csv.byteLength).toBeGreaterThan(8 * 1024 * 1024)
@@ -338,7 +338,7 @@ describe('importFile', () => {
     expect(content?.columns.map(({ type }) => type)).toEqual(['number', 'string', 'date'])
   })
 
-  it('gives back every text that is written by the rules of CSV', async () => {
+  it('restores every text that is written by the rules of CSV', async () => {
     const cell = fc.string({ unit: fc.constantFrom('a', '"', ',', '\n', ' ', 'é', ';', '\t') })
     await fc.assert(
       fc.asyncProperty(

@@ -76,7 +76,7 @@ describe('an Arrow file as a table', () => {
     ])
   })
 
-  it('reads many batches, and refuses what is damaged', async () => {
+  it('reads many batches, and rejects damaged files', async () => {
     const batches = [1, 2, 3].flatMap((part) => {
       return arrow.tableFromArrays({ n: Float64Array.from({ length: 2_500 }, (_, i) => part + i) })
         .batches
@@ -117,7 +117,7 @@ describe('a spreadsheet as a table', () => {
     ])
   })
 
-  it('is refused where it is damaged', async () => {
+  it('is rejected if it is damaged', async () => {
     const bytes = await fixture('./fixtures/trips.xlsx')
     await expect(imported(bytes.fill(0, 300, 900), 'x.xlsx')).rejects.toMatchObject({
       code: 'table_invalid',

@@ -202,14 +202,14 @@ async function byProcess(
 
 function countBytes(
   stream: ReadableStream<Uint8Array>,
-  tell: (bytes: number) => void,
+  report: (bytes: number) => void,
 ): ReadableStream<Uint8Array> {
   let bytes = 0
   return stream.pipeThrough(
     new TransformStream({
       transform(chunk, controller) {
         bytes += chunk.byteLength
-        tell(bytes)
+        report(bytes)
         controller.enqueue(chunk)
       },
     }),

@@ -144,8 +144,8 @@ async function readAhead(file: AsyncBuffer, { metadata }: FilePart): Promise<Asy
   return {
     byteLength: file.byteLength,
     slice(start, end = file.byteLength) {
-      const isThere = start >= first && end <= last
-      return isThere ? ahead.slice(start - first, end - first) : file.slice(start, end)
+      const isLoaded = start >= first && end <= last
+      return isLoaded ? ahead.slice(start - first, end - first) : file.slice(start, end)
     },
   }
 }

@@ -84,7 +84,7 @@ describe('a Parquet file by pyarrow as a table', () => {
     expect(cell).toEqual(ROWS[2]?.[names[0] as string])
   })
 
-  it('is read whatever its numbers and texts are encoded as', async () => {
+  it('can be read with any encoding of its numbers and texts', async () => {
     const { columns, rows, assets, table } = await imported('encodings.parquet')
     expect(columns).toEqual([
       { name: 'n', type: 'number', missing: 0 },
@@ -100,7 +100,7 @@ describe('a Parquet file by pyarrow as a table', () => {
     expect(await assets.resolve(`${table?.ref}/content/rows/2345/name`)).toBe('row 2345')
   })
 
-  it('shows numbers that JSON has not as text', async () => {
+  it('shows numbers that JSON does not have as text', async () => {
     const { assets, table } = await imported('snappy-dictionary.parquet')
     const { text } = (await fetchAssetTool.execute({ ref: table?.ref ?? '' }, { assets })) as {
       text: string
@@ -109,14 +109,14 @@ describe('a Parquet file by pyarrow as a table', () => {
     expect(text).toContain('"odd":"Infinity"')
   })
 
-  it('says by what its pages are compressed, where that is not known', async () => {
+  it('reports an unsupported compression of its pages', async () => {
     await expect(imported('lz4.parquet')).rejects.toMatchObject({
       code: 'table_invalid',
       message: expect.stringContaining('compressed by LZ4_RAW'),
     })
   })
 
-  it('is tested in every file that there is', async () => {
+  it('is tested with all eight files', async () => {
     const files = (await readdir(folder)).filter((name) => name.endsWith('.parquet'))
     expect(files).toHaveLength(8)
   })

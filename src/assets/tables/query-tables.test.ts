@@ -38,7 +38,7 @@ beforeAll(async () => {
 })
 
 describe('Assets.query', () => {
-  it('joins tables by their references, and gives a table', async () => {
+  it('joins tables by their references, and returns a table', async () => {
     const sql = `select l.land, sum(t.n) as n from "${refs.trips}" t join "${refs.cities}/content/rows" c on c.id = t.city
       join "${refs.lands}" l on l.code = c.land group by 1 order by 2 desc`
     const result = await assets.query({ sql }, { name: 'by land' })
@@ -58,7 +58,7 @@ describe('Assets.query', () => {
     expect(rows).toHaveLength(2)
   })
 
-  it('takes names for references, and results for tables', async () => {
+  it('accepts names for references, and results as tables', async () => {
     const { ref } = await assets.query({
       sql: 'select city, max(n) as n from trips group by 1',
       tables: { trips: refs.trips ?? '' },
@@ -66,7 +66,7 @@ describe('Assets.query', () => {
     expect(await ask(`select sum(n) as n from "${ref}"`)).toEqual([{ n: 12 }])
   })
 
-  it('knows dates, times, long numbers and decimals, and loses no digit', async () => {
+  it('supports dates, times, long numbers and decimals, and loses no digit', async () => {
     expect(
       await ask(`select date_trunc('month', day)::date as month, month("at") as m, sum(big) as big, sum(amount) as amount
         from "${refs.trips}" group by 1, 2 order by 1`),
@@ -77,7 +77,7 @@ describe('Assets.query', () => {
     expect(await ask(`select day from "${refs.trips}" limit 1`)).toEqual([{ day: '2024-01-31' }])
   })
 
-  it('reads names between quotes, and none in comments and texts', async () => {
+  it('reads names between quotes, and ignores comments and texts', async () => {
     const odd = await importCsv('odd.csv', '"a ""b"" ; --c",A,a\n1,2,3\n')
     expect(await ask(`select * from "${odd}" -- "asset://nothing"`)).toEqual([
       { 'a "b" ; --c': 1, A: 2, a_2: 3 },
@@ -94,7 +94,7 @@ describe('Assets.query', () => {
     expect(named.table?.rows).toBe(1)
   })
 
-  it('reaches nothing but the tables that it names', async () => {
+  it('can access only the tables that it names', async () => {
     const file = join(tmpdir(), `byref-secret-${process.pid}.csv`)
     await writeFile(file, 'a\nsecret\n')
     const body = `"${refs.cities}"`
@@ -133,7 +133,7 @@ describe('Assets.query', () => {
     }
   })
 
-  it('says what is wrong with a query', async () => {
+  it('reports errors in a query', async () => {
     expect((await failure(`select nam from "${refs.cities}"`)).message).toMatch(/nam.*name/s)
     expect((await failure('selec 1')).message).toMatch(/syntax error/)
     expect((await failure(`select * from ${refs.cities}`)).message).toMatch(/in double quotes/)
@@ -143,7 +143,7 @@ describe('Assets.query', () => {
     )
   })
 
-  it('ends what does not end, and what a signal ends', async () => {
+  it('stops endless queries, and queries whose signal aborts', async () => {
     const endless =
       'select count(*) from range(10000000) a, range(10000000) b where a.range * b.range % 7 = 3'
     expect((await failure(endless, { timeoutMs: 300 })).code).toBe('tool_timeout')
@@ -155,7 +155,7 @@ describe('Assets.query', () => {
     expect((await failure(deep, { timeoutMs: 300 })).code).toMatch(/tool_timeout|invalid_arguments/)
   })
 
-  it('bounds rows, characters and memory', async () => {
+  it('limits rows, characters and memory', async () => {
     expect((await failure('select * from range(10000000)')).message).toMatch(
       /more than 100,000 rows: aggregate/,
     )
@@ -166,7 +166,7 @@ describe('Assets.query', () => {
     expect((await failure(hungry, { timeoutMs: 8_000 })).code).toMatch(/too_large|tool_timeout/)
   })
 
-  it('knows no table of another namespace, and none that is gone', async () => {
+  it('finds no table of another namespace, and no deleted one', async () => {
     const walled = createAssets({ config: { namespacing: { mode: 'context' } } })
     const theirs = await importCsv('x.csv', 'a\n1\n', walled.scoped({ namespace: 'b' }))
     const mine = walled.scoped({ namespace: 'a' })
@@ -185,7 +185,7 @@ describe('Assets.query', () => {
     expect((await failure(`select * from "${gone}"`)).code).toBe('asset_not_found')
   })
 
-  it('takes a table without rows', async () => {
+  it('accepts a table without rows', async () => {
     const none = await importCsv('none.csv', 'a,b\n')
     expect(await ask(`select count(*) as n from "${none}"`)).toEqual([{ n: 0 }])
     const { ref, table } = await assets.query({ sql: `select * from "${none}"` })
@@ -203,7 +203,7 @@ describe('queryTablesTool', () => {
     expect(await assets.resolve(`${shown.assetRef}/content/rows/999`)).toEqual({ n: 999 })
   })
 
-  it('says what it takes', async () => {
+  it('reports missing and invalid arguments', async () => {
     await expect(queryTablesTool.execute({}, { assets })).rejects.toThrow('sql is missing')
     await expect(
       queryTablesTool.execute({ sql: 'select 1', tables: 'x' }, { assets }),
@@ -212,7 +212,7 @@ describe('queryTablesTool', () => {
 })
 
 describe('a file that was saved and not imported', () => {
-  it('is made a table once, also by another process and by several queries at once', async () => {
+  it('is imported once, even by another process and by several queries at once', async () => {
     const store = createMemoryAssetStore()
     const [one, other] = [createAssets({ store }), createAssets({ store })]
     const { ref } = await one.save(new Blob(['n\n1\n2\n']), 'text/csv', { name: 'n.csv' })
@@ -227,7 +227,7 @@ describe('a file that was saved and not imported', () => {
     expect(made.map(({ name }) => name)).toEqual(['n.csv'])
   })
 
-  it('is a workbook of sheets that are named in the error', async () => {
+  it('reports the names of the sheets of a workbook', async () => {
     const own = createAssets()
     const rows = sheetRows([['n'], [1], [2]])
     const file = workbook({ Empty: sheetRows([]), 'First one': rows, Second: rows })
@@ -269,7 +269,7 @@ describe('a file that was saved and not imported', () => {
     await expect(read(text)).rejects.toThrow('neither a table nor a list of objects')
   })
 
-  it('of one sheet is its table', async () => {
+  it('with one sheet is its table', async () => {
     const own = createAssets()
     const file = workbook({ Only: sheetRows([['n'], [4]]), Empty: sheetRows([]) })
     const { table, workbook: none } = await own.importFile(file, { name: 'x.xlsx' })

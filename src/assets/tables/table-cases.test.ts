@@ -33,7 +33,7 @@ describe('a table as people have it', () => {
     expect((await imported(csv)).rows).toEqual(rows)
   })
 
-  it('has columns of what one late row has beyond the header', async () => {
+  it('has columns for cells of late rows beyond the header', async () => {
     const lines = Array.from({ length: 25_000 }, (_, i) => `${i},x`)
     lines.push('1,y,late')
     const { columns, rows } = await imported(`a,b\n${lines.join('\n')}\n`)
@@ -45,7 +45,7 @@ describe('a table as people have it', () => {
     expect(rows.at(-1)).toEqual({ a: 1, b: 'y', column_3: 'late' })
   })
 
-  it('is refused where one row has very many cells', async () => {
+  it('is rejected if one row has too many cells', async () => {
     const csv = `a,b\n${'1,2\n'.repeat(20_000)}${'x,'.repeat(500)}\n`
     await expect(imported(csv)).rejects.toThrow(/far longer than the others/)
     await expect(imported(`a,b\n${'x,'.repeat(6_000)}x\n`)).rejects.toThrow(/at most 5,000/)
@@ -53,7 +53,7 @@ describe('a table as people have it', () => {
 })
 
 describe('numbers of a table', () => {
-  it('keeps whole numbers of 64 bits as bigints, and longer ones as text', async () => {
+  it('keeps 64-bit integers as bigints, and longer ones as text', async () => {
     const { columns, rows, assets, ref } = await imported(
       'a,b,c,d\n9007199254740993,9223372036854775808,9007199254740992,-0\n1,1,1,1\n',
     )
@@ -69,7 +69,7 @@ describe('numbers of a table', () => {
     expect(Buffer.from(bytes).toString()).toBe('9007199254740993')
   })
 
-  it('rounds nothing that JSON and NDJSON have', async () => {
+  it('does not round numbers of JSON and NDJSON', async () => {
     const list =
       '{"id":1234567890123456789,"x":1e400,"y":0.1234567890123456789,"in":{"n":1234567890123456789}}'
     const more = '{"id":2,"x":1,"y":2,"in":{"n":1}}'
@@ -94,7 +94,7 @@ describe('numbers of a table', () => {
     }
   })
 
-  it('prints every double as it came', async () => {
+  it('prints every double as it was read', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.double({ noNaN: true }).filter(Number.isFinite), { minLength: 1 }),
@@ -109,7 +109,7 @@ describe('numbers of a table', () => {
 })
 
 describe('a table of odd shape', () => {
-  it('changes its types where later rows need it', async () => {
+  it('changes its types if later rows need it', async () => {
     const lines = Array.from({ length: 30_000 }, (_, i) => `${i},${i},2024-01-01`)
     const { columns, rows } = await imported(`a,b,c\n${lines.join('\n')}\n1.5,x,2024-01-01T10:00\n`)
     expect(columns.map(({ type }) => type)).toEqual(['number', 'string', 'date'])
@@ -131,7 +131,7 @@ describe('a table of odd shape', () => {
     expect(rows.at(-1)).toEqual({ a: 24_999, b: [24_999] })
   })
 
-  it('keeps names that differ in case, that are empty, and that prototypes have', async () => {
+  it('keeps names that differ in case, empty names, and names of prototype properties', async () => {
     const json = await imported('[{"":1,"a":2,"A":3,"__proto__":4,"toString":5," ":6}]', 'x.json')
     expect(Object.entries(json.rows[0] ?? {})).toEqual([
       ['', 1],
@@ -148,7 +148,7 @@ describe('a table of odd shape', () => {
     )
   })
 
-  it('holds a column of 50 MB of text', async () => {
+  it('supports a column of 50 MB of text', async () => {
     const text = 'lorem ipsum '.repeat(1_000_000)
     const csv = `n,t\n1,"${text}"\n2,"${text}"\n3,"${text}"\n4,"${text}"\n5,x\n`
     const assets = createAssets()
@@ -157,7 +157,7 @@ describe('a table of odd shape', () => {
     expect(await assets.resolve(`${table?.ref}/content/rows/4`)).toEqual({ n: 5, t: 'x' })
   })
 
-  it('has up to 5,000 columns', async () => {
+  it('supports up to 5,000 columns', async () => {
     const line = Array.from({ length: 5_000 }, (_, i) => i).join(',')
     const assets = createAssets()
     const csv = Buffer.from(`${line.replace(/\d+/g, 'c$&')}\n${line}\n`)
@@ -212,7 +212,7 @@ describe('reading a table', () => {
     expect((await cost(() => assets.info(ref)))[1]).toBe(0)
   })
 
-  it('says what to do where it is too large to be one value', async () => {
+  it('reports what to do if it is too large for one value', async () => {
     const assets = createAssets({ config: { limits: { valueBytes: 10_000 } } })
     const csv = `a\n${'1\n'.repeat(5_000)}`
     const { table } = await assets.importFile(Buffer.from(csv), { name: 'x.csv' })
@@ -288,7 +288,7 @@ describe('a Parquet file as a table', () => {
     expect(table?.digest).toBe(asset.digest)
   })
 
-  it('keeps decimals that are bytes of any length, beside text that is declared as bytes', async () => {
+  it('keeps decimals of bytes of any length, next to text that is declared as bytes', async () => {
     const schema = [
       { name: 'root', num_children: 2 },
       {
@@ -315,7 +315,7 @@ describe('a Parquet file as a table', () => {
     ])
   })
 
-  it('is refused where it is damaged, at any byte, and never hangs', async () => {
+  it('is rejected if it is damaged, at any byte, and never hangs', async () => {
     const whole = await byDuckdb("select range as n, 'text ' || range as t from range(2000)")
     const outcome = async (bytes: Uint8Array) => {
       const assets = createAssets()

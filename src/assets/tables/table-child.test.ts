@@ -15,7 +15,7 @@ async function childrenOf({ pid }: ChildProcess): Promise<number[]> {
 }
 
 describe.runIf(process.platform === 'linux')('a table process', () => {
-  it('ends itself where the operating system limits nothing', async () => {
+  it('stops itself if the operating system does not limit its memory', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'byref-'))
     const child = spawn(process.execPath, [join(here, 'table-child.ts'), `${HEADROOM}`], {
       ...{ env: {}, stdio: ['ignore', 'ignore', 'ignore', 'ipc'] },
@@ -33,7 +33,7 @@ describe.runIf(process.platform === 'linux')('a table process', () => {
     await rm(folder, { recursive: true })
   })
 
-  it('ends with the process that started it, also in the middle of a task', async () => {
+  it('stops with the process that started it, even in the middle of a task', async () => {
     const sql =
       'select count(*) from range(10000000) a, range(10000000) b where a.range = b.range + 1'
     const script = `

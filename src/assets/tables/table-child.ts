@@ -39,15 +39,15 @@ async function take(task: TableTask): Promise<void> {
     // Paths in errors and settings of a query are relative to this folder.
     process.chdir(task.folder)
     const found: TaskResult[] = []
-    for await (const outcome of runTask(task, (part) => tell({ type: 'progress', part }))) {
+    for await (const outcome of runTask(task, (part) => send({ type: 'progress', part }))) {
       if (!outcome) continue
       const { body, ...result } = outcome
       if (body) await writeResult(body, join(task.folder, resultFile(found.length)))
       found.push(result)
     }
-    tell({ type: 'done', found, memory: taken() - before })
+    send({ type: 'done', found, memory: taken() - before })
   } catch (error) {
-    tell({ type: 'failed', error: asTaskError(error), memory: taken() - before })
+    send({ type: 'failed', error: asTaskError(error), memory: taken() - before })
   } finally {
     process.chdir(tmpdir())
   }
@@ -79,7 +79,7 @@ async function* runTask(
   }
 }
 
-function tell(message: TaskMessage): void {
+function send(message: TaskMessage): void {
   process.send?.(message)
 }
 
@@ -92,11 +92,11 @@ async function writeResult(body: Spooled, path: string): Promise<void> {
 }
 
 function asTaskError(error: unknown): TaskError {
-  const told = { message: errorMessage(error), isMemory: isMemory(error) }
-  if (!(error instanceof ByrefError)) return { code: null, ...told }
+  const facts = { message: errorMessage(error), isMemory: isMemory(error) }
+  if (!(error instanceof ByrefError)) return { code: null, ...facts }
   const { code } = error
-  if (!(error instanceof TableError)) return { code, ...told }
-  return { code, ...told, table: { line: error.line, reason: error.reason } }
+  if (!(error instanceof TableError)) return { code, ...facts }
+  return { code, ...facts, table: { line: error.line, reason: error.reason } }
 }
 
 /** Returns whether DuckDB or JavaScript ran out of memory, which libraries report in various ways. */

@@ -39,8 +39,8 @@ async function ask(sql: string, options: Parameters<typeof assets.query>[1] = {}
   }
 }
 
-describe.runIf(process.platform === 'linux')('what queries take', () => {
-  it('is less than a gigabyte together, whatever they say', async () => {
+describe.runIf(process.platform === 'linux')('the memory of queries', () => {
+  it('is less than a gigabyte in total, whatever the queries are', async () => {
     let most = 0
     const idle = treeMemory(process.pid)
     const watch = setInterval(() => {
@@ -64,8 +64,8 @@ describe.runIf(process.platform === 'linux')('what queries take', () => {
   })
 })
 
-describe('what files take', () => {
-  it.runIf(process.platform === 'linux')('is as little, whatever they unpack to', async () => {
+describe('the memory of files', () => {
+  it.runIf(process.platform === 'linux')('is as limited, whatever they unpack to', async () => {
     let most = 0
     const bytes = spreadsheet(
       Buffer.concat([
@@ -94,13 +94,13 @@ describe('what files take', () => {
 })
 
 describe('a query', () => {
-  it('that takes too long is ended, also where it waits for others', async () => {
+  it('that takes too long is stopped, even while it waits for others', async () => {
     const [endless = ''] = TAKE_TIME
     const all = await Promise.all([1, 2, 3].map(() => ask(endless, { timeoutMs: 300 })))
     expect(new Set(all.map(({ code }) => code))).toEqual(new Set(['tool_timeout']))
   })
 
-  it('leaves its place to others when its signal ends it, also before its turn', async () => {
+  it('frees its place when its signal aborts, even before its turn', async () => {
     const [endless = ''] = TAKE_TIME
     const stop = new AbortController()
     const asked = [1, 2, 3].map(() => ask(endless, { signal: stop.signal }))
@@ -110,12 +110,12 @@ describe('a query', () => {
     expect((await readdir(folder)).filter((name) => name.startsWith('byref-'))).toEqual([])
   })
 
-  it.each(REACH_OUT)('is refused where it reaches out: %s', async (sql) => {
+  it.each(REACH_OUT)('is rejected if it accesses anything outside: %s', async (sql) => {
     const { code, text } = await ask(sql)
     expect([code, text.includes(basename(folder))]).toEqual(['invalid_arguments', false])
   })
 
-  it('is told no path by any function or view', async () => {
+  it('sees no path in any function or view', async () => {
     const functions = `select distinct function_name as f from duckdb_functions() where function_type like '%table%' or len(parameters) = 0`
     const names = [
       'duckdb_settings',

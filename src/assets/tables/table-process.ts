@@ -201,16 +201,16 @@ class TableProcess {
   async #answer(task: TableTask, onProgress: TableTaskOptions['onProgress']) {
     const child = this.#child
     const { promise, resolve } = Promise.withResolvers<Exclude<TaskMessage, { type: 'progress' }>>()
-    const hear = (message: TaskMessage): void => {
+    const receive = (message: TaskMessage): void => {
       if (message.type === 'progress') onProgress?.(message.part)
       else resolve(message)
     }
-    child.on('message', hear)
+    child.on('message', receive)
     try {
       child.send(task, () => {})
       return await Promise.race([promise, this.#ended.then((how) => this.#failure(...how))])
     } finally {
-      child.off('message', hear)
+      child.off('message', receive)
     }
   }
 

@@ -121,7 +121,7 @@ describe('httpChannel', () => {
     await expect.poll(() => sessions.size).toBe(0)
   })
 
-  it('says what a server that is not there has to do with a request', async () => {
+  it('reports a server that does not exist for each request', async () => {
     const channel = await httpChannel('http://127.0.0.1:1/mcp', {})
     const [toClient, mine] = InMemoryTransport.createLinkedPair()
     const ended = proxyMcp(toClient as Channel, channel, { assets: createAssets() })

@@ -11,13 +11,13 @@ const VERSION = 'io.modelcontextprotocol/protocolVersion'
  *
  * @throws ByrefError `dependency_missing` if that package is not installed
  */
-export async function httpChannel(url: string, own: Record<string, string>): Promise<Channel> {
+export async function httpChannel(url: string, extra: Record<string, string>): Promise<Channel> {
   const { StreamableHTTPClientTransport } = await optionalPeer(
     '@modelcontextprotocol/client',
     'An MCP server at a URL',
   )
   const transport = new StreamableHTTPClientTransport(new URL(url), {
-    requestInit: { headers: own },
+    requestInit: { headers: extra },
   })
   /** The new protocol cancels a request by ending its stream. */
   const streams = new Map<unknown, AbortController>()

@@ -22,7 +22,7 @@ it('lineChannel, on both sides of a proxy, changes no letter of what passes', as
   expect(await ended).toBe('client')
 })
 
-it('lineChannel closes where its input cannot be read', async () => {
+it('lineChannel closes if its input cannot be read', async () => {
   const input = new PassThrough()
   const channel = lineChannel(input, new PassThrough())
   const closed = new Promise<void>((resolve) => {

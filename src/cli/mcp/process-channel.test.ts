@@ -3,7 +3,7 @@ import type { RpcMessage } from '../../integrations/mcp/rpc/json-rpc.ts'
 import { processChannel } from './process-channel.ts'
 
 describe('processChannel', () => {
-  it('passes messages to the letter, whatever they are cut into', async () => {
+  it('passes messages unchanged, whatever their chunks', async () => {
     // Gives back each line in two pieces.
     const script = `require('node:readline').createInterface({ input: process.stdin }).on('line', (line) => {
       process.stdout.write(line.slice(0, 9))
@@ -18,7 +18,7 @@ describe('processChannel', () => {
     await channel.close()
   })
 
-  it('takes batches one by one, and leaves out what is no JSON', async () => {
+  it('accepts batches one by one, and leaves out what is not JSON', async () => {
     const script = `console.log('[{"id":1},{"id":2}]'); console.log(''); console.log('hello'); console.log('{"id":3}')`
     const channel = processChannel(process.execPath, ['-e', script])
     const warn = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
@@ -34,7 +34,7 @@ describe('processChannel', () => {
     warn.mockRestore()
   })
 
-  it('says why there is no server', async () => {
+  it('reports why there is no server', async () => {
     const warn = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
     onTestFinished(() => warn.mockRestore())
     const channel = processChannel('no-such-command', ['a'])
@@ -49,7 +49,7 @@ describe('processChannel', () => {
     await channel.close()
   })
 
-  it('ends a server that does not end by itself', async () => {
+  it('stops a server that does not stop by itself', async () => {
     const script = `process.on('SIGTERM', () => process.exit(7)); setInterval(() => {}, 1000); console.log('{}')`
     const channel = processChannel(process.execPath, ['-e', script], { patienceMs: 1 })
     const { promise: began, resolve } = Promise.withResolvers<unknown>()

@@ -102,7 +102,7 @@ function leaks({ server, ours }: Awaited<ReturnType<typeof connect>>): string[] 
 }
 
 describe('proxyMcp in quarantine before official servers', () => {
-  it('shows nothing of what the everything server gives', async () => {
+  it('shows nothing that the everything server returns', async () => {
     const session = await connect('everything', ['stdio'])
     const { client, ended } = session
     const { tools } = await client.listTools()
@@ -141,7 +141,7 @@ describe('proxyMcp in quarantine before official servers', () => {
     await ended
   })
 
-  it('shows nothing of what the file server gives, and passes it on where a person lets it', async () => {
+  it('shows nothing that the file server returns, and passes it on if a person allows it', async () => {
     const session = await connect('filesystem', [folder])
     const { client, assets, ended } = session
     const asked: string[] = []

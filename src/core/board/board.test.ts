@@ -32,7 +32,7 @@ function thrown<T extends ByrefError>(run: () => unknown): T {
 const explain = (board: Board, ref: string) => thrown<VariableError>(() => board.read(ref)).message
 
 describe('createBoard', () => {
-  it('merges messages of one identity in order: objects deeply, all else replaced', () => {
+  it('merges messages of one identity in order: objects deeply, other values by replacement', () => {
     const board = createBoard([
       { type: 'text', text: 'hello' },
       state({ user: { name: 'Ann', tags: ['a', 'b'] }, n: 1 }),
@@ -43,11 +43,11 @@ describe('createBoard', () => {
     expect(board.read('†state.n')).toBeNull()
   })
 
-  it('reads the kind data where a message has none', () => {
+  it('uses the kind "data" if a message has none', () => {
     expect(createBoard([{ type: 'data', data: [1] }]).read('†data[0]')).toBe(1)
   })
 
-  it('finds nothing where there is only a schema', () => {
+  it('finds nothing if there is only a schema', () => {
     const board = createBoard([{ type: 'state', schema: { type: 'object' } }])
     expect(board.has('†state')).toBe(false)
     expect(() => board.read('†state')).toThrow(VariableError)
@@ -65,12 +65,12 @@ describe('createBoard', () => {
     expect(board.entries()[0]?.schema).toEqual({ b: 2 })
   })
 
-  it('takes _ keys in data for data', () => {
+  it('treats _ keys in data as data', () => {
     const board = createBoard([{ type: 'data', data: { _id: 1, _path: ['x'], _instance: 'y' } }])
     expect(board.read('†data')).toEqual({ _id: 1, _path: ['x'], _instance: 'y' })
   })
 
-  it('lets another identity be given', () => {
+  it('accepts another identity', () => {
     const identity = ({ kind = 'data' }: { kind?: string }) => kind.toLowerCase()
     const board = createBoard(
       [
@@ -277,7 +277,7 @@ describe('writes', () => {
     expect(board.snapshot()).toEqual(snapshot)
   })
 
-  it('takes what JSON would take', () => {
+  it('accepts what JSON accepts', () => {
     const cycle: unknown[] = []
     cycle.push(cycle)
     const board = createBoard([
@@ -299,7 +299,7 @@ describe('read', () => {
     { type: 'state', state: { task: 'one' }, _instance: '①' },
   ])
 
-  it('takes fallbacks and gates', () => {
+  it('accepts fallbacks and conditions', () => {
     expect(board.read('†input.name || †state.user.name')).toBe('Ann')
     expect(board.read('†state.none || †state.user')).toBeNull()
     expect(board.read('†input.city && †state.list[1]')).toBe(2)
@@ -316,7 +316,7 @@ describe('read', () => {
     expect(board.has('†state.task')).toBe(false)
   })
 
-  it('says what exists where nothing is found', () => {
+  it('reports what exists if it finds nothing', () => {
     expect(explain(board, '†state.usr.name')).toBe(
       '†state has no "usr"; it has 3: "user", "list", "none".',
     )
@@ -336,20 +336,20 @@ describe('read', () => {
     expect(error.code).toBe('variable_not_found')
   })
 
-  it('names at most 20 keys, and their number', () => {
+  it('names at most 20 keys, and how many there are', () => {
     const wide = createBoard([
       state(Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`k${i}`, i]))),
     ])
     expect(explain(wide, '†state.x')).toMatch(/it has 500: "k0", .*"k19", …\.$/)
   })
 
-  it('refuses text that is no reference', () => {
+  it('rejects text that is not a reference', () => {
     for (const text of ['state.user', '† 1540', '', '†state.']) {
       expect(thrown(() => board.read(text))).toMatchObject({ code: 'invalid_reference' })
     }
   })
 
-  it('reaches no prototype', () => {
+  it('does not read from prototypes', () => {
     for (const path of [
       '__proto__',
       'constructor',
@@ -390,7 +390,7 @@ describe('past points', () => {
     expect(board.read('†state')).toEqual({ list: [1, 2], user: 'set' })
   })
 
-  it('takes times, as text or Date', () => {
+  it('accepts times, as text or Date', () => {
     expect(board.has('†state', { at: time(9) })).toBe(false)
     expect(board.read('†state.list', { at: time(10) })).toEqual([1])
     expect(board.read('†state.list', { at: new Date(1e12 + 29_999) })).toEqual([1, 2])
@@ -398,7 +398,7 @@ describe('past points', () => {
     expect(board.read('†state.user', { at: time(1000) })).toBe('set')
   })
 
-  it('gives entries and snapshots of then', () => {
+  it('returns entries and snapshots of that time', () => {
     expect(board.entries({ at: 't0' })).toEqual([])
     expect(board.entries({ at: 'merge' })).toEqual([
       { kind: 'state', data: { list: [1, 2], user: { name: 'Ann' } }, messageId: 'merge' },
@@ -415,13 +415,13 @@ describe('past points', () => {
     })
   })
 
-  it('refuses points it does not know', () => {
+  it('rejects points it does not know', () => {
     expect(thrown(() => board.read('†state', { at: 'message-7' }))).toMatchObject({
       code: 'message_not_found',
     })
   })
 
-  it('says what existed then', () => {
+  it('reports what existed at that time', () => {
     expect(thrown(() => board.read('†state.user', { at: 'push' })).message).toBe(
       '†state has no "user"; it has 1: "list".',
     )
@@ -455,7 +455,7 @@ describe('hostile data', () => {
     expect(Object.keys(kinds.snapshot())).toEqual(['__proto__', 'constructor'])
   })
 
-  it('takes data that is 10,000 deep', () => {
+  it('accepts data that is 10,000 levels deep', () => {
     const nest = (leaf: unknown) => {
       let value = leaf
       for (let i = 0; i < 10_000; i++) value = { a: value }
@@ -606,7 +606,7 @@ describe('schemas', () => {
     expect(() => createBoard(messages, { validate })).not.toThrow()
   })
 
-  it('binds inputs to what is required', () => {
+  it('requires inputs to have the required fields', () => {
     const board = createBoard([{ type: 'input', schema }], { validate })
     expect(thrown(() => board.append({ type: 'input', input: { age: 3 } })).message).toContain(
       "†input must have required property 'name'",
@@ -628,7 +628,7 @@ describe('schemas', () => {
     expect(board.read('†state.tags')).toEqual(['x', 'y'])
   })
 
-  it('checks a message by the schema that it brings', () => {
+  it('checks a message with the schema that it contains', () => {
     const board = createBoard([], { validate })
     expect(() =>
       board.append({
@@ -640,7 +640,7 @@ describe('schemas', () => {
     expect(board.entries()).toEqual([])
   })
 
-  it('binds instances by their own schema, else by the global one', () => {
+  it('checks instances with their own schema, otherwise with the global one', () => {
     const board = createBoard([{ type: 'state', schema }], { validate })
     expect(() => board.append(state({ age: 'x' }, { _instance: '①' }))).toThrow(
       '†state#①.age must be number',
@@ -671,7 +671,7 @@ describe('schemas', () => {
     expect(board.read('†state.next.next.v')).toBe(3)
   })
 
-  it('hands over only what a write into a long list touches', () => {
+  it('validates only the changed part of a long list', () => {
     const seen: JsonValue[] = []
     const spy: ValidateSchema = (part, value) => {
       seen.push(value)
@@ -772,7 +772,7 @@ const anyWrite = fc.record({
 })
 
 describe('folding', () => {
-  it('gives what the plain rules give, now and at every past point, and its patches replay', () => {
+  it('matches the plain rules, now and at every past point, and its patches replay', () => {
     fc.assert(
       fc.property(fc.array(anyWrite, { maxLength: 25 }), (writes) => {
         const board = createBoard()
@@ -835,7 +835,7 @@ describe('merge', () => {
     expect(Object.isFrozen(merged.deep)).toBe(true)
   })
 
-  it('takes __proto__ for a key', () => {
+  it('treats __proto__ as a key', () => {
     const hostile = JSON.parse('{"__proto__":{"polluted":1}}') as JsonValue
     const merged = merge(merge({}, hostile), hostile) as object
     expect(Object.keys(merged)).toEqual(['__proto__'])

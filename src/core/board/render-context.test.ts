@@ -29,7 +29,7 @@ const texts = (messages: MessageInput[], options?: Parameters<typeof renderConte
   renderContext(messages, options).map(({ content }) => content.text)
 
 describe('renderContext', () => {
-  it("renders the reference's example, to the letter", () => {
+  it("renders the reference's example exactly", () => {
     expect(renderContext(EXAMPLE)).toEqual([
       { role: 'user', content: { type: 'text', text: "Update the user's city to Austin" } },
       {
@@ -144,7 +144,7 @@ Schema for ¶user:
     ])
   })
 
-  it('merges where it was last written (engine), or leaves each in its place (model)', () => {
+  it('merges at the last write (engine), or keeps each write in its place (model)', () => {
     const messages: MessageInput[] = [
       { type: 'state', state: { a: 1 } },
       { type: 'text', text: 'one' },
@@ -178,7 +178,7 @@ Schema for ¶user:
     }
   })
 
-  it('shows no large value, but how to read it', () => {
+  it('shows how to read a large value instead of the value', () => {
     const rows = Array.from({ length: 500 }, (_, i) => ({ id: i, name: `row ${i}` }))
     const [text = ''] = texts([
       { type: 'state', state: { 'a.b': { rows } }, description: 'All rows.' },
@@ -202,7 +202,7 @@ All rows.`)
     expect(texts([{ type: 'state', state: { rows } }], { maxChars: 1e6 })[0]).toContain('"row 499"')
   })
 
-  it('bounds what it shows of any value', () => {
+  it('limits what it shows of any value', () => {
     let deep: unknown = 1
     for (let i = 0; i < 10_000; i++) deep = { a: deep }
     const wide = Object.fromEntries(
@@ -277,7 +277,7 @@ describe('placeData', () => {
     expect(order(messages, 'model')).toEqual(expected)
   })
 
-  it('knows a result that repeats the calls', () => {
+  it('recognizes a result that repeats the calls', () => {
     const repeated = toMessage({
       id: 'r',
       content: 'ok',
@@ -289,13 +289,13 @@ describe('placeData', () => {
     expect(order([call('c', '1'), data('d'), repeated, text('t')])).toEqual(['c', 'r', '¶', 't'])
   })
 
-  it('takes a board that is there already', () => {
+  it('accepts an existing board', () => {
     const messages = EXAMPLE.map(toMessage)
     const board = createBoard(messages)
     expect(placeData(messages, { board })).toEqual(placeData(messages))
   })
 
-  it('survives malformed metadata', () => {
+  it('accepts malformed metadata', () => {
     const odd = toMessage({
       id: 'o',
       content: 'x',
@@ -311,7 +311,7 @@ describe('placeData', () => {
 })
 
 describe('renderData', () => {
-  it('counts characters of JSON', () => {
+  it('counts the characters of the JSON', () => {
     const entry = { kind: 'state', data: 'x'.repeat(1990) }
     expect(renderData(entry)).toContain('x'.repeat(1990))
     expect(renderData(entry, { maxChars: 1000 })).toBe(
@@ -321,7 +321,7 @@ describe('renderData', () => {
 })
 
 describe('referenceGuide', () => {
-  it('says only what applies', () => {
+  it('includes only the topics that apply', () => {
     expect(referenceGuide()).toBeNull()
     expect(referenceGuide({ assets: true })).toContain('asset://<id>')
     expect(referenceGuide({ assets: true })).not.toContain('†')

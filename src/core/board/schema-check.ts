@@ -111,9 +111,9 @@ function stepsOf(root: Maybe, write: Write): Write[] {
 /** Returns the schema of one entry. Null if the whole container has to be checked. */
 function schemaOf(schema: JsonObject, inList: boolean, key: FieldKey): JsonObject | null {
   if (!Object.keys(schema).every((keyword) => SPLIT.test(keyword))) return null
-  const own = Object(inList ? schema.prefixItems : schema.properties)
+  const known = Object(inList ? schema.prefixItems : schema.properties)
   const rest = inList ? schema.items : schema.additionalProperties
-  const found = Object.hasOwn(own, key) ? own[key] : (rest ?? true)
+  const found = Object.hasOwn(known, key) ? known[key] : (rest ?? true)
   return found === true ? ANYTHING : isPlainObject(found) ? (found as JsonObject) : null
 }
 

@@ -21,7 +21,7 @@ const STAYS = {
 }
 
 describe('mapSubschemas', () => {
-  it('changes every schema right below, and nothing else', () => {
+  it('changes every direct subschema, and nothing else', () => {
     const changed = JSON.stringify(mapSubschemas({ ...ALL, ...STAYS }, () => 'changed'))
     const expected = JSON.stringify(ALL).replaceAll(JSON.stringify(one), '"changed"')
     expect(JSON.parse(changed)).toEqual({ ...JSON.parse(expected), ...STAYS })
@@ -36,7 +36,7 @@ describe('mapSubschemas', () => {
 })
 
 describe('mapParts', () => {
-  it('tells what binds the same value', () => {
+  it('visits the schemas that apply to the same value', () => {
     const changed = mapParts(ALL, (_, isBranch) => isBranch)
     const same = Object.keys(changed).filter((key) => [changed[key]].flat().includes(true))
     expect(same).toEqual(['prefixItems', 'anyOf', 'oneOf', 'allOf', 'then', 'else'])

@@ -17,7 +17,7 @@ function titles(schema: Schema, value: object, ...path: (string | number)[]): un
 const t = (title: string): Schema => ({ title })
 
 describe('schemaWalk', () => {
-  it('gives one flat schema for each branch, the words around it included', () => {
+  it('returns one flat schema for each branch, including the keywords around it', () => {
     const schema = {
       description: 'D',
       $ref: '#/$defs/a',
@@ -33,7 +33,7 @@ describe('schemaWalk', () => {
     expect(schemaWalk(schema)).toBe(schemaWalk(schema))
   })
 
-  it('picks the branch by type, then by what is constant in it, then by what it requires', () => {
+  it('selects the branch by type, then by constants, then by required fields', () => {
     const branch = (title: string, more: object): Schema => {
       const { properties, ...rest } = more as { properties?: object }
       return { type: 'object', properties: { p: t(title), ...properties }, ...rest }
@@ -52,7 +52,7 @@ describe('schemaWalk', () => {
     expect(titles({ anyOf }, { kind: 'd', p: 1, q: 1 }, 'p')).toEqual(['a', 'b', 'needs q'])
   })
 
-  it('knows the entries of tuples and records, and joins what binds one entry', () => {
+  it('finds the entries of tuples and records, and combines all schemas of an entry', () => {
     const tuple = { prefixItems: [t('first')], items: t('rest') }
     expect(titles(tuple, [1, 2, 3], 0)).toEqual(['first'])
     expect(titles(tuple, [1, 2, 3], 2)).toEqual(['rest'])
@@ -71,7 +71,7 @@ describe('schemaWalk', () => {
     expect(titles({ properties: { a: true, b: false } }, { a: 1 }, 'a')).toEqual([])
   })
 
-  it('goes down recursive schemas as deep as the value', () => {
+  it('follows recursive schemas as deep as the value', () => {
     const schema = {
       title: 'node',
       properties: { kids: { items: { $ref: '#' } }, same: { $ref: '#/properties/kids' } },
@@ -80,7 +80,7 @@ describe('schemaWalk', () => {
     expect(titles(schema, { same: [{}] }, 'same', 0)).toEqual(['node'])
   })
 
-  it('ends where references go in circles, lead nowhere or branch without bound', () => {
+  it('stops if references are cyclic, lead nowhere or branch without limit', () => {
     expect(schemaWalk({ $ref: '#' }).root).toEqual([])
     expect(schemaWalk({ title: 'a', $ref: '#/none' }).root).toEqual([t('a')])
     expect(schemaWalk({ title: 'a', $ref: 'https://x/y' }).root).toEqual([t('a')])

@@ -96,11 +96,11 @@ interface Search {
 function alternativesOf(schema: unknown, search: Search, open: readonly string[]): Schema[] {
   if (schema === true) return [{}]
   if (!isSchema(schema) || search.left-- <= 0) return []
-  const { $ref, $defs: _, anyOf, oneOf, allOf, if: __, then, else: otherwise, ...own } = schema
+  const { $ref, $defs: _, anyOf, oneOf, allOf, if: __, then, else: orElse, ...keywords } = schema
   const flatten = (one: unknown): Schema[] => alternativesOf(one, search, open)
   const groups = [anyOf, oneOf].filter(Array.isArray).map((branches) => branches.flatMap(flatten))
   if (Array.isArray(allOf)) groups.push(...allOf.map(flatten))
-  const conditional = [then, otherwise].filter(isSchema).flatMap(flatten)
+  const conditional = [then, orElse].filter(isSchema).flatMap(flatten)
   if (conditional.length > 0) groups.push([{}, ...conditional])
   if (typeof $ref === 'string') {
     if (open.includes($ref)) return []
@@ -109,7 +109,7 @@ function alternativesOf(schema: unknown, search: Search, open: readonly string[]
   return groups.reduce<Schema[]>(
     (all, group) =>
       all.flatMap((one) => group.map((other) => both(one, other))).slice(0, MAX_ALTERNATIVES),
-    [own],
+    [keywords],
   )
 }
 
@@ -192,10 +192,10 @@ function schemasOf(schema: Schema, key: FieldKey, isList: boolean): unknown[] {
     if (isNamed(schema, key, isList)) return [tupleOf(schema)[key as number]]
     return [schema.items]
   }
-  const own = isNamed(schema, key, isList) ? [Object(schema.properties)[key]] : []
+  const named = isNamed(schema, key, isList) ? [Object(schema.properties)[key]] : []
   const patterns = Object.entries(Object(schema.patternProperties))
     .filter(([pattern]) => new RegExp(pattern, 'u').test(String(key)))
     .map(([, one]) => one)
-  const found = [...own, ...patterns]
+  const found = [...named, ...patterns]
   return found.length > 0 ? found : [schema.additionalProperties]
 }

@@ -75,31 +75,31 @@ export class Wide {
   }
 
   get(key: FieldKey, position: number): Maybe {
-    const slot = this.#slots.get(this.#own(key))
+    const slot = this.#slots.get(this.#entryKey(key))
     return slot ? slot.at(position) : MISSING
   }
 
   /** Sets an entry, or adds one at the end. */
   set(key: FieldKey, value: Stored, position: number): void {
     this.json = undefined
-    const own = this.#own(key)
-    const slot = this.#slots.get(own)
+    const entryKey = this.#entryKey(key)
+    const slot = this.#slots.get(entryKey)
     if (slot) slot.set(value, position)
-    else this.#slots.set(own, new Slot(value, position))
-    if (this.isList) this.length = Math.max(this.length, (own as number) + 1)
+    else this.#slots.set(entryKey, new Slot(value, position))
+    if (this.isList) this.length = Math.max(this.length, (entryKey as number) + 1)
   }
 
   /** Deletes an entry. Later items of a list move up. */
   delete(key: FieldKey, position: number): void {
     this.json = undefined
-    let own = this.#own(key)
+    let entryKey = this.#entryKey(key)
     if (this.isList) {
       this.length--
-      for (let i = own as number; i < this.length; i++)
+      for (let i = entryKey as number; i < this.length; i++)
         this.set(i, this.get(i + 1, NOW) as Stored, position)
-      own = this.length
+      entryKey = this.length
     }
-    this.#slots.get(own)?.set(MISSING, position)
+    this.#slots.get(entryKey)?.set(MISSING, position)
   }
 
   *entries(position: number): Iterable<[FieldKey, Stored]> {
@@ -110,7 +110,7 @@ export class Wide {
     }
   }
 
-  #own(key: FieldKey): FieldKey {
+  #entryKey(key: FieldKey): FieldKey {
     return this.isList ? indexOf(key) : String(key)
   }
 }

@@ -14,20 +14,20 @@ const run = (runId: string, status: RunState['status']): RunState => ({
 })
 
 describe('openRun', () => {
-  it('is the last run while it is under way', () => {
+  it('is the last run while it is active', () => {
     const open = run('b', 'running')
     expect(openRun({ runs: [run('a', 'finished'), open] })).toBe(open)
     expect(openRun({ runs: [open, run('c', 'failed')] })).toBeNull()
     expect(openRun({ runs: [run('a', 'finished')] })).toBeNull()
   })
 
-  it('is null where nothing has happened', () => {
+  it('is null before anything has happened', () => {
     expect(openRun(emptyConversation)).toBeNull()
   })
 })
 
 describe('emptyConversation', () => {
-  it('is at the beginning, and takes any text as an id', () => {
+  it('starts at position 0, and accepts any text as an id', () => {
     expect(emptyConversation).toEqual({
       ...{
         position: 0,

@@ -21,7 +21,7 @@ export class EditableState {
    * The objects that belong to this state only and can be changed in place. A WeakSet would be slower, and the
    * state holds these objects anyway.
    */
-  #own = new Set<object>()
+  #owns = new Set<object>()
 
   constructor(from: ConversationState, onMessage: ((message: Message) => void) | undefined) {
     this.state = { ...from }
@@ -29,13 +29,13 @@ export class EditableState {
   }
 
   share(): ConversationState {
-    this.#own = new Set()
+    this.#owns = new Set()
     return { ...this.state }
   }
 
   /** Marks a new value as owned by this state, and returns it. */
   adopt<T extends object>(value: T): T {
-    this.#own.add(value)
+    this.#owns.add(value)
     return value
   }
 
@@ -45,7 +45,7 @@ export class EditableState {
   }
 
   #owned<T extends object>(value: T): T {
-    return this.#own.has(value) ? value : this.adopt(copyOf(value))
+    return this.#owns.has(value) ? value : this.adopt(copyOf(value))
   }
 
   /** Returns a list or a record of the state, which can be changed in place. */

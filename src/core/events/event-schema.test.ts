@@ -5,7 +5,7 @@ import { oddEvents, SOUND_EVENTS } from './fixtures/sound-events.ts'
 import { createFold } from './fold.ts'
 
 describe('eventProblem', () => {
-  it('takes sound events, and what a later version may add to them', () => {
+  it('accepts valid events, and fields that a later version may add', () => {
     for (const event of SOUND_EVENTS) {
       expect(eventProblem(event)).toBeNull()
       expect(eventProblem({ ...event, later: { it: 'knows' } })).toBeNull()
@@ -14,7 +14,7 @@ describe('eventProblem', () => {
     expect(eventProblem({ type: 'OF_A_LATER_VERSION', x: 1 })).toBeNull()
   })
 
-  it('says where an event is wrong, and what it must be', () => {
+  it('reports where an event is invalid, and what is expected', () => {
     const said = (event: unknown): string | null => eventProblem(event)
     expect(said(null)).toBe('the event must be an object, not null')
     expect(said({})).toBe('type is missing: it must be text that is not empty')
@@ -27,7 +27,7 @@ describe('eventProblem', () => {
     expect(said(data)).toMatch(/^payload\.content: .*explode.*_outputMethod: one of set, merge/)
   })
 
-  it('lets nothing pass that cannot be folded, wherever it stands', () => {
+  it('rejects anything that cannot be folded, wherever it is', () => {
     let passed = 0
     let refused = 0
     for (const { path, event } of oddEvents()) {

@@ -135,7 +135,7 @@ const answering = (...calls: string[]): ConversationEvent[] => [
 const idsOf = ({ messages }: { messages: readonly Message[] }) => messages.map(({ id }) => id)
 
 describe('fold', () => {
-  it('keeps position and time of the last record', () => {
+  it('keeps the position and time of the last record', () => {
     expect(stateOf([message(says('u')), runStarted('r')])).toMatchObject({
       position: 2,
       updatedAt: timeOf(1),
@@ -146,7 +146,7 @@ describe('fold', () => {
     expect(told).toMatchObject({ position: 1, updatedAt: timeOf(0) })
   })
 
-  it('makes a run, its step, its call and its end of their events', () => {
+  it('builds a run, its step, its call and its end from their events', () => {
     const state = stateOf([
       message(says('u')),
       {
@@ -206,7 +206,7 @@ describe('fold', () => {
     expect(openRun(state)).toBeNull()
   })
 
-  it('notes assets and bodies that became none', () => {
+  it('records assets, and bodies that failed to become assets', () => {
     const payload = {
       ...{ assetId: 'a', ref: 'asset://a', mime: 'image/png' },
       ...({ kind: 'image', by: 'tool' } as const),
@@ -219,7 +219,7 @@ describe('fold', () => {
     expect([state.assets, state.assetErrors]).toEqual([[payload], [failure]])
   })
 
-  it('adds up what the steps used, null where nobody said', () => {
+  it('adds up the usage of the steps, and null if none was reported', () => {
     const state = stateOf([
       runStarted('r'),
       stepStarted('r', 'm1'),
@@ -236,7 +236,7 @@ describe('fold', () => {
     })
   })
 
-  it('tells steps apart by their messages, not by their names', () => {
+  it('distinguishes steps by their messages, not by their names', () => {
     const state = stateOf([
       runStarted('r'),
       stepStarted('r', 'm1'),
@@ -261,7 +261,7 @@ describe('fold', () => {
     expect(idsOf(state)).toEqual(['u', 'm', 'data-c1', 'result-c1', 'result-c2'])
   })
 
-  it('puts it before several results, and what another program said between them', () => {
+  it('puts it before several results, and keeps messages of other programs between them', () => {
     const state = stateOf([
       ...answering('c1', 'c2', 'c3'),
       message(says('before')),
@@ -286,7 +286,7 @@ describe('fold', () => {
     ])
   })
 
-  it('leaves data of others where they are, and an answer without results at the end', () => {
+  it('leaves data of others in place, and an answer without results at the end', () => {
     const data = says('d', { type: 'data', kind: 'state', data: 1 }, { content_type: 'data' })
     const empty = says('e', null, { content_type: 'data' })
     const state = stateOf([
@@ -300,7 +300,7 @@ describe('fold', () => {
     expect(idsOf(stateOf([...answering('c1'), message(says('m'))]))).toEqual(['u', 'm'])
   })
 
-  it('keeps messages that wait out of the conversation until their run or step begins', () => {
+  it('keeps queued messages out of the conversation until their run or step starts', () => {
     const waiting = [
       ...answering(),
       message(says('q1'), { deliver: 'next_run', runId: 'r2', context: 1 }),
@@ -326,12 +326,12 @@ describe('fold', () => {
     expect(started.runs[1]?.messageIds).toEqual(['q1'])
   })
 
-  it('delivers in the order in which they came, whatever the order they are named in', () => {
+  it('delivers in arrival order, whatever the order in which they are named', () => {
     const queued = ['a', 'b', 'c'].map((id) => message(says(id), { deliver: 'next_run' }))
     expect(idsOf(stateOf([...queued, runStarted('r', ['c', 'a'])]))).toEqual(['a', 'c'])
   })
 
-  it('counts who took a run over', () => {
+  it('counts take-overs of a run', () => {
     const claim = (owner: string, runId = 'r'): ConversationEvent => ({
       ...{ type: 'RUN_CLAIMED', threadId: 'c', runId, owner },
     })
@@ -339,7 +339,7 @@ describe('fold', () => {
     expect(state.runs).toMatchObject([{ owner: 'host-3', claims: 2, status: 'running' }])
   })
 
-  it('forgets at a take-over what was half written', () => {
+  it('drops unfinished output at a take-over', () => {
     const half: ConversationEvent[] = [
       { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'Look' },
       { type: 'TOOL_CALL_START', toolCallId: 'c2', toolCallName: 'look', parentMessageId: 'm' },
@@ -354,7 +354,7 @@ describe('fold', () => {
     expect(live).toEqual(stateOf(durable))
   })
 
-  it('closes the calls of a run that ended, and only those', () => {
+  it('closes the calls of a run that ended, and no others', () => {
     const state = stateOf([
       runStarted('r'),
       stepStarted('r', 'm1'),
@@ -383,7 +383,7 @@ describe('fold', () => {
     expect(stateOf([...events, runFinished('nobody')]).runs).toEqual(stateOf(events).runs)
   })
 
-  it('takes one result of a call, and none after its run', () => {
+  it('accepts one result for each call, and none after its run', () => {
     const twice = stateOf([
       ...answering('c1'),
       result('c1'),
@@ -398,7 +398,7 @@ describe('fold', () => {
     expect(late.calls.c1?.status).toBe('unanswered')
   })
 
-  it('knows failed calls and what was wrong with their arguments', () => {
+  it('records failed calls and errors in their arguments', () => {
     const state = stateOf([
       ...answering(),
       { ...(callEnd('c1', 'm') as Event<'TOOL_CALL_END'>), problem: 'no JSON' },
@@ -407,7 +407,7 @@ describe('fold', () => {
     expect(state.calls.c1).toMatchObject({ status: 'failed', problem: 'no JSON', attempts: 0 })
   })
 
-  it('lets nothing that streams late undo what the log says of a call', () => {
+  it('does not let late stream events undo what is in the log', () => {
     const folded = createFold()
     for (const record of recordsOf([...answering('c1'), asked('c1')])) folded.apply(record)
     const before = structuredClone(folded.state.calls.c1)
@@ -418,7 +418,7 @@ describe('fold', () => {
     expect(folded.state.calls.c1).toEqual(before)
   })
 
-  it('drops the text of an answer that was given up, when the model is asked again', () => {
+  it('drops the text of an abandoned answer when the model is asked again', () => {
     const folded = createFold()
     const records = recordsOf([...answering(), stepStarted('r', 'm2')])
     for (const record of records.slice(0, -1)) folded.apply(record)
@@ -428,7 +428,7 @@ describe('fold', () => {
     expect(folded.state.streaming).toEqual({})
   })
 
-  it('shows nothing as being written that the log has already', () => {
+  it('does not show text as streaming that is already in the log', () => {
     const folded = createFold()
     const written = [...answering('c1'), stepFinished('r', 'm')]
     for (const record of recordsOf(written)) folded.apply(record)
@@ -444,7 +444,7 @@ describe('fold', () => {
     expect(state.calls.c1).toMatchObject({ status: 'running', attempts: 2, startedAt: timeOf(4) })
   })
 
-  it('knows the items of a mapped call', () => {
+  it('records the items of a mapped call', () => {
     const item = (more: Partial<Event<'TOOL_ITEM_FINISHED'>>): ConversationEvent => ({
       ...({ type: 'TOOL_ITEM_FINISHED', toolCallId: 'c1', runId: 'r', item: 0 } as const),
       ...more,
@@ -484,7 +484,7 @@ describe('fold', () => {
     expect(again.runs).toEqual(state.runs)
   })
 
-  it('passes over an answer that nobody asked for', () => {
+  it('ignores an answer that was not requested', () => {
     const planned = answering('c1')
     for (const before of [planned, [...planned, started('c1')], [...planned, result('c1')]]) {
       const state = stateOf(before)
@@ -493,7 +493,7 @@ describe('fold', () => {
     }
   })
 
-  it('knows how long people thought, whatever else was said meanwhile', () => {
+  it('measures how long people took, whatever messages came meanwhile', () => {
     const waited = (events: readonly ConversationEvent[]) => stateOf(events).runs[0]?.waitedMs
     const waiting = [...answering('c1', 'c2'), asked('c1')]
     expect(waited(waiting)).toBe(0)
@@ -505,7 +505,7 @@ describe('fold', () => {
     expect(waited([...answering('c1'), meanwhile])).toBe(0)
   })
 
-  it('has text, arguments and progress while they stream, and drops them when the log has them', () => {
+  it('has text, arguments and progress while they stream, and drops them when they are in the log', () => {
     const streams: ConversationEvent[] = [
       { type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' },
       { type: 'TEXT_MESSAGE_CONTENT', messageId: 'm', delta: 'Look' },
@@ -549,7 +549,7 @@ describe('fold', () => {
     expect(after.calls.c1).toMatchObject({ status: 'done', progress: undefined })
   })
 
-  it('has the calls of a step in the order in which the log has them, not as they began to stream', () => {
+  it('has the calls of a step in log order, not in stream order', () => {
     const begin = (id: string): Foldable => ({
       event: { type: 'TOOL_CALL_START', toolCallId: id, toolCallName: 'x', parentMessageId: 'm' },
     })
@@ -564,7 +564,7 @@ describe('fold', () => {
     expect(logged.runs[0]?.steps[0]?.callIds).toEqual(['b', 'a'])
   })
 
-  it('takes any text as an id', () => {
+  it('accepts any text as an id', () => {
     const ids = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '']
     for (const id of ids) {
       const state = foldAll(emptyConversation, [
@@ -581,7 +581,7 @@ describe('fold', () => {
     expect(({} as { status?: unknown }).status).toBeUndefined()
   })
 
-  it('takes messages whatever another program wrote into their metadata', () => {
+  it('accepts messages with any metadata of other programs', () => {
     const broken: unknown[] = [
       ...[undefined, null, 7, 'text', [], {}],
       ...[null, 'x', 7, [], {}, { tool_call_id: 7 }, { tool_call_id: null }].map((mark) => ({
@@ -604,7 +604,7 @@ describe('fold', () => {
     ])
   })
 
-  it('passes over events that it does not know', () => {
+  it('ignores unknown events', () => {
     for (const type of ['SOMETHING_NEW', '__proto__', 'constructor', 'toString']) {
       const event = { type } as unknown as ConversationEvent
       expect(fold(emptyConversation, { v: 1, position: 1, timestamp: 't', event })).toEqual({
@@ -615,7 +615,7 @@ describe('fold', () => {
     }
   })
 
-  it('is not changed by what it has seen', () => {
+  it('does not change its input', () => {
     const events = [...answering('c1'), result('c1'), runFinished('r')]
     const state = stateOf(events)
     expect(foldAll(state, recordsOf(events))).toBe(state)
@@ -625,7 +625,7 @@ describe('fold', () => {
 })
 
 describe('createFold', () => {
-  it('folds in place, and says whether a record was new', () => {
+  it('folds in place, and returns whether a record was new', () => {
     const folding = createFold()
     const records = recordsOf(answering('c1'))
     expect(records.map((record) => folding.apply(record))).toEqual([true, true, true, true])
@@ -634,7 +634,7 @@ describe('createFold', () => {
     expect(folding.apply({ event: { type: 'TEXT_MESSAGE_END', messageId: 'm' } })).toBe(true)
   })
 
-  it('gives the same snapshot until something happens', () => {
+  it('returns the same snapshot until something happens', () => {
     const from = stateOf([message(says('u'))])
     const folding = createFold(from)
     expect(folding.snapshot()).toBe(from)
@@ -644,7 +644,7 @@ describe('createFold', () => {
     expect(snapshot).not.toBe(from)
   })
 
-  it('tells of each message when it becomes part of the conversation', () => {
+  it('reports each message when it becomes part of the conversation', () => {
     const told: string[] = []
     const folding = createFold(undefined, { onMessage: ({ id }) => told.push(id) })
     const events = [
@@ -743,7 +743,7 @@ describe('a message that is deleted', () => {
     expect(stateOf([...events, deletion('a'), deletion('a')]).deletion?.count).toBe(1)
   })
 
-  it('takes its calls with it, and leaves their results', () => {
+  it('removes its calls too, and keeps their results', () => {
     const before = stateOf([...answering('c1'), message(says('m')), result('c1'), runFinished('r')])
     expect(before.calls.c1?.status).toBe('done')
     const after = fold(before, {
@@ -755,7 +755,7 @@ describe('a message that is deleted', () => {
     expect(before.calls.c1?.status).toBe('done')
   })
 
-  it('leaves its call unanswered where it was the result, whose number it keeps', () => {
+  it('leaves its call unanswered if it was the result, and keeps the number', () => {
     const events = [...answering('c1'), message(says('m')), result('c1'), runFinished('r')]
     const after = stateOf([...events, deletion('result-c1')])
     expect(after.calls.c1).toMatchObject({ status: 'unanswered' })
@@ -765,13 +765,13 @@ describe('a message that is deleted', () => {
     })
   })
 
-  it('is gone where it still waited', () => {
+  it('is removed if it was still queued', () => {
     const events = [message(says('q'), { deliver: 'next_run' }), deletion('q')]
     expect(stateOf(events)).toMatchObject({ inbox: [], messages: [] })
     expect(idsOf(stateOf([...events, runStarted('r', ['q'])]))).toEqual([])
   })
 
-  it('is nowhere in the state, whatever else happened', () => {
+  it('does not appear in the state, whatever else happened', () => {
     fc.assert(
       fc.property(anyEvents, fc.nat(60), (events, at) => {
         const said = message(says('gone', 'secret', { metadata: { tool_calls: [], x: 'secret' } }))
@@ -786,7 +786,7 @@ describe('a message that is deleted', () => {
 })
 
 describe('foldAll', () => {
-  it('makes the same of all at once, one by one, and in place', () => {
+  it('returns the same all at once, one by one, and in place', () => {
     fc.assert(
       fc.property(anyEvents, (events) => {
         const all = foldAll(emptyConversation, events)
@@ -799,7 +799,7 @@ describe('foldAll', () => {
     )
   })
 
-  it('makes the same of records that were JSON in between', () => {
+  it('returns the same for records that were serialized to JSON', () => {
     fc.assert(
       fc.property(anyEvents, (events) => {
         const parsed = JSON.parse(JSON.stringify(events)) as Foldable[]
@@ -808,7 +808,7 @@ describe('foldAll', () => {
     )
   })
 
-  it('never changes a state that it gave, while the fold goes on', () => {
+  it('never changes a state that it returned, while the fold continues', () => {
     fc.assert(
       fc.property(anyEvents, fc.array(fc.boolean(), { maxLength: 60 }), (events, taken) => {
         const folding = createFold()

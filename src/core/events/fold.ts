@@ -327,7 +327,7 @@ function deleteMessage(editable: EditableState, message: Message, index: number)
 
 function forgetCalls(editable: EditableState, message: Message): void {
   const isIts = (id: string): boolean => editable.state.calls[id]?.parentMessageId === message.id
-  const gone = new Set(
+  const deleted = new Set(
     readMetadata(message)
       .calls.map(({ id }) => id)
       .filter(isIts),
@@ -338,12 +338,12 @@ function forgetCalls(editable: EditableState, message: Message): void {
   const run = written && editable.run(written.runId)
   const step = run && editable.step(run, message.id)
   if (step) {
-    for (const id of step.callIds.filter(isIts)) gone.add(id)
+    for (const id of step.callIds.filter(isIts)) deleted.add(id)
     step.callIds = []
   }
-  if (gone.size === 0) return
+  if (deleted.size === 0) return
   const calls = editable.field('calls')
-  for (const id of gone) delete calls[id]
+  for (const id of deleted) delete calls[id]
 }
 
 /**
@@ -353,13 +353,13 @@ function firstResultOf(editable: EditableState, messageId: string): number | nul
   const { calls, messages, runs } = editable.state
   const step = runs.at(-1)?.steps.at(-1)
   if (step?.messageId !== messageId) return null
-  const own = new Set(step.callIds)
+  const callIds = new Set(step.callIds)
   const results = step.callIds.flatMap((id) => calls[id]?.resultMessageId ?? [])
   if (results.length === 0) return null
-  const wanted = new Set(results)
+  const missing = new Set(results)
   let index = messages.length
-  while (index > 0 && wanted.size > 0) wanted.delete((messages[--index] as Message).id)
-  while (index > 0 && own.has(writerOf(messages[index - 1] as Message) ?? '')) index--
+  while (index > 0 && missing.size > 0) missing.delete((messages[--index] as Message).id)
+  while (index > 0 && callIds.has(writerOf(messages[index - 1] as Message) ?? '')) index--
   return index
 }
 
@@ -447,9 +447,9 @@ function dropIncompleteCalls(editable: EditableState, run: Writable<RunState>): 
   const step = last && editable.step(run, last.messageId)
   if (!step) return
   const isIncomplete = (id: string): boolean => editable.state.calls[id]?.status === 'streaming'
-  const gone = step.callIds.filter(isIncomplete)
+  const incomplete = step.callIds.filter(isIncomplete)
   step.callIds = step.callIds.filter((id) => !isIncomplete(id))
-  for (const id of gone) delete editable.field('calls')[id]
+  for (const id of incomplete) delete editable.field('calls')[id]
 }
 
 /** Returns a call that can still change, or null. */

@@ -43,8 +43,8 @@ export function shownJson(value: unknown): string {
 export function className(value: unknown): string {
   let prototype = Object.getPrototypeOf(Object(value))
   while (prototype !== null) {
-    const own = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value
-    const name = Object.getOwnPropertyDescriptor(Object(own), 'name')?.value
+    const type = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value
+    const name = Object.getOwnPropertyDescriptor(Object(type), 'name')?.value
     if (typeof name === 'string' && name !== '') return name
     prototype = Object.getPrototypeOf(prototype)
   }

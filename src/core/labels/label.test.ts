@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
+  equals,
   join,
   joinAll,
   type Label,
@@ -8,7 +9,6 @@ import {
   readLabel,
   refusedBy,
   STRICTEST,
-  saysSame,
   TRUSTED,
   writeLabel,
 } from './label.ts'
@@ -43,16 +43,16 @@ describe('labels', () => {
   it('join to the strictest, in any order', () => {
     fc.assert(
       fc.property(label, label, label, (a, b, c) => {
-        expect(saysSame(join(a, b), join(b, a))).toBe(true)
-        expect(saysSame(join(join(a, b), c), join(a, join(b, c)))).toBe(true)
-        expect(saysSame(join(a, a), a)).toBe(true)
-        expect(saysSame(join(a, TRUSTED), a)).toBe(true)
+        expect(equals(join(a, b), join(b, a))).toBe(true)
+        expect(equals(join(join(a, b), c), join(a, join(b, c)))).toBe(true)
+        expect(equals(join(a, a), a)).toBe(true)
+        expect(equals(join(a, TRUSTED), a)).toBe(true)
         expect(new Set(join(a, b).sources)).toEqual(new Set([...a.sources, ...b.sources]))
       }),
     )
   })
 
-  it('let nothing flow that one of their parts does not let flow', () => {
+  it('do not allow a flow that one of their parts does not allow', () => {
     fc.assert(
       fc.property(label, label, clearance, (a, b, place) => {
         const both = refusedBy(place, join(a, b))
@@ -62,7 +62,7 @@ describe('labels', () => {
     )
   })
 
-  it('are read by those who may read every part', () => {
+  it('can be read by those who may read every part', () => {
     fc.assert(
       fc.property(label, label, fc.constantFrom('ann', 'bob', 'eve'), (a, b, who) => {
         expect(mayRead(who, join(a, b))).toBe(mayRead(who, a) && mayRead(who, b))
@@ -70,10 +70,10 @@ describe('labels', () => {
     )
   })
 
-  it('survive being written, and are the strictest where they cannot be read', () => {
+  it('survive serialization, and are the strictest if they cannot be read', () => {
     fc.assert(
       fc.property(label, (a) => {
-        expect(saysSame(readLabel(writeLabel(a)), a)).toBe(true)
+        expect(equals(readLabel(writeLabel(a)), a)).toBe(true)
       }),
     )
     for (const broken of [null, 'trusted', { integrity: 'yes' }, { readers: 'ann' }, [{}]])
@@ -96,35 +96,33 @@ describe('labels of fields', () => {
   })).tree as fc.Arbitrary<ReturnType<typeof readLabelTree>>
   const path = fc.array(fc.constantFrom('a', 'b', 'c', 0), { maxLength: 3 })
 
-  it('are found at a path after they were put there, and nowhere else', () => {
+  it('are found at the path where they were put, and nowhere else', () => {
     fc.assert(
       fc.property(tree, path, tree, (all, at, put) => {
         const changed = withTreeAt(all, at, put)
-        expect(saysSame(wholeOf(treeAt(changed, at)), wholeOf(put))).toBe(true)
+        expect(equals(wholeOf(treeAt(changed, at)), wholeOf(put))).toBe(true)
         const beside = [...at.slice(0, -1), 'elsewhere']
         if (at.length > 0)
-          expect(saysSame(wholeOf(treeAt(changed, beside)), wholeOf(treeAt(all, beside)))).toBe(
-            true,
-          )
+          expect(equals(wholeOf(treeAt(changed, beside)), wholeOf(treeAt(all, beside)))).toBe(true)
       }),
     )
   })
 
-  it('join to at least what both are, at every path', () => {
+  it('join to at least the strictness of both, at every path', () => {
     fc.assert(
       fc.property(tree, tree, path, (a, b, at) => {
         const both = wholeOf(treeAt(joinTrees(a, b), at))
         const parts = joinAll([wholeOf(treeAt(a, at)), wholeOf(treeAt(b, at))])
-        expect(saysSame(join(both, parts), both)).toBe(true)
+        expect(equals(join(both, parts), both)).toBe(true)
       }),
     )
   })
 
-  it('survive being written', () => {
+  it('survive serialization', () => {
     fc.assert(
       fc.property(tree, path, (all, at) => {
         const again = readLabelTree(JSON.parse(JSON.stringify(writeLabelTree(all))))
-        expect(saysSame(wholeOf(treeAt(again, at)), wholeOf(treeAt(all, at)))).toBe(true)
+        expect(equals(wholeOf(treeAt(again, at)), wholeOf(treeAt(all, at)))).toBe(true)
       }),
     )
   })

@@ -100,7 +100,7 @@ export function joinAll(labels: Iterable<Label>): Label {
 }
 
 /** Whether two labels are equal, ignoring their sources. */
-export function saysSame(a: Label, b: Label): boolean {
+export function equals(a: Label, b: Label): boolean {
   return (
     a.integrity === b.integrity &&
     a.confidentiality === b.confidentiality &&
@@ -153,8 +153,8 @@ export function madeBy(label: Label, source: string): Label {
 /** Reads a declared label. An invalid label becomes the strictest one. */
 export function readLabel(given: unknown): Label {
   if (!isPlainObject(given)) return STRICTEST
-  const { integrity = 'trusted', confidentiality: said, readers = null, sources = [] } = given
-  const confidentiality = said ?? (readers === null ? 'public' : 'private')
+  const { integrity = 'trusted', confidentiality: level, readers = null, sources = [] } = given
+  const confidentiality = level ?? (readers === null ? 'public' : 'private')
   const isKnown =
     (integrity === 'trusted' || integrity === 'untrusted') &&
     (confidentiality === 'public' || confidentiality === 'private') &&

@@ -14,7 +14,7 @@ function write(data: unknown, label?: object): ConversationEvent {
 }
 
 describe('createLabels', () => {
-  it('knows what is being written before it has come, as who reads it may', () => {
+  it('includes expected writes until they are rewound', () => {
     const labels = createLabels()
     labels.apply({ event: write('ours') })
     const theirs = write('theirs', { integrity: 'untrusted' })
@@ -29,7 +29,7 @@ describe('createLabels', () => {
     expect(labels.variable(place).integrity).toBe('trusted')
   })
 
-  it('takes what nobody labelled by who said it', () => {
+  it('labels values without a label by their sender', () => {
     const labels = createLabels()
     const said = (participant_role: string) => {
       const sender = { participant_id: 'x', participant_role }
@@ -45,7 +45,7 @@ describe('createLabels', () => {
     ])
   })
 
-  it('takes a label that it cannot read for the strictest', () => {
+  it('treats an unreadable label as the strictest', () => {
     const labels = createLabels()
     labels.apply({ event: write('x', { integrity: 'very' }) })
     expect(labels.variable(place)).toMatchObject({ integrity: 'untrusted', readers: [] })

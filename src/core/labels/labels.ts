@@ -179,9 +179,9 @@ class LabelFold implements Labels {
       const tree = this.result(Number(ref.instance))
       return tree ? treeAt(tree, path) : { label: TRUSTED }
     }
-    const own = this.#data.at(formatLabel(kind, ref.instance), path)
-    if (ref.instance !== undefined || instance === undefined) return own
-    return joinTrees(this.#data.at(formatLabel(kind, instance), path), own)
+    const scoped = this.#data.at(formatLabel(kind, ref.instance), path)
+    if (ref.instance !== undefined || instance === undefined) return scoped
+    return joinTrees(this.#data.at(formatLabel(kind, instance), path), scoped)
   }
 
   reference({ variables, assets }: FoundReference, { instance }: OwnLabels = {}): Label {

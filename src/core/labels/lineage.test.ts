@@ -34,7 +34,7 @@ describe('lineage', () => {
     return agent.lineage(run.conversation, ref)
   }
 
-  it('says where a value came from, through data, to the call that made it', async () => {
+  it('traces a value through data to the call that made it', async () => {
     const found = await lineage('†result#3')
     expect(found?.of).toEqual(['call:c3'])
     const calls = found?.nodes.flatMap(({ id, type }) => (type === 'call' ? id : []))
@@ -46,7 +46,7 @@ describe('lineage', () => {
     })
   })
 
-  it('says what came of an asset and where it came from', async () => {
+  it('traces what was derived from an asset and where the asset came from', async () => {
     await run.result
     const [asset] = (await agent.assets.list()).assets
     const found = await lineage(asset?.ref ?? '')
@@ -57,7 +57,7 @@ describe('lineage', () => {
     expect(reached).not.toContain('call:c6')
   })
 
-  it('follows the last write of a name, and knows no other name', async () => {
+  it('follows the last write of a name, and of no other name', async () => {
     const found = await lineage('†state.words')
     const calls = found?.nodes.flatMap(({ id, type }) => (type === 'call' ? id : []))
     expect(calls?.sort()).toEqual(['call:c5', 'call:c6'])

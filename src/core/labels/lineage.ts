@@ -185,9 +185,9 @@ class LineageFold implements LineageGraph {
       const call = this.#results[Number(ref.instance) - 1]
       return call ? [`call:${call}`] : []
     }
-    const own = this.#writersAt(formatLabel(kind, ref.instance ?? instance), path)
-    return own.length > 0 || ref.instance !== undefined
-      ? own
+    const writers = this.#writersAt(formatLabel(kind, ref.instance ?? instance), path)
+    return writers.length > 0 || ref.instance !== undefined
+      ? writers
       : this.#writersAt(formatLabel(kind, undefined), path)
   }
 

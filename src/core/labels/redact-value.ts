@@ -14,19 +14,19 @@ export function isRedacted({ label, fields }: LabelTree): boolean {
  * value if nothing is untrusted.
  */
 export function redactValue(value: unknown, tree: LabelTree): unknown {
-  if (tree.label.integrity === 'untrusted') return standIn(value)
+  if (tree.label.integrity === 'untrusted') return placeholder(value)
   if (!tree.fields || !isRedacted(tree)) return value
   // The labels belong to the value behind the reference. Its preview has other keys.
-  if (isOffloaded(value)) return standIn(value)
+  if (isOffloaded(value)) return placeholder(value)
   if (Array.isArray(value)) {
     const isHidden = Object.values(tree.fields).every(
       ({ label }) => label.integrity === 'untrusted',
     )
     // All items would have the same text.
-    if (isHidden && '*' in tree.fields) return standIn(value)
+    if (isHidden && '*' in tree.fields) return placeholder(value)
     return value.map((item, i) => redactValue(item, treeAt(tree, [i])))
   }
-  if (!isPlainObject(value)) return standIn(value)
+  if (!isPlainObject(value)) return placeholder(value)
   // A spread would handle a "__proto__" key differently.
   return Object.fromEntries(
     Object.entries(value).map(([key, item]) => [key, redactValue(item, treeAt(tree, [key]))]),
@@ -37,7 +37,7 @@ export function redactValue(value: unknown, tree: LabelTree): unknown {
  * Returns the text that replaces an untrusted value: its type and approximate size, without any key, text or number
  * from it.
  */
-export function standIn(value: unknown): string {
+export function placeholder(value: unknown): string {
   return `<untrusted ${describe(value)}>`
 }
 
@@ -47,7 +47,7 @@ export function standIn(value: unknown): string {
  * @param shape A short description of the fields that its tool promises; null without one.
  */
 export function redactedText(name: string, value: unknown, shape: string | null = null): string {
-  return `${name} = ${standIn(value)}${shape === null ? '' : `, which holds ${shape}`}`
+  return `${name} = ${placeholder(value)}${shape === null ? '' : `, which holds ${shape}`}`
 }
 
 const KINDS: ReadonlySet<unknown> = new Set(['image', 'audio', 'video', 'file'])

@@ -8,7 +8,7 @@ class Chart {
 }
 
 describe('assetMeta', () => {
-  it("gives the reference's example, key for key", () => {
+  it("returns the reference's example, key for key", () => {
     const asset: Asset = {
       content: {
         image: new Float64Array(4),
@@ -37,7 +37,7 @@ describe('assetMeta', () => {
     )
   })
 
-  it('leaves out what has no value and what is no field of an asset', () => {
+  it('leaves out fields without a value and fields that assets do not have', () => {
     const asset = {
       asset_id: 'a',
       asset_name: undefined,
@@ -100,7 +100,7 @@ describe('metaOf', () => {
     expect(metaOf(value)).toEqual(meta)
   })
 
-  it('runs no getter and reads no body', () => {
+  it('does not run getters or read bodies', () => {
     const value = {
       get body() {
         throw new Error('a getter was run')
@@ -116,7 +116,7 @@ describe('metaOf', () => {
     expect(({} as { polluted?: number }).polluted).toBeUndefined()
   })
 
-  it('marks cycles, and only these', () => {
+  it('marks cycles, and nothing else', () => {
     const shared = { x: 1 }
     const value: Record<string, unknown> = { first: shared, second: [shared] }
     value.self = value
@@ -129,7 +129,7 @@ describe('metaOf', () => {
     })
   })
 
-  it('bounds texts and lists, and says the real size', () => {
+  it('limits texts and lists, and gives their original size', () => {
     const text = metaOf('x'.repeat(1e6)) as string
     expect(text).toHaveLength(2000 + '<cut: 1000000 characters>'.length)
     expect(readCutMark(text, 'characters')).toBe(1e6)
@@ -145,7 +145,7 @@ describe('metaOf', () => {
     expect(metaOf(Array(100).fill(7))).toHaveLength(100)
   })
 
-  it('keeps the real size when it cuts again, and never half a character', () => {
+  it('keeps the original size when it cuts again, and never splits a character', () => {
     const once = metaOf({ text: 'x'.repeat(50), list: [1, 2, 3, 4, 5] }, { text: 20, items: 4 })
     expect(metaOf(once, { text: 5, items: 2 })).toEqual({
       text: 'xxxxx<cut: 50 characters>',

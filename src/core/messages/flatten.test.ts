@@ -65,7 +65,7 @@ function fromEntries(entries: [string, unknown][]): object {
 }
 
 describe('flatten', () => {
-  it("gives the reference's example, key for key and in order", () => {
+  it("returns the reference's example, key for key and in order", () => {
     expect(JSON.stringify(flatten(META), null, 2)).toBe(`{
   "asset_type": "asset_example",
   "asset_id": "<asset_id>",
@@ -79,7 +79,7 @@ describe('flatten', () => {
 }`)
   })
 
-  it('leaves container lines out if told, and joins by another separator', () => {
+  it('leaves out container lines on request, and joins with another separator', () => {
     expect(flatten(META, { sep: '.', keepContainerType: false })).toEqual({
       asset_type: 'asset_example',
       asset_id: '<asset_id>',
@@ -113,13 +113,13 @@ describe('flatten', () => {
     })
   })
 
-  it('refuses a separator that keys could not be told from', () => {
+  it('rejects a separator that is ambiguous in keys', () => {
     for (const sep of ['', '%', 'a', '1', '.2']) {
       expect(() => flatten({}, { sep })).toThrow(ByrefError)
     }
   })
 
-  it('makes keys that can be pasted behind asset://id/', () => {
+  it('makes keys that can be appended to asset://id/', () => {
     fc.assert(
       fc.property(anyMeta, (content) => {
         const asset = { asset_id: 'id', content_type: 'x', content }
@@ -143,7 +143,7 @@ describe('flatten', () => {
 })
 
 describe('unflatten', () => {
-  it('refuses fields of what is no container', () => {
+  it('rejects fields of values that are not containers', () => {
     const refused = (flat: object) =>
       expect(() => unflatten(flat)).toThrow(expect.objectContaining({ code: 'invalid_data' }))
     refused({ a: 1, 'a/b': 2 })
@@ -158,12 +158,12 @@ describe('unflatten', () => {
     expect(flat).toEqual({ a: { y: 1 }, 'a/x': 2, list: [1], 'list/1': 3 })
   })
 
-  it("gives the reference's example back", () => {
+  it("restores the reference's example", () => {
     expect(JSON.stringify(unflatten(flatten(META)))).toBe(JSON.stringify(META))
     expect(unflatten(flatten(META, { sep: '.' }), { sep: '.' })).toEqual(META)
   })
 
-  it('inverts flatten, for any content and separator', () => {
+  it('is the inverse of flatten, for any content and separator', () => {
     fc.assert(
       fc.property(anyMeta, fc.constantFrom('/', '.', '::', ' ', '→', '-'), (content, sep) => {
         const meta = {
@@ -179,7 +179,7 @@ describe('unflatten', () => {
     )
   })
 
-  it('inverts it without container lines, but for empty containers', () => {
+  it('is the inverse without container lines, except for empty containers', () => {
     const meta = {
       asset_id: 'a',
       content_type: 'x',
@@ -192,12 +192,12 @@ describe('unflatten', () => {
     })
   })
 
-  it('never reaches a prototype', () => {
+  it('never changes a prototype', () => {
     unflatten({ '__proto__/polluted': 1, 'constructor/prototype/polluted': 1 })
     expect(({} as { polluted?: number }).polluted).toBeUndefined()
   })
 
-  it('refuses lines that contradict each other', () => {
+  it('rejects lines that contradict each other', () => {
     expect(() => unflatten({ list: "<class 'list'>", 'list/7': 1 })).toThrow(
       '"list/7" is not the next item of its list',
     )

@@ -119,7 +119,7 @@ describe('canonicalPart', () => {
 })
 
 describe('readParts', () => {
-  it('reads words, references and URLs in their order', () => {
+  it('reads text, references and URLs in their order', () => {
     const parts = [
       { type: 'text', text: 'Look:' },
       { type: 'image_url', image_url: { url: 'ASSET://pic', detail: 'low' } },
@@ -147,7 +147,7 @@ describe('readParts', () => {
     ])
   })
 
-  it('says what it cannot read, never the body', () => {
+  it('reports what it cannot read, without the body', () => {
     const parts = [
       { type: 'x' },
       null,
@@ -175,7 +175,7 @@ describe('readParts', () => {
     )
   })
 
-  it('takes a type that cannot become text', () => {
+  it('accepts a type that cannot become text', () => {
     const parts = [{ type: { toString: {} } }, { type: { toString: null }, text: 'x' }]
     expect(readParts(parts)).toEqual(
       parts.map(({ type }) => ({
@@ -185,7 +185,7 @@ describe('readParts', () => {
     )
   })
 
-  it('takes whatever it is given', () => {
+  it('accepts any value', () => {
     const types = fc.constantFrom(
       'image_url',
       'file',

@@ -32,12 +32,12 @@ export function readParts(content: unknown): (ReadText | ReadMedia)[] {
 
 function readPart(given: unknown): ReadText | ReadMedia {
   const part = canonicalPart(given)
-  if (!isPlainObject(part)) return said(`[part that is ${part === null ? 'null' : typeof part}]`)
+  if (!isPlainObject(part)) return asText(`[part that is ${part === null ? 'null' : typeof part}]`)
   const { type, text } = part
-  if (type === 'text') return said(typeof text === 'string' ? text : '[text part without text]')
+  if (type === 'text') return asText(typeof text === 'string' ? text : '[text part without text]')
   const holder = Object.hasOwn(KINDS, partType(part)) ? part[type as PartType] : null
   if (!isPlainObject(holder))
-    return said(`[part of unknown type ${JSON.stringify(type) ?? 'undefined'}]`)
+    return asText(`[part of unknown type ${JSON.stringify(type) ?? 'undefined'}]`)
   return readHolder(type as PartType, holder)
 }
 
@@ -48,7 +48,7 @@ function readHolder(type: PartType, holder: Record<string, unknown>): ReadText |
   const stored = isPlainObject(url) ? url : {}
   const named = kindOf(stored.kind) ?? kindOf(family(mimeType)) ?? KINDS[type]
   const ref = refOf(url)
-  if (ref === null) return said(unreadable(named, holder))
+  if (ref === null) return asText(unreadable(named, holder))
   const isText = (value: unknown): value is string => typeof value === 'string' && value !== ''
   const claim = isText(stored.mimeType) ? stored.mimeType : mimeType
   const fallback = isText(format) && named === 'audio' ? audioType(format) : FALLBACK[named]
@@ -105,6 +105,6 @@ function kindOf(value: unknown): ReadMedia['kind'] | null {
   return value === 'image' || value === 'audio' || value === 'video' ? value : null
 }
 
-function said(text: string): ReadText {
+function asText(text: string): ReadText {
   return { type: 'text', text }
 }

@@ -23,17 +23,17 @@ export function metaLines(
   { items = 3, text = 200, maxChars = 2400 }: MetaLinesOptions = {},
 ): JsonObject {
   const { lines, complete } = outline(meta, { items, text, maxChars })
-  const said = withoutContainers(lines)
-  return (complete ? said : { ...said, '…': 'more fields are left out' }) as JsonObject
+  const shown = withoutContainers(lines)
+  return (complete ? shown : { ...shown, '…': 'more fields are left out' }) as JsonObject
 }
 
 /** Omits the lines of objects whose fields follow, because the fields show that they are objects. */
 function withoutContainers(lines: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const entries = Object.entries(lines)
-  const isSaid = (key: string, next: number): boolean =>
+  const hasFields = (key: string, next: number): boolean =>
     entries[next]?.[0].startsWith(`${key}/`) ?? false
   return Object.fromEntries(
-    entries.filter(([key, line], i) => line !== "<class 'dict'>" || !isSaid(key, i + 1)),
+    entries.filter(([key, line], i) => line !== "<class 'dict'>" || !hasFields(key, i + 1)),
   )
 }
 

@@ -22,7 +22,7 @@ const table = assetMeta({
 })
 
 describe('outline', () => {
-  it('shows three items of a list, its true length, and the columns of rows', () => {
+  it('shows three items of a list, its length, and the columns of rows', () => {
     expect(outline(table).lines).toEqual({
       asset_id: 'table1',
       asset_name: 'movies.csv',
@@ -45,7 +45,7 @@ describe('outline', () => {
     })
   })
 
-  it('finds the columns in the rows where nothing says them', () => {
+  it('derives the columns from the rows if none are declared', () => {
     const value = {
       list: [{ a: 1 }, { a: 'x', b: [1] }, { a: 2, c: { d: 1 }, e: "<class 'Map'>" }, { a: null }],
     }
@@ -59,12 +59,12 @@ describe('outline', () => {
     )
   })
 
-  it('names 50 columns at most', () => {
+  it('names at most 50 columns', () => {
     const row = Object.fromEntries(Array.from({ length: 60 }, (_, i) => [`c${i}`, i]))
     expect(outline({ rows: [row] }).lines.rows).toMatch(/c49 \(number\), 10 more$/)
   })
 
-  it('says so when there is no room for all', () => {
+  it('reports if there is not enough room', () => {
     const value = Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`key${i}`, i]))
     const { lines, complete } = outline(value, { maxChars: 200 })
     expect(complete).toBe(false)
@@ -90,11 +90,11 @@ describe('metasBlock', () => {
 }`)
   })
 
-  it('is nothing without assets', () => {
+  it('is null without assets', () => {
     expect(metasBlock([])).toBeNull()
   })
 
-  it('leaves the oldest out when the budget is spent, with their number', () => {
+  it('leaves out the oldest if the budget is exceeded, and gives their number', () => {
     const metas = Array.from({ length: 100 }, (_, i) => small(`asset${i}`))
     const block = metasBlock(metas, { maxTokens: 100 }) as string
     expect(block).toContain('"asset99"')
@@ -104,7 +104,7 @@ describe('metasBlock', () => {
     expect(block.length / 4).toBeLessThan(130)
   })
 
-  it('always shows the newest, if need be in part', () => {
+  it('always shows the newest, in part if necessary', () => {
     const wide = assetMeta({
       asset_id: 'wide',
       content_type: 'x',
@@ -117,12 +117,12 @@ describe('metasBlock', () => {
     expect(block.length).toBeLessThan(700)
   })
 
-  it('cuts long texts, and keeps their real size', () => {
+  it('cuts long texts, and keeps their original size', () => {
     const meta = assetMeta({ asset_id: 'a', content_type: 'text/plain', content: 'x'.repeat(1e6) })
     expect(metasBlock([metaLines(meta)])).toContain(`${'x'.repeat(200)}<cut: 1000000 characters>"`)
   })
 
-  it('lets no value forge a line', () => {
+  it('does not let a value forge a line', () => {
     const meta = assetMeta({
       asset_id: 'a',
       content_type: 'text/plain',

@@ -49,9 +49,9 @@ export function outline(
       typeof value === 'string' ? cutText(value, text) : (value ?? typeString(value))
     if (Array.isArray(value)) {
       // A table's columns are shown on the line of its rows.
-      const isSaid = key === 'columns' && tableColumns(parent) !== null
-      most = isSaid ? 0 : Math.min(items, shownItems(value).items.length)
-      line = listLine(value, isSaid ? null : columnsOf(value, parent), most)
+      const isShown = key === 'columns' && tableColumns(parent) !== null
+      most = isShown ? 0 : Math.min(items, shownItems(value).items.length)
+      line = listLine(value, isShown ? null : columnsOf(value, parent), most)
     } else if (isPlainObject(value)) {
       line = "<class 'dict'>"
     }
@@ -84,8 +84,8 @@ function listLine(list: readonly unknown[], columns: Column[] | null, shown: num
 function columnsOf(list: readonly unknown[], parent: object): Column[] | null {
   const rows = shownItems(list).items
   if (rows.length === 0 || !rows.every(isPlainObject)) return null
-  const said = tableColumns(parent)
-  if (said?.rows === list) return said.columns
+  const table = tableColumns(parent)
+  if (table?.rows === list) return table.columns
   const types = new Map<string, Set<string>>()
   for (const [name, value] of rows.flatMap((row) => Object.entries(row))) {
     if (value !== null && value !== undefined) {

@@ -19,7 +19,7 @@ const MALFORMED: Record<string, unknown> = {
 }
 
 describe('readMetadata', () => {
-  it('takes a single footer as a list of one, and keeps order and duplicates', () => {
+  it('treats a single footer as a list of one, and keeps order and duplicates', () => {
     expect(read({ footer_items: 'one' }).footer).toEqual(['one'])
     expect(read({ footer_items: ['b', 'a', 'b'] }).footer).toEqual(['b', 'a', 'b'])
     expect(read({ footer_items: [] })).toMatchObject({ footer: [], problems: [] })
@@ -32,20 +32,20 @@ describe('readMetadata', () => {
     expect({ ...found, problems: [] }).toEqual(nothing)
   })
 
-  it('reads the rest beside what is malformed', () => {
+  it('reads the valid values next to malformed ones', () => {
     const found = read({ ...MALFORMED, attribution: 'mail' })
     expect(found.attribution).toBe('mail')
     expect(found.problems).toHaveLength(Object.keys(MALFORMED).length - 1)
   })
 
-  it('survives metadata that is none at all', () => {
+  it('accepts metadata that is not an object', () => {
     for (const metadata of [null, undefined]) expect(read(metadata).problems).toEqual([])
     for (const metadata of ['text', 3, []]) {
       expect(read(metadata)).toMatchObject({ calls: [], problems: [{ key: 'metadata' }] })
     }
   })
 
-  it('never throws, and gives the same shape for any JSON', () => {
+  it('never throws, and returns the same shape for any JSON', () => {
     const keys = fc.constantFrom(...Object.keys(MALFORMED), 'own')
     fc.assert(
       fc.property(fc.dictionary(keys, fc.jsonValue()), (metadata) => {
@@ -75,7 +75,7 @@ describe('readMetadata', () => {
     ])
   })
 
-  it('leaves out calls without an id, and keeps what a provider wants back', () => {
+  it('leaves out calls without an id, and keeps provider metadata', () => {
     const provider_metadata = { google: { thoughtSignature: 's' } }
     const { calls, problems } = read({
       tool_calls: [{ name: 'x' }, { id: 'a', provider_metadata }, { id: 'b', name: 'y', at: 1 }],
@@ -95,7 +95,7 @@ describe('readMetadata', () => {
     for (const none of [null, undefined, false]) expect(error(none).result?.error).toBeNull()
   })
 
-  it('completes attachments, and drops details that are no text', () => {
+  it('completes attachments, and drops details that are not text', () => {
     const { attachments } = read({
       attachments: [
         { assetRef: 'asset://a', mimeType: 'image/png', fileName: 3, detail: 'low', own: 1 },
@@ -108,7 +108,7 @@ describe('readMetadata', () => {
     ])
   })
 
-  it('shows no empty attribution', () => {
+  it('does not show an empty attribution', () => {
     expect(read({ attribution: '  ' }).attribution).toBeNull()
     expect(read({ attribution: 'via mail' }).attribution).toBe('via mail')
   })

@@ -67,7 +67,7 @@ export function readMetadata({ metadata }: Pick<Message, 'metadata'>): ReadMetad
     return { ...NOTHING, problems: [{ key: 'metadata', message: 'metadata is not an object' }] }
   const known = cache.get(given)
   if (known) return known
-  const read = readAnew(given)
+  const read = parseMetadata(given)
   cache.set(given, read)
   return read
 }
@@ -75,7 +75,7 @@ export function readMetadata({ metadata }: Pick<Message, 'metadata'>): ReadMetad
 /** Reports a problem with a key. */
 type Wrong = (key: string, what: string) => void
 
-function readAnew(metadata: Record<string, unknown>): ReadMetadata {
+function parseMetadata(metadata: Record<string, unknown>): ReadMetadata {
   const problems: MetadataProblem[] = []
   const wrong: Wrong = (key, what) => problems.push({ key, message: `metadata.${key} ${what}` })
   const get = (key: string): unknown => (Object.hasOwn(metadata, key) ? metadata[key] : undefined)

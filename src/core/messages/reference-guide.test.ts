@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { GUIDE, referenceGuide } from './reference-guide.ts'
 
-it('says only what applies, in a fixed order', () => {
+it('includes only the topics that apply, in a fixed order', () => {
   expect(referenceGuide()).toBeNull()
   expect(referenceGuide({ assets: false })).toBeNull()
   expect(referenceGuide({ each: true, assets: true })).toBe(`${GUIDE.assets}\n${GUIDE.each}`)

@@ -20,6 +20,6 @@ export type ReferenceGuideOptions = { readonly [Topic in keyof typeof GUIDE]?: b
 
 /** Returns a short text that tells the model how to use references. Null if no topic applies. */
 export function referenceGuide(options: ReferenceGuideOptions = {}): string | null {
-  const told = Object.entries(GUIDE).filter(([topic]) => options[topic as keyof typeof GUIDE])
-  return told.length > 0 ? told.map(([, text]) => text).join('\n') : null
+  const topics = Object.entries(GUIDE).filter(([topic]) => options[topic as keyof typeof GUIDE])
+  return topics.length > 0 ? topics.map(([, text]) => text).join('\n') : null
 }

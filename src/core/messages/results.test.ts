@@ -7,7 +7,7 @@ const result = (id: unknown, content: unknown, mark: object = {}) =>
   toMessage({ content, metadata: { tool_result: { tool_call_id: id, ...mark } } })
 
 describe('resultCall', () => {
-  it('is the call that a message answers, whatever else its metadata say', () => {
+  it('is the call that a message answers, whatever else is in its metadata', () => {
     expect(resultCall(result('c1', 'x'))).toBe('c1')
     expect(resultCall(toMessage({ type: 'text', text: 'x' }))).toBeNull()
     for (const tool_result of ['c1', 7, null, [], { tool_call_id: 7 }]) {
@@ -18,7 +18,7 @@ describe('resultCall', () => {
 })
 
 describe('createResults', () => {
-  it('counts results from 1, and knows what each came to', () => {
+  it('counts results from 1, and returns the value of each', () => {
     const results = createResults()
     results.add(toMessage({ type: 'text', text: 'x' }))
     results.add(result('c1', { n: 1 }))
@@ -30,7 +30,7 @@ describe('createResults', () => {
     expect(resultName(12)).toBe('†result#12')
   })
 
-  it('gives what a call wrote among the data as its value', () => {
+  it('returns what a call wrote to the data as its value', () => {
     const results = createResults()
     results.add(toMessage({ type: 'state', state: [1, 2], _call: 'c1', _path: 'list' }))
     results.add(result('c1', { preview: '…' }, { written_to: ['†state.list'] }))
@@ -39,7 +39,7 @@ describe('createResults', () => {
     expect(results.at(2)?.value).toEqual({ own: 'words' })
   })
 
-  it('keeps the numbers of what was deleted, and has no value for them', () => {
+  it('keeps the numbers of deleted results, and has no value for them', () => {
     const results = createResults()
     results.add(tombstoneOf(result('c1', 'x'), { isResult: true }))
     results.add(tombstoneOf(toMessage({ content: 'x' }), { isResult: false }))

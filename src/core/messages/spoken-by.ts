@@ -28,10 +28,10 @@ export function spokenBy(input: object, { sender, speaksAsOthers }: Speaker): Me
     return isSomeone || !sender ? message : { ...message, sender }
   }
   const { content_type, content, message_type } = message
-  const own = content_type === 'data' ? (content as DataBlock) : {}
+  const data = content_type === 'data' ? (content as DataBlock) : {}
   const forged = [
     ...['sender', 'name', 'timestamp'].filter((key) => given[key] !== undefined),
-    ...['_call', '_date'].filter((key) => key in own),
+    ...['_call', '_date'].filter((key) => key in data),
     ...(message.sender.participant_role === 'user' ? [] : ['role']),
     ...(TYPES_OF_PEOPLE.includes(message_type) ? [] : ['message_type']),
   ]

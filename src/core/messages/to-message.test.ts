@@ -161,14 +161,14 @@ describe('toMessage', () => {
     expect(toMessage(message)).toEqual(message)
   })
 
-  it('gives what is missing', () => {
+  it('fills in missing fields', () => {
     const message = toMessage({ type: 'text', text: 'hi' })
     expect(message.id).toMatch(/^[0-9a-z]{27}$/)
     expect(Math.abs(Date.parse(message.timestamp) - Date.now())).toBeLessThan(5000)
     expect(message.metadata).toEqual({})
   })
 
-  it('gives a complete record back, unknown parts equal in value and order', () => {
+  it('returns a complete record unchanged, with unknown fields in order', () => {
     const extended = { ...record, thread: { id: 't' } }
     expect(toMessage(extended)).toStrictEqual(extended)
     expect(JSON.stringify(toMessage({ ...extended, id: undefined } as never).metadata)).toBe(
@@ -225,7 +225,7 @@ describe('toMessage', () => {
 })
 
 describe('MessageInput', () => {
-  it('takes the forms of the references, and nothing half-said', () => {
+  it('accepts the documented forms, and nothing incomplete', () => {
     expectTypeOf<Message>().toExtend<MessageInput>()
     expectTypeOf<{ role: string; content: string }>().toExtend<MessageInput>()
     expectTypeOf<{ type: 'state'; state: number; _path: string }>().toExtend<MessageInput>()
@@ -258,7 +258,7 @@ describe('toMessage, of anything', () => {
     'role',
   ]
 
-  it.each(keys)('takes an odd %s or refuses it as a message', (key) => {
+  it.each(keys)('accepts an odd %s or rejects it as a message', (key) => {
     for (const base of bases) {
       for (const value of [...odd, Object.create(null), new Date(Number.NaN)]) {
         try {

@@ -91,9 +91,9 @@ export function toMessage(input: MessageInput): Message {
     message_type,
     ...given
   } = Object(input)
-  const { timestamp = new Date().toISOString(), metadata: said = {}, attachments, ...body } = given
-  const isAttached = attachments !== undefined && isPlainObject(said)
-  const metadata = isAttached ? { ...said, attachments } : said
+  const { timestamp = new Date().toISOString(), metadata: extra = {}, attachments, ...body } = given
+  const isAttached = attachments !== undefined && isPlainObject(extra)
+  const metadata = isAttached ? { ...extra, attachments } : extra
   const { content_type, content, ...unknown } = readBody(body)
   const message: Message = {
     id,

@@ -10,7 +10,7 @@ const said = toMessage({
 } as never)
 
 describe('tombstoneOf', () => {
-  it('leaves whose it was and when, and nothing else', () => {
+  it('keeps the sender and the time, and nothing else', () => {
     const tombstone = tombstoneOf(said, { isResult: false })
     expect(tombstone).toEqual({
       id: 'm',
@@ -25,7 +25,7 @@ describe('tombstoneOf', () => {
     expect(toMessage(tombstone)).toEqual(tombstone)
   })
 
-  it('is a deleted message, and a deleted result only where it was one', () => {
+  it('is a deleted message, and a deleted result only if it was one', () => {
     const [plain, result] = [false, true].map((isResult) => tombstoneOf(said, { isResult }))
     expect([said, plain, result].map((one) => isDeleted(one as never))).toEqual([false, true, true])
     expect([said, plain, result].map((one) => isDeletedResult(one as never))).toEqual([
@@ -35,7 +35,7 @@ describe('tombstoneOf', () => {
 })
 
 describe('isDeleted', () => {
-  it('is not what a message with content says of itself', () => {
+  it('is false for a message with content that claims to be deleted', () => {
     const metadata = { deleted: true }
     expect(isDeleted(toMessage({ content: 'there', metadata }))).toBe(false)
     expect(isDeleted(toMessage({ content: { a: 1 }, metadata }))).toBe(false)

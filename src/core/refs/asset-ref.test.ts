@@ -132,7 +132,7 @@ describe('parseAssetRef', () => {
     expect(isAssetRef(object)).toBe(false)
   })
 
-  it('never throws, whatever the text', () => {
+  it('never throws, for any text', () => {
     fc.assert(
       fc.property(
         fc.oneof(
@@ -148,7 +148,7 @@ describe('parseAssetRef', () => {
     )
   })
 
-  it('gets through hostile text', () => {
+  it('handles hostile text', () => {
     expect(parseAssetRef(`asset://a${' '.repeat(1e6)}`)).toEqual({ id: 'a' })
     expect(parseAssetRef(`asset://a${' '.repeat(1e6)}x`)).toBeNull()
     expect(parseAssetRef(`asset://a/content${'/'.repeat(1e6)}`)?.fieldPath).toHaveLength(1e6)
@@ -158,7 +158,7 @@ describe('parseAssetRef', () => {
 })
 
 describe('types', () => {
-  it('are those that the architecture promises', () => {
+  it('are those that the architecture defines', () => {
     expectTypeOf(isAssetRef).toEqualTypeOf<(value: unknown) => boolean>()
     expectTypeOf(parseAssetRef).returns.toEqualTypeOf<{
       id: string
@@ -171,13 +171,13 @@ describe('types', () => {
 })
 
 describe('isAssetRef', () => {
-  it('takes an object for a reference only with its field_path', () => {
+  it('accepts an object as a reference only with its field_path', () => {
     expect(isAssetRef({ asset_id: 'a', field_path: null })).toBe(true)
     expect(isAssetRef({ asset_id: 'a', field_path: ['content'], namespace: 't' })).toBe(true)
     expect(isAssetRef({ asset_id: 'a' })).toBe(false)
   })
 
-  it('takes what an object has itself, and nothing that it inherits', () => {
+  it('accepts own properties of an object, and ignores inherited ones', () => {
     const inherited = Object.create({ asset_id: 'a', field_path: null })
     expect(isAssetRef(inherited)).toBe(false)
     expect(parseAssetRef(inherited)).toBeNull()
@@ -219,7 +219,7 @@ describe('extractAssetId', () => {
     expect(() => extractAssetId(ref)).toThrow(/is not an asset reference/)
   })
 
-  it('throws on what is no reference at all', () => {
+  it('throws if the value is not a reference', () => {
     for (const ref of [null, undefined, 7, {}]) {
       expect(() => extractAssetId(ref as never)).toThrow(
         expect.objectContaining({ code: 'invalid_reference' }),
@@ -262,7 +262,7 @@ describe('formatAssetRef', () => {
     )
   })
 
-  it('is undone by parseAssetRef, for any keys', () => {
+  it('is the inverse of parseAssetRef, for any keys', () => {
     const parts = fc.record(
       {
         id: anyId,
@@ -282,7 +282,7 @@ describe('formatAssetRef', () => {
     )
   })
 
-  it('is undone for any path that it takes, or refuses', () => {
+  it('is the inverse for any path that it accepts, or rejects', () => {
     fc.assert(
       fc.property(
         anyId,
@@ -305,7 +305,7 @@ describe('formatAssetRef', () => {
 })
 
 describe('assertAssetId', () => {
-  it('says what an id is', () => {
+  it('reports what a valid id is', () => {
     for (const id of ['content', '..', '', 'x'.repeat(201), 'a\u0007', 7, undefined]) {
       expect(() => assertAssetId(id as string)).toThrow(
         'is not a valid asset id. Use 1 to 200 characters',

@@ -13,7 +13,7 @@ const URL_REF = '<|asset://chart7/content|>'
 const JSON_REF = '<|{"asset_id":"chart7","field_path":["content",0]}|>'
 
 describe('findEmbeddedRefs', () => {
-  it("finds both of the reference's forms, with their place and parts", () => {
+  it("finds both of the reference's forms, with their position and parts", () => {
     const text =
       'One ![image_alt](<|{"asset_id":"the_asset_id","field_path":["path", "to", "the", "image", "object"]}|>)\n' +
       'two ![image_alt](<|asset://the_asset_id/path/to/the/image/object|>)'
@@ -135,14 +135,14 @@ describe('findEmbeddedRefs', () => {
     expect(found(text)).toEqual(expected)
   })
 
-  it('looks into code where the text is no Markdown', () => {
+  it('searches code if the text is not Markdown', () => {
     expect(found(`\`${URL_REF}\`\n\`\`\`\n${JSON_REF}`, { markdown: false })).toEqual([
       URL_REF,
       JSON_REF,
     ])
   })
 
-  it('finds every reference that is written into a text', () => {
+  it('finds every reference that was written into a text', () => {
     const parts = fc.record(
       {
         id: fc.string({ unit: 'binary' }).filter(isAssetId),
@@ -174,7 +174,7 @@ describe('findEmbeddedRefs', () => {
     )
   })
 
-  it('never throws, whatever the text', () => {
+  it('never throws, for any text', () => {
     const pieces = fc.constantFrom(
       '<|',
       '|>',

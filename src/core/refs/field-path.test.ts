@@ -104,7 +104,7 @@ describe('resolveFieldPath', () => {
     expect(failure({}, ['a']).message).toBe('value has no "a"; it has 0.')
   })
 
-  it('names at most 20 keys, and their number', () => {
+  it('names at most 20 keys, and how many there are', () => {
     const error = failure(
       { a: Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, i])) },
       ['a', 'x'],
@@ -113,7 +113,7 @@ describe('resolveFieldPath', () => {
     expect(error.message).toContain('"k19", …')
   })
 
-  it("says what the reference's own URLs should have been", () => {
+  it("reports what the reference's own URLs should have been", () => {
     const image = { asset_id: 'the_asset_id', content_type: 'x', content: { path: { to: 1 } } }
     expect(failure(image, ['path', 'to', 'the', 'image', 'object']).message).toContain(
       'Did you mean asset://the_asset_id/content/path/to/the/image/object?',
@@ -124,7 +124,7 @@ describe('resolveFieldPath', () => {
     expect(failure(asset, ['content', 'x']).message).not.toContain('Did you mean')
   })
 
-  it('writes paths as it is told', () => {
+  it('formats paths as configured', () => {
     const format = (path: readonly (string | number)[]) => ['root', ...path].join(' > ')
     expect(() => resolveFieldPath({ a: {} }, ['a', 'b'], { format })).toThrow('root > a has no "b"')
   })

@@ -29,7 +29,7 @@ describe('parseOutputPath', () => {
     expect(parseOutputPath(text)).toStrictEqual(targets)
   })
 
-  it.each(['', 'state.summary', '†', '†state.', '†a ||'])('refuses %j', (text) => {
+  it.each(['', 'state.summary', '†', '†state.', '†a ||'])('rejects %j', (text) => {
     expect(() => parseOutputPath(text)).toThrow(
       expect.objectContaining({ code: 'invalid_reference' }),
     )

@@ -23,17 +23,17 @@ describe('renderEmbeddedRefs', () => {
     expect(renderEmbeddedRefs(text, urlOf, { asset })).toBe(rendered)
   })
 
-  it('keeps a URL from ending a link', () => {
+  it('prevents a URL from ending a link', () => {
     const rendered = renderEmbeddedRefs('[a](<|asset://a|>)', () => '/x y)(<z>')
     expect(rendered).toBe('[a](/x%20y%29%28%3Cz%3E)')
   })
 
-  it('gives URLs alone in text that is not Markdown', () => {
+  it('returns only URLs in text that is not Markdown', () => {
     const text = '`<|asset://a|>`'
     expect(renderEmbeddedRefs(text, urlOf, { markdown: false })).toBe('`/files/a`')
   })
 
-  it('renders what follows in its context', () => {
+  it('renders the text after a reference in its context', () => {
     const text = '`<|asset://a|>` ![rain]('
     expect(renderEmbeddedRefs(`${text}<|asset://b|>)`, urlOf, { from: text.length })).toBe(
       '/files/b)',

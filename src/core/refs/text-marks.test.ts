@@ -15,7 +15,7 @@ describe('findTextMarks', () => {
     expect(variablesInText('<|†a.x && †b|> and †c')).toEqual(['†a.x && †b'])
   })
 
-  it('tells variables without marks, as long as they are', () => {
+  it('finds variables without marks, to their full length', () => {
     expect(found('The sum is †state.items[0]["odd key"]. See (†user#a.name), †user.')).toEqual([
       'bare †state.items[0]["odd key"]',
       'bare †user#a.name',
@@ -24,7 +24,7 @@ describe('findTextMarks', () => {
     expect(found('born †1540, † 1600')).toEqual([])
   })
 
-  it('knows half a mark for none', () => {
+  it('ignores incomplete marks', () => {
     expect(found('<|†state.total and <†state.total|>')).toEqual([
       'bare †state.total',
       'bare †state.total',
@@ -32,19 +32,19 @@ describe('findTextMarks', () => {
     expect(found('<|†state\n|>')).toEqual(['bare †state'])
   })
 
-  it('leaves code and what a backslash makes literal', () => {
+  it('ignores code and what a backslash makes literal', () => {
     expect(found('`<|†state|>` and ~~~\n')).toEqual([])
     expect(found('```\n<|†state|> †state\n```\n<|†state|>')).toEqual(['variable <|†state|>'])
     expect(found('a \\†state b')).toEqual(['escape \\'])
     expect(found('\\<|†state|>')).toEqual(['bare †state'])
   })
 
-  it('finds nothing inside of a reference to an asset', () => {
+  it('finds nothing inside a reference to an asset', () => {
     const ref = '<|{"asset_id": "a", "field_path": ["content", "†state `"]}|>'
     expect(found(`${ref} <|†a|> \``)).toEqual([`asset ${ref}`, 'variable <|†a|>'])
   })
 
-  it('is linear in hostile text', () => {
+  it('takes linear time for hostile text', () => {
     for (const piece of ['<|†a', '†a["', '\\†', '<|†a || ', '`†a', '<|{"asset_id":"†']) {
       expect(findTextMarks(piece.repeat(100_000)).length).toBeLessThanOrEqual(100_000)
     }

@@ -102,7 +102,7 @@ describe('parseVariableRef', () => {
     expect(parseVariableRef(text)).toBeNull()
   })
 
-  it('is undone and redone by formatVariableRef', () => {
+  it('is the inverse of formatVariableRef', () => {
     fc.assert(
       fc.property(anyExpression, (expression) => {
         expect(parseVariableRef(formatVariableRef(expression))).toStrictEqual(expression)
@@ -111,7 +111,7 @@ describe('parseVariableRef', () => {
     )
   })
 
-  it('never throws, whatever the text', () => {
+  it('never throws, for any text', () => {
     const pieces = fc.constantFrom(
       '†',
       'a',
@@ -143,7 +143,7 @@ describe('parseVariableRef', () => {
     )
   })
 
-  it('gets through hostile text', () => {
+  it('handles hostile text', () => {
     expect(parseVariableRef(`†a${' '.repeat(1e6)}`)).toEqual(variable('a'))
     expect(parseVariableRef(`†a${' '.repeat(1e6)}x`)).toBeNull()
     expect(parseVariableRef(`†a${'.b'.repeat(3e5)}`)).toMatchObject({ kind: 'a' })
@@ -162,7 +162,7 @@ describe('formatVariableRef', () => {
     expect(formatVariableRef(expression)).toBe(text)
   })
 
-  it('refuses what would read as something else', () => {
+  it('rejects what would be parsed as something else', () => {
     expect(() => formatVariableRef(variable('1a'))).toThrow(
       expect.objectContaining({ code: 'invalid_reference' }),
     )
@@ -179,13 +179,13 @@ describe('evaluateVariable', () => {
   const evaluate = (text: string) =>
     evaluateVariable(parseVariableRef(text) as VariableExpression, find)
 
-  it('takes the first that exists; null exists', () => {
+  it('returns the first that exists; null exists', () => {
     expect(evaluate('†x || †a')).toBe(1)
     expect(evaluate('†none || †a')).toBeNull()
     expect(evaluate('†x || †y')).toBe(MISSING)
   })
 
-  it('needs all and gives the last', () => {
+  it('requires all and returns the last', () => {
     expect(evaluate('†a && †none')).toBeNull()
     expect(evaluate('†none && †a')).toBe(1)
     expect(evaluate('†a && †x')).toBe(MISSING)
@@ -193,7 +193,7 @@ describe('evaluateVariable', () => {
     expect(evaluate('†x || †a && †none')).toBeNull()
   })
 
-  it('names its variables', () => {
+  it('lists its variables', () => {
     const expression = parseVariableRef('†a || †b && †c') as VariableExpression
     expect(variablesIn(expression).map(({ kind }) => kind)).toEqual(['a', 'b', 'c'])
   })

@@ -173,11 +173,11 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
     progress(message, fraction) {
       if (over) return
       const payload = { toolCallId: plan.id, message: String(message) }
-      const told = scope.stream({
+      const notified = scope.stream({
         type: 'TOOL_PROGRESS',
         payload: fraction === undefined ? payload : { ...payload, fraction },
       })
-      inBackground('Telling handlers of progress', told)
+      inBackground('Telling handlers of progress', notified)
     },
     addUsage(usage) {
       // A tool may pass anything: only valid counts are logged.
@@ -263,13 +263,13 @@ export interface ResolvedItems {
 export function sourceOf(
   { session, assets }: Pick<RunScope, 'session' | 'assets'>,
   { id, instance }: Pick<CallPlan, 'id' | 'instance'>,
-  own?: ReadingCall['own'],
+  scope?: ReadingCall['own'],
 ): ConversationSource {
   const { board, results, labels, state } = session
   const from = { board, results, calls: state.calls, assets }
   return new ConversationSource(labels ? { ...from, labels: sourceLabels(labels, assets) } : from, {
     id,
     instance,
-    own,
+    own: scope,
   })
 }

@@ -9,7 +9,7 @@ const refuse = (): never => {
 const unreadable = new Proxy({}, { get: refuse, getPrototypeOf: refuse, has: refuse })
 
 describe('callError', () => {
-  it('keeps the code of an error of ours, and calls all else a failure of the tool', () => {
+  it('keeps the code of a ByrefError, and reports anything else as a failure of the tool', () => {
     expect(callError(new ByrefError('asset_not_found', 'gone'))).toEqual({
       ...{ code: 'asset_not_found', message: 'gone' },
     })
@@ -39,7 +39,7 @@ describe('callError', () => {
     expect(typeof message).toBe('string')
   })
 
-  it('is never long, and says how long it was', () => {
+  it('is never long, and includes the original length', () => {
     const { message } = callError(new Error('x'.repeat(1_000_000)))
     expect(message).toMatch(/^x{4000}… \(1000000 characters in all\)$/)
     expect(callError(new Error('x'.repeat(4000))).message).toHaveLength(4000)
@@ -51,7 +51,7 @@ describe('callError', () => {
     expect(callError('\ud800').message).toBe('\ufffd')
   })
 
-  it('takes anything', () => {
+  it('accepts any value', () => {
     fc.assert(
       fc.property(fc.anything({ withNullPrototype: true, withObjectString: true }), (thrown) => {
         const { message } = callError(thrown)

@@ -65,7 +65,7 @@ function running(existing: readonly string[] = []) {
 }
 
 describe('CallGraph', () => {
-  it('lets calls begin at once that have nothing to do with each other', () => {
+  it('starts independent calls at once', () => {
     const calls = running()
     expect(calls.add('1', [], '†state.a')).toEqual(['1'])
     expect(calls.add('2', [], '†state.b')).toEqual(['2'])
@@ -73,7 +73,7 @@ describe('CallGraph', () => {
     expect(calls.close()).toEqual([])
   })
 
-  it('runs a diamond from its one source to its one end', () => {
+  it('runs a diamond from its source to its end', () => {
     const calls = running()
     expect(calls.add('top', [], '†state.top')).toEqual(['top'])
     expect(calls.add('left', ['†state.top'], '†state.left')).toEqual([])
@@ -85,7 +85,7 @@ describe('CallGraph', () => {
     expect(calls.end('left')).toEqual(['end'])
   })
 
-  it('lets two writers of one path begin in order, and their reader after both', () => {
+  it('starts two writers of one path in order, and their reader after both', () => {
     const calls = running()
     expect(calls.add('1', ['†state.none'], '†state.a')).toEqual([])
     expect(calls.add('2', [], '†state.a')).toEqual([])
@@ -96,7 +96,7 @@ describe('CallGraph', () => {
     expect(calls.end('2')).toEqual(['3'])
   })
 
-  it('waits for what holds a path and for what lies in it', () => {
+  it('waits for writers of parent paths and of nested paths', () => {
     for (const [written, read] of [
       ['†state', '†state.a.b'],
       ['†state.a.b', '†state.a'],
@@ -112,7 +112,7 @@ describe('CallGraph', () => {
     expect(apart.add('2', ['†state.ab'])).toEqual(['2'])
   })
 
-  it('does not wait for what a later call writes where there is a value', () => {
+  it('does not wait for a later writer if the value exists', () => {
     const calls = running(['†state.a'])
     expect(calls.add('before', ['†state.a'])).toEqual(['before'])
     expect(calls.add('writer', [], '†state.a')).toEqual(['writer'])
@@ -120,7 +120,7 @@ describe('CallGraph', () => {
     expect(calls.end('writer')).toEqual(['after'])
   })
 
-  it('writes no value anew before an earlier call has read the old one', () => {
+  it('writes a new value only after earlier calls have read the old one', () => {
     const calls = running(['†state.a'])
     calls.add('slow', [], '†state.b')
     expect(calls.add('reader', ['†state.a', '†state.b'])).toEqual([])
@@ -128,7 +128,7 @@ describe('CallGraph', () => {
     expect(calls.end('slow')).toEqual(['reader', 'writer'])
   })
 
-  it('waits for a name that a later call writes, while the answer goes on', () => {
+  it('waits for a name that a later call writes, while the answer streams', () => {
     const calls = running()
     expect(calls.add('reader', ['†state.a'])).toEqual([])
     expect(calls.add('other', [], '†state.b')).toEqual(['other'])
@@ -137,20 +137,20 @@ describe('CallGraph', () => {
     expect(calls.add('late', [], '†state.a')).toEqual(['late'])
   })
 
-  it('does not wait any more when the answer has ended', () => {
+  it('stops waiting when the answer has ended', () => {
     const calls = running()
     expect(calls.add('reader', ['†state.a'])).toEqual([])
     expect(calls.close()).toEqual(['reader'])
     expect(calls.close()).toEqual([])
   })
 
-  it('lets a call wait for itself in vain', () => {
+  it('fails a call that waits for itself', () => {
     const calls = running()
     expect(calls.add('1', ['†state.a'], '†state.a')).toEqual([])
     expect(calls.close()).toEqual(['1'])
   })
 
-  it('lets a call that waits for a name write after the one that writes that', () => {
+  it('lets a call that waits for a name write after the call that writes the name', () => {
     const calls = running()
     expect(calls.add('1', ['†state.a'], '†state.b')).toEqual([])
     expect(calls.add('2', [], '†state.b && †state.a')).toEqual(['2'])
@@ -183,7 +183,7 @@ describe('CallGraph', () => {
     expect([left?.plan.id, left?.error?.code]).toEqual(['in', 'source_failed'])
   })
 
-  it('gives up an order of writes rather than call it a circle', () => {
+  it('relaxes the order of writes rather than report a cycle', () => {
     const calls = running()
     expect(calls.add('1', ['†state.a'], '†state.x')).toEqual([])
     expect(calls.add('2', [], '†state.x && †state.b')).toEqual([])
@@ -193,7 +193,7 @@ describe('CallGraph', () => {
     expect(calls.end('3')).toEqual(['1'])
   })
 
-  it('finds two circles, and what depends on both', () => {
+  it('finds two cycles, and what depends on both', () => {
     const calls = running()
     for (const name of ['a', 'b']) {
       calls.add(`${name}1`, [`†state.${name}2`], `†state.${name}1`)
@@ -205,7 +205,7 @@ describe('CallGraph', () => {
     expect(calls.end('b1', true)).toEqual([])
   })
 
-  it('tells who reads by name what a failed call did not write', () => {
+  it('reports which calls read a name that a failed call did not write', () => {
     const calls = running()
     calls.add('1', [], '†state.a')
     calls.add('2', ['†state.a.b'], '†state.c')
@@ -228,7 +228,7 @@ describe('CallGraph', () => {
     })
   })
 
-  it('leaves alternatives to themselves, whatever failed', () => {
+  it('ignores failed sources of alternatives', () => {
     const calls = running()
     calls.add('1', [], '†state.a')
     expect(calls.add('2', ['†state.a || †state.b'])).toEqual([])
@@ -236,7 +236,7 @@ describe('CallGraph', () => {
     expect(calls.end('1', true)).toEqual(['2', '3'])
   })
 
-  it('lets go on what reads the error that a failed call wrote', () => {
+  it('runs a call that reads the error that a failed call wrote', () => {
     const calls = running()
     calls.add('1', [], '†state.a || †errors.last')
     expect(calls.add('2', ['†errors.last'])).toEqual([])
@@ -245,7 +245,7 @@ describe('CallGraph', () => {
     expect(calls.end('1', true)).toEqual(['2', '3: source_failed', '4'])
   })
 
-  it('lets nobody read something older than what a call without a tool would have written', () => {
+  it('does not fall back to an older value if the writer has no tool', () => {
     const calls = running(['†state.a'])
     expect(calls.add('1', [], '†state.a', { name: 'gone' })).toEqual(['1: tool_not_found'])
     expect(calls.add('2', ['†state.a'])).toEqual([])
@@ -271,7 +271,7 @@ describe('CallGraph', () => {
     expect(calls.end('global')).toEqual(['reader', 'other'])
   })
 
-  it('asks for a value in the instance that reads', () => {
+  it('looks up a value in the instance that reads it', () => {
     const asked: [string, string | undefined][] = []
     const graph = new CallGraph(({ text }, { instance }) => {
       asked.push([text, instance])
@@ -285,7 +285,7 @@ describe('CallGraph', () => {
     ])
   })
 
-  it('lets a call that waits for a person hold up who follows it, and nobody else', () => {
+  it('holds back only the calls that depend on a call that waits for a person', () => {
     const calls = running()
     const { graph, go } = calls
     const asks = plan('asks', [], '†state.a')
@@ -303,7 +303,7 @@ describe('CallGraph', () => {
     expect(calls.end('behind')).toEqual(['reads'])
   })
 
-  it('gives each call once', () => {
+  it('returns each call once', () => {
     const graph = new CallGraph(() => false)
     graph.add(plan('1', [], '†state.a'))
     expect(graph.ready()).toHaveLength(1)
@@ -316,7 +316,7 @@ describe('CallGraph', () => {
     expect(graph.ready()).toEqual([])
   })
 
-  it('passes over calls that it does not know', () => {
+  it('ignores calls that it does not know', () => {
     const graph = new CallGraph(() => false)
     graph.hold('nobody')
     graph.begin('nobody')
@@ -324,7 +324,7 @@ describe('CallGraph', () => {
     expect(graph.ready()).toEqual([])
   })
 
-  it('looks up each name once, and gives each call once, in an answer of 2,000', () => {
+  it('looks up each name once, and returns each call once, in an answer of 2,000', () => {
     const ids = Array.from({ length: 2000 }, (_, i) => i)
     const run = (plans: readonly CallPlan[]) => {
       let asked = 0
@@ -376,7 +376,7 @@ describe('CallGraph.takeTurn', () => {
     expect(graph.takeTurn('nobody')).toBe(false)
   })
 
-  it('passes by a call that waits for a person, and those that wait for it', () => {
+  it('skips a call that waits for a person, and those that depend on it', () => {
     const graph = graphOf(plan('0', [], '†state.a'))
     const held = new CallGraph(() => false)
     held.add(plan('1', [], '†state.a'))
@@ -393,7 +393,7 @@ describe('CallGraph.takeTurn', () => {
     expect(graph.takeTurn('0')).toBe(true)
   })
 
-  it('passes by a call that waits for this one', () => {
+  it('skips a call that waits for this one', () => {
     const graph = graphOf(plan('1', ['†state.a']), plan('2', [], '†state.a'))
     expect(graph.takeTurn('2')).toBe(true)
     graph.settle('2', endOf(plan('2', [], '†state.a')))
@@ -501,7 +501,7 @@ describe('the calls of an answer', () => {
     asks: fc.boolean(),
   })
 
-  it('see what they would see one after the other, whenever each of them ends', () => {
+  it('see the same values as in sequence, whenever each of them ends', () => {
     const start = () =>
       createBoard([
         { type: 'state', state: { a: { x: 0 }, b: { x: 0 } } },
@@ -522,7 +522,7 @@ describe('the calls of an answer', () => {
     )
   })
 
-  it('write what they would write one after the other', () => {
+  it('write the same values as in sequence', () => {
     fc.assert(
       fc.property(fc.array(generated, { maxLength: 8 }), choices, (calls, stream) => {
         const plans = calls.map(({ write, instance }, i) => plan(`${i}`, [], write, { instance }))
@@ -539,7 +539,7 @@ describe('the calls of an answer', () => {
     )
   })
 
-  it('wait for each other’s names in whatever order they come', () => {
+  it('wait for names of each other, in whatever order they arrive', () => {
     const edges = fc.array(fc.array(fc.nat(9), { maxLength: 3 }), { maxLength: 10 })
     fc.assert(
       fc.property(edges, fc.infiniteStream(fc.nat(1000)), choices, (given, shuffle, stream) => {

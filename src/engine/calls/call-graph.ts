@@ -161,10 +161,10 @@ function isReady(node: CallNode): boolean {
 function blame(node: CallNode, source: CallNode, { written }: CallEnd): void {
   const lost = node.plan.reads.find(({ places, compound }) => {
     if (compound) return false
-    const wanted = places.filter((place) =>
+    const needed = places.filter((place) =>
       source.plan.outputs.flat().some((one) => overlap(place, one)),
     )
-    return wanted.length > 0 && !wanted.some((place) => written.some((one) => overlap(place, one)))
+    return needed.length > 0 && !needed.some((place) => written.some((one) => overlap(place, one)))
   })
   if (!lost) return
   node.error ??= {

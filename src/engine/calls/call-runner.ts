@@ -100,8 +100,8 @@ class AnswerCalls implements CallRunner {
     const { tools, policy } = settings
     const plan = planCall(call, tools, problem)
     if (given) {
-      const own = planCall({ ...call, arguments: given }, tools)
-      this.#given.set(call.id, own.arguments)
+      const plain = planCall({ ...call, arguments: given }, tools)
+      this.#given.set(call.id, plain.arguments)
     }
     this.#ended.expect(call.id)
     this.#graph.add(plan)
@@ -112,8 +112,8 @@ class AnswerCalls implements CallRunner {
     const isReady = ready.some((one) => one.plan === plan && !one.error)
     const begins = isFree && isReady && slots.tryTake()
     const end = { toolCallId: call.id, runId, parentMessageId: messageId, call, problem }
-    const begun = begins ? [startedEvent(call.id, runId, 1)] : []
-    await this.#scope.append({ events: [...events, { type: 'TOOL_CALL_END', ...end }, ...begun] })
+    const started = begins ? [startedEvent(call.id, runId, 1)] : []
+    await this.#scope.append({ events: [...events, { type: 'TOOL_CALL_END', ...end }, ...started] })
     for (const one of ready) this.#start(one, one.plan === plan && begins)
   }
 
@@ -141,13 +141,13 @@ class AnswerCalls implements CallRunner {
     for (const ready of this.#graph.ready()) this.#start(ready)
   }
 
-  /** @param begun Whether its start is in the log, and it has a slot. */
-  #start({ plan, error }: ReadyCall, begun = false): void {
+  /** @param isStarted Whether its start is in the log, and it has a slot. */
+  #start({ plan, error }: ReadyCall, isStarted = false): void {
     this.#work(async () => {
       const call = new ActiveCall(this.#scope, plan)
       const outcome = error
         ? failed(error)
-        : await this.#withSlot(begun, () => this.#run(plan, call, begun))
+        : await this.#withSlot(isStarted, () => this.#run(plan, call, isStarted))
       if (outcome) await this.#finish(plan, call, outcome)
     }).catch(() => {})
   }
@@ -162,9 +162,9 @@ class AnswerCalls implements CallRunner {
   }
 
   /** Runs a call until it has an outcome. Resolves to null if a person must be asked first. */
-  async #run(plan: CallPlan, call: ActiveCall, begun: boolean): Promise<CallOutcome | null> {
+  async #run(plan: CallPlan, call: ActiveCall, isStarted: boolean): Promise<CallOutcome | null> {
     const { attempts, items, approval } = call.state
-    const isNew = begun || (attempts === 0 && !items)
+    const isNew = isStarted || (attempts === 0 && !items)
     const answer = approval?.answer
     if (answer && !answer.approved) return failed(denied(answer.reason))
     if (answer?.result !== undefined) return { value: answer.result, events: [] }
@@ -175,12 +175,12 @@ class AnswerCalls implements CallRunner {
       const approved = answer && (answer.arguments ?? approval.items ?? approval.arguments)
       const resolved = await this.#scope.during(() => this.#resolve(plan, approved))
       call.take(resolved)
-      if (!answer && !begun && (await this.#isAsked(plan, call, resolved))) return null
+      if (!answer && !isStarted && (await this.#isAsked(plan, call, resolved))) return null
       this.#begin(plan.id)
       if (plan.each !== undefined) return await runMapped(this.#scope, plan, call, resolved.items)
       const [item] = resolved.items
       if (item?.arguments === undefined) return failed(item?.error ?? interrupted(plan))
-      return await this.#runOne(plan, call, item, begun)
+      return await this.#runOne(plan, call, item, isStarted)
     } catch (error) {
       // An aborted signal ends the run. Any other error is the outcome of this call.
       this.#scope.signal.throwIfAborted()
@@ -197,12 +197,12 @@ class AnswerCalls implements CallRunner {
     plan: CallPlan,
     call: ActiveCall,
     item: CallItem,
-    begun: boolean,
+    isStarted: boolean,
   ): Promise<CallOutcome> {
     const { slots, append, runId } = this.#scope
-    if (!begun) await slots.take()
-    const first = begun ? 1 : call.state.attempts + 1
-    return this.#withSlot(!begun, () =>
+    if (!isStarted) await slots.take()
+    const first = isStarted ? 1 : call.state.attempts + 1
+    return this.#withSlot(!isStarted, () =>
       executeCall(this.#scope, {
         plan,
         call,
@@ -210,7 +210,7 @@ class AnswerCalls implements CallRunner {
         toolCallId: plan.id,
         attempt: first,
         async begin(attempt) {
-          const isLogged = begun && attempt === first
+          const isLogged = isStarted && attempt === first
           if (!isLogged) await append({ events: [startedEvent(plan.id, runId, attempt)] })
         },
       }),

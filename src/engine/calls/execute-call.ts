@@ -133,9 +133,9 @@ export async function resolveItems(
   const { value: list, labels } = await listOf(scope, plan)
   const resolve = async (value: unknown, index: number): Promise<Item> => {
     const item = { value, labels: labels && treeAt(labels, [index]) }
-    const own = { item, index: { value: index, labels: labels && { label: labels.label } } }
+    const itemValues = { item, index: { value: index, labels: labels && { label: labels.label } } }
     try {
-      return await boundary.resolve(call, sourceOf(scope, plan, own))
+      return await boundary.resolve(call, sourceOf(scope, plan, itemValues))
     } catch (error) {
       return { error: callError(error), source: labelsOfError(error) }
     }

@@ -54,7 +54,7 @@ describe('resolveItems', () => {
     ])
   })
 
-  it('reads into items, and says of which there is nothing to read', async () => {
+  it('reads into items, and reports items without a value', async () => {
     const args = { _each: '†state.list', name: '†item.name' }
     expect(await argumentsOf(args)).toEqual([{ name: 'a' }, 'variable_not_found'])
     expect(await argumentsOf({ ...args, name: '†item.name || †state.all' })).toEqual([
@@ -67,35 +67,35 @@ describe('resolveItems', () => {
     ])
   })
 
-  it('reads other variables as ever', async () => {
+  it('reads other variables as usual', async () => {
     expect(await argumentsOf({ _each: [1], a: '†state.all', b: '\\†item' })).toEqual([
       { a: 'shared', b: '†item' },
     ])
     expect(await argumentsOf({ _each: [1], a: '†state.none' })).toEqual(['variable_not_found'])
   })
 
-  it('never scans what an item gives', async () => {
+  it('never scans the values of an item', async () => {
     expect(await argumentsOf({ _each: '†state.dagger', a: '†item' })).toEqual([{ a: '†state.all' }])
   })
 
-  it('maps over a list among the data, in the instance of the call first', async () => {
+  it('maps over a list in the data, first in the instance of the call', async () => {
     expect(await argumentsOf({ _each: '†state.list', _instance: 'x', a: '†item' })).toEqual([
       { a: 'own' },
     ])
   })
 
-  it('maps over the rows of a table, by reference or by a variable that holds one', async () => {
+  it('maps over the rows of a table, by reference or by a variable that contains one', async () => {
     const rows = `${table.ref}/content/rows`
     expect(await argumentsOf({ _each: rows, x: '†item.x' })).toEqual([{ x: 1 }, { x: 2 }])
     board.append({ type: 'state', state: { rows } })
     expect(await argumentsOf({ _each: '†state.rows', x: '†item.x' })).toEqual([{ x: 1 }, { x: 2 }])
   })
 
-  it('maps over nothing', async () => {
+  it('maps over an empty list', async () => {
     expect(await argumentsOf({ _each: [], a: '†item' })).toEqual([])
   })
 
-  it('leaves the arguments alone where the tool takes no variables', async () => {
+  it('keeps the arguments if the tool does not accept variables', async () => {
     const tool = toolOf({ variables: false })
     expect(await argumentsOf({ _each: [1, 2], a: '†item' }, tool)).toEqual([
       { a: '†item' },
@@ -117,7 +117,7 @@ describe('resolveItems', () => {
 })
 
 describe('approvedItems', () => {
-  it('gives each item what was shown, and an error to those of which nothing was', async () => {
+  it('gives each item the approved arguments, and an error to items without any', async () => {
     const scope = { session: { labels: null, state: {} }, assets } as unknown as RunScope
     const { items } = await approvedItems(scope, planOf({ _each: [1, 2] }), [{ a: 1 }, null])
     expect(items).toEqual([
@@ -128,7 +128,7 @@ describe('approvedItems', () => {
 })
 
 describe('interrupted', () => {
-  it('says that nobody knows what a call did', () => {
+  it('reports that the effect of a call is unknown', () => {
     expect(interrupted(planOf({}))).toMatchObject({
       code: 'interrupted',
       message: expect.stringMatching(/"t" was interrupted. It may or may not/),

@@ -48,7 +48,7 @@ async function runOf(args: Record<string, unknown>, options: Partial<Tool> = {})
 }
 
 describe('_each', () => {
-  it('runs a tool over a list, results in order and failures in their places', async () => {
+  it('runs a tool over a list, with results and errors in order', async () => {
     const { seen, keys, result, events } = await runOf({
       ...{ _each: '†state.comments', text: '†item.text', n: '†index' },
       ...{ by: '†item.by || †state.suffix', all: '†item', end: '†state.suffix' },
@@ -66,7 +66,7 @@ describe('_each', () => {
     expect(items('TOOL_ITEM_FINISHED')).toHaveLength(3)
   })
 
-  it('takes rows of a table, a list itself, and an empty one', async () => {
+  it('accepts rows of a table, a literal list, and an empty list', async () => {
     const assets = createAssets()
     const csv = new TextEncoder().encode('text\nq\nr\n')
     const { table } = await assets.importFile(csv, { name: 'a.csv' })
@@ -85,7 +85,7 @@ describe('_each', () => {
     }
   })
 
-  it('says what is wrong: no list, no such field, a tool that cannot be mapped', async () => {
+  it('reports the problem: not a list, no such field, a tool that cannot be mapped', async () => {
     const error = async (args: Record<string, unknown>, options?: Partial<Tool>) => {
       const { result } = await runOf(args, options)
       return result?.metadata.tool_result?.error ?? result?.content
@@ -102,14 +102,14 @@ describe('_each', () => {
     })
   })
 
-  it('is offered to the model on tools that may be mapped only', async () => {
+  it('is offered to the model only on tools that can be mapped', async () => {
     const { model } = await runOf({ text: 'x' })
     expect(JSON.stringify(model.requests[0]?.tools)).toContain('_each')
     const plain = await runOf({ text: 'x' }, { mappable: false })
     expect(JSON.stringify(plain.model.requests[0]?.tools)).not.toContain('_each')
   })
 
-  it('writes the whole list by _outputPath, and makes assets of bodies in items', async () => {
+  it('writes the whole list with _outputPath, and makes assets of bodies in items', async () => {
     const { rate } = rateTool({
       execute: ({ n }) => ({ n, file: new Uint8Array([1, 2, Number(n)]) }),
     })

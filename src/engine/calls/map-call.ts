@@ -66,8 +66,8 @@ async function outcomeOf(
   { item, index, state }: { item: Item; index: number; state: CallState },
 ): Promise<CallOutcome> {
   if (item.error) return { events: [], error: item.error, source: item.source }
-  const begun = state.items?.[index]?.attempts ?? 0
-  if (begun > 0 && !plan.tool?.idempotent) return { events: [], error: interrupted(plan) }
+  const attempts = state.items?.[index]?.attempts ?? 0
+  if (attempts > 0 && !plan.tool?.idempotent) return { events: [], error: interrupted(plan) }
   const { runId, slots } = scope
   const toolCallId = `${plan.id}/${index}`
   await slots.take()
@@ -77,7 +77,7 @@ async function outcomeOf(
       call,
       item,
       toolCallId,
-      attempt: begun + 1,
+      attempt: attempts + 1,
       begin: (attempt) =>
         scope.append({
           events: [{ type: 'TOOL_STARTED', toolCallId: plan.id, runId, item: index, attempt }],

@@ -10,7 +10,7 @@ const at = (path: DataPlace['path'], more: Partial<DataPlace> = {}): DataPlace =
 })
 
 describe('createPlaceIndex', () => {
-  it('finds what is at a place, what holds it and what lies in it', () => {
+  it('finds entries at a place, above it and below it', () => {
     const index = createPlaceIndex<string>()
     index.add(at([]), 'all')
     index.add(at(['a']), 'a')
@@ -34,19 +34,19 @@ describe('createPlaceIndex', () => {
     expect(index.overlapping(at(['x'], { kind: 'none' }))).toEqual([])
   })
 
-  it('takes an index and its digits for one key', () => {
+  it('treats an index and its digits as the same key', () => {
     const index = createPlaceIndex<string>()
     index.add(at(['rows', 0]), 'first')
     expect(index.overlapping(at(['rows', '0', 'x']))).toEqual(['first'])
   })
 
-  it('holds more items at one place than a function has arguments', () => {
+  it('holds more items at one place than a function can have arguments', () => {
     const index = createPlaceIndex<number>()
     for (let i = 0; i < 200_000; i++) index.add(at(['a']), i)
     expect(index.overlapping(at(['a', 'b']))).toHaveLength(200_000)
   })
 
-  it('finds the same as comparing with every place', () => {
+  it('finds the same as a comparison with every place', () => {
     const key = fc.constantFrom<string | number>('a', 'b', 0, '__proto__')
     const place = fc
       .tuple(fc.array(key, { maxLength: 4 }), fc.constantFrom(undefined, 'i', 'j'))

@@ -98,14 +98,14 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
   const result = { type: 'NEW_MESSAGE' as const, payload: message, ...label, ...kept }
   const events = [...outcome.events, ...writes, result]
   await scope.append({ events })
-  const told = scope.stream({
+  const notified = scope.stream({
     type: 'TOOL_CALL_RESULT',
     messageId: message.id,
     toolCallId: plan.id,
     role: 'tool',
     content: JSON.stringify(message.metadata.tool_result?.error ?? message.content),
   })
-  inBackground('Telling handlers of a result', told)
+  inBackground('Telling handlers of a result', notified)
   return { failed: outcome.error !== undefined, written: targets }
 }
 
@@ -151,8 +151,8 @@ function writeOf(plan: CallPlan, outcome: CallOutcome, target: OutputTarget): Me
 
 function withoutPreview(value: unknown): unknown {
   if (!isOffloaded(value)) return value
-  const { preview: _, ...stand } = value
-  return stand
+  const { preview: _, ...rest } = value
+  return rest
 }
 
 /** Offloads a result that is too large for a prompt, and computes what the model sees instead. */

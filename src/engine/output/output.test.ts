@@ -11,7 +11,7 @@ const Verdict = z.object({ spam: z.boolean(), why: z.string().default('no reason
 const JSON_SCHEMA = { type: 'object', properties: { n: { type: 'integer' } }, required: ['n'] }
 
 describe('run({ output })', () => {
-  it('gives the answer as the schema has it, with its type', async () => {
+  it('returns the answer in the form of the schema, with its type', async () => {
     const model = scriptedModel(['{"spam":true}'])
     const run = createAgent({ model }).run({ messages: say('judge'), output: Verdict })
     const { output, text } = await run.result
@@ -25,7 +25,7 @@ describe('run({ output })', () => {
     expect(prompts(model)[0]).toContain('fits this JSON Schema')
   })
 
-  it('is null where nothing was asked for', async () => {
+  it('is null if no output was requested', async () => {
     const model = scriptedModel(['{"n":1}'])
     const { output } = await createAgent({ model }).run({ messages: say('x') }).result
     expectTypeOf(output).toEqualTypeOf<unknown>()
@@ -44,7 +44,7 @@ describe('run({ output })', () => {
     expect((await run.result).output).toEqual({ n: 1 })
   })
 
-  it('asks once more, and says what was wrong', async () => {
+  it('asks once more, and reports the errors', async () => {
     const model = scriptedModel(['{"n":"one"}', '{"n":1}'])
     const log = createMemoryLog()
     const agent = createAgent({ model, log })
@@ -58,7 +58,7 @@ describe('run({ output })', () => {
     expect(steps).toEqual([false, true])
   })
 
-  it('fails the run when the second answer does not fit either', async () => {
+  it('fails the run if the second answer does not match either', async () => {
     const model = scriptedModel(['no', '{"n":1.5}', '{"n":1}'])
     const agent = createAgent({ model })
     const run = agent.run({ conversation: 'c', messages: say('x'), output: JSON_SCHEMA })
@@ -70,14 +70,14 @@ describe('run({ output })', () => {
     expect((await again.result).output).toEqual({ n: 1 })
   })
 
-  it('rejects where the run ended before its answer', async () => {
+  it('rejects if the run ended before its answer', async () => {
     const model = scriptedModel([{ calls: [{ name: 'gone', arguments: {} }] }])
     const agent = createAgent({ model, limits: { steps: 1 } })
     const { result } = agent.run({ messages: say('x'), output: JSON_SCHEMA })
     await expect(result).rejects.toThrow(/step_limit/)
   })
 
-  it('rejects what only the library refuses, and asks for a schema that is one', async () => {
+  it('rejects what only the library refuses, and asks for a valid schema', async () => {
     const agent = createAgent({ model: scriptedModel(['{"n":2}']) })
     const Odd = z.object({ n: z.number() }).refine(({ n }) => n % 2 === 1, { error: 'is even' })
     const run = agent.run({ messages: say('x'), output: Odd })
@@ -88,7 +88,7 @@ describe('run({ output })', () => {
     }
   })
 
-  it('goes on with tools before the answer', async () => {
+  it('runs tools before the answer', async () => {
     const now = defineTool({
       ...{ id: 'now', description: '', inputSchema: { type: 'object' } },
       execute: () => 12,
@@ -104,7 +104,7 @@ describe('run({ output })', () => {
     expect((await run.result).output).toEqual({ n: 12 })
   })
 
-  it('is kept with a queued run, and resumed by another agent at every point', async () => {
+  it('is stored with a queued run, and can be resumed by another agent at every point', async () => {
     const log = createMemoryLog()
     const first = createAgent({ model: scriptedModel(['bad', '{"n":1}', 'Well', '{"n":2}']), log })
     const one = first.run({ conversation: 'c', messages: say('a'), output: JSON_SCHEMA })
@@ -142,7 +142,7 @@ describe('settings', () => {
     expect(model.requests[0]).not.toHaveProperty('toolChoice')
   })
 
-  it('are kept: in the log those of a run, in the debug data those of an agent', async () => {
+  it('are stored: those of a run in the log, those of an agent in the debug data', async () => {
     const log = createMemoryLog()
     const agent = createAgent({ model: scriptedModel(['a']), log, settings: { topP: 0.5 } })
     await agent.run({ conversation: 'c', messages: say('x'), settings: { topK: 3 } }).result

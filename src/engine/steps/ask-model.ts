@@ -146,8 +146,8 @@ function optionsOf({
   const { session, settings } = scope
   const { settings: ofRun, output } = openRun(session.state)?.ask ?? {}
   const all = { ...settings.modelSettings, ...(ofRun as ModelSettings), ...ofStep }
-  const own = callSettings(all, { hasTools: tools.length > 0 })
-  return output ? { ...own, ...jsonAnswer(output, own) } : own
+  const options = callSettings(all, { hasTools: tools.length > 0 })
+  return output ? { ...options, ...jsonAnswer(output, options) } : options
 }
 
 /** Reads the answer as it streams, and runs its calls. */
@@ -235,7 +235,7 @@ async function logAnswer(
           return saveModelFiles(response, { assets, signal, messageId })
         })
       : { events: [], attachments: [], text: response.text }
-  const said = changed ? { ...response.provider, changed } : response.provider
+  const provider = changed ? { ...response.provider, changed } : response.provider
   await scope.append((state) => {
     const { step, stepName } = openStep(state, messageId)
     const calls = step ? loggedCalls(state, step) : []
@@ -248,7 +248,7 @@ async function logAnswer(
         { type: 'NEW_MESSAGE', payload },
         { type: 'STEP_FINISHED', stepName, runId, messageId, usage, finishReason },
       ],
-      debug: said ? { [messageId]: said } : undefined,
+      debug: provider ? { [messageId]: provider } : undefined,
     }
   })
 }

@@ -21,7 +21,7 @@ export function assistantMessage(
   const { calls, attachments, attribution } = made
   const { inputTokens, outputTokens } = usage
   const counted = inputTokens !== null || outputTokens !== null
-  return spoken(id, text, {
+  return newMessage(id, text, {
     ...(attribution === undefined ? {} : { attribution }),
     ...(calls.length > 0 ? { tool_calls: [...calls] } : {}),
     ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
@@ -49,7 +49,7 @@ export function unfinishedMessage(state: ConversationState, run: RunState): Conv
   const calls = loggedCalls(state, step)
   if (text === '' && calls.length === 0) return []
   const { attribution } = run
-  const payload = spoken(step.messageId, text, {
+  const payload = newMessage(step.messageId, text, {
     ...(attribution === undefined ? {} : { attribution }),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     incomplete: true,
@@ -73,7 +73,7 @@ export function openStep(
   return { step: steps[index] ?? null, stepName: steps[index]?.name ?? `step ${steps.length + 1}` }
 }
 
-function spoken(id: string, content: string, metadata: MessageMetadata): Message {
+function newMessage(id: string, content: string, metadata: MessageMetadata): Message {
   return {
     id,
     sender: { participant_id: 'assistant', participant_role: 'assistant' },

@@ -67,9 +67,9 @@ export async function deriveDebug(
   const { content: text } = answer
   const { calls, reasoning } = readMetadata(answer)
   const { usage, finishReason } = step
-  const own = { ...used?.settings, ...ask?.settings, ...changed?.settings }
+  const callOptions = { ...used?.settings, ...ask?.settings, ...changed?.settings }
   const asked = {
-    ...(Object.keys(own).length > 0 ? { settings: redact(own) } : {}),
+    ...(Object.keys(callOptions).length > 0 ? { settings: redact(callOptions) } : {}),
     ...(ask?.output ? { output: ask.output } : {}),
   }
   return {

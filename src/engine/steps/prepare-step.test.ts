@@ -25,7 +25,7 @@ const toolsOf = ({ requests }: ReturnType<typeof scriptedModel>) =>
   requests.map(({ tools = [] }) => tools.map(({ name }) => name))
 
 describe('createAgent({ prepareStep })', () => {
-  it('learns which step of which run is next', async () => {
+  it('receives which step of which run is next', async () => {
     const steps: StepToPrepare[] = []
     const { agent, model } = setup((step) => {
       steps.push(step)
@@ -39,7 +39,7 @@ describe('createAgent({ prepareStep })', () => {
     expect(steps[0]?.messages()[0]?.content).toBe('Look')
   })
 
-  it('chooses the model, its settings and its tools for one step', async () => {
+  it('selects the model, its settings and its tools for one step', async () => {
     const other = scriptedModel(['From the other.'])
     const { agent, model } = setup(({ stepNumber }) => {
       if (stepNumber === 0) return { activeTools: ['camera'], settings: { temperature: 0 } }
@@ -97,7 +97,7 @@ describe('createAgent({ prepareStep })', () => {
     await expect(agent.run({ messages: 'Look' }).result).rejects.toThrow(/no such tenant/)
   })
 
-  it('is in the debug data of the step', async () => {
+  it('is recorded in the debug data of the step', async () => {
     const log = createMemoryLog()
     const other = Object.assign(scriptedModel([look]), { modelId: 'other' })
     const { agent, model } = setup(

@@ -50,18 +50,18 @@ export async function prepareStep(scope: RunScope, messageId: string): Promise<P
   const given = (await ofApp(scope, messageId)) ?? {}
   const { model = settings.model, activeTools } = given
   const tools = activeTools ? activeOf(settings.tools, activeTools) : settings.tools
-  const own = modelSettings(given.settings)
+  const stepSettings = modelSettings(given.settings)
   const capabilities = given.model && (await scope.during(() => knownCapabilities(model)))
   if (capabilities) checkPrice(capabilities, settings.limits)
   return {
     scope: { ...scope, settings: { ...settings, model, tools } },
-    settings: own,
+    settings: stepSettings,
     tools: toolsForModel(tools, laterTools(settings, session.state)),
     capabilities,
     changed: {
       ...(given.model && { model: { provider: model.provider, modelId: model.modelId } }),
       ...(activeTools && { activeTools }),
-      ...(given.settings && { settings: own }),
+      ...(given.settings && { settings: stepSettings }),
     },
   }
 }

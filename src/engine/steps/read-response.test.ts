@@ -47,20 +47,20 @@ describe('deltas of an answer', () => {
     expect(told).toContain(ref)
   })
 
-  it('go on at once where no reference is open', async () => {
+  it('are sent at once if no reference is open', async () => {
     expect(await read(['a', ' <', 'b ', `${REF} c`, '|> d', 'e'])).toEqual([
       ...['a', ' ', '<b ', `${REF} c`, '|> d', 'e'],
     ])
   })
 
-  it('wait for no more than a line, or 2,000 characters', async () => {
+  it('are held for at most a line, or 2,000 characters', async () => {
     expect(await read(['x <| y', 'z', '\nnext', ' more'])).toEqual(['x ', '<| yz\nnext', ' more'])
     const told = await read(['<|', ...'y'.repeat(2500)])
     expect(told[0]).toHaveLength(2000)
     expect(told).toHaveLength(503)
   })
 
-  it('come before what follows the text', async () => {
+  it('are sent before what follows the text', async () => {
     const end: ModelStreamPart = { type: 'text-end', id: 't' }
     const call: ModelStreamPart = { type: 'tool-input-start', id: 'c', toolName: 'camera' }
     expect(await read(['a <|asset', end])).toEqual(['a ', '<|asset', '|'])

@@ -74,7 +74,7 @@ export class ResponseReader {
   readonly #listener: ResponseListener
   readonly #ids = new Map<string, string>()
   readonly #used = new Set<string>()
-  readonly #thoughts = new Map<string, ModelReasoning>()
+  readonly #reasoning = new Map<string, ModelReasoning>()
   #finished = false
   /** The start of an embedded reference whose end has not arrived yet. */
   #held = ''
@@ -169,13 +169,13 @@ export class ResponseReader {
     part: Extract<ModelStreamPart, { type: `reasoning-${string}` }>,
   ): void | Promise<void> {
     if (!('id' in part)) return
-    const thought = this.#thoughts.get(part.id) ?? { text: '' }
-    if (!this.#thoughts.has(part.id)) this.response.reasoning.push(thought)
-    this.#thoughts.set(part.id, thought)
-    if (part.providerMetadata) thought.provider_metadata = part.providerMetadata
+    const reasoning = this.#reasoning.get(part.id) ?? { text: '' }
+    if (!this.#reasoning.has(part.id)) this.response.reasoning.push(reasoning)
+    this.#reasoning.set(part.id, reasoning)
+    if (part.providerMetadata) reasoning.provider_metadata = part.providerMetadata
     if (part.type === 'reasoning-end') return this.#listener.reasoningEnd?.()
     if (part.type !== 'reasoning-delta' || !part.delta) return
-    thought.text += part.delta
+    reasoning.text += part.delta
     return this.#listener.reasoning?.(part.delta)
   }
 
@@ -202,8 +202,8 @@ export class ResponseReader {
     return known
   }
 
-  #note(said: Record<string, unknown>): void {
-    this.response.provider = { ...this.response.provider, ...said }
+  #note(metadata: Record<string, unknown>): void {
+    this.response.provider = { ...this.response.provider, ...metadata }
   }
 }
 

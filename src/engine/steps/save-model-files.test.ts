@@ -6,7 +6,7 @@ import { saveModelFiles } from './save-model-files.ts'
 const { signal } = new AbortController()
 
 describe('saveModelFiles', () => {
-  it('makes attachments of bytes and of base64, by what the bytes are', async () => {
+  it('saves bytes and base64 as attachments, with the type of their content', async () => {
     const assets = createAssets()
     const files = [
       { mediaType: 'image/jpeg', data: PNG.toString('base64') },
@@ -30,7 +30,7 @@ describe('saveModelFiles', () => {
     ])
   })
 
-  it('tells of what does not decode, and keeps the others', async () => {
+  it('reports what does not decode, and keeps the other files', async () => {
     const files = [
       { mediaType: 'image/png', data: '***' },
       { mediaType: 'no type', data: new Uint8Array(PNG) },

@@ -28,17 +28,17 @@ export async function saveModelFiles(
   const scoped = assets.scoped({ by: 'agent', onEvent })
   const found = files.map(({ mediaType, data }) => ({ type: 'file', mediaType, data }))
   const { value } = await extractAssets([text, ...found], { assets: scoped, by: 'agent', signal })
-  const [said, ...saved] = value as [SavedText, ...SavedFile[]]
+  const [savedText, ...saved] = value as [SavedText, ...SavedFile[]]
   const attachments = saved.flatMap(({ type, ...file }) => (file.assetRef ? [file] : []))
-  return { events, attachments, text: textOf(said) }
+  return { events, attachments, text: textOf(savedText) }
 }
 
 type SavedFile = { type: 'file' } & (Attachment | { assetRef?: undefined })
 /** Returns the reference that replaces a text which is nothing but a data URL. */
 type SavedText = string | { assetRef?: string; assetError?: { message: string } }
 
-function textOf(said: SavedText): string {
-  if (typeof said === 'string') return said
-  const { assetRef, assetError } = said
+function textOf(saved: SavedText): string {
+  if (typeof saved === 'string') return saved
+  const { assetRef, assetError } = saved
   return assetRef === undefined ? `[asset error: ${assetError?.message}]` : `<|${assetRef}|>`
 }

@@ -67,7 +67,7 @@ export class StepPrompts {
   readonly #guide: string
   readonly #transcript: TranscriptOptions
   readonly #builder: PromptBuilder
-  readonly #gone = new Set<string>()
+  readonly #missing = new Set<string>()
   /** Files that could not be read in the current run. They are not read again before the next run. */
   #unread = { runId: '', errors: new Map<string, unknown>(), told: 0 }
   #redaction: Redaction<PromptedConversation> | null = null
@@ -137,7 +137,7 @@ export class StepPrompts {
     const { transcript } = this.#builder
     const { tokens } = transcript.shown
     const density = Math.max(1, promptTokens(transcript, state) / Math.max(tokens, 1))
-    const shown = { transcript: this.#transcript, tokens, density, gone: this.#gone }
+    const shown = { transcript: this.#transcript, tokens, density, gone: this.#missing }
     const { summarize } = this.#settings.prompt.history
     const options = { reason, budget: this.#budget(), ...shown, summarize }
     const plan = await planCompaction(this.#shownOf(conversation), options)
@@ -155,16 +155,16 @@ export class StepPrompts {
     const runId = openRun(state)?.runId ?? ''
     if (this.#unread.runId !== runId) this.#unread = { runId, errors: new Map(), told: 0 }
     const missing = state.assets.length > 0 ? await this.#missingIn(state) : []
-    for (const ref of missing) this.#gone.add(ref)
+    for (const ref of missing) this.#missing.add(ref)
     const shown = this.#shownOf(conversation)
     const named = missing.filter((ref) => this.#redaction?.names(ref) ?? true)
     const tail = named.length > 0 ? [`[Not there any more: ${named.join(', ')}]`] : []
     const prompt = await this.#builder.build(shown, this.#source(known, tail))
-    const stale = this.#gone.size > 0 && this.#showsLost(state)
-    const { errors, told } = this.#unread
-    if (told === errors.size) return { prompt, stale, unread: NOTHING_UNREAD }
+    const stale = this.#missing.size > 0 && this.#showsLost(state)
+    const { errors, told: reported } = this.#unread
+    if (reported === errors.size) return { prompt, stale, unread: NOTHING_UNREAD }
     this.#unread.told = errors.size
-    return { prompt, stale, unread: new Map([...errors].slice(told)) }
+    return { prompt, stale, unread: new Map([...errors].slice(reported)) }
   }
 
   #budget(): PromptBudget {
@@ -193,10 +193,10 @@ export class StepPrompts {
       namespace,
       cache: how.cache,
       options: { imageMaxSide: how.media.imageMaxSide, timeoutMs: how.media.timeoutMs },
-      gone: { has: (ref) => this.#gone.has(ref) || this.#unread.errors.has(ref) },
+      gone: { has: (ref) => this.#missing.has(ref) || this.#unread.errors.has(ref) },
       onMissing: (ref, error) => {
         if (error !== undefined) this.#unread.errors.set(ref, error)
-        else if (!this.#unread.errors.has(ref)) this.#gone.add(ref)
+        else if (!this.#unread.errors.has(ref)) this.#missing.add(ref)
       },
     }
   }
@@ -226,7 +226,7 @@ export class StepPrompts {
 
   /** Whether the prompt shows files that are gone now, but existed when the model was last asked. */
   #showsLost(state: ConversationState): boolean {
-    const lost = new Set([...this.#gone].filter((ref) => wasShown(state, ref)))
+    const lost = new Set([...this.#missing].filter((ref) => wasShown(state, ref)))
     const names = (item: TranscriptItem): boolean =>
       mediaOfItem(item).some(({ ref }) => lost.has(ref))
     return lost.size > 0 && this.#builder.transcript.shown.items.some(names)
@@ -314,11 +314,11 @@ async function missingOf(
   timeoutMs: number,
 ): Promise<string[]> {
   const refs = new Set(created.slice(-MAX_LOOKED_FOR).map(({ ref }) => ref))
-  const found = await Promise.all([...refs].map((ref) => isThere(assets, ref, timeoutMs)))
+  const found = await Promise.all([...refs].map((ref) => exists(assets, ref, timeoutMs)))
   return [...refs].filter((_, i) => !found[i])
 }
 
-async function isThere(assets: Assets, ref: string, timeoutMs: number): Promise<boolean> {
+async function exists(assets: Assets, ref: string, timeoutMs: number): Promise<boolean> {
   try {
     await inTime(`Looking for ${ref}`, timeoutMs, () => assets.info(ref))
     return true

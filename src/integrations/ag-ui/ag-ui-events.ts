@@ -30,7 +30,7 @@ export function createAgUiEvents(known: KnownToClient): AgUiEvents {
     return stepName === null ? [] : [{ type: 'STEP_FINISHED', stepName }]
   }
 
-  function tell(piece: AnswerPiece): AgUiEvent[] {
+  function convert(piece: AnswerPiece): AgUiEvent[] {
     switch (piece.type) {
       case 'text-start':
         return [{ type: 'TEXT_MESSAGE_START', messageId: piece.messageId, role: 'assistant' }]
@@ -103,9 +103,9 @@ export function createAgUiEvents(known: KnownToClient): AgUiEvents {
   return {
     take(event) {
       const isKnown = event.type === 'NEW_MESSAGE' && known.messages.has(event.payload.id)
-      return isKnown ? [] : pieces.take(event).flatMap(tell)
+      return isKnown ? [] : pieces.take(event).flatMap(convert)
     },
-    finish: () => [...pieces.finish().flatMap(tell), ...endStep()],
+    finish: () => [...pieces.finish().flatMap(convert), ...endStep()],
   }
 }
 

@@ -87,7 +87,7 @@ function post(body: unknown): Request {
   return new Request('http://127.0.0.1/', { method: 'POST', body: JSON.stringify(body) })
 }
 
-describe('who speaks by AG-UI', () => {
+describe('the sender of AG-UI messages', () => {
   const say = (message: object) => post(inputOf({ messages: [message as never] }))
 
   it.each([
@@ -109,7 +109,7 @@ describe('who speaks by AG-UI', () => {
     ])
   })
 
-  it('leaves out what a client has of an answer that the log does not know', async () => {
+  it('ignores answers of a client that the log does not have', async () => {
     const { handler, model } = talk(['One.', 'Two.'])
     await (await handler(post(inputOf({ messages: [user('First', 'u1')] })))).text()
     const messages = [
@@ -124,7 +124,7 @@ describe('who speaks by AG-UI', () => {
 })
 
 describe('createAgUiHandler', () => {
-  it('serves several agents, by the name in the URL or as the thread went on', async () => {
+  it('serves several agents, by the name in the URL or by the agent of the thread', async () => {
     const log = createMemoryLog()
     const made = (name: string) =>
       createAgent({ name, log, model: scriptedModel([`One of ${name}`, `Two of ${name}`]) })
@@ -163,7 +163,7 @@ describe('createAgUiHandler', () => {
     ])
   })
 
-  it('tells of assets as references, and never of bytes', async () => {
+  it('streams assets as references, and never their bytes', async () => {
     const { client, streams } = talk([
       { calls: [{ id: 'c', name: 'camera', arguments: {} }] },
       'Taken.',
@@ -181,7 +181,7 @@ describe('createAgUiHandler', () => {
     expect(JSON.stringify(events)).not.toContain('base64')
   })
 
-  it('interrupts for approvals, and goes on with the answers', async () => {
+  it('interrupts for approvals, and continues with the answers', async () => {
     const { client, streams } = talk([
       {
         calls: [
@@ -250,7 +250,7 @@ describe('createAgUiHandler', () => {
     for (const events of streams) await check(events)
   })
 
-  it('takes files, context and edits of the state', async () => {
+  it('accepts files, context and edits of the state', async () => {
     const { client, model, agent } = talk(['One.', 'Two.'])
     const app = client()
     const data = Buffer.from('Hello, file').toString('base64')
@@ -271,7 +271,7 @@ describe('createAgUiHandler', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Ada')
   })
 
-  it('overlooks the state of a client that has not seen the last word', async () => {
+  it('ignores the state of a client that is not up to date', async () => {
     const { handler, agent } = talk(['One.', 'Two.'])
     await agent.run({
       conversation: 't',
@@ -282,7 +282,7 @@ describe('createAgUiHandler', () => {
     expect(await response.text()).toContain('"snapshot":{"state":{"n":2}}')
   })
 
-  it('shows a client that brings nothing what there is', async () => {
+  it('shows the existing conversation to a client that sends no messages', async () => {
     const { client, agent, streams } = talk([
       { calls: [{ id: 'a', name: 'sum', arguments: { of: [2] } }] },
       'Two.',
@@ -295,7 +295,7 @@ describe('createAgUiHandler', () => {
     await check(streams[0] ?? [])
   })
 
-  it('has the first conversation over a real server, a table with it', async () => {
+  it('runs the first conversation with a real server and a table', async () => {
     const agent = createAgent({ ...demoAgent, model: demoModel({ delayMs: 0 }) })
     const app = new Hono().post('/ag-ui', (c) => handler(c.req.raw))
     const handler = createAgUiHandler({ agent })
@@ -324,7 +324,7 @@ describe('createAgUiHandler', () => {
     expect(client.messages.at(-1)?.content).toMatch(/wettest|November|2015/i)
   })
 
-  it('leaves answers to what waits no more aside', async () => {
+  it('ignores answers for calls that no longer wait', async () => {
     const calls = [{ id: 'p', name: 'pay', arguments: { amount: 1 } }]
     const { handler } = talk([{ calls }])
     const resume = [{ interruptId: 'old', status: 'resolved', payload: true }] as never
@@ -332,7 +332,7 @@ describe('createAgUiHandler', () => {
     expect(await response.text()).toContain('"type":"interrupt"')
   })
 
-  it('says what went wrong', async () => {
+  it('reports errors', async () => {
     const { client, streams, handler } = talk([new Error('no money')])
     const app = client()
     app.addMessage(user('Go'))
@@ -416,7 +416,7 @@ describe('createAgUiEvents', () => {
     expect(runs).toBeGreaterThan(50)
   })
 
-  it('tells a text that goes on behind a call, in its message', async () => {
+  it('streams text after a call as part of its message', async () => {
     const { take, finish } = createAgUiEvents({ messages: new Set(), results: new Set() })
     const write = (delta: string) =>
       [
@@ -440,7 +440,7 @@ describe('createAgUiEvents', () => {
     ])
   })
 
-  it('makes patches that turn one value into the other', () => {
+  it('makes patches that convert one value to the other', () => {
     const before = { a: { b: 1, 'c/d~': [1] }, gone: 1 }
     const after = { a: { b: 2, 'c/d~': [1, 2] }, new: { x: 1 } }
     expect(jsonPatch(before, after)).toEqual([

@@ -48,7 +48,7 @@ export async function readInput(
       isRefused ? { approved: false, reason: 'cancelled' } : toAnswer(payload),
     )
   }
-  const said: MessageInput[] = []
+  const found: MessageInput[] = []
   for (const message of input.messages) {
     if (known.has(message.id)) continue
     if (message.role === 'tool') {
@@ -65,11 +65,11 @@ export async function readInput(
       // A client may have only the beginning of an answer that was interrupted.
       if (message.role === 'assistant' && known.size > 0 && !speaker.speaksAsOthers) continue
       const one = await toInput(message, assets)
-      if (one) said.push(one)
+      if (one) found.push(one)
     }
   }
-  const brought = [...contextOf(input, board), ...editsOf(input, state, board), ...said]
-  const messages = brought.map((message) => spokenBy(message, speaker))
+  const inputs = [...contextOf(input, board), ...editsOf(input, state, board), ...found]
+  const messages = inputs.map((message) => spokenBy(message, speaker))
   return { messages, answers, results }
 }
 

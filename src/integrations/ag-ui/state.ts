@@ -60,9 +60,9 @@ export function jsonPatch(before: unknown, after: unknown, path = ''): JsonPatch
   if (!isPlainObject(before) || !isPlainObject(after))
     return [{ op: 'replace', path, value: after }]
   const at = (key: string): string => `${path}/${key.replaceAll('~', '~0').replaceAll('/', '~1')}`
-  const gone = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
+  const removed = Object.keys(before).filter((key) => !Object.hasOwn(after, key))
   return [
-    ...gone.map((key): JsonPatchOperation => ({ op: 'remove', path: at(key) })),
+    ...removed.map((key): JsonPatchOperation => ({ op: 'remove', path: at(key) })),
     ...Object.entries(after).flatMap(([key, value]): JsonPatchOperation[] =>
       Object.hasOwn(before, key)
         ? jsonPatch(before[key], value, at(key))

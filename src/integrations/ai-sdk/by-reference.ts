@@ -101,18 +101,18 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   }
 
   function within(namespace: string | null): ByReference {
-    const own = opened.in(namespace)
-    const assets = sameAssets(own)
+    const scoped = opened.in(namespace)
+    const assets = sameAssets(scoped)
     const wrapped = new Map<string, ToolCalls>()
     const trust = settings && { ...settings, trustOf }
     const reading = readingTools({ assets, trust })
     const views = new ResultViews(async (part) => outputByReference(part.output, optionsOf(part)))
 
     function trustOf(name: string): KnownTrust {
-      const isOurs = Object.hasOwn(reading, name) && !wrapped.has(name)
+      const isNative = Object.hasOwn(reading, name) && !wrapped.has(name)
       const given = settings && Object.hasOwn(settings.tools, name) ? settings.tools[name] : null
       const isRenamed = wrapped.get(name)?.isRenamed
-      return { ...(given ?? (isOurs ? { readOnly: true, openWorld: false } : {})), isRenamed }
+      return { ...(given ?? (isNative ? { readOnly: true, openWorld: false } : {})), isRenamed }
     }
 
     function optionsOf({ toolName, toolCallId }: LanguageModelV4ToolResultPart): ResultOptions {
@@ -134,8 +134,8 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       specificationVersion: 'v4',
       // The AI SDK must not download references: they are resolved here.
       async overrideSupportedUrls({ model }) {
-        const own = await model.supportedUrls
-        return { ...own, '*': [...(own['*'] ?? []), /^asset:/i] }
+        const urls = await model.supportedUrls
+        return { ...urls, '*': [...(urls['*'] ?? []), /^asset:/i] }
       },
       async transformParams({ params, model }) {
         const others = params.tools?.filter(
@@ -161,7 +161,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     }
 
     return {
-      assets: own,
+      assets: scoped,
       middleware,
       model: (model) => wrapLanguageModel({ model, middleware }),
       tools<Tools extends ToolSet>(tools: Tools) {

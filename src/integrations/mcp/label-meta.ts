@@ -14,8 +14,8 @@ export function labelInMeta(meta: unknown): LabelTree | null {
 
 /** Joins a known label with the one in a `_meta`, which can only make it stricter. */
 export function stricterByMeta(known: Label, meta: unknown): Label {
-  const said = labelInMeta(meta)
-  return said ? join(known, wholeOf(said)) : known
+  const label = labelInMeta(meta)
+  return label ? join(known, wholeOf(label)) : known
 }
 
 /**

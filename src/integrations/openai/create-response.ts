@@ -49,9 +49,9 @@ export async function createResponse(
   try {
     const { state } = followed
     const after = state.position
-    const said = await readInput(asked, { state, speaker, assets: agent.assets })
-    const runId = await sendInput(agent, asked, { conversation, said, followed })
-    const events = responseEvents(followed, asked, { conversation, after, runId, said })
+    const input = await readInput(asked, { state, speaker, assets: agent.assets })
+    const runId = await sendInput(agent, asked, { conversation, said: input, followed })
+    const events = responseEvents(followed, asked, { conversation, after, runId, said: input })
     if (!asked.stream) return await lastResponse(events, { asked, request, onEnd })
     return eventStream(events, {
       frame({ type, ...event }, index) {

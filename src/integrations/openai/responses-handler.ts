@@ -75,8 +75,8 @@ function agentOf(found: FoundAgent, id: string): Promise<Agent> {
 function failure(error: unknown): Response {
   if (!(error instanceof ByrefError)) throw error
   const { code } = error
-  const said = { message: publicMessage(error), type: 'invalid_request_error', code, param: null }
-  return Response.json({ error: said }, { status: HTTP_STATUS[code] })
+  const body = { message: publicMessage(error), type: 'invalid_request_error', code, param: null }
+  return Response.json({ error: body }, { status: HTTP_STATUS[code] })
 }
 
 /** Saves a file, or the table in it. Its id is that of the asset. */
@@ -117,8 +117,8 @@ async function keptResponse(agent: Agent, id: string): Promise<object> {
   const followed = await followConversation(agent, conversation, after)
   try {
     const { state } = followed
-    const own = new Set(agent.tools.map((tool) => tool.id))
-    const output = new ResponseOutput((name) => !own.has(name), state)
+    const tools = new Set(agent.tools.map((tool) => tool.id))
+    const output = new ResponseOutput((name) => !tools.has(name), state)
     const runId = openRun(state)?.runId
     const itsRun = () => state.runs.find((one) => one.runId === runId)
     let [hasAnswered, isWaiting] = [false, false]

@@ -92,8 +92,8 @@ export class RunSpans {
   #find({ run, conversation, namespace, messages }: Work): Span {
     const { tracer, name, attributes, resume } = this.#options
     const sent = traceparentOf(messages()[0])
-    const own = sent && this.#spans.get(sent.spanId)
-    if (own) return own
+    const linked = sent && this.#spans.get(sent.spanId)
+    if (linked) return linked
     const parent = sent ? trace.setSpanContext(context.active(), sent) : context.active()
     const links = sent && run.claims > 0 ? [{ context: sent }] : []
     const span = tracer.startSpan(name, { kind: SpanKind.INTERNAL, attributes, links }, parent)

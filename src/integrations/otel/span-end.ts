@@ -17,12 +17,12 @@ export function usageAttributes(usage: TokenUsage): Attributes {
 
 /** Marks a span as failed, with the code and a safe message. */
 export function markFailed(span: Span, { code, message }: CallError): void {
-  const said = safeMessage(message)
+  const safe = safeMessage(message)
   span.setAttribute(ATTRIBUTES.error, code)
-  span.setStatus({ code: SpanStatusCode.ERROR, message: said })
+  span.setStatus({ code: SpanStatusCode.ERROR, message: safe })
   span.addEvent(EVENTS.exception, {
     [ATTRIBUTES.exceptionType]: code,
-    [ATTRIBUTES.exceptionMessage]: said,
+    [ATTRIBUTES.exceptionMessage]: safe,
   })
 }
 
@@ -38,8 +38,8 @@ const MAX_SAID = 500
 /** Returns a short message without anything that looks like a secret or a body. */
 function safeMessage(message: string): string {
   const read = redactText(message.slice(0, MAX_READ))
-  const said = read
+  const text = read
     .replace(/\bdata:[^\s"'<>()]*/gi, 'data:…')
     .replace(/[A-Za-z0-9+/_=-]{64,}/g, ({ length }) => `[${length} characters]`)
-  return said.length > MAX_SAID ? `${said.slice(0, MAX_SAID - 1).toWellFormed()}…` : said
+  return text.length > MAX_SAID ? `${text.slice(0, MAX_SAID - 1).toWellFormed()}…` : text
 }

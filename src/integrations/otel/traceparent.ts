@@ -18,16 +18,16 @@ export function withTraceparent<Messages>(messages: Messages, span: SpanContext 
   // The agent rejects invalid messages.
   if (!isPlainObject(first) || !isPlainObject(metadata)) return messages
   const { [KEY]: before, ...others } = metadata
-  const said = span && isSpanContextValid(span) ? { [KEY]: formatTraceparent(span) } : {}
-  if (before === undefined && !(KEY in said)) return messages
-  return [{ ...first, metadata: { ...others, ...said } }, ...rest] as Messages
+  const parent = span && isSpanContextValid(span) ? { [KEY]: formatTraceparent(span) } : {}
+  if (before === undefined && !(KEY in parent)) return messages
+  return [{ ...first, metadata: { ...others, ...parent } }, ...rest] as Messages
 }
 
 /** Returns the span in which a message was sent, or null. */
 export function traceparentOf(message: Message | undefined): SpanContext | null {
   const metadata: unknown = message?.metadata
-  const said = isPlainObject(metadata) ? metadata[KEY] : null
-  const [, traceId, spanId, flags] = (typeof said === 'string' && FORM.exec(said)) || []
+  const value = isPlainObject(metadata) ? metadata[KEY] : null
+  const [, traceId, spanId, flags] = (typeof value === 'string' && FORM.exec(value)) || []
   if (!traceId || !spanId || !flags) return null
   const span = { traceId, spanId, traceFlags: Number.parseInt(flags, 16), isRemote: true }
   return isSpanContextValid(span) ? span : null

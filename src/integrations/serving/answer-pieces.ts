@@ -117,47 +117,47 @@ interface Told {
 
 /** The texts of answers. */
 class Texts {
-  readonly #told = new Map<string, Told>()
+  readonly #sent = new Map<string, Told>()
 
   has(messageId: string): boolean {
-    return this.#told.has(messageId)
+    return this.#sent.has(messageId)
   }
 
   begin(messageId: string): AnswerPiece[] {
-    const told = this.#told.get(messageId) ?? { text: '', parts: 0, writing: null }
-    if (told.writing) return []
-    const id = told.parts++ === 0 ? messageId : `${messageId}-${told.parts}`
-    this.#told.set(messageId, told)
-    told.writing = { id, text: '' }
+    const sent = this.#sent.get(messageId) ?? { text: '', parts: 0, writing: null }
+    if (sent.writing) return []
+    const id = sent.parts++ === 0 ? messageId : `${messageId}-${sent.parts}`
+    this.#sent.set(messageId, sent)
+    sent.writing = { id, text: '' }
     return [{ type: 'text-start', id, messageId }]
   }
 
   write(messageId: string, delta: string): AnswerPiece[] {
     if (delta === '') return []
     const began = this.begin(messageId)
-    const told = this.#told.get(messageId) as Told & { writing: { id: string; text: string } }
-    told.text += delta
-    told.writing.text += delta
-    return [...began, { type: 'text-delta', id: told.writing.id, messageId, delta }]
+    const sent = this.#sent.get(messageId) as Told & { writing: { id: string; text: string } }
+    sent.text += delta
+    sent.writing.text += delta
+    return [...began, { type: 'text-delta', id: sent.writing.id, messageId, delta }]
   }
 
   end(messageId: string, isCut = false): AnswerPiece[] {
-    const told = this.#told.get(messageId)
-    if (!told?.writing) return []
-    const { id, text } = told.writing
-    told.writing = null
+    const sent = this.#sent.get(messageId)
+    if (!sent?.writing) return []
+    const { id, text } = sent.writing
+    sent.writing = null
     return [{ type: 'text-end', id, messageId, text, isCut }]
   }
 
   /** Ends all texts in the middle. */
   cut(): AnswerPiece[] {
-    return [...this.#told.keys()].flatMap((id) => this.end(id, true))
+    return [...this.#sent.keys()].flatMap((id) => this.end(id, true))
   }
 
   /** Returns the pieces for the part of a whole text that was not passed on yet. */
   restOf(messageId: string, text: string): AnswerPiece[] {
-    const told = this.#told.get(messageId)?.text ?? ''
-    const rest = text.startsWith(told) ? text.slice(told.length) : ''
+    const sent = this.#sent.get(messageId)?.text ?? ''
+    const rest = text.startsWith(sent) ? text.slice(sent.length) : ''
     return [...this.write(messageId, rest), ...this.end(messageId)]
   }
 }

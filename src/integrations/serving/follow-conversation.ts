@@ -39,7 +39,7 @@ export async function followConversation(
   const tools = new Map(agent.tools.map((tool) => [tool.id, tool]))
   const limits = resolveLimits()
   const queue = eventQueue<Foldable>()
-  const coming = queue[Symbol.asyncIterator]()
+  const events = queue[Symbol.asyncIterator]()
   const board = createBoard()
   const folded = createFold(undefined, {
     onMessage(message) {
@@ -63,7 +63,7 @@ export async function followConversation(
   async function* iterate(): AsyncGenerator<Foldable> {
     for (const record of past) if (folded.apply(record)) yield record
     for (;;) {
-      const { value, done } = await coming.next()
+      const { value, done } = await events.next()
       if (done) return
       if (folded.apply(value)) yield value
     }
@@ -84,11 +84,11 @@ export async function followConversation(
     async *untilDue(runId, answered = []) {
       const calls = folded.state.calls
       // The other calls were answered before, or nobody was asked about them.
-      const coming = new Set([...answered].filter((id) => calls[id]?.status === 'waiting'))
-      const isDue = (): boolean => coming.size === 0 && waiting() !== null
+      const expected = new Set([...answered].filter((id) => calls[id]?.status === 'waiting'))
+      const isDue = (): boolean => expected.size === 0 && waiting() !== null
       if (isDue()) return
       for await (const record of iterate()) {
-        if (record.event.type === 'APPROVAL_ANSWERED') coming.delete(record.event.toolCallId)
+        if (record.event.type === 'APPROVAL_ANSWERED') expected.delete(record.event.toolCallId)
         yield record
         const run = folded.state.runs.find((one) => one.runId === runId)
         if (isDue() || (run && run.status !== 'running')) return

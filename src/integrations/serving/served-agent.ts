@@ -59,7 +59,7 @@ export interface FoundAgent {
    *
    * @throws ByrefError `agent_not_found`
    */
-  agent(wanted?: WantedAgent): Promise<Agent>
+  agent(requested?: WantedAgent): Promise<Agent>
   /** The names of the agents. Null is the only agent, whose name clients need not know. */
   names: readonly (string | null)[]
   speaker: Speaker

@@ -133,8 +133,8 @@ async function withDeletions(
 ): Promise<ConversationState> {
   const ids = deletedBy(events)
   if (ids.length === 0) return state
-  const gone = await deleteMessages(query, row.key, ids)
-  const left = withoutMessages(state, { gone, title: await titleIn(query, row.key) })
+  const deleted = await deleteMessages(query, row.key, ids)
+  const left = withoutMessages(state, { deleted, title: await titleIn(query, row.key) })
   const [title, messages] = stateColumns(left)
   await query('UPDATE byref.conversations SET title = $2, messages = $3 WHERE key = $1', [
     row.key,

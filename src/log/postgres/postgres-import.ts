@@ -63,8 +63,8 @@ export async function postgresImport<T>(
       store: (piece) => storeLines(database, key, piece),
       forget: (ids) =>
         database.transaction(async (query) => {
-          const gone = await deleteMessages(query, key, ids)
-          return { gone, title: await titleIn(query, key) }
+          const deleted = await deleteMessages(query, key, ids)
+          return { deleted, title: await titleIn(query, key) }
         }),
     })
     return await publish(staged)
@@ -84,12 +84,12 @@ export function publishStaged(
   { transaction }: Database,
   place: Place,
   { replaces = false, ...staged }: Staged & { replaces?: boolean },
-): Promise<{ made: Noted; gone: Noted | null }> {
+): Promise<{ made: Noted; old: Noted | null }> {
   const { key, header, position, state } = staged
   const { created, updated, title } = header
   const [name, words] = nameColumns(title)
   return transaction(async (query) => {
-    const gone = replaces ? await deleteConversation(query, place) : null
+    const old = replaces ? await deleteConversation(query, place) : null
     await query('DELETE FROM byref.leftovers WHERE key = $1', [key])
     const { rows } = await query<Noted>(
       `WITH made AS (
@@ -111,7 +111,7 @@ export function publishStaged(
       ],
     )
     if (!rows[0]) throw existsError(place.id)
-    return { made: rows[0], gone }
+    return { made: rows[0], old }
   })
 }
 

@@ -9,18 +9,18 @@ import type { Statements } from './statements.ts'
  * @returns How many records had messages that were not deleted before.
  */
 export function deleteMessages(sql: Statements, key: number, ids: readonly string[]): number {
-  let gone = 0
+  let deleted = 0
   for (const messageId of new Set(ids)) {
     for (const { id, event } of sql.ofMessage.all(key, messageId)) {
       // SQLite changes text that is not valid Unicode, so the id in the event decides.
       const found = eventIn(event)
       if (!found || messageIn(found) !== messageId) continue
-      gone += Number(sql.markDeleted.run(id as number).changes)
+      deleted += Number(sql.markDeleted.run(id as number).changes)
       sql.unindex.run(2 * Number(id))
       sql.removeDebugOf.run(key, messageId)
     }
   }
-  return gone
+  return deleted
 }
 
 /** Returns the ids of the deleted messages. */

@@ -103,8 +103,8 @@ function stateWith(
   const state = stateAfter(stateOf(row), events)
   const ids = deletedBy(events)
   if (ids.length === 0) return state
-  const gone = deleteMessages(sql, row.key, ids)
-  return withoutMessages(state, { gone, title: titleIn(sql, row.key) })
+  const deleted = deleteMessages(sql, row.key, ids)
+  return withoutMessages(state, { deleted, title: titleIn(sql, row.key) })
 }
 
 /** Indexes the title of a conversation. */

@@ -56,8 +56,8 @@ function stage(
     store: (piece) => write((sql) => storeLines(sql, key, piece)),
     forget: (ids) =>
       write((sql) => {
-        const gone = deleteMessages(sql, key, ids)
-        return { gone, title: titleIn(sql, key) }
+        const deleted = deleteMessages(sql, key, ids)
+        return { deleted, title: titleIn(sql, key) }
       }),
   })
 }
@@ -93,7 +93,7 @@ function publish(
   { replaces, ...staged }: Staged & { replaces: boolean },
 ): ReturnType<typeof forget> {
   const { key, header, position, state } = staged
-  const gone = replaces ? forget(sql, place) : null
+  const replaced = replaces ? forget(sql, place) : null
   if (findRow(sql, place)) throw existsError(place.id)
   const { created, updated, title } = header
   const imported = Number(sql.lastRecord.get()?.seq ?? 0)
@@ -103,5 +103,5 @@ function publish(
   sql.publish.run(key, namespace, id, title, created, updated, position, ...columns, imported)
   indexTitle(sql, key, title ?? state.title)
   giveNotice(sql, place, { deleted: false })
-  return gone
+  return replaced
 }

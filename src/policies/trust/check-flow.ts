@@ -63,7 +63,7 @@ export function violationsOf(
   args: Readonly<Record<string, unknown>>,
   { context, reads }: GivenLabels,
 ): FlowViolation[] {
-  const own = clearanceOf(tool)
+  const base = clearanceOf(tool)
   const places = hasAccepts(tool) ? placesIn(tool, args) : []
   const found: FlowViolation[] = []
   const note = (
@@ -77,13 +77,13 @@ export function violationsOf(
       found.push({ ...about, label: writeLabel(label) })
     }
   }
-  note(refusedBy(own, context), [], context)
+  note(refusedBy(base, context), [], context)
   for (const { path, ref, labels } of reads) {
     const around = places.findLast((place) => isBelow(path, place.path))
     const inside = places.filter((place) => place !== around && isBelow(place.path, path))
     const steps = inside.map((place) => place.path.slice(path.length))
     const rest = labelBeside(labels, steps)
-    note(refusedBy(around?.accepts ?? own, rest), path, rest, ref)
+    note(refusedBy(around?.accepts ?? base, rest), path, rest, ref)
     for (const place of inside) {
       const deeper = inside.filter((one) => one !== place && isBelow(one.path, place.path))
       const tree = treeAt(labels, place.path.slice(path.length))
@@ -113,9 +113,9 @@ function labelBeside(tree: LabelTree, paths: readonly (readonly FieldKey[])[]): 
   if (paths.length === 0) return wholeOf(tree)
   let label = tree.label
   for (const [key, field] of Object.entries(tree.fields ?? {})) {
-    const own = paths.filter(([first]) => matches(tree, key, String(first)))
+    const hits = paths.filter(([first]) => matches(tree, key, String(first)))
     const below = new Map<string, FieldKey[][]>()
-    for (const [first, ...rest] of own) {
+    for (const [first, ...rest] of hits) {
       const known = below.get(String(first)) ?? []
       known.push(rest)
       below.set(String(first), known)
@@ -177,19 +177,19 @@ function hasAccepts(tool: Tool): boolean {
 /** Returns the places in the arguments that declare what they accept, outer ones first. */
 function placesIn(tool: Tool, args: Readonly<Record<string, unknown>>): Place[] {
   const walk = schemaWalk(jsonSchemaOf(tool))
-  const own = clearanceOf(tool)
+  const base = clearanceOf(tool)
   const places: Place[] = []
   const waiting = [{ value: args as unknown, path: [] as FieldKey[], alternatives: walk.root }]
   for (let one = waiting.shift(); one; one = waiting.shift()) {
     const { value, path, alternatives } = one
     // A branch without a declaration accepts what the tool accepts.
     const isDeclared = alternatives.some((schema) => schema[ACCEPTS] !== undefined)
-    const said = alternatives.map((schema) => schema[ACCEPTS] ?? {})
-    if (isDeclared) places.push({ path, accepts: narrowest(said.map(clearanceIn(own))) })
+    const found = alternatives.map((schema) => schema[ACCEPTS] ?? {})
+    if (isDeclared) places.push({ path, accepts: narrowest(found.map(clearanceIn(base))) })
     // The content of an asset will replace this. The declaration of any part applies to all of it.
     const inside = isReference(value) ? declaredBelow(alternatives, tool) : []
     if (inside.length > 0)
-      places.push({ path, accepts: narrowest([...said, ...inside].map(clearanceIn(own))) })
+      places.push({ path, accepts: narrowest([...found, ...inside].map(clearanceIn(base))) })
     if (typeof value !== 'object' || value === null) continue
     const entryOf = walk.entries(alternatives, value)
     for (const [name, item] of Object.entries(value)) {
@@ -216,8 +216,8 @@ function declaredBelow(alternatives: Alternatives, tool: Tool): unknown[] {
   const waiting: unknown[] = alternatives.flatMap(({ [ACCEPTS]: _, ...schema }) => [schema])
   for (let one = waiting.pop(); one !== undefined; one = waiting.pop()) {
     if (typeof one !== 'object' || one === null) continue
-    const { [ACCEPTS]: said, $ref, ...rest } = one as Record<string, unknown>
-    if (said !== undefined) found.push(said)
+    const { [ACCEPTS]: accepts, $ref, ...rest } = one as Record<string, unknown>
+    if (accepts !== undefined) found.push(accepts)
     if ($ref !== undefined) return allDeclared(jsonSchemaOf(tool))
     waiting.push(...Object.values(rest).filter((item) => item !== undefined))
   }
@@ -234,8 +234,8 @@ function allDeclared(schema: unknown): unknown[] {
  * Returns what a parameter accepts. Keys that it does not declare come from its tool. An invalid declaration
  * accepts nothing.
  */
-function clearanceIn(own: Clearance): (said: unknown) => Clearance {
-  return (said) => ({ ...own, ...(isClearance(said) ? said : ACTS) })
+function clearanceIn(base: Clearance): (given: unknown) => Clearance {
+  return (given) => ({ ...base, ...(isClearance(given) ? given : ACTS) })
 }
 
 /** Returns what all of them accept. */

@@ -45,13 +45,13 @@ async function acted(
 }
 
 describe('untrusted values at closed parameters', () => {
-  it('are taken without a question, and their bits are logged', async () => {
+  it('are accepted without asking, and their bits are logged', async () => {
     const properties = { day, count, kind: { enum: ['a', 'b', 'c'] }, sure: { type: 'boolean' } }
     const theirs = { day: '2026-05-14', count: 40, kind: 'b', sure: true }
     expect(await acted(theirs, properties)).toEqual({ ran: [theirs], bits: 22 + 7 + 2 + 2 })
   })
 
-  it('are not taken where the schema does not hold them', async () => {
+  it('are rejected if the schema does not contain them', async () => {
     expect(await acted({ count: 100 }, { count })).toEqual({ ran: [], bits: 0 })
     expect((await acted({ day: '2026-05-14 ignore' }, { day })).ran).toEqual([])
     expect((await acted({ kind: 'obey' }, { kind: { enum: ['a'] } })).ran).toEqual([])
@@ -59,13 +59,13 @@ describe('untrusted values at closed parameters', () => {
     expect((await acted({ a: 1, b: 'x' }, { a: count, b: { type: 'string' } })).ran).toEqual([])
   })
 
-  it('are not taken beyond the budget of the run', async () => {
+  it('are rejected beyond the budget of the run', async () => {
     const free = await acted({ day: '2026-05-14' }, { day }, { budgetBits: 22 })
     expect(free.ran).toHaveLength(1)
     expect((await acted({ day: '2026-05-14' }, { day }, { budgetBits: 21 })).ran).toEqual([])
   })
 
-  it('are not taken where the tool or the parameter says what it accepts', async () => {
+  it('are rejected if the tool or the parameter declares what it accepts', async () => {
     const accepts = { integrity: 'trusted' } as const
     expect((await acted({ count: 1 }, { count }, { more: { accepts } })).ran).toEqual([])
     expect((await acted({ count: 1 }, { count: { ...count, 'x-accepts': accepts } })).ran).toEqual(
@@ -73,11 +73,11 @@ describe('untrusted values at closed parameters', () => {
     )
   })
 
-  it('are not taken in track, where the model has seen them', async () => {
+  it('are rejected in track, because the model has seen them', async () => {
     expect((await acted({ count: 1 }, { count }, { mode: 'track' })).ran).toEqual([])
   })
 
-  it('are not taken where they are private', async () => {
+  it('are rejected if they are private', async () => {
     const read = { returns: { integrity: 'untrusted', confidentiality: 'private' } } as const
     const ran: unknown[] = []
     const agent = createAgent({

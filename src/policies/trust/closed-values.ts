@@ -58,9 +58,9 @@ export function closedBitsOf(
     const isValue = violations.every(
       (one) => one.path !== path || (one.rule === 'integrity' && one.ref !== undefined),
     )
-    const told = isValue ? bitsAt(tool, args, path) : null
-    if (told === null) return null
-    bits += told
+    const count = isValue ? bitsAt(tool, args, path) : null
+    if (count === null) return null
+    bits += count
   }
   return bits
 }

@@ -36,7 +36,7 @@ async function forward({ decide, accepts }: { decide?: () => unknown; accepts?: 
 }
 
 describe('trust.decide', () => {
-  it('lets nothing through that it does not say', async () => {
+  it('allows nothing that it does not name', async () => {
     for (const said of ['yes', 'deny', true, 0, {}]) {
       const { sent, told } = await forward({ decide: () => said })
       expect(sent).toEqual([])
@@ -44,7 +44,7 @@ describe('trust.decide', () => {
     }
   })
 
-  it('lets nothing through where it fails, and tells the model no words that it may have read', async () => {
+  it('allows nothing if it fails, and does not show the model its error', async () => {
     const decide = (({ tool, arguments: args }: CheckedCall) => {
       if (tool === 'post') throw new Error(`no policy for ${JSON.stringify(args)}`)
     }) as never
@@ -54,7 +54,7 @@ describe('trust.decide', () => {
     expect(told).not.toContain(POISON)
   })
 
-  it('says what it says', async () => {
+  it('returns its decision', async () => {
     expect((await forward({ decide: () => 'allow' })).sent).toHaveLength(1)
     for (const said of ['refuse', undefined, null])
       expect((await forward({ decide: () => said })).sent).toEqual([])
@@ -62,7 +62,7 @@ describe('trust.decide', () => {
 })
 
 describe('x-accepts', () => {
-  it('opens what it names: of the rest a parameter takes what its tool takes', async () => {
+  it('allows what it names; for the rest, a parameter accepts what its tool accepts', async () => {
     const integrity = 'untrusted'
     const { sent, told } = await forward({ accepts: { integrity } })
     expect(sent).toEqual([])
@@ -72,7 +72,7 @@ describe('x-accepts', () => {
     expect((await forward({ accepts: both })).sent).toHaveLength(1)
   })
 
-  it('is rejected where it cannot be read', async () => {
+  it('is rejected if it is invalid', async () => {
     for (const accepts of ['untrusted', true, { integrety: 'untrusted' }, { integrity: 'any' }])
       await expect(forward({ accepts })).rejects.toThrow(/inputSchema of the tool "post"/)
     await expect(forward({ accepts: { integrety: 'untrusted' } })).rejects.toThrow(
@@ -85,7 +85,7 @@ describe('x-accepts', () => {
 })
 
 describe('defineTool', () => {
-  it('refuses an accepts that cannot be read', () => {
+  it('rejects an invalid accepts', () => {
     for (const accepts of ['untrusted', { integrity: 'untrust' }, { readers: 'ann' }, { all: 1 }]) {
       const tool = { id: 'post', description: '', inputSchema: { type: 'object' }, accepts }
       const make = () => defineTool({ ...tool, execute: () => 1 } as never)

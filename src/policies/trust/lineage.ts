@@ -13,11 +13,11 @@ export async function lineageOf(
   ref: string,
 ): Promise<Lineage | null> {
   const graph = createLineage()
-  let isThere = false
+  let exists = false
   for await (const record of readAll(log, conversation)) {
-    isThere = true
+    exists = true
     graph.apply(record)
   }
-  if (isThere) return graph.lineage(ref)
+  if (exists) return graph.lineage(ref)
   throw new ByrefError('conversation_not_found', `There is no conversation "${conversation}"`)
 }

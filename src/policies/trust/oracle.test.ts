@@ -4,7 +4,7 @@ import { say } from '../../agent/fixtures/agent.ts'
 import { createRandom, type Random } from '../../agent/fixtures/random.ts'
 import { defineTool, type Tool } from '../../boundary/tool.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
-import { join, joinAll, type Label, readLabel, saysSame, TRUSTED } from '../../core/labels/label.ts'
+import { equals, join, joinAll, type Label, readLabel, TRUSTED } from '../../core/labels/label.ts'
 import { wholeOf } from '../../core/labels/label-tree.ts'
 import { createLabels } from '../../core/labels/labels.ts'
 import { readAll } from '../../log/conversation-log.ts'
@@ -85,7 +85,7 @@ function oracle(
 
 /** Whether a label says all that another one says. */
 function covers(label: Label, other: Label): boolean {
-  return saysSame(join(label, other), label)
+  return equals(join(label, other), label)
 }
 
 /** What was written there last, and into it since, and what holds it. */
@@ -138,7 +138,7 @@ describe('every label', () => {
             path: [],
           })
           const about = JSON.stringify({ seed, i, script: script.slice(0, i + 1), found, label })
-          expect(saysSame(found, label), about).toBe(true)
+          expect(equals(found, label), about).toBe(true)
           seen.add(`${found.integrity} ${found.confidentiality} ${found.readers}`)
         }
       }

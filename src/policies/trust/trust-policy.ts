@@ -29,13 +29,13 @@ import type { FlowDecision, TrustSettings } from './trust-options.ts'
 export function trustPolicy(trust: TrustSettings): Policy {
   return {
     looksAt: (tool) => trust.decide !== undefined || isGuarded(tool),
-    before: (call) => lookAt(call, trust),
+    before: (call) => checkCall(call, trust),
     aroundCall: (execution, perform) => follow(execution, perform, trust),
     after: (call, outcome, item) => withClosed(call, labelled(call, outcome, item) ?? outcome),
   }
 }
 
-async function lookAt(call: PolicyCall, trust: TrustSettings): Promise<Verdict | undefined> {
+async function checkCall(call: PolicyCall, trust: TrustSettings): Promise<Verdict | undefined> {
   const { tool, items, labels, toolCallId, isMapped } = call
   if (!labels) return undefined
   const context = labels.contextOf(toolCallId)
@@ -48,7 +48,7 @@ async function lookAt(call: PolicyCall, trust: TrustSettings): Promise<Verdict |
   const all = [...repeated, ...found.flatMap(([, violations]) => violations)]
   const violations = isClosed ? [] : distinct(all)
   const args = isMapped ? items.map((item) => item.arguments) : items[0]?.arguments
-  const said = await askApp(trust, {
+  const answer = await askApp(trust, {
     toolCallId,
     tool: tool.id,
     conversation: call.conversation,
@@ -57,7 +57,7 @@ async function lookAt(call: PolicyCall, trust: TrustSettings): Promise<Verdict |
     context,
     violations,
   })
-  const decision = said ?? (violations.length > 0 ? trust.onViolation : 'allow')
+  const decision = answer ?? (violations.length > 0 ? trust.onViolation : 'allow')
   const label = isPlain(given) ? undefined : writeLabel(given)
   return { decision, code: 'flow_refused', reason: reasonOf(call, violations), violations, label }
 }
@@ -89,9 +89,9 @@ function takesClosed(
   if (mode !== 'quarantine' || !labels) return false
   let bits = 0
   for (const [item, violations] of found) {
-    const told = closedBitsOf(tool, item.arguments, violations)
-    if (told === null) return false
-    bits += told
+    const revealed = closedBitsOf(tool, item.arguments, violations)
+    if (revealed === null) return false
+    bits += revealed
   }
   if (bits === 0 || !promise(labels, { runId, bits, budget })) return false
   const question = `The closed values of a call of ${tool.id}`
@@ -114,8 +114,8 @@ async function askApp(
   { decide }: TrustSettings,
   call: Parameters<NonNullable<TrustSettings['decide']>>[0],
 ): Promise<FlowDecision | undefined> {
-  const said: unknown = (await decide?.(call)) ?? undefined
-  if (DECISIONS.includes(said)) return said as FlowDecision | undefined
+  const decision: unknown = (await decide?.(call)) ?? undefined
+  if (DECISIONS.includes(decision)) return decision as FlowDecision | undefined
   throw new ByrefError(
     'flow_refused',
     'The call was not made: trust.decide must return "allow", "ask", "refuse" or nothing',
@@ -191,12 +191,12 @@ async function follow(
   const kept = (): Label =>
     tool.readOnly ? TRUSTED : noteGiven(labels, tool, join(given, noted.label()))
   kept()
-  let begun: { input: unknown } | null = null
+  let started: { input: unknown } | null = null
 
   function treeOf(outcome?: CallOutcome): LabelTree {
     // A failure before the tool starts reveals only what the call was given.
-    if (!begun) return { label: given }
-    const about = { tool, callId: call.toolCallId, input: begun.input, result: outcome?.value }
+    if (!started) return { label: given }
+    const about = { tool, callId: call.toolCallId, input: started.input, result: outcome?.value }
     const tree = resultLabels(about, joinAll([given, noted.label(), kept()]))
     // The error message of a tool may contain any part of what it worked with.
     return outcome && !outcome.error ? tree : { label: wholeOf(tree) }
@@ -206,7 +206,7 @@ async function follow(
     assets: noted.assets,
     onRead: noted.read,
     onInput(input) {
-      begun = { input }
+      started = { input }
     },
     trust: noted.trust,
     label: () => writeLabel(wholeOf(treeOf())),
@@ -264,7 +264,7 @@ function declassified(call: PolicyCall, outcome: CallOutcome, trust: TrustSettin
   if (label.integrity === 'trusted' || bits === null) return outcome
   if (!isClosedValue(schema, outcome.value)) return outcome
   if (!promise(labels, { runId, bits, budget: trust.budgetBits })) return outcome
-  const said = {
+  const event = {
     type: 'DECLASSIFIED',
     toolCallId,
     runId,
@@ -273,7 +273,7 @@ function declassified(call: PolicyCall, outcome: CallOutcome, trust: TrustSettin
   } as const
   return {
     ...outcome,
-    events: [...outcome.events, said],
+    events: [...outcome.events, event],
     labels: { label: { ...label, integrity: 'trusted' } },
   }
 }

@@ -13,12 +13,12 @@ const limits = {
 }
 
 describe('fitImage', () => {
-  it('gives what fits as it is', async () => {
+  it('returns a fitting image unchanged', async () => {
     const png = await noisePng(20)
     expect(await fitImage(png, limits)).toEqual({ type: 'image', bytes: png, mime: 'image/png' })
   })
 
-  it('makes what is too large smaller until it fits, a photo of noise as JPEG', async () => {
+  it('shrinks an image until it fits, and a noisy photo as JPEG', async () => {
     const fitted = await fitImage(await noisePng(300), limits)
     if (fitted.type !== 'image') throw new Error(fitted.why)
     const { width, format } = await sharp(fitted.bytes).metadata()
@@ -30,7 +30,7 @@ describe('fitImage', () => {
     })
   })
 
-  it('turns an image upright', async () => {
+  it('rotates an image upright', async () => {
     const raw = { create: { width: 60, height: 30, channels: 3, background: '#888' } } as const
     const turned = await sharp(raw).withMetadata({ orientation: 6 }).jpeg().toBuffer()
     const fitted = await fitImage(turned, { ...limits, mime: 'image/jpeg', maxSide: 40 })
@@ -38,7 +38,7 @@ describe('fitImage', () => {
     expect(await sharp(fitted.bytes).metadata()).toMatchObject({ width: 20, height: 40 })
   })
 
-  it('gives, without sharp, what the limits allow, and says what to install', async () => {
+  it('returns, without sharp, what the limits allow, and reports what to install', async () => {
     const png = await noisePng(20)
     const advice = expect.stringContaining('npm install sharp')
     expect(await fitImage(png, limits, missing)).toEqual({
@@ -54,7 +54,7 @@ describe('fitImage', () => {
 })
 
 describe('pdfPages', () => {
-  it('counts them without its library too', async () => {
+  it('counts them even without its library', async () => {
     const pdf = fixture('gs.pdf')
     expect(await pdfPages(pdf, missing)).toBe(await pdfPages(pdf))
   })

@@ -150,8 +150,8 @@ async function readText(
   const isWhole = bytes.byteLength >= opened.size && text.length <= maxChars
   const shown = cut(text, maxChars)
   if (isWhole) return { type: 'text', text: shown, rest: null }
-  const said = `${shown.length} characters of ${opened.size} bytes`
-  return { type: 'text', text: shown, rest: { shown: said, next: `startLine: ${linesOf(shown)}` } }
+  const range = `${shown.length} characters of ${opened.size} bytes`
+  return { type: 'text', text: shown, rest: { shown: range, next: `startLine: ${linesOf(shown)}` } }
 }
 
 /** Reads the first pages of a document. */

@@ -162,13 +162,13 @@ function filePart(
 function noteOf(part: MediaPart, facts: MediaFacts | null, why: string): TextPart {
   const size = facts?.size ?? part.size
   const name = part.fileName ?? facts?.name
-  const told = [
+  const words = [
     part.ref,
     facts?.mime ?? part.mimeType,
     ...(size === undefined ? [] : [`${size} bytes`]),
     ...(name ? [JSON.stringify(name)] : []),
   ]
-  const text = `[${facts?.kind ?? part.kind} not shown: ${told.join(', ')}: ${why}]`
+  const text = `[${facts?.kind ?? part.kind} not shown: ${words.join(', ')}: ${why}]`
   // The type and the URL may be untrusted text.
   return { type: 'text', text: escapeBlocks(text) }
 }
@@ -202,9 +202,9 @@ function wordsOf(
 }
 
 /** Returns an embedded reference with a text about it. */
-function named(ref: string, said?: string): TextPart {
+function named(ref: string, text?: string): TextPart {
   return {
     type: 'text',
-    text: said === undefined ? `<|${ref}|>:` : `<|${ref}|>: ${escapeBlocks(said)}`,
+    text: text === undefined ? `<|${ref}|>:` : `<|${ref}|>: ${escapeBlocks(text)}`,
   }
 }

@@ -163,7 +163,7 @@ async function foreign(
   return { type: 'read', facts: null, body, key: ref }
 }
 
-async function typeOfPath(path: string, otherwise: string): Promise<string> {
+async function typeOfPath(path: string, fallback: string): Promise<string> {
   const { default: mime } = await import('mime')
-  return mime.getType(path) ?? otherwise
+  return mime.getType(path) ?? fallback
 }

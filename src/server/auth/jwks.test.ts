@@ -68,7 +68,7 @@ describe('tokens of an identity provider', () => {
     return answer.status === 200 ? body.caller : [answer.status, body.error?.code]
   }
 
-  it('say who it is: with a role as it says, without one a reader', async () => {
+  it('identify the user, with the given role or as a reader', async () => {
     const claims = { namespace: 'team', role: 'member' }
     expect(await callerOf(await provider.sign(claims))).toEqual({ subject: 'anna', ...claims })
     expect(await callerOf(await provider.sign())).toEqual({
@@ -81,7 +81,7 @@ describe('tokens of an identity provider', () => {
     })
   })
 
-  it('are for this server, by this issuer, in their time, and say somebody', async () => {
+  it('must be for this server, by this issuer, within their time, and with a subject', async () => {
     const now = Math.floor(Date.now() / 1000)
     const wrong = {
       audience: await provider.sign({ aud: 'another server' }),
@@ -100,7 +100,7 @@ describe('tokens of an identity provider', () => {
     }
   })
 
-  it('are signed by the key of the issuer, not by a secret, and never unsigned', async () => {
+  it('must be signed with the key of the issuer, not with a secret or unsigned', async () => {
     const claims = { sub: 'anna', iss: ISSUER, aud: AUDIENCE, role: 'owner', exp: 9999999999 }
     const jwk = JSON.stringify(await exportJWK(provider.publicKey))
     // What everybody can read must not do as a secret.
@@ -115,13 +115,15 @@ describe('tokens of an identity provider', () => {
     for (const bearer of cases) expect(await callerOf(bearer)).toEqual([401, 'unauthorized'])
   })
 
-  it('stand beside those of byref token', async () => {
+  it('work together with those of byref token', async () => {
     expect(await callerOf(await token('owner'))).toMatchObject({ role: 'owner' })
   })
 })
 
 describe('an identity provider that does not answer', () => {
-  it('is told apart from a wrong token, with a line in the log', async ({ onTestFinished }) => {
+  it('is distinguished from an invalid token, with a line in the log', async ({
+    onTestFinished,
+  }) => {
     const provider = await new Provider().open()
     const { url } = provider
     const logged: Record<string, unknown>[] = []

@@ -71,10 +71,10 @@ export function callerOf(
   names: { namespace: string; role: string } = { namespace: 'namespace', role: 'role' },
 ): Caller | null {
   const namespace = claims[names.namespace] ?? null
-  const its = role.safeParse(claims[names.role] ?? 'reader')
-  if (typeof claims.sub !== 'string' || !its.success) return null
+  const parsedRole = role.safeParse(claims[names.role] ?? 'reader')
+  if (typeof claims.sub !== 'string' || !parsedRole.success) return null
   if (namespace !== null && typeof namespace !== 'string') return null
-  return { subject: claims.sub, namespace, role: its.data }
+  return { subject: claims.sub, namespace, role: parsedRole.data }
 }
 
 /** Signs the URL of an asset, for `expiresIn` seconds from now. */

@@ -26,7 +26,7 @@ function ids(text: string): number[] {
 }
 
 describe('Channel', () => {
-  it('gives what was, what came meanwhile and what comes, each once and in order', async () => {
+  it('returns past, concurrent and future events, each once and in order', async () => {
     const channel = new Channel({ after: 0 })
     for (let n = 1; n <= 3; n++) channel.push(frame(n))
     let position = 0
@@ -48,7 +48,7 @@ describe('Channel', () => {
     await expect.poll(() => ids(got.text)).toEqual([1, 2, 3, 4, 5, 6, 7])
   })
 
-  it('cuts off who does not read, with a reason, and nobody else', async () => {
+  it('disconnects only a slow reader, with a reason', async () => {
     const channel = new Channel({ after: 0, keepBytes: 10_000, readerBytes: 1000 })
     const ended: string[] = []
     const listen = (name: string) =>
@@ -70,7 +70,7 @@ describe('Channel', () => {
     expect(channel.readers).toBe(1)
   })
 
-  it('knows what it has not kept', () => {
+  it('reports events that it has not kept', () => {
     const channel = new Channel({ after: 5, keepBytes: 1000 })
     for (let n = 6; n <= 100; n++) channel.push(frame(n, 100))
     expect(channel.since(4)).toBeNull()
@@ -79,7 +79,7 @@ describe('Channel', () => {
     expect(channel.since(100)).toEqual([])
   })
 
-  it('forgets who goes', async () => {
+  it('removes readers that leave', async () => {
     const channel = new Channel({ after: 0 })
     const stream = channel.listen({ now: () => [], onEnd() {} })
     expect(channel.readers).toBe(1)

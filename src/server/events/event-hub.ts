@@ -39,12 +39,12 @@ export class EventHub {
         this.#watched.get(key)?.channel.push(jsonFrame({ event }, null))
       }),
     )
-    const wants = (conversation: string, namespace: string | null) => {
+    const hasListener = (conversation: string, namespace: string | null) => {
       const key = keyOf(namespace, conversation)
       return this.#watched.has(key) || this.#partial.has(key)
     }
     const listener = (change: LogChange) => this.#changed(change)
-    this.#unsubscribe.push(log.subscribe(listener, { allNamespaces: true, wants }))
+    this.#unsubscribe.push(log.subscribe(listener, { allNamespaces: true, wants: hasListener }))
     this.#heartbeat = setInterval(() => {
       for (const { channel } of this.#watched.values()) channel.beat()
       for (const feed of this.#feeds.values()) feed.beat()

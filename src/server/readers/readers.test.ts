@@ -108,7 +108,7 @@ describe('readers', { shuffle: false }, () => {
     asset = `/api/assets/${page.assets[0]?.assetId}`
   })
 
-  it('shows who may not read a value its type and size, wherever it stands', async () => {
+  it('shows other users only the type and size of a value, wherever it is', async () => {
     for (const path of [
       `${at}/messages`,
       `${at}/events`,
@@ -127,7 +127,7 @@ describe('readers', { shuffle: false }, () => {
     expect(entries[0]?.data).toEqual({ withheld: true, type: 'object', size: expect.any(Number) })
   })
 
-  it('says of an export that something is left out, and leaves nothing out for readers', async () => {
+  it('marks an incomplete export, and leaves nothing out for readers', async () => {
     expect((await ben(`${at}/export`)).headers.get('byref-withheld')).toBe('true')
     const whole = await anna(`${at}/export`)
     expect(whole.headers.get('byref-withheld')).toBeNull()
@@ -141,7 +141,7 @@ describe('readers', { shuffle: false }, () => {
     expect(await read('/api/conversations/left/messages', ben)).not.toContain(SECRET)
   })
 
-  it('refuses bytes, fields, rows, addresses, prompts and values', async () => {
+  it('rejects requests for bytes, fields, rows, URLs, prompts and values', async () => {
     const { messages } = await askJson<{ messages: { message: { id: string } }[] }>(
       `${at}/messages`,
       { token: 'anna' },
@@ -184,7 +184,7 @@ describe('readers', { shuffle: false }, () => {
     }
   })
 
-  it('asks a person who may read what they are asked about, and nobody else', async () => {
+  it('asks only people who may read the arguments for an approval', async () => {
     const asked = await read(`${at}/events`, ben)
     expect(asked).toContain('APPROVAL_REQUESTED')
     // Which tool is called is said, and not with what.
@@ -202,7 +202,7 @@ describe('readers', { shuffle: false }, () => {
     expect(events).toContain(`It was ${SECRET}.`)
   })
 
-  it('withholds while it streams, and what is made of it', async () => {
+  it('withholds stream events, and derived values', async () => {
     await expect.poll(() => streams.anna.text).toContain('RUN_FINISHED')
     await expect.poll(() => streams.ben.text).toContain('RUN_FINISHED')
     expect(streams.anna.text).toContain('TEXT_MESSAGE_CONTENT')
@@ -212,7 +212,7 @@ describe('readers', { shuffle: false }, () => {
     expect(await read(`${at}/messages`, ben)).not.toContain(SECRET)
   })
 
-  it('finds nothing for who may not read it', async () => {
+  it('finds nothing for users who may not read it', async () => {
     const found = async (who: typeof anna, search: string) => {
       const page = await (await who(`/api/conversations?search=${search}`)).json()
       return (page as { conversations: { id: string }[] }).conversations.map(({ id }) => id)
@@ -222,7 +222,7 @@ describe('readers', { shuffle: false }, () => {
     expect(await found(ben, 'pay them')).toContain('pay')
   })
 
-  it('does not let a value be carried elsewhere', async () => {
+  it('does not let a value be copied elsewhere', async () => {
     await ben('/api/conversations', post({ id: 'mine' }))
     const ref = `asset://${asset.split('/').at(-1)}`
     const carried = { content: 'Read it', attachments: [{ assetRef: ref }] }
@@ -249,7 +249,7 @@ describe('readers', { shuffle: false }, () => {
     expect(await read('/api/conversations/fork/messages', anna)).toContain(SECRET)
   })
 
-  it('takes readers with what somebody says, also when it is said again', async () => {
+  it('accepts readers of a message, also when it is sent again', async () => {
     await anna('/api/conversations', post({ id: 'said' }))
     const label = { confidentiality: 'private', readers: ['anna'] }
     const sent = await askJson<{ messageId: string }>('/api/conversations/said/messages', {
@@ -265,7 +265,7 @@ describe('readers', { shuffle: false }, () => {
     expect(await read(path, ben)).not.toContain(SECRET)
   })
 
-  it('says where a value came from, without the words of who had seen it', async () => {
+  it('shows where a value came from, without the text of other readers', async () => {
     const path = `${at}/lineage?ref=${encodeURIComponent('†result#2')}`
     const forAnna = await (await anna(path)).json()
     expect(forAnna).toMatchObject({ of: ['call:c2'] })
@@ -277,7 +277,7 @@ describe('readers', { shuffle: false }, () => {
     expect((await ben(`${at}/lineage?ref=nothing`)).status).toBe(404)
   })
 
-  it('marks what is not trusted or private', async () => {
+  it('marks values that are untrusted or private', async () => {
     const assetId = asset.split('/').at(-1) as string
     const marks = await askJson<LabelsInfo>(`${at}/labels`, { token: 'ben' })
     expect(marks.assets[assetId]).toMatchObject({ confidentiality: 'private', readers: ['anna'] })
@@ -287,7 +287,7 @@ describe('readers', { shuffle: false }, () => {
     expect(rest).toEqual({ ...marks, messages: {} })
   })
 
-  it('takes assets with readers away with the last conversation that knows them', async () => {
+  it('deletes assets with readers together with the last conversation that references them', async () => {
     for (const id of ['left', 'mine', 'fork', 'pay']) {
       expect((await anna(`${asset}/content`)).status).toBe(200)
       expect((await anna(`/api/conversations/${id}`, { method: 'DELETE' })).status).toBe(204)
@@ -297,7 +297,7 @@ describe('readers', { shuffle: false }, () => {
 })
 
 describe('agentsOf', () => {
-  it('gives a namespace or a role agents of its own', async () => {
+  it('gives a namespace or a role its own agents', async () => {
     const log = createMemoryLog()
     const agent = (name: string, trust: 'off' | 'quarantine') =>
       createAgent({ name, log, trust, model: scriptedModel([`I am ${name}`, `I am ${name}`]) })
@@ -323,7 +323,7 @@ describe('agentsOf', () => {
   })
 })
 
-describe('an asset that no conversation knows', () => {
+describe('an asset without a conversation', () => {
   it('has the readers of its own record', async () => {
     const { anna, ben, agent } = open()
     const label = { confidentiality: 'private', readers: ['anna'] } as const

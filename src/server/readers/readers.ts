@@ -115,13 +115,13 @@ export class Reader {
   ): Promise<boolean> {
     const its = await this.#index.of(log, id)
     if (this.#may(its.all)) return true
-    const wanted = foldCase(search)
-    if (this.#may(its.title) && foldCase(title ?? '').includes(wanted)) return true
+    const folded = foldCase(search)
+    if (this.#may(its.title) && foldCase(title ?? '').includes(folded)) return true
     const deleted = new Set(await log.deleted(id))
     for await (const { event } of readAll(log, id)) {
       if (event.type !== 'NEW_MESSAGE' || deleted.has(event.payload.id)) continue
       if (!this.#may(its.message(event.payload.id) ?? its.all)) continue
-      if (foldCase(chatText(event) ?? '').includes(wanted)) return true
+      if (foldCase(chatText(event) ?? '').includes(folded)) return true
     }
     return false
   }

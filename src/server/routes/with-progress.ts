@@ -24,15 +24,15 @@ export async function withProgress<T extends object>(
   c.header('content-type', 'text/event-stream')
   c.header('cache-control', 'no-cache, no-transform')
   let sentAt = 0
-  let isGone = false
+  let isClosed = false
   return c.body(
     new ReadableStream<Uint8Array>({
       cancel() {
-        isGone = true
+        isClosed = true
       },
       async start(controller) {
         const send = (event: string, data: object): void => {
-          if (!isGone) controller.enqueue(namedFrame(event, data))
+          if (!isClosed) controller.enqueue(namedFrame(event, data))
         }
         const onProgress: OnProgress = (progress) => {
           const now = Date.now()
@@ -45,7 +45,7 @@ export async function withProgress<T extends object>(
         } catch (error) {
           send('error', failureOf(error))
         }
-        if (!isGone) controller.close()
+        if (!isClosed) controller.close()
       },
     }),
   )

@@ -108,17 +108,17 @@ export function testNamespaces(check: Check): void {
       ids.set(namespace, (await store.save(body, 'text/plain', { namespace })).assetId)
     }
     for (const [i, namespace] of spaces.entries()) {
-      const own = ids.get(namespace) as string
-      assertBytes(await read(store, own, { namespace }), Buffer.from(`body of ${namespace}`))
-      assert.equal((await store.info(own, { namespace }))?.namespace, namespace)
+      const assetId = ids.get(namespace) as string
+      assertBytes(await read(store, assetId, { namespace }), Buffer.from(`body of ${namespace}`))
+      assert.equal((await store.info(assetId, { namespace }))?.namespace, namespace)
       const { records } = await store.list({ namespace })
       assert.deepEqual(
         records.map((record) => record.assetId),
-        [own],
+        [assetId],
       )
       assert.equal((await store.usage({ namespace })).assets, 1)
       const others = [-2, -1, 1, 2].map((step) => spaces.at((i + step) % spaces.length) ?? null)
-      await Promise.all(others.map((other) => assertUnknown(store, own, { namespace: other })))
+      await Promise.all(others.map((other) => assertUnknown(store, assetId, { namespace: other })))
     }
     assert.deepEqual(new Set(await store.namespaces()), new Set(spaces))
     await store.delete(ids.get('a') as string, { namespace: 'a' })

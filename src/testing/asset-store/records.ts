@@ -96,7 +96,7 @@ export function testRecords(check: Check): void {
 
   check('tells one of many that it removed an asset', async (store) => {
     const { assetId } = await store.save(random(10), 'image/png')
-    const told = await Promise.all(Array.from({ length: 5 }, () => store.delete(assetId)))
-    assert.equal(told.filter((removed) => removed).length, 1)
+    const deletions = await Promise.all(Array.from({ length: 5 }, () => store.delete(assetId)))
+    assert.equal(deletions.filter((removed) => removed).length, 1)
   })
 }

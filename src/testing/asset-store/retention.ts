@@ -16,11 +16,11 @@ export function testRetention(check: Check): void {
 
   check('does not know an asset past its time, and frees it', async (store) => {
     const bytes = random(700)
-    const gone = await store.save(bytes, 'image/png', { expiresAt: past })
+    const expired = await store.save(bytes, 'image/png', { expiresAt: past })
     const kept = await store.save(bytes, 'image/png')
     const later = new Date(Date.now() + 3_600_000).toISOString()
     const waiting = await store.save(random(8), 'image/png', { expiresAt: later })
-    await assertUnknown(store, gone.assetId, {})
+    await assertUnknown(store, expired.assetId, {})
     const { records } = await store.list()
     assert.deepEqual(
       new Set(records.map((record) => record.assetId)),

@@ -24,8 +24,8 @@ const TIME = '2026-01-02T03:04:05.678Z'
 /** Debug data that come with messages: apart from them, and without secrets. */
 export function testDebug(check: Check): void {
   check('takes debug data off messages, redacted, wherever they come in', async (log) => {
-    const told: unknown[] = []
-    log.subscribe((change) => told.push(change))
+    const changes: unknown[] = []
+    log.subscribe((change) => changes.push(change))
     const given = chat('m', { metadata: { ...METADATA } })
     const before = JSON.stringify(given)
     const appended = await log.append('c', [given])
@@ -34,7 +34,7 @@ export function testDebug(check: Check): void {
     await log.import(await exported(log, 'c'), { id: 'again' })
     await assertSplit(log, 'again')
     assert.deepEqual(await exported(log, 'again').then(tail), await exported(log, 'c').then(tail))
-    assert.equal(JSON.stringify([appended, told]).includes(SECRET), false)
+    assert.equal(JSON.stringify([appended, changes]).includes(SECRET), false)
   })
 
   check('takes debug data off messages that it imports', async (log) => {
@@ -48,8 +48,8 @@ export function testDebug(check: Check): void {
   })
 
   check('redacts debug data that are given beside messages, and joins them', async (log) => {
-    const beside = { m: { cookie: SECRET, kept: 1 }, n: `https://me:${SECRET}@example.org/` }
-    await log.append('c', [chat('m', { metadata: { ...METADATA } })], { debug: beside })
+    const separate = { m: { cookie: SECRET, kept: 1 }, n: `https://me:${SECRET}@example.org/` }
+    await log.append('c', [chat('m', { metadata: { ...METADATA } })], { debug: separate })
     assert.deepEqual(await log.debug('c', 'm'), { ...REDACTED, cookie: '[redacted]', kept: 1 })
     assert.equal(await log.debug('c', 'n'), 'https://[redacted]@example.org/')
     await assertNowhere(log, 'c')

@@ -85,10 +85,10 @@ export function testExports(check: Check): void {
   check('tells subscribers of an import, that there is news', async (log) => {
     await log.append('c', [chat('x')])
     const lines = await exported(log, 'c')
-    const told: unknown[] = []
-    log.subscribe((change) => told.push(change))
+    const changes: unknown[] = []
+    log.subscribe((change) => changes.push(change))
     await log.import(lines, { id: 'd' })
-    assert.deepEqual(told, [{ conversation: 'd', namespace: null, records: [] }])
+    assert.deepEqual(changes, [{ conversation: 'd', namespace: null, records: [] }])
   })
 }
 

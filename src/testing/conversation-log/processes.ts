@@ -128,21 +128,21 @@ export function testProcesses(check: CheckTwo): void {
     const of = (id: string): string[] =>
       told.filter(({ conversation }) => conversation === id).map(words)
     await soon(() => of('c').at(-1) === 'c:new' && of('d').at(-1) === 'd:more')
-    const gone = of('c').indexOf('c:deleted')
-    assert.deepEqual(of('c').slice(gone), ['c:deleted', 'c:new'])
-    assert.ok(of('c').indexOf('c:') < gone)
+    const deletion = of('c').indexOf('c:deleted')
+    assert.deepEqual(of('c').slice(deletion), ['c:deleted', 'c:new'])
+    assert.ok(of('c').indexOf('c:') < deletion)
     assert.deepEqual(of('d'), ['d:', 'd:more'])
   })
 
   check('reads no records that nobody wants, and all of what somebody does', async (log, other) => {
-    const told: LogChange[] = []
-    log.subscribe((change) => told.push(change), { wants: (id) => id === 'c' })
+    const changes: LogChange[] = []
+    log.subscribe((change) => changes.push(change), { wants: (id) => id === 'c' })
     await log.find('c')
     await other.append('d', [chat('unwanted')])
     await other.append('c', [chat('one'), chat('two')])
     await other.append('c', [chat('three')])
-    await soon(() => said(told).length === 3 && told.some((change) => words(change) === 'd:'))
-    assert.deepEqual(said(told), ['one', 'two', 'three'])
+    await soon(() => said(changes).length === 3 && changes.some((change) => words(change) === 'd:'))
+    assert.deepEqual(said(changes), ['one', 'two', 'three'])
   })
 
   check("tells of another process' events that are not durable, in order", async (log, other) => {
@@ -152,17 +152,17 @@ export function testProcesses(check: CheckTwo): void {
     }
     const { told } = await listenFromNow(log)
     const own = await listenFromNow(other)
-    const heard = (): ConversationEvent[] => told.flatMap(({ streamed = [] }) => streamed)
+    const streamedEvents = (): ConversationEvent[] => told.flatMap(({ streamed = [] }) => streamed)
     const said = (): string =>
-      heard()
+      streamedEvents()
         .map((event) => ('delta' in event ? event.delta : ''))
         .join('')
     // Who listens says so to the storage meanwhile: what is told before that nobody hears.
-    for (let i = 0; i < 200 && heard().length === 0; i++) {
+    for (let i = 0; i < 200 && streamedEvents().length === 0; i++) {
       other.stream('c', { type: 'TEXT_MESSAGE_START', messageId: 'm', role: 'assistant' })
       await sleep(20)
     }
-    assert.equal(heard()[0]?.type, 'TEXT_MESSAGE_START')
+    assert.equal(streamedEvents()[0]?.type, 'TEXT_MESSAGE_START')
     const long = '😀'.repeat(5_000)
     const pieces = ['a', 'a', '"\0\ud800', long, 'b']
     for (const text of pieces) other.stream('c', delta(text))

@@ -75,9 +75,9 @@ export function testSubscriptions(check: Check): void {
   })
 
   check('brings no records of what a subscriber does not want', async (log) => {
-    const told: LogChange[] = []
+    const changes: LogChange[] = []
     const asked: unknown[] = []
-    log.subscribe((change) => told.push(change), {
+    log.subscribe((change) => changes.push(change), {
       wants(conversation, namespace) {
         asked.push([conversation, namespace])
         return conversation === 'c'
@@ -86,30 +86,30 @@ export function testSubscriptions(check: Check): void {
     const all = listen(log)
     await log.append('c', [chat('one')])
     await log.append('d', [chat('two')])
-    assert.deepEqual(told.map(words), ['c:one', 'd:'])
+    assert.deepEqual(changes.map(words), ['c:one', 'd:'])
     assert.deepEqual(all.told.map(words), ['c:one', 'd:two'])
     assert.deepEqual(asked.at(-1), ['d', null])
   })
 
   check('lets a listener leave, come and write while it is told', async (log) => {
-    const told: string[] = []
+    const changes: string[] = []
     const written: Promise<unknown>[] = []
     const leave = log.subscribe((change) => {
-      told.push(`first ${words(change)}`)
+      changes.push(`first ${words(change)}`)
       leaveSecond()
       leave()
-      log.subscribe((later) => told.push(`third ${words(later)}`))
+      log.subscribe((later) => changes.push(`third ${words(later)}`))
       written.push(log.append('d', [chat('from a listener')]))
     })
-    const leaveSecond = log.subscribe((change) => told.push(`second ${words(change)}`))
+    const leaveSecond = log.subscribe((change) => changes.push(`second ${words(change)}`))
     await Promise.all([log.append('c', [chat('one')]), log.append('c', [chat('two')])])
     await log.append('c', [chat('end')])
     await Promise.all(written)
     assert.deepEqual(
-      told.filter((text) => !text.startsWith('third')),
+      changes.filter((text) => !text.startsWith('third')),
       ['first c:one'],
     )
-    const heard = told.filter((text) => text.startsWith('third') && !text.endsWith('c:one'))
+    const heard = changes.filter((text) => text.startsWith('third') && !text.endsWith('c:one'))
     assert.deepEqual(heard.sort(), ['third c:end', 'third c:two', 'third d:from a listener'])
   })
 }
@@ -119,9 +119,9 @@ export function listen(
   log: ConversationLog,
   allNamespaces = false,
 ): { told: LogChange[]; leave: () => void } {
-  const told: LogChange[] = []
-  const leave = log.subscribe((change) => told.push(change), { allNamespaces })
-  return { told, leave }
+  const changes: LogChange[] = []
+  const leave = log.subscribe((change) => changes.push(change), { allNamespaces })
+  return { told: changes, leave }
 }
 
 /** The same, from when it is known what was there before: changes of other processes are new from then on. */

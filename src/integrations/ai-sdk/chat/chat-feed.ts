@@ -66,10 +66,10 @@ export async function openFeed(
     if (!hasPaused) pausedAt = chunks.length
     hasPaused = true
     for (const reader of readers) reader.enqueue(PAUSE)
-    letGo()
+    release()
   }
 
-  function letGo(): void {
+  function release(): void {
     for (const reader of readers) reader.close()
     readers.clear()
   }
@@ -78,7 +78,7 @@ export async function openFeed(
     if (isClosed) return
     isClosed = true
     followed.close()
-    letGo()
+    release()
     onEnd()
   }
 
@@ -116,10 +116,10 @@ export async function openFeed(
     },
     close,
     stream(from) {
-      let own: ReadableStreamDefaultController<UIMessageChunk>
+      let output: ReadableStreamDefaultController<UIMessageChunk>
       return new ReadableStream<UIMessageChunk>({
         start(controller) {
-          own = controller
+          output = controller
           const start: UIMessageChunk = { type: 'start', messageId: made.runId }
           const shown = from === 'start' ? chunks : [start, ...chunks.slice(pausedAt)]
           for (const chunk of shown) controller.enqueue(chunk)
@@ -129,7 +129,7 @@ export async function openFeed(
           else readers.add(controller)
         },
         cancel() {
-          readers.delete(own)
+          readers.delete(output)
         },
       })
     },

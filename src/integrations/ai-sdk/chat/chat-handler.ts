@@ -21,7 +21,7 @@ import { failureResponse } from '../asset-handler.ts'
 import type { ChatFeed } from './chat-feed.ts'
 import { createChatFeeds } from './chat-feeds.ts'
 import { type ChatRequest, readChatRequest } from './chat-request.ts'
-import { again, edited, takeBack } from './say-again.ts'
+import { again, deleteFrom, edited } from './say-again.ts'
 import type { UIChunkOptions } from './ui-chunks.ts'
 import { toInput, uiMessages } from './ui-messages.ts'
 
@@ -60,7 +60,7 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   const agents = readServedAgents('createChatHandler', options)
   const feeds = createChatFeeds(urls)
 
-  async function say(agent: Agent, id: string, message: UIMessage, how: How): Promise<Response> {
+  async function send(agent: Agent, id: string, message: UIMessage, how: How): Promise<Response> {
     const before = await feeds.current(agent, id)
     if (before && before.waiting().length > 0) {
       const why = 'A call waits for an answer: approve or refuse it before you send another message'
@@ -80,7 +80,7 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
 
   /** Returns the message to send. It replaces one in the log if it is edited or sent again. */
   async function inputOf(agent: Agent, id: string, message: UIMessage, how: How) {
-    const before = how === 'say' ? null : await takeBack(agent, id, message.id)
+    const before = how === 'say' ? null : await deleteFrom(agent, id, message.id)
     if (!before) return toInput(message)
     return how === 'edit' ? edited(message, before, urls) : again(before)
   }
@@ -105,7 +105,7 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
     const { id, last, how, agent: asked } = await readChatRequest(request, maxBytes)
     const agent = await agentOf(request, { first, id, asked })
     if (agent instanceof Response) return agent
-    return last.role === 'assistant' ? answer(agent, id, last) : say(agent, id, last, how)
+    return last.role === 'assistant' ? answer(agent, id, last) : send(agent, id, last, how)
   }
 
   /** Returns the agent that the request names. Otherwise the one that answered last in the chat, or the first. */

@@ -9,7 +9,7 @@ import { isDeleted } from '../../../core/messages/tombstone.ts'
 import { newId } from '../../../core/new-id.ts'
 import { readAll } from '../../../log/conversation-log.ts'
 import type { UIChunkOptions } from './ui-chunks.ts'
-import { isSaid, refsByUrl, toInput, UI_ID, uiIdOf } from './ui-messages.ts'
+import { isUserMessage, refsByUrl, toInput, UI_ID, uiIdOf } from './ui-messages.ts'
 
 /**
  * Deletes a message and everything after it, the last first. What tools did elsewhere is not undone. Returns null if
@@ -18,7 +18,7 @@ import { isSaid, refsByUrl, toInput, UI_ID, uiIdOf } from './ui-messages.ts'
  * @param id The browser's id of the message.
  * @throws ByrefError `conversation_busy` during a run
  */
-export async function takeBack(
+export async function deleteFrom(
   agent: Agent,
   conversation: string,
   id: string,
@@ -26,7 +26,7 @@ export async function takeBack(
   const records: LogRecord[] = []
   for await (const record of readAll(agent.log, conversation)) records.push(record)
   const messages = foldAll(emptyConversation, records).messages.filter((one) => !isDeleted(one))
-  const from = messages.findIndex((one) => isSaid(one) && uiIdOf(one) === id)
+  const from = messages.findIndex((one) => isUserMessage(one) && uiIdOf(one) === id)
   if (from === -1) return null
   for (const one of messages.slice(from).toReversed()) {
     await agent.deleteMessage(conversation, one.id)

@@ -22,13 +22,13 @@ export async function uiMessages(
   checkOptions<UIChunkOptions>('uiMessages', options, { assetUrl: is.callback() })
   const { log } = agent
   const deleted = new Set(await log.deleted(conversation))
-  const said = new Map<string, Message>()
+  const pending = new Map<string, Message>()
   const messages: UIMessage[] = []
-  const say = (ids: Iterable<string>): void => {
+  const add = (ids: Iterable<string>): void => {
     for (const id of [...ids]) {
-      const message = said.get(id)
+      const message = pending.get(id)
       if (message) messages.push(toUIMessage(message, options))
-      said.delete(id)
+      pending.delete(id)
     }
   }
   const shared = { ...options, assets: new Map<string, AssetCreated>() }
@@ -42,11 +42,11 @@ export async function uiMessages(
   for await (const record of readAll(log, conversation)) records.push(record)
   for (const event of answersFirst(records)) {
     if (event.type === 'NEW_MESSAGE' && deleted.has(event.payload.id)) continue
-    if (event.type === 'NEW_MESSAGE' && isSaid(event.payload)) {
-      said.set(event.payload.id, event.payload)
+    if (event.type === 'NEW_MESSAGE' && isUserMessage(event.payload)) {
+      pending.set(event.payload.id, event.payload)
       continue
     }
-    if (event.type === 'RUN_STARTED' || event.type === 'STEP_STARTED') say(event.messageIds ?? [])
+    if (event.type === 'RUN_STARTED' || event.type === 'STEP_STARTED') add(event.messageIds ?? [])
     if (event.type === 'RUN_STARTED') [asked, answers] = [event.messageIds ?? [], []]
     if (event.type === 'STEP_STARTED') answers.push(event.messageId)
     if (event.type === 'TOOL_CALL_END' && deleted.has(event.parentMessageId)) continue
@@ -57,7 +57,7 @@ export async function uiMessages(
     run = createUIChunks(agent, () => true, shared)
     chunks = []
   }
-  if (run.runId === '') say(said.keys())
+  if (run.runId === '') add(pending.keys())
   return messages
 }
 
@@ -75,7 +75,7 @@ export function toInput({ id, parts }: UIMessage): MessageInput & { id: string }
 }
 
 /** Returns whether a person wrote the message. */
-export function isSaid(message: Message): boolean {
+export function isUserMessage(message: Message): boolean {
   const { sender, message_type, content_type } = message
   const isTalk = message_type === 'chat' && /^text\/|^multipart\//.test(content_type)
   return sender.participant_role === 'user' && isTalk
@@ -86,8 +86,8 @@ export const UI_ID = 'ui_message_id'
 
 /** Returns the browser's id of a message. */
 export function uiIdOf({ id, metadata }: Message): string {
-  const own = metadata[UI_ID]
-  return typeof own === 'string' ? own : id
+  const uiId = metadata[UI_ID]
+  return typeof uiId === 'string' ? uiId : id
 }
 
 /** Maps the URLs that browsers have for the files of a message to their references. */

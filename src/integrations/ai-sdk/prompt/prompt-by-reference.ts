@@ -136,8 +136,8 @@ function resultsDraft(
         if (part.type !== 'tool-result') return part
         return { ...part, output: outputs.get(part.toolCallId) ?? part.output }
       })
-      const said = guide.length > 0 ? [{ role: 'user' as const, content: [...guide] }] : []
-      return [{ ...message, content }, ...outside, ...said]
+      const guideMessages = guide.length > 0 ? [{ role: 'user' as const, content: [...guide] }] : []
+      return [{ ...message, content }, ...outside, ...guideMessages]
     },
   }
 }

@@ -29,8 +29,8 @@ export class PersonAsker {
 
   /** Notes the capabilities that a client declares in a request. */
   hear({ method, params }: RpcMessage): void {
-    const said = method === 'initialize' ? params?.capabilities : Object(params?._meta)[CLIENT]
-    if (said !== undefined) this.#canAsk = takesForms(Object(said).elicitation)
+    const declared = method === 'initialize' ? params?.capabilities : Object(params?._meta)[CLIENT]
+    if (declared !== undefined) this.#canAsk = takesForms(Object(declared).elicitation)
   }
 
   /**

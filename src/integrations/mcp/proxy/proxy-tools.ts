@@ -158,10 +158,10 @@ export class ProxyTools {
     if (words === null) return withArguments(call, args)
     const values = isQuarantine ? '' : `\n${JSON.stringify(args).slice(0, MAX_SHOWN)}`
     const question = { message: `Run ${tool.id}? ${words}${values}`, given: args }
-    const said = before ? false : await this.#asker.ask(request, question, askClient)
-    if (said === true) return withArguments(call, args)
-    if (said) return said
-    const end = said === null ? '' : '; the person who was asked did not allow it'
+    const answer = before ? false : await this.#asker.ask(request, question, askClient)
+    if (answer === true) return withArguments(call, args)
+    if (answer) return answer
+    const end = answer === null ? '' : '; the person who was asked did not allow it'
     throw new ByrefError('flow_refused', `${refusalText(tool, words)}${end}`)
   }
 }

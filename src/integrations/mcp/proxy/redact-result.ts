@@ -31,8 +31,8 @@ export async function redactResult(
   const blocks = [content, contents, messages].find(Array.isArray) as unknown[] | undefined
   const isData = structuredContent !== undefined
   // Servers repeat structured content as text.
-  const beside = (blocks ?? []).filter((one) => !isData || Object(one).type !== 'text')
-  const bodies = beside.length > MAX_BLOCKS ? [jsonBody(beside)] : beside.map(bodyOf)
+  const others = (blocks ?? []).filter((one) => !isData || Object(one).type !== 'text')
+  const bodies = others.length > MAX_BLOCKS ? [jsonBody(others)] : others.map(bodyOf)
   if (isData) bodies.unshift(jsonBody(structuredContent))
   else if (!blocks) bodies.push(jsonBody(result))
   const shape = resultShape(tool)

@@ -137,7 +137,7 @@ class Shortener {
     }
     if (typeof blob !== 'string' || (blob.length * 3) / 4 <= maxBytes) return null
     const info = await save(body, name)
-    return info && stand(info, `Look at it by ${readingTools.fetch}`)
+    return info && placeholder(info, `Look at it by ${readingTools.fetch}`)
   }
 
   async #text(text: string, name = this.#name, mime: unknown = null): Promise<Stored> {
@@ -147,9 +147,9 @@ class Shortener {
     const { save, readingTools } = this.#options
     const info = (await save({ text, mimeType }, name)) as AssetInfo
     const how = `Find in it by ${readingTools.search}, read it by ${readingTools.fetch}`
-    if (value === undefined) return stand(info, how, { begin: cutText(text, PREVIEW_CHARS) })
+    if (value === undefined) return placeholder(info, how, { begin: cutText(text, PREVIEW_CHARS) })
     const field = `, or a field of it as ${info.ref}/content/KEY`
-    return stand(info, how, { field, begin: JSON.stringify(previewOf(value)) })
+    return placeholder(info, how, { field, begin: JSON.stringify(previewOf(value)) })
   }
 
   #withRefs(data: Record<string, unknown>): Promise<Record<string, unknown>> {
@@ -164,7 +164,7 @@ class Shortener {
   }
 }
 
-function stand(
+function placeholder(
   { ref, mime, size, name }: AssetInfo,
   how: string,
   { field = '', begin }: { field?: string; begin?: string } = {},

@@ -29,12 +29,12 @@ export async function readToolCatalog(
   const found = items.filter(isPlainObject)
   const names = new Set(found.map(({ name }) => name))
   const free = (id: string): string => (names.has(id) ? free(`byref_${id}`) : id)
-  const own = new Map(adding.map((tool) => [free(tool.id), tool]))
-  const added = [...own].map(([name, tool]) => describeTool(tool, name))
+  const named = new Map(adding.map((tool) => [free(tool.id), tool]))
+  const added = [...named].map(([name, tool]) => describeTool(tool, name))
   return {
     list: { ...rest, tools: [...found.map(shown), ...added] },
     tools: new Map(found.map((one) => [one.name, toolOf(one)])),
-    own,
+    own: named,
     readingTools: { fetch: free(READING_TOOLS.fetch), search: free(READING_TOOLS.search) },
   }
 }

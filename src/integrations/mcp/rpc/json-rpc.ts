@@ -36,10 +36,10 @@ export function isOfNewProtocol({ params }: RpcMessage): boolean {
 
 /** Returns the answer to a request. Since 2026-07-28 a result names its type. */
 export function answerTo(request: RpcMessage, result: Fields): RpcMessage {
-  const told = isOfNewProtocol(request)
+  const fields = isOfNewProtocol(request)
     ? { resultType: 'complete', ttlMs: 0, cacheScope: 'private' }
     : {}
-  return { jsonrpc: '2.0', id: request.id, result: { ...told, ...result } }
+  return { jsonrpc: '2.0', id: request.id, result: { ...fields, ...result } }
 }
 
 /** Returns the answer to a request that failed. */

@@ -60,7 +60,7 @@ export async function relay(
   }
 
   /** Sends to the client. A client that is gone gets nothing. */
-  async function tell(message: RpcMessage): Promise<void> {
+  async function report(message: RpcMessage): Promise<void> {
     await client.send(message).catch(() => {})
   }
 
@@ -83,7 +83,7 @@ export async function relay(
     const id = `byref-${crypto.randomUUID()}`
     askedClient.set(id, resolve)
     signal?.addEventListener('abort', () => resolve(failureOf(request, 'cancelled')))
-    await tell({ ...request, id })
+    await report({ ...request, id })
     return promise.finally(() => askedClient.delete(id))
   }
 
@@ -95,7 +95,7 @@ export async function relay(
     const answer = await handler(request, help).catch((error) => failureOf(request, error))
     if (controller.signal.aborted) return
     working.delete(request.id)
-    await tell(answer)
+    await report(answer)
   }
 
   /** Cancels a request. Returns whether the server knows of it. */
@@ -120,13 +120,13 @@ export async function relay(
       unsent.add(work)
       return
     }
-    if (id !== undefined && method) asked.set(id, tell)
+    if (id !== undefined && method) asked.set(id, report)
     if (method !== 'notifications/cancelled' || cancel(params?.requestId)) send(message)
   }
   server.onmessage = (message) => {
     if (message.method === undefined) return take(message)
     const passing = fromServer(message, { askClient, answer: send })
-    if (passing) inBackground('Telling the client', tell(passing))
+    if (passing) inBackground('Telling the client', report(passing))
   }
   const clientEnded = new Promise<'client'>((resolve) => {
     client.onclose = () => resolve('client')
@@ -144,7 +144,7 @@ export async function relay(
   const lateRequest = new Promise<void>((resolve) => {
     client.onmessage = (message) => {
       if (!isRequest(message)) return
-      inBackground('Telling the client', tell(failureOf(message, reason)).then(resolve))
+      inBackground('Telling the client', report(failureOf(message, reason)).then(resolve))
     }
   })
   for (const id of asked.keys()) take(failureOf({ jsonrpc: '2.0', id: id as string }, reason))

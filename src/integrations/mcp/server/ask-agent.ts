@@ -168,9 +168,9 @@ function inWords(request: Request, whom: Whom): string {
 async function answerOf(agent: Agent, run: Run, { reader }: Whom): Promise<CallToolResult> {
   const { text, assets, conversation } = await run.result
   const labels = await conversationLabels(agent, conversation)
-  const said = labels?.answer() ?? null
-  const _meta = { 'byref/conversation': conversation, ...(said ? metaOf(said) : {}) }
-  if (said && !isReadableBy(reader, said)) {
+  const overall = labels?.answer() ?? null
+  const _meta = { 'byref/conversation': conversation, ...(overall ? metaOf(overall) : {}) }
+  if (overall && !isReadableBy(reader, overall)) {
     const words = 'forbidden: only others may read the answer'
     return { content: [{ type: 'text', text: words }], isError: true, _meta }
   }

@@ -130,16 +130,16 @@ async function openServer(
   const reading = readingTools()
 
   async function connect(context: McpRequestContext): Promise<McpServer> {
-    const whose = context.authInfo?.extra?.namespace as string | null | undefined
+    const namespace = context.authInfo?.extra?.namespace as string | null | undefined
     const server = new Server(
       { name: 'byref', version },
       { requestState: { verify: codec.verify } },
     )
     const canAsk = ({ mcpReq }: ServerContext): boolean => {
-      const said: unknown = Object(mcpReq.envelope)[sdk.CLIENT_CAPABILITIES_META_KEY]
-      return Object(said ?? server.server.getClientCapabilities()).elicitation !== undefined
+      const capabilities: unknown = Object(mcpReq.envelope)[sdk.CLIENT_CAPABILITIES_META_KEY]
+      return Object(capabilities ?? server.server.getClientCapabilities()).elicitation !== undefined
     }
-    const mine = agents.map((agent) => (whose === undefined ? agent : agent.scoped(whose)))
+    const mine = agents.map((agent) => (namespace === undefined ? agent : agent.scoped(namespace)))
     const reader = (context.authInfo?.extra?.reader as string | null | undefined) ?? null
     const { assets } = mine[0] as Agent
     const guard = readableAssets(mine, reader)
