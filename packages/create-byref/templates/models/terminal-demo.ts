@@ -19,6 +19,6 @@ export const model = scriptedModel(({ prompt }) => {
   const results = JSON.stringify(result?.content).replaceAll('\\', '')
   const [, count, total] = /"count":(\d+),"total":([\d.]+)/.exec(results) ?? []
   return count
-    ? `It rained ${total} mm in ${count} days. My prompt showed the first rows, and not the others.`
+    ? `It rained ${total} mm in ${count} days. (I am a script, so I always add up rain.csv. My prompt had its first rows only.)`
     : `The tools failed: ${results}`
 })

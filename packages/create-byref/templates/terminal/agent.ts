@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util'
 import { createAgent, newId, type Run } from 'byref'
 import { createSqliteLog } from 'byref/sqlite'
 import { model } from './model.ts'
-import { openFile, summarize } from './tools.ts'
+import { tools } from './tools.ts'
 
 const { values, positionals } = parse()
 if (values.help) {
@@ -18,7 +18,7 @@ const log = createSqliteLog('.data/conversations.sqlite')
 const agent = createAgent({
   model,
   instructions: 'You answer questions about files. Open a file before you talk about it.',
-  tools: [openFile, summarize],
+  tools,
   log,
   assets: { config: { backend: 'fs', fs: { rootDir: '.data/assets' } } },
 })
@@ -56,7 +56,7 @@ async function resume(): Promise<string> {
   console.error(`Resuming "${last.title}"`)
   if (last.lease && last.lease.expiresIn > 0) {
     console.error(
-      'Another process has this conversation. Waiting until it has answered or stopped …',
+      'Another process has this conversation. Waiting until it has answered, or up to ten seconds if it has crashed …',
     )
   }
   if (last.openRun || last.queued > 0) await print(agent.resume(last.id))

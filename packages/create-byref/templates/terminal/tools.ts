@@ -38,6 +38,9 @@ export const summarize = defineTool({
   },
 })
 
+/** The tools of the agent. Add your own here. */
+export const tools = [openFile, summarize]
+
 /** The model chooses paths, so none may lead out of this folder, or to hidden files such as .env. */
 async function insideThisFolder(path: string): Promise<string> {
   const folder = await realpath('.')
