@@ -8,8 +8,8 @@ const API = join(root, 'site/api')
 type Section = DefaultTheme.SidebarItem & { items: DefaultTheme.SidebarItem[] }
 
 /**
- * The sidebars: the sections and pages of docs/llms.txt, in their order. A test keeps that file complete. Decisions and
- * the types have sidebars of their own, because they are many.
+ * The sidebars: the sections and pages of docs/llms.txt, in their order. A test keeps that file complete. The reference,
+ * decisions and the types have sidebars of their own, because they are many: phones need time for every line.
  */
 export function readSidebars(): DefaultTheme.SidebarMulti {
   const sections: Section[] = []
@@ -22,10 +22,14 @@ export function readSidebars(): DefaultTheme.SidebarMulti {
   const decisions = sections.pop() as Section
   sections.at(-1)?.items.push({ text: 'Types of every entry', link: '/reference/api/' })
   const more = { ...MORE, items: [...decisions.items.slice(0, 1), ...MORE.items] }
+  const isReference = ({ text }: Section): boolean => text === 'Reference'
+  const reference = sections.filter(isReference)
+  const guides = sections.filter((section) => !isReference(section))
   return {
     '/decisions/': [BACK, decisions],
     '/reference/api/': [BACK, { text: 'Types', items: apiPages() }],
-    '/': [...sections, more],
+    '/reference/': [BACK, ...reference],
+    '/': [...guides, { text: 'Reference', link: '/reference/agent' }, more],
   }
 }
 
@@ -42,7 +46,7 @@ export function apiEntries(): { name: string; title: string }[] {
     .map((name) => ({ name, title: name === 'byref' ? name : `byref/${name}` }))
 }
 
-const BACK: DefaultTheme.SidebarItem = { text: '← All pages', link: '/' }
+const BACK: DefaultTheme.SidebarItem = { text: '← Guides', link: '/get-started' }
 
 const MORE: Section = {
   text: 'More',
