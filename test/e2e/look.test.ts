@@ -45,6 +45,47 @@ describe.skipIf(!hasBrowser)('every screen and dialog', () => {
     },
   )
 
+  it('break no word and no number in a table, on a phone', async () => {
+    const columns = ['Month', 'Revenue', 'Units', 'Returns', 'Average', 'Temperature']
+    const row = ['September', '1,204,331', '12,000', '1,331', '-1,204.33', '12.5']
+    const lines = [columns, columns.map(() => '---'), row].map(
+      (cells) => `| ${cells.join(' | ')} |`,
+    )
+    const timestamp = '2026-01-01T12:00:00.000Z'
+    const payload = {
+      id: 'm',
+      sender: { participant_id: 'bot', participant_role: 'assistant' },
+      message_type: 'chat',
+      content_type: 'text/markdown',
+      content: lines.join('\n'),
+      timestamp,
+      metadata: {},
+    }
+    const record = { v: 1, position: 1, timestamp, event: { type: 'NEW_MESSAGE', payload } }
+    const head = {
+      byref: 'conversation',
+      version: 1,
+      id: 'wide',
+      title: 'Wide',
+      createdAt: timestamp,
+      updatedAt: timestamp,
+    }
+    const body = [head, record].map((line) => JSON.stringify(line)).join('\n')
+    const url = `${server.url}/api/conversations/import?id=wide`
+    const imported = await fetch(url, { method: 'POST', body })
+    expect(await imported.json()).toEqual({ id: 'wide' })
+    await page.setViewportSize({ width: 360, height: 800 })
+    await page.goto(`${server.url}/c/wide`)
+    await page.locator('td').first().waitFor()
+    const broken = await page.evaluate(`[...document.querySelectorAll('td, th')].filter((cell) => {
+      const range = document.createRange()
+      range.selectNodeContents(cell)
+      return new Set([...range.getClientRects()].map(({ top }) => Math.round(top))).size > 1
+    }).map((cell) => cell.textContent)`)
+    expect(broken).toEqual([])
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(360)
+  })
+
   it('are there after less than 200 kB of scripts', async () => {
     const page = await (await fetch(server.url)).text()
     const scripts = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+\.js)"/g)].map(
