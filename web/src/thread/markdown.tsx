@@ -10,6 +10,7 @@ import { EmbeddedAsset } from '../references/embedded-asset.tsx'
 import { InsideLink } from '../references/inside-link.ts'
 import { isAsset, isVariable } from '../references/kinds.ts'
 import { EmbeddedVariable, VariableChip } from '../references/variable-chip.tsx'
+import { ScrollArea } from '../ui/scroll-area.tsx'
 import { readHref } from './href.ts'
 import { referencesToLinks } from './references-to-links.ts'
 
@@ -31,6 +32,11 @@ const components: Components = {
     if (isAsset(text)) return <AssetChip reference={text} literal />
     return <code className={className}>{children}</code>
   },
+  table: ({ children }) => (
+    <ScrollArea role="group" aria-label="Table">
+      <table>{children}</table>
+    </ScrollArea>
+  ),
   a: ({ href = '', children }) => <Anchor href={href}>{children}</Anchor>,
   img: ({ src, alt = '' }) =>
     typeof src === 'string' && src.startsWith('asset:') ? (
