@@ -395,7 +395,7 @@ describe('mistakes', () => {
     [
       'a form of assets that there is not',
       () => byref.defineTool(from({ ...tool, inputSchema: parameter({ asset_ref_as: 'byte' }) })),
-      'The input schema of the tool "a".asset_ref_as must be "bytes" or "blob" or',
+      'inputSchema of the tool "a".asset_ref_as must be "bytes" or "blob" or',
     ],
     [
       'a keyword that is misspelt',
