@@ -53,14 +53,14 @@ export async function answerApproval(
   const asked = session.state.calls[toolCallId]
   if (!asked) throw noSuchCall(toolCallId, session)
   if (asked.status !== 'waiting') throw notWaiting(asked)
+  const args = approved && changed !== undefined ? copyJson(changed) : undefined
   // An answer that nobody can act on is not logged. The run of a sub-agent continues with the call that started it.
   if (!isSubRun(session)) {
     refuseOtherAgent(session, checkedWith.name)
     const runsHere = approved && given === undefined && !checkedWith.hasWorkers
-    if (runsHere || (approved && changed)) refuseMissingTool(session, asked, checkedWith.tools)
+    if (runsHere || args !== undefined) refuseMissingTool(session, asked, checkedWith.tools)
   }
   if (by !== undefined) refuseStranger(by, asked, readLabel(asked.approval?.label ?? {}))
-  const args = approved && changed !== undefined ? copyJson(changed) : undefined
   if (args !== undefined) await checkChanged(checkedWith, asked, args)
   if (by !== undefined && session.labels) {
     const { asset } = sourceLabels(session.labels, checkedWith.assets)

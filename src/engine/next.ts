@@ -243,10 +243,9 @@ export function refuseForeignRun(
 ): void {
   refuseOtherAgent(conversation, name)
   const { state } = conversation
-  const runId = openRun(state)?.runId
-  if (runId === undefined) return
-  for (const call of Object.values(state.calls)) {
-    if (call.runId === runId && needsTool(call)) refuseMissingTool(conversation, call, tools)
+  for (const step of openRun(state)?.steps ?? []) {
+    for (const call of callsOf(state, step))
+      if (needsTool(call)) refuseMissingTool(conversation, call, tools)
   }
 }
 
@@ -275,8 +274,9 @@ export function refuseMissingTool(
   )
 }
 
-function needsTool({ status, approval, attempts, items }: CallState): boolean {
-  if (status !== 'planned' && status !== 'waiting' && status !== 'running') return false
+function needsTool(call: CallState): boolean {
+  const { approval, attempts, items } = call
+  if (!isOpen(call)) return false
   const { answer } = approval ?? {}
   if (answer) return answer.approved && answer.result === undefined
   return approval !== undefined || attempts > 0 || items !== undefined
