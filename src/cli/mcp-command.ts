@@ -40,7 +40,7 @@ const KEPT_DAYS = 30
 export async function command([name, ...args]: string[]): Promise<number> {
   if (name === '--') {
     throw new UsageError(
-      'byref mcp -- misses a word: byref mcp proxy -- <command> (byref mcp --help)',
+      '"proxy" is missing before --: byref mcp proxy -- <command> (byref mcp --help)',
     )
   }
   const task = chooseTask('mcp', HELP, { serve, proxy }, name)

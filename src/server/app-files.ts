@@ -18,7 +18,7 @@ const POLICY = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Files that the server does not give: `.env`, `.git/config`. Only `.well-known` is public. */
+/** Hidden files, such as `.env` and `.git/config`, are not served. `.well-known` is. */
 const HIDDEN = /\/\.(?!well-known\/)/
 
 /** Lets browsers cache files whose names contain a hash of their content, such as `main-DY4YfrkT.js`. */

@@ -63,7 +63,7 @@ export async function saveAsset(
     return { assetId: info.assetId, info }
   } catch (error) {
     if (isCertain) await saving.discard()
-    // Nobody waits any more.
+    // The caller has stopped waiting.
     else if (options.signal?.aborted && error === options.signal.reason)
       inBackground('Removing the bodies of an aborted save', saving.discardUnheld())
     else if (isRefusal(error)) await saving.discardUnheld()

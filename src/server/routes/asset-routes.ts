@@ -134,7 +134,7 @@ export const assetRoutes: readonly Route[] = [
       const { columns, where, ...page } = call.query
       const { ref, assets } = await readableAsset(call)
       const { table, structured, mime } = await assets.info(ref)
-      // To import it would write, which a reader may not.
+      // Importing it would write, and readers may not write.
       if (!table && !structured && tableFormat(mime) !== null) throw notImported(ref)
       const rows = await assets.rows(ref, { signal: call.c.req.raw.signal })
       const answer = await tablePage(rows, {
@@ -250,7 +250,7 @@ const conditions = z.array(wire.condition).max(20)
 function notImported(ref: string): ByrefError {
   return new ByrefError(
     'invalid_arguments',
-    `${ref} is a file, and not the table that was made of it. The upload returned the table's reference; POST /api/query takes the file, too.`,
+    `${ref} is a file, not a table. Use the table's reference, which the upload returned, or POST /api/query, which also accepts files.`,
   )
 }
 

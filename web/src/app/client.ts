@@ -95,7 +95,7 @@ function takeChange(change: ConversationChange): void {
     conversationsQuery().queryKey,
     (known) => known && { ...known, pages: withChange(known.pages, id, now) },
   )
-  // Only the server knows what a search finds. A run in progress changes too often to ask each time.
+  // Only the server can search. It is not asked during a run, which changes the conversation many times.
   if (now?.status === 'running') return
   void queries.invalidateQueries({
     queryKey: ['conversations'],
