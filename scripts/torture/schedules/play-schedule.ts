@@ -66,20 +66,35 @@ export async function playSchedule(
   let open = [...agents]
   const agent = (): Agent => random.pick(open)
 
+  /** Uses an open host. If it is closed meanwhile, does the same at another host, as a client would. */
+  async function atOpenHost<T>(use: (host: Agent) => Promise<T>): Promise<T> {
+    for (;;) {
+      const host = agent()
+      try {
+        return await use(host)
+      } catch (error) {
+        unless('interrupted')(error)
+        if (open.includes(host)) throw error
+      }
+    }
+  }
+
   async function task(i: number): Promise<void> {
     const id = `t${seed}-${i}`
     const message = { id, role: 'user', content: `do ${id}` }
     if (i > 0) await scheduler.sleep(random.below(200))
     for (let left = random.below(30); left > 0 && i > 0; left--) await scheduler.hop()
     const ifBusy = random.pick(['queue', 'steer'] as const)
-    const run = await agent().start({ conversation, messages: [message], ifBusy })
+    const run = await atOpenHost((host) =>
+      host.start({ conversation, messages: [message], ifBusy }),
+    )
     accepted.push(id)
     await run.result.catch(unless('interrupted'))
   }
 
   async function cancelOnce(): Promise<void> {
     for (let left = random.below(60); left > 0; left--) await scheduler.hop()
-    await agent().cancel(conversation)
+    await atOpenHost((host) => host.cancel(conversation))
   }
 
   async function closeOne(): Promise<void> {
@@ -100,7 +115,9 @@ export async function playSchedule(
       for (const { id, status } of Object.values(state.calls)) {
         if (status !== 'waiting') continue
         const answer = { approved: random.chance(0.8), reason: 'no' }
-        await agent().approve(conversation, id, answer).catch(unless('approval_answered'))
+        await atOpenHost((host) => host.approve(conversation, id, answer)).catch(
+          unless('approval_answered'),
+        )
       }
       const isIdle = state.runs.at(-1)?.status !== 'running' && state.inbox.length === 0
       if (isIdle && isDone()) return
