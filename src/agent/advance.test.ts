@@ -1,6 +1,7 @@
 import { APICallError } from '@ai-sdk/provider'
 import { expect, it, vi } from 'vitest'
 import { defineTool } from '../boundary/tool.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 import type { ConversationLog, DueConversation } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
@@ -154,4 +155,30 @@ it('waits in the log for a busy provider, and leaves the provider alone', async 
   await server.cancel('a')
   expect(await run.result).toMatchObject({ reason: 'cancelled' })
   await server.close()
+})
+
+it('tells listeners why and how long it waits before it asks the model again', async () => {
+  const answers = scriptedModel(['Hello'])
+  let failures = 1
+  const model = {
+    ...answers,
+    async doStream(options: Parameters<typeof answers.doStream>[0]) {
+      if (failures-- === 0) return answers.doStream(options)
+      throw new APICallError({
+        ...{ message: 'Overloaded', url: 'http://model', requestBodyValues: {} },
+        ...{ statusCode: 503, isRetryable: true },
+      })
+    },
+  }
+  const agent = createAgent({ model, retry: { retryDelayMs: 5 } })
+  const run = await agent.start({ conversation: 'c', messages: say('Hello') })
+  const retries: ConversationEvent[] = []
+  for await (const event of run) if (event.type === 'MODEL_RETRY') retries.push(event)
+  expect(retries).toEqual([
+    {
+      ...{ type: 'MODEL_RETRY', messageId: expect.any(String) },
+      ...{ attempt: 1, waitMs: 5, reason: '503: Overloaded' },
+    },
+  ])
+  await agent.close()
 })

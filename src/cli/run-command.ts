@@ -130,6 +130,11 @@ async function print(run: Run, onEvent: Approvals['onEvent']): Promise<AssetCrea
       case 'TOOL_PROGRESS':
         note(`  … ${event.payload.message}`)
         break
+      case 'MODEL_RETRY': {
+        const seconds = Math.ceil(event.waitMs / 1000)
+        note(`  … ${event.reason}. Asking again in ${seconds} s (attempt ${event.attempt} failed)`)
+        break
+      }
       case 'ASSET_CREATED':
         if (event.payload.kind === 'image') pictures.push(event.payload)
         note(`  + ${event.payload.ref} (${event.payload.mime}, ${event.payload.size ?? 0} bytes)`)

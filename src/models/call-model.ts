@@ -30,6 +30,8 @@ export interface ModelCallRequest {
    * ModelBusyError}. Default: no limit except `retry`.
    */
   patienceMs?: number
+  /** Called before each wait for another attempt: after a failure, or while the provider is busy. */
+  onRetry?(retry: { attempt: number; waitMs: number; reason: string }): void | Promise<void>
   /** Receives each part of the answer, in order. The next part waits for the returned promise. */
   onPart(part: ModelStreamPart): void | Promise<void>
 }
@@ -48,7 +50,7 @@ export async function callModel(request: ModelCallRequest): Promise<void> {
   const { model, signal, onPart, patienceMs } = request
   const { maxRetries = 2, retryDelayMs = 500 } = request.retry ?? {}
   for (let tries = 0; ; tries++) {
-    await leaveAlone(request)
+    await leaveAlone(request, tries)
     let streamed = false
     const failure = await streamOnce(request, (part) => {
       if (part?.type !== 'stream-start' && part?.type !== 'response-metadata') streamed = true
@@ -72,18 +74,19 @@ export async function callModel(request: ModelCallRequest): Promise<void> {
       const isKey = errors.LoadAPIKeyError.isInstance(error)
       throw asByrefError(error, { model, status: call?.statusCode, isKey })
     }
+    await request.onRetry?.({ attempt: tries + 1, waitMs: wait, reason: reasonOf(error, call) })
     await sleep(wait, undefined, { signal })
   }
 }
 
 /** Waits while the provider is busy. */
-async function leaveAlone({
-  model,
-  signal,
-  patienceMs = Infinity,
-}: ModelCallRequest): Promise<void> {
+async function leaveAlone(
+  { model, signal, patienceMs = Infinity, onRetry }: ModelCallRequest,
+  attempt: number,
+): Promise<void> {
   for (let wait = busyMs(model); wait > 0; wait = busyMs(model)) {
     if (wait > patienceMs) throw new ModelBusyError(wait)
+    await onRetry?.({ attempt, waitMs: wait, reason: BUSY })
     await sleep(wait, undefined, { signal })
   }
 }
@@ -148,6 +151,14 @@ function silent(model: LanguageModel, ms: number): ByrefError {
 function retryAfter(error: APICallError): number | null {
   const seconds = Number(error.responseHeaders?.['retry-after'])
   return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1000 : null
+}
+
+const BUSY = 'The provider is busy (429)'
+
+/** Says in one line why the model is asked again. */
+function reasonOf(error: unknown, call: APICallError | null): string {
+  if (call?.statusCode === 429) return BUSY
+  return call?.statusCode ? `${call.statusCode}: ${firstLine(error)}` : firstLine(error)
 }
 
 /** Returns the first line of a provider's message, shortened and without anything that looks like a key. */

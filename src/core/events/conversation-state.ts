@@ -28,6 +28,8 @@ export interface StepState {
   finishReason?: string
   /** The step corrects an answer that did not fit the output schema. */
   mends?: true
+  /** The model is asked again after `waitMs`: `attempt` attempts failed. Streamed, so it is absent in a log. */
+  retry?: { attempt: number; waitMs: number; reason: string }
   /** The command messages that the step runs instead of asking the model. */
   commandIds?: readonly string[]
   /** The calls of the answer, in order. */

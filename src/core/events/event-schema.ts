@@ -42,6 +42,7 @@ type Durable = Exclude<
   | 'TOOL_CALL_ARGS'
   | 'TOOL_CALL_RESULT'
   | 'TOOL_PROGRESS'
+  | 'MODEL_RETRY'
 >
 /**
  * Returns what is wrong with an event that is or will be stored, such as `payload.id must be text, not 5`.

@@ -338,6 +338,11 @@ export type ConversationEvent =
       content: string
       role: 'tool'
     }
+  /**
+   * The model's provider was busy, failed or did not answer, and is asked again after `waitMs` milliseconds. `attempt`
+   * is the number of attempts that failed, and `reason` says why.
+   */
+  | { type: 'MODEL_RETRY'; messageId: string; attempt: number; waitMs: number; reason: string }
   | { type: 'TOOL_PROGRESS'; payload: { toolCallId: string; message: string; fraction?: number } }
 
 /** The `ASSET_CREATED` and `ASSET_ERROR` events. */
@@ -383,6 +388,7 @@ const DURABLE: Record<ConversationEvent['type'], boolean> = {
   TOOL_CALL_START: false,
   TOOL_CALL_ARGS: false,
   TOOL_CALL_RESULT: false,
+  MODEL_RETRY: false,
   TOOL_PROGRESS: false,
 }
 

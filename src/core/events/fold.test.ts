@@ -428,6 +428,30 @@ describe('fold', () => {
     expect(folded.state.streaming).toEqual({})
   })
 
+  it('keeps why the model is asked again until its step, its run or its owner ends', () => {
+    const retry: ConversationEvent = {
+      ...{ type: 'MODEL_RETRY', messageId: 'm', attempt: 1, waitMs: 500 },
+      reason: 'The provider is busy (429)',
+    }
+    const ends: ConversationEvent[] = [
+      stepFinished('r', 'm'),
+      { type: 'RUN_CLAIMED', threadId: 'c', runId: 'r', owner: 'o' },
+      { type: 'RUN_ERROR', threadId: 'c', runId: 'r', code: 'model_failed', message: 'No' },
+    ]
+    for (const end of ends) {
+      const folded = createFold()
+      const records = recordsOf([...answering(), end])
+      for (const record of records.slice(0, -1)) folded.apply(record)
+      folded.apply({ event: retry })
+      expect(folded.state.runs[0]?.steps[0]?.retry).toMatchObject({ attempt: 1, waitMs: 500 })
+      for (const record of records.slice(-1)) folded.apply(record)
+      expect(folded.state.runs[0]?.steps[0]).not.toHaveProperty('retry')
+      folded.apply({ event: retry })
+      if (end.type !== 'RUN_CLAIMED')
+        expect(folded.state.runs[0]?.steps[0]).not.toHaveProperty('retry')
+    }
+  })
+
   it('does not show text as streaming that is already in the log', () => {
     const folded = createFold()
     const written = [...answering('c1'), stepFinished('r', 'm')]

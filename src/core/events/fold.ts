@@ -154,6 +154,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     if (settings !== undefined) run.settings = settings
     if (trust !== run.trust) run.trust = trust
     run.claims++
+    dropRetry(editable, run)
     // The new owner does not continue the text that the previous one was streaming.
     editable.state.streaming = Object.create(null)
     dropIncompleteCalls(editable, run)
@@ -186,6 +187,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     const step = run && editable.step(run, messageId)
     if (!step) return
     Object.assign(step, { finishedAt: at, usage, finishReason })
+    delete step.retry
     run.usage = addUsage(run.usage, usage)
   },
   PROMPT_COMPACTED(editable, { type: _, runId: __, ...compaction }) {
@@ -270,6 +272,11 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
   TOOL_PROGRESS(editable, { payload: { toolCallId, ...progress } }) {
     const call = openCallOf(editable, toolCallId)
     if (call) call.progress = progress
+  },
+  MODEL_RETRY(editable, { messageId, attempt, waitMs, reason }) {
+    const run = editable.run(openRun(editable.state)?.runId ?? '')
+    const step = run && editable.step(run, messageId)
+    if (step && step.finishedAt === undefined) step.retry = { attempt, waitMs, reason }
   },
   TEXT_MESSAGE_START(editable, { messageId }) {
     if (!isWritten(editable, messageId)) editable.field('streaming')[messageId] = ''
@@ -412,6 +419,7 @@ function endRun(editable: EditableState, runId: string, outcome: Partial<RunStat
   const run = editable.run(runId)
   if (run?.status !== 'running') return
   Object.assign(run, outcome)
+  dropRetry(editable, run)
   for (const step of run.steps) {
     for (const id of step.callIds) {
       const call = openCallOf(editable, id)
@@ -439,6 +447,13 @@ function openCall(editable: EditableState, call: CallState): void {
   let at = callIds.length
   while (call.call && at > 0 && !editable.state.calls[callIds[at - 1] as string]?.call) at--
   callIds.splice(at, 0, call.id)
+}
+
+/** Removes the streamed retry of the last step. */
+function dropRetry(editable: EditableState, run: Writable<RunState>): void {
+  const last = run.steps.at(-1)
+  const step = last?.retry && editable.step(run, last.messageId)
+  if (step) delete step.retry
 }
 
 /** Removes the calls of the last step that were still streaming. */

@@ -56,6 +56,7 @@ export async function askModel(
           retry,
           silenceMs: limits.modelTimeoutMs,
           patienceMs: settings.patienceMs,
+          onRetry: (retry) => scope.stream({ type: 'MODEL_RETRY', messageId, ...retry }),
           onPart: (part) => answer.reader.take(part),
         }),
       )

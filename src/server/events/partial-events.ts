@@ -11,13 +11,14 @@ function reasoningOf(messageId: string): string {
   return `${messageId} reasoning`
 }
 
-/** What streams in a conversation and is not in the log yet: text, arguments and progress. */
+/** What streams in a conversation and is not in the log yet: text, arguments, progress, and a wait for the model. */
 export class PartialEvents {
   readonly #open = new Map<string, OpenText>()
   readonly #progress = new Map<string, ConversationEvent>()
+  #retry: ConversationEvent | null = null
 
   get isEmpty(): boolean {
-    return this.#open.size === 0 && this.#progress.size === 0
+    return this.#open.size === 0 && this.#progress.size === 0 && this.#retry === null
   }
 
   apply(event: ConversationEvent): void {
@@ -58,6 +59,12 @@ export class PartialEvents {
       case 'TOOL_PROGRESS':
         this.#progress.set(event.payload.toolCallId, event)
         break
+      case 'MODEL_RETRY':
+        this.#retry = event
+        break
+      case 'STEP_FINISHED':
+        this.#retry = null
+        break
       case 'NEW_MESSAGE':
         this.#open.delete(event.payload.id)
         this.#open.delete(reasoningOf(event.payload.id))
@@ -72,6 +79,7 @@ export class PartialEvents {
       case 'RUN_ERROR':
         this.#open.clear()
         this.#progress.clear()
+        this.#retry = null
         break
     }
   }
@@ -84,6 +92,6 @@ export class PartialEvents {
       pieces.splice(0, pieces.length, text)
       return [start, delta(text)]
     })
-    return [...texts, ...this.#progress.values()]
+    return [...texts, ...this.#progress.values(), ...(this.#retry ? [this.#retry] : [])]
   }
 }

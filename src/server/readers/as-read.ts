@@ -47,6 +47,7 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
     const label = joinAll((event.messageIds ?? []).map((id) => its.message(id) ?? its.all))
     return may(label) ? event : rest
   },
+  MODEL_RETRY: (event, { its, may }) => (may(its.all) ? event : { ...event, reason: TEXT }),
   RUN_ERROR: (event, { its, may }) => (may(its.all) ? event : { ...event, message: TEXT }),
   PROMPT_COMPACTED(event, { its, may }) {
     const { summary } = event
