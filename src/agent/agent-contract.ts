@@ -5,6 +5,7 @@ import type { NativeToolName } from '../boundary/native-tools.ts'
 import type { Tool } from '../boundary/tool.ts'
 import type { ConversationEvent, TrustMode } from '../core/events/events.ts'
 import type { Lineage } from '../core/labels/lineage.ts'
+import type { CancelOptions } from '../engine/cancel.ts'
 import type { Release } from '../engine/conversation-runner.ts'
 import type { Run } from '../engine/follow-run.ts'
 import type { Limits } from '../engine/limits.ts'
@@ -178,8 +179,12 @@ export interface Agent {
     answer: ApprovalAnswer,
     options?: InNamespace,
   ): Promise<void>
-  /** Cancels the run of a conversation, in whichever process it runs. Resolves to false if there is none. */
-  cancel(conversation: string, options?: InNamespace): Promise<boolean>
+  /**
+   * Cancels the run of a conversation, in whichever process it runs. Queued messages are answered next, unless
+   * `discardQueued` deletes them. With `runId`, cancels only that run; if it has not started yet, its queued messages
+   * are deleted. Resolves to false if there was nothing to cancel.
+   */
+  cancel(conversation: string, options?: CancelOptions & InNamespace): Promise<boolean>
   /** Reads the messages, assets and data of a conversation. Null if the conversation does not exist. */
   conversation(conversation: string, options?: InNamespace): Promise<ConversationContent | null>
   /** Copies a conversation up to and including a message. Resolves to the id of the new conversation. */

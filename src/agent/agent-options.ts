@@ -56,7 +56,8 @@ export const AGENT_METHODS: MethodTables<Agent> = {
   add: { 2: ADD_OPTIONS },
   ...is.all({ 2: NAMESPACE }, 'deleteMessage', 'lineage', 'debug'),
   resume: { 1: NAMESPACE, throws: true },
-  ...is.all({ 1: NAMESPACE }, 'cancel', 'conversation'),
+  conversation: { 1: NAMESPACE },
+  cancel: { 1: { ...NAMESPACE, runId: is.string, discardQueued: is.boolean } },
   fork: { 1: { ...NAMESPACE, at: is.string, id: is.string } },
   advance: { 1: { ...NAMESPACE, onTaken: is.callback(), leave: is.signal, signal: is.signal } },
   approve: {

@@ -2,7 +2,7 @@ import { resolveTools } from '../boundary/native-tools.ts'
 import type { Tool } from '../boundary/tool.ts'
 import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
-import { openRun } from '../core/events/conversation-state.ts'
+import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
 import { DamagedError } from '../core/events/damaged-error.ts'
 import { isDeleted } from '../core/messages/tombstone.ts'
 import { newId } from '../core/new-id.ts'
@@ -251,7 +251,7 @@ function agentIn(namespace: string | null, core: Core): Agent {
     },
     async cancel(conversation, given) {
       const opened = sessions(of(given))
-      return cancelRun(opened, await opened.get(conversation))
+      return cancelRun(opened, await opened.get(conversation), given)
     },
     conversation: (conversation, given) => readConversation(logOf(of(given)), conversation),
     fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
@@ -304,13 +304,21 @@ function pluginTools(plugins: Plugins): Tool[] {
 }
 
 /**
- * Removes a message's content permanently. A tombstone keeps its position.
+ * Removes a message's content permanently. A tombstone keeps its position. A message that is still queued can be
+ * deleted at any time: no run has read it.
  *
- * @throws ByrefError `conversation_busy` if a run is open or a message waits for one; `message_not_found`
+ * @throws ByrefError `conversation_busy` if a run is open or another message waits for one; `message_not_found`
  */
 export async function deleteMessage(session: Session, messageId: string): Promise<void> {
+  const isQueued = ({ inbox }: Pick<ConversationState, 'inbox'>): boolean =>
+    inbox.some(({ message }) => message.id === messageId)
+  const event = { type: 'MESSAGE_DELETED', messageId } as const
   // Another process may just have added the message.
   if (!session.state.messages.some(({ id }) => id === messageId)) await session.refresh()
+  if (isQueued(session.state)) {
+    const deleted = await session.append((state) => (isQueued(state) ? { events: [event] } : null))
+    if (deleted.length > 0) return
+  }
   await session.appendIdle(({ messages, inbox, runs }) => {
     if (openRun({ runs }) || inbox.length > 0) {
       throw new ByrefError(
@@ -321,6 +329,6 @@ export async function deleteMessage(session: Session, messageId: string): Promis
     if (!messages.some((one) => one.id === messageId && !isDeleted(one))) {
       throw new ByrefError('message_not_found', `There is no message "${messageId}"`)
     }
-    return { events: [{ type: 'MESSAGE_DELETED', messageId }] }
+    return { events: [event] }
   })
 }

@@ -123,4 +123,50 @@ describe('messages during a run', () => {
     expect((await first.result).reason).toBe('cancelled')
     expect((await second.result).text).toBe('two')
   })
+
+  it('are deleted if their run is cancelled before it starts', async () => {
+    const { tool, started, open } = gate()
+    const agent = createAgent({ model: scriptedModel([callGate, 'one', 'three']), tools: [tool] })
+    const first = agent.run({ conversation: 'c', messages: say('a') })
+    await started
+    const abort = new AbortController()
+    const ask = { conversation: 'c', messages: say('b') }
+    const second = await agent.start({ ...ask, signal: abort.signal })
+    const third = await agent.start({ conversation: 'c', messages: say('c') })
+    abort.abort()
+    expect(await second.result).toMatchObject({ reason: 'cancelled', text: '' })
+    open('go')
+    expect((await first.result).text).toBe('one')
+    expect((await third.result).text).toBe('three')
+    const texts = (await agent.conversation('c'))?.messages.map(({ content }) => content)
+    expect(texts).not.toContain('b')
+  })
+
+  it('are deleted by a cancellation that discards them', async () => {
+    const { tool, started } = gate()
+    const agent = createAgent({ model: scriptedModel([callGate, 'three']), tools: [tool] })
+    const first = agent.run({ conversation: 'c', messages: say('a') })
+    await started
+    const second = await agent.start({ conversation: 'c', messages: say('b') })
+    expect(await agent.cancel('c', { discardQueued: true })).toBe(true)
+    expect((await first.result).reason).toBe('cancelled')
+    expect((await second.result).reason).toBe('cancelled')
+    expect(await agent.cancel('c', { discardQueued: true })).toBe(false)
+    const third = await agent.run({ conversation: 'c', messages: say('c') }).result
+    expect(third.text).toBe('three')
+  })
+
+  it('can be deleted while they are queued', async () => {
+    const { tool, started, open } = gate()
+    const agent = createAgent({ model: scriptedModel([callGate, 'one']), tools: [tool] })
+    const first = agent.run({ conversation: 'c', messages: say('a') })
+    await started
+    const second = await agent.start({ conversation: 'c', messages: say('b') })
+    await agent.deleteMessage('c', second.messageIds[0] ?? '')
+    expect((await second.result).reason).toBe('cancelled')
+    const running = agent.deleteMessage('c', first.messageIds[0] ?? '')
+    await expect(running).rejects.toMatchObject({ code: 'conversation_busy' })
+    open('go')
+    expect((await first.result).text).toBe('one')
+  })
 })

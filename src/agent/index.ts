@@ -1,3 +1,4 @@
+export type { CancelOptions } from '../engine/cancel.ts'
 export type { DeepPartial, OutputOf } from '../engine/output/output-schema.ts'
 export type { HistoryOptions, MediaBudget, PromptOptions } from '../engine/prompt-settings.ts'
 export type { PrepareStep, StepSettings, StepToPrepare } from '../engine/run-settings.ts'

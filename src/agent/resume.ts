@@ -60,7 +60,7 @@ export function resumeRun(
       return open?.state.messages ?? []
     },
     cancel() {
-      started.then(() => open && cancelRun(sessions, open, runId)).catch(follower.fail)
+      started.then(() => open && cancelRun(sessions, open, { runId })).catch(follower.fail)
     },
     get textStream() {
       return textStream(follower.events)

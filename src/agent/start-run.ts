@@ -141,7 +141,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
   function cancel(): void {
     const target = accepted.promise.then(() => open)
     target
-      .then((one) => one && cancelRun(parts.sessions(namespace), one, runId))
+      .then((one) => one && cancelRun(parts.sessions(namespace), one, { runId }))
       .catch(follower.fail)
   }
 
@@ -155,7 +155,11 @@ export function startRun<Schema extends OutputSchema | undefined>(
     const { label } = options
     const input = await acceptFor(parts, session, options.messages, { namespace, label })
     const ask = askOf(options, input)
-    follower.watch(session, { runId: () => runId, isIncoming: incoming(input) })
+    follower.watch(session, {
+      runId: () => runId,
+      messageIds: input.messageIds,
+      isIncoming: incoming(input),
+    })
     const beginning = { ...options, context, ask, runId, toolCallId }
     runId = await appendRun(parts, session, input, beginning)
     messageIds.push(...input.messageIds)

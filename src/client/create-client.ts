@@ -112,8 +112,11 @@ export interface Client {
   approve(conversation: string, call: string, answer: wire.ApprovalAnswer): Promise<void>
   /** Resumes a run whose process ended; false if nothing is due. */
   resume(conversation: string): Promise<boolean>
-  /** Cancels the run; false if there was none. */
-  cancel(conversation: string): Promise<boolean>
+  /**
+   * Cancels the run; false if there was none. Queued messages are answered next, unless `discardQueued` deletes them.
+   * With `runId`, cancels only that run, also if it is still queued.
+   */
+  cancel(conversation: string, options?: wire.CancelAsk): Promise<boolean>
   /** Returns the request and the response of the step that wrote the message; null if there is none. */
   debug(conversation: string, message: string, options?: { signal?: AbortSignal }): Promise<unknown>
   /**
@@ -205,6 +208,7 @@ const CLIENT_METHODS: MethodTables<Client> = {
       ...is.all(is.anything, 'arguments', 'result'),
     },
   },
+  cancel: { 1: { runId: is.string, discardQueued: is.boolean } },
   debug: { 2: { signal: is.signal } },
   prompt: { 2: { against: is.string } },
   labels: { 1: { after: is.number } },
@@ -303,7 +307,8 @@ function clientOf(transport: Transport): Client {
       await post(`${at(id, 'calls', call)}/approval`, answer)
     },
     resume: async (id) => (await post<{ resumed: boolean }>(`${at(id)}/resume`)).resumed,
-    cancel: async (id) => (await post<{ cancelled: boolean }>(`${at(id)}/cancel`)).cancelled,
+    cancel: async (id, options = {}) =>
+      (await post<{ cancelled: boolean }>(`${at(id)}/cancel`, options)).cancelled,
     debug: (id, message, { signal } = {}) =>
       nullFor('message_not_found', get(`${at(id, 'messages', message)}/debug`, signal)),
     prompt: (id, message, options) =>

@@ -10,23 +10,41 @@ interface OpenSessions {
   wake(session: Session): void
 }
 
+/** What {@link cancelRun} cancels. */
+export interface CancelOptions {
+  /** Only this run. If it has not started yet, its queued messages are deleted. Default: the open run. */
+  runId?: string
+  /** Whether all queued messages are deleted. Default false: they are answered next. */
+  discardQueued?: boolean
+}
+
 /**
- * Cancels the open run with an append. The process that runs it stops at its next append. The part of the answer
- * that this process has received is kept. The runs of its sub-agents are cancelled too. False if no run is open, or
- * not this one.
+ * Cancels a run with an append. The process that runs it stops at its next append. The part of the answer that
+ * this process has received is kept. The runs of its sub-agents are cancelled too. False if there was nothing to
+ * cancel.
  */
 export async function cancelRun(
   sessions: OpenSessions,
   session: Session,
-  runId?: string,
+  { runId, discardQueued = false }: CancelOptions = {},
 ): Promise<boolean> {
   // Another process may just have started the run.
   if (!openRun(session.state)) await session.refresh()
   const records = await session.append((state) => {
     const run = openRun(state)
-    if (!run || (runId !== undefined && run.runId !== runId)) return null
-    const replies = [...unfinishedMessage(state, run), ...commandReplies(state, run)]
-    return { events: [...replies, runEnd(session.id, run, 'cancelled')] }
+    const isTarget = run !== null && (runId === undefined || run.runId === runId)
+    const ended = isTarget
+      ? [
+          ...unfinishedMessage(state, run),
+          ...commandReplies(state, run),
+          runEnd(session.id, run, 'cancelled'),
+        ]
+      : []
+    const dropped = state.inbox
+      .filter((queued) => discardQueued || (runId !== undefined && queued.runId === runId))
+      .map(({ message }) => ({ type: 'MESSAGE_DELETED', messageId: message.id }) as const)
+    const events = [...ended, ...dropped]
+    return events.length > 0 ? { events } : null
   })
   if (records.length === 0) return false
   await cancelSubRuns(sessions, session)

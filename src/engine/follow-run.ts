@@ -55,6 +55,8 @@ export interface RunFollower {
 export interface FollowedRun {
   /** The run's id. It may change until the run has started. */
   runId(): string
+  /** The messages that wait for it. If they are deleted before it starts, it is cancelled. */
+  messageIds?: readonly string[]
   isIncoming?(event: ConversationEvent): boolean
 }
 
@@ -109,13 +111,20 @@ export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFol
   return {
     events: queue,
     result,
-    watch(session, { runId, isIncoming }) {
+    watch(session, { runId, messageIds = [], isIncoming }) {
       const isUnderWay = (): boolean => session.state.runs.at(-1)?.runId === runId()
+      const isDropped = (): boolean =>
+        !session.state.inbox.some(({ message }) => messageIds.includes(message.id))
       unwatch = session.watch(({ event, position }: Foldable) => {
         const keep = position !== undefined
         const isFirst = event.type === 'RUN_STARTED' && event.runId === runId()
         if (!started && !isFirst && isIncoming?.(event)) return queue.push(event, keep)
         started ||= isFirst || isUnderWay()
+        const isDeletion = event.type === 'MESSAGE_DELETED' && messageIds.includes(event.messageId)
+        if (!started && isDeletion && isDropped()) {
+          queue.end()
+          finish(() => settleWith(session, cancelledRun(runId(), messageIds)))
+        }
         if (!started) return
         queue.push(event, keep)
         if (isRunEnd(event) && event.runId === runId()) endSoon(session, event.runId)
@@ -135,6 +144,22 @@ export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFol
       else queue.fail(error)
       finish(() => reject(error))
     },
+  }
+}
+
+/** Returns a run whose messages were deleted before it started. */
+function cancelledRun(runId: string, messageIds: readonly string[]): RunState {
+  return {
+    runId,
+    messageIds,
+    status: 'finished',
+    reason: 'cancelled',
+    owner: '',
+    startedAt: '',
+    claims: 0,
+    usage: { inputTokens: null, outputTokens: null },
+    steps: [],
+    waitedMs: 0,
   }
 }
 

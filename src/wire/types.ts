@@ -21,6 +21,7 @@ export type ConversationsPage = z.infer<typeof conversations.conversationsPage>
 export type ConversationsQuery = Partial<z.infer<typeof conversations.conversationsQuery>>
 export type NewConversation = z.infer<typeof conversations.newConversation>
 export type ForkAsk = z.infer<typeof conversations.forkAsk>
+export type CancelAsk = z.infer<typeof runs.cancelAsk>
 /** A page of a conversation's log, oldest first. `next` is the `after` of the next page, null on the last. */
 export interface EventsPage {
   records: LogRecord[]

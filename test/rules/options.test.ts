@@ -146,6 +146,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'Board.read[1]': (options) => board.read('†x', options),
   'Board.snapshot[0]': (options) => board.snapshot(options),
   'Client.approve[2]': (options) => client.approve('c', 'call', options),
+  'Client.cancel[1]': (options) => client.cancel('c', options),
   'Client.assetContent[1]': (options) => client.assetContent('a', options),
   'Client.assetUrl[1]': (options) => client.assetUrl('a', options),
   'Client.assets[0]': (options) => client.assets(options),

@@ -12,10 +12,15 @@ const PATH = '/api/conversations/:id'
 export const runRoutes: readonly Route[] = [
   route(
     `POST ${PATH}/cancel`,
-    { role: 'member', summary: 'Cancel the run', answers: { 200: wire.cancelled } },
-    async ({ conversation, json }) => {
+    {
+      role: 'member',
+      summary: 'Cancel the run, and delete queued messages if asked to',
+      body: wire.cancelAsk,
+      answers: { 200: wire.cancelled },
+    },
+    async ({ body, conversation, json }) => {
       const { id, agent } = await conversation()
-      return json({ cancelled: await agent().cancel(id) })
+      return json({ cancelled: await agent().cancel(id, body) })
     },
   ),
   route(
