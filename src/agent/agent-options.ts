@@ -58,7 +58,7 @@ export const AGENT_METHODS: MethodTables<Agent> = {
   resume: { 1: NAMESPACE, throws: true },
   conversation: { 1: NAMESPACE },
   cancel: { 1: { ...NAMESPACE, runId: is.string, discardQueued: is.boolean } },
-  fork: { 1: { ...NAMESPACE, at: is.string, id: is.string } },
+  fork: { 1: { ...NAMESPACE, ...is.all(is.string, 'at', 'before', 'id'), branch: is.boolean } },
   advance: { 1: { ...NAMESPACE, onTaken: is.callback(), leave: is.signal, signal: is.signal } },
   approve: {
     2: {

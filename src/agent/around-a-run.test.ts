@@ -1,8 +1,10 @@
 import { describe, expect, it, vi } from 'vitest'
 import { PNG } from '../assets/fixtures/stores.ts'
 import { defineTool } from '../boundary/tool.ts'
-import type { ConversationEvent } from '../core/events/events.ts'
-import type { ConversationLog } from '../log/conversation-log.ts'
+import { emptyConversation } from '../core/events/conversation-state.ts'
+import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
+import { foldAll } from '../core/events/fold.ts'
+import { type ConversationLog, readAll } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
@@ -232,6 +234,88 @@ describe('processors', () => {
 })
 
 describe('agent.fork', () => {
+  it('keeps the end of a run whose last message is shared', async () => {
+    const log = createMemoryLog()
+    const agent = createAgent({ model: scriptedModel(['one', 'two']), log })
+    const run = agent.run({ conversation: 'c', messages: say('a') })
+    await run.result
+    await agent.run({ conversation: 'c', messages: say('b') }).result
+    const reasons = async (id: string) => {
+      const records: LogRecord[] = []
+      for await (const record of readAll(log, id)) records.push(record)
+      return foldAll(emptyConversation, records).runs.map(({ reason }) => reason)
+    }
+    expect(await reasons(await agent.fork('c', { at: run.messages[1]?.id }))).toEqual(['done'])
+    expect(await reasons(await agent.fork('c', { before: run.messages[2]?.id }))).toEqual(['done'])
+    expect(await reasons(await agent.fork('c', { before: run.messages[0]?.id }))).toEqual([])
+    const both = { at: 'x', before: 'y' }
+    await expect(agent.fork('c', both)).rejects.toMatchObject({ code: 'config_invalid' })
+  })
+
+  it('shares a message that was queued, with what was written before its run', async () => {
+    const log = createMemoryLog()
+    let open = (): void => {}
+    const gate = new Promise<void>((done) => {
+      open = done
+    })
+    const model = scriptedModel([
+      async () => {
+        await gate
+        return 'one'
+      },
+      'two',
+    ])
+    const agent = createAgent({ model, log })
+    const first = agent.run({ conversation: 'c', messages: say('a') })
+    const second = await agent.start({ conversation: 'c', messages: say('b') })
+    const third = await agent.start({ conversation: 'c', messages: say('c') })
+    third.cancel()
+    open()
+    await Promise.all([first.result, second.result])
+    const [id] = second.messageIds
+    const texts = async (fork: string) =>
+      (await agent.conversation(fork))?.messages.map(({ content }) => content)
+    expect(await texts(await agent.fork('c', { at: id }))).toEqual(['a', 'one', 'b'])
+    expect(await texts(await agent.fork('c', { before: id }))).toEqual(['a', 'one'])
+  })
+
+  it('makes branches whose origin is the conversation that wrote the last shared message', async () => {
+    const log = createMemoryLog()
+    const agent = createAgent({ model: scriptedModel(() => 'ok'), log })
+    const says = async (conversation: string, text: string) => {
+      const run = agent.run({ conversation, messages: say(text) })
+      await run.result
+      return run.messages.map(({ id }) => id)
+    }
+    const [a, ok] = await says('root', 'a')
+    const [, , b] = await says('root', 'b')
+    const branchOf = async (id: string) => (await log.find(id))?.branch
+    const branch = (from: string, options: { at?: string; before?: string }) =>
+      agent.fork(from, { ...options, branch: true })
+
+    const x = await branch('root', { before: b })
+    expect(await branchOf(x)).toEqual({ root: 'root', from: 'root', at: ok })
+    const [, , mine, answer] = await says(x, 'mine')
+    // Made in the branch, but before its first own message: a branch of the root.
+    const y = await branch(x, { before: mine })
+    expect(await branchOf(y)).toEqual({ root: 'root', from: 'root', at: ok })
+    const z = await branch(x, { at: answer })
+    expect(await branchOf(z)).toEqual({ root: 'root', from: x, at: answer })
+    const [, , , , last] = await says(z, 'more')
+    expect(await branchOf(await branch(z, { before: last }))).toEqual({
+      ...{ root: 'root', from: x, at: answer },
+    })
+    expect(await branchOf(await branch(z, { before: a }))).toEqual({
+      ...{ root: 'root', from: 'root', at: null },
+    })
+    // A fork is a conversation of its own.
+    const fork = await agent.fork(z)
+    expect(await branchOf(fork)).toBeNull()
+    const texts = (await agent.conversation(fork))?.messages.map(({ content }) => content)
+    expect(texts).toEqual(['a', 'ok', 'mine', 'ok', 'more', 'ok'])
+    expect((await log.list({ branchesOf: 'root' })).conversations).toHaveLength(6)
+  })
+
   it('starts a copy of a conversation, up to a message, with finished runs and debug data', async () => {
     const log = createMemoryLog()
     const model = scriptedModel(['one', 'two', 'other'])

@@ -1,7 +1,7 @@
 import { ByrefError } from '../core/errors.ts'
-import { openRun } from '../core/events/conversation-state.ts'
+import { emptyConversation, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
-import { createFold } from '../core/events/fold.ts'
+import { foldAll } from '../core/events/fold.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { newId } from '../core/new-id.ts'
 import { runEnd } from '../engine/follow-up.ts'
@@ -11,38 +11,155 @@ import { type ConversationLog, readAll } from '../log/conversation-log.ts'
 export interface ForkOptions {
   /** The id of the last message that both conversations share. Default: the whole conversation. */
   at?: string
+  /** The id of the first message that is left out. Use it in place of `at`. */
+  before?: string
   /** The new conversation's id. Default: a generated id. */
   id?: string
+  /**
+   * Whether the fork is another version of the same conversation, as after "try again", and not one of its own.
+   * Its summary then has a `branch`. Default false.
+   */
+  branch?: boolean
 }
 
 /**
  * Copies a conversation up to and including a message. A run that is open at that point is cancelled in the
  * fork. Messages that wait for a run are left out. Asset bodies are shared, and debug data is copied.
  *
- * @throws ByrefError `conversation_not_found`, `message_not_found`, `conversation_exists`
+ * @throws ByrefError `conversation_not_found`, `message_not_found`, `conversation_exists`; `config_invalid` for
+ *   both `at` and `before`
  */
 export async function forkConversation(
   log: ConversationLog,
   conversation: string,
-  { at, id = newId() }: ForkOptions = {},
+  { at, before, id = newId(), branch = false }: ForkOptions = {},
 ): Promise<string> {
-  if (!(await log.find(conversation))) {
+  if (at !== undefined && before !== undefined) {
+    throw new ByrefError('config_invalid', 'fork takes either "at" or "before", not both')
+  }
+  const summary = await log.find(conversation)
+  if (!summary) {
     throw new ByrefError('conversation_not_found', `There is no conversation "${conversation}"`)
   }
   if (await log.find(id)) {
     throw new ByrefError('conversation_exists', `Conversation "${id}" already exists`)
   }
-  const { events, found } = await sharedEvents(log, conversation, at)
-  if (at !== undefined && !found) {
+  const records: LogRecord[] = []
+  for await (const record of readAll(log, conversation)) records.push(record)
+  const cut = cutAt(records, { at, before })
+  if (!cut) {
     throw new ByrefError(
       'message_not_found',
-      `There is no message "${at}" in the conversation "${conversation}"`,
+      `There is no message "${at ?? before}" in the conversation "${conversation}"`,
     )
   }
+  const shared = sharedEvents(conversation, records, cut)
+  const events = branch
+    ? asBranch(shared, records, { conversation, root: summary.branch?.root ?? conversation })
+    : shared.filter(({ type }) => type !== 'BRANCH_STARTED')
   const debug = await debugOf(log, conversation, events)
   const deletions = deletionsIn(events, await log.deleted(conversation))
   await log.append(id, [...events, ...deletions], { after: 0, debug })
   return id
+}
+
+/** Where the shared part of a log ends. */
+interface Cut {
+  /** The index of the first record that is left out. */
+  end: number
+  /** The queued messages that became part of the conversation with that record, and are shared. */
+  delivered: readonly string[]
+}
+
+/** Returns where the shared part ends; null if the message is not found. */
+function cutAt(
+  records: readonly LogRecord[],
+  { at, before }: Pick<ForkOptions, 'at' | 'before'>,
+): Cut | null {
+  if (at === undefined && before === undefined) return { end: records.length, delivered: [] }
+  const queued = new Set<string>()
+  for (const [index, { event }] of records.entries()) {
+    if (event.type === 'NEW_MESSAGE' && event.deliver) queued.add(event.payload.id)
+    else if (event.type === 'NEW_MESSAGE') {
+      const { id } = event.payload
+      if (id === at) return { end: withItsEnd(records, index), delivered: [] }
+      if (id === before) return { end: withoutItsFiles(records, index), delivered: [] }
+    } else if (event.type === 'RUN_STARTED' || event.type === 'STEP_STARTED') {
+      const ids = (event.messageIds ?? []).filter((id) => queued.delete(id))
+      const last = ids.findIndex((id) => id === at || id === before)
+      if (last !== -1)
+        return { end: index, delivered: ids.slice(0, at === undefined ? last : last + 1) }
+    }
+  }
+  return before !== undefined && queued.has(before) ? { end: records.length, delivered: [] } : null
+}
+
+/** Returns the end of what belongs to a message: of its step and its run, if they end with it. */
+function withItsEnd(records: readonly LogRecord[], index: number): number {
+  const ends = new Set(['STEP_FINISHED', 'RUN_FINISHED', 'RUN_ERROR'])
+  let end = index + 1
+  while (ends.has(records[end]?.event.type ?? '')) end++
+  return end
+}
+
+/** Returns the start of what belongs to a message: the files that came with it precede it. */
+function withoutItsFiles(records: readonly LogRecord[], index: number): number {
+  let end = index
+  for (; end > 0; end--) {
+    const event = records[end - 1]?.event
+    if (event?.type !== 'ASSET_CREATED' || event.payload.by !== 'user') return end
+  }
+  return end
+}
+
+/** Returns the shared events, without waiting messages. Adds the end of an open run. */
+function sharedEvents(
+  conversation: string,
+  records: readonly LogRecord[],
+  { end, delivered }: Cut,
+): ConversationEvent[] {
+  const before = records.slice(0, end)
+  const state = foldAll(emptyConversation, before)
+  const waiting = new Set(state.inbox.map(({ message }) => message.id))
+  const isWaiting = (event: ConversationEvent): event is NewMessage =>
+    event.type === 'NEW_MESSAGE' && waiting.has(event.payload.id)
+  const events = before.map(({ event }) => event)
+  const run = openRun(state)
+  return [
+    ...events.filter((event) => !isWaiting(event)),
+    ...(run ? [runEnd(conversation, run, 'cancelled')] : []),
+    ...events.filter(isWaiting).flatMap((event) => {
+      const { type, payload, label } = event
+      if (!delivered.includes(payload.id)) return []
+      return { type, payload, ...(label === undefined ? {} : { label }) }
+    }),
+  ]
+}
+
+type NewMessage = Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>
+type BranchStarted = Extract<ConversationEvent, { type: 'BRANCH_STARTED' }>
+
+/**
+ * Adds the start of the branch. Its origin is the conversation in which the last shared message was written. All
+ * branches that begin after the same message therefore have the same origin.
+ */
+function asBranch(
+  shared: readonly ConversationEvent[],
+  records: readonly LogRecord[],
+  { conversation, root }: { conversation: string; root: string },
+): ConversationEvent[] {
+  const at = shared.findLast((event) => event.type === 'NEW_MESSAGE')?.payload.id
+  const isLast = (event: ConversationEvent): boolean =>
+    event.type === 'NEW_MESSAGE' && event.payload.id === at
+  const isStart = (event: ConversationEvent): event is BranchStarted =>
+    event.type === 'BRANCH_STARTED'
+  const origin = records.slice(1 + records.findIndex(({ event }) => isLast(event)))
+  const from = origin.map(({ event }) => event).find(isStart)?.from ?? conversation
+  const end = shared.findIndex(isLast)
+  return [
+    ...shared.filter((event, index) => index < end || !isStart(event)),
+    { type: 'BRANCH_STARTED', root, from, ...(at === undefined ? {} : { at }) },
+  ]
 }
 
 /** Deletes, in the fork too, the messages that were deleted later. */
@@ -58,32 +175,6 @@ function deletionsIn(
   return deleted
     .filter((id) => open.has(id))
     .map((messageId) => ({ type: 'MESSAGE_DELETED', messageId }))
-}
-
-/** Returns the events up to the message, without waiting messages. Adds the end of an open run. */
-async function sharedEvents(
-  log: ConversationLog,
-  conversation: string,
-  at: string | undefined,
-): Promise<{ events: ConversationEvent[]; found: boolean }> {
-  const folding = createFold()
-  const events: ConversationEvent[] = []
-  let found = false
-  for await (const record of readAll(log, conversation)) {
-    const { event } = record as LogRecord
-    folding.apply(record)
-    events.push(event)
-    found = event.type === 'NEW_MESSAGE' && event.payload.id === at
-    if (found) break
-  }
-  const { inbox } = folding.state
-  const waiting = new Set(inbox.map(({ message }) => message.id))
-  const kept = events.filter(
-    (event) => event.type !== 'NEW_MESSAGE' || !waiting.has(event.payload.id),
-  )
-  const run = openRun(folding.state)
-  if (run) kept.push(runEnd(conversation, run, 'cancelled'))
-  return { events: kept, found }
 }
 
 async function debugOf(

@@ -190,10 +190,12 @@ const ASSET_URL: OptionTable<AssetUrlOptions> = {
 
 /** The options of the methods. The server checks ranges and contents. */
 const CLIENT_METHODS: MethodTables<Client> = {
-  conversations: { 0: { limit: is.number, ...is.all(is.string, 'cursor', 'search') } },
+  conversations: {
+    0: { limit: is.number, ...is.all(is.string, 'cursor', 'search', 'branchesOf') },
+  },
   followConversations: { 1: { signal: is.required(is.signal) } },
   createConversation: { 0: is.all(is.string, 'id', 'title') },
-  forkConversation: { 1: is.all(is.string, 'at', 'id') },
+  forkConversation: { 1: { ...is.all(is.string, 'at', 'before', 'id'), branch: is.boolean } },
   exportConversation: { 1: { debug: is.boolean, signal: is.signal } },
   importConversation: { 1: { id: is.string } },
   messages: { 1: is.all(is.number, 'after', 'before', 'limit') },

@@ -18,7 +18,7 @@ export const LOG_METHODS: MethodTables<ConversationLog> = {
     0: {
       limit: is.number,
       cursor: is.nullable(is.string),
-      search: is.string,
+      ...is.all(is.string, 'search', 'branchesOf'),
       due: is.either(is.boolean, is.oneOf('abandoned')),
       allNamespaces: is.boolean,
     },

@@ -7,6 +7,14 @@ import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
  */
 export type ConversationStatus = 'idle' | 'running' | 'waiting' | 'failed'
 
+/** Where a branch begins: it was copied from `from` up to the message `at`, or from its start if `at` is null. */
+export interface Branch {
+  /** The conversation that the first branch was made of. All its branches have the same root. */
+  root: string
+  from: string
+  at: string | null
+}
+
 /** One conversation as lists show it. Times are ISO 8601 in UTC. */
 export interface ConversationSummary {
   id: string
@@ -27,6 +35,8 @@ export interface ConversationSummary {
   queued: number
   /** The name of the agent that ran last, or that a message waits for; null without one, and for an agent without a name. */
   agent: string | null
+  /** Null for a conversation that is not a branch of another. */
+  branch: Branch | null
   /**
    * The owner of its lease, and the remaining milliseconds by the clock of the log. They are 0 or less for an expired
    * lease. Null without a lease.
@@ -111,6 +121,8 @@ export interface ListOptions {
   due?: boolean | 'abandoned'
   /** Only those with this text in the title or in a chat message; letter case does not matter. */
   search?: string
+  /** Only this conversation and its branches. */
+  branchesOf?: string
   /** Conversations of all namespaces, not only of this log's: for resuming and sweeping. */
   allNamespaces?: boolean
 }

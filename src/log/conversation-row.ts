@@ -1,7 +1,7 @@
 import type { StoredLease } from './admit.ts'
 import { formatCursor } from './check-arguments.ts'
 import type { ConversationSummary } from './conversation-log.ts'
-import { type ConversationState, readDamage, readIds, summaryOf } from './summary.ts'
+import { type ConversationState, readBranch, readDamage, readIds, summaryOf } from './summary.ts'
 
 /** The namespace and id of a conversation. The namespace '' means none. */
 export interface Place {
@@ -23,16 +23,28 @@ export interface ConversationRow extends Place {
   approvals: string | null
   failed: boolean | number
   agent: string | null
+  root: string | null
+  branch: string | null
   lease_owner: string | null
   lease_until: number | null
   imported: number
   damage: string | null
 }
 
-/** Returns the columns title, messages, open_run, queued, approvals, failed and agent, in this order. */
+/** Returns the columns title, messages, open_run, queued, approvals, failed, agent, root and branch, in this order. */
 export function stateColumns(state: ConversationState): (string | number | null)[] {
-  const { title, messages, openRun, queued, approvals, failed, agent } = state
-  return [title, messages, openRun, listText(queued), listText(approvals), failed ? 1 : 0, agent]
+  const { title, messages, openRun, queued, approvals, failed, agent, branch } = state
+  return [
+    title,
+    messages,
+    openRun,
+    listText(queued),
+    listText(approvals),
+    failed ? 1 : 0,
+    agent,
+    branch?.root ?? null,
+    branch && JSON.stringify({ from: branch.from, at: branch.at }),
+  ]
 }
 
 /** Decodes the columns of {@link stateColumns}. */
@@ -45,6 +57,7 @@ export function stateOf(row: ConversationRow): ConversationState {
     approvals: readIds(row.approvals),
     failed: Boolean(row.failed),
     agent: row.agent,
+    branch: readBranch(row.root, row.branch),
   }
 }
 

@@ -207,7 +207,7 @@ function listPage(
   all: readonly MemoryConversation[],
   options: ListOptions,
 ): { conversations: ConversationSummary[]; next: string | null } {
-  const { limit = 50, cursor, due, search } = options
+  const { limit = 50, cursor, due, search, branchesOf = null } = options
   const size = checkPage(limit)
   const after = cursor ? parseCursor(cursor) : null
   const words = search ? foldCase(search) : null
@@ -217,10 +217,15 @@ function listPage(
     if (after && lastChangedFirst(after, conversation) >= 0) continue
     if (due && !isDue(conversation.state)) continue
     if (due === 'abandoned' && !isOver(conversation, now)) continue
+    if (branchesOf !== null && !isInFamily(conversation, branchesOf)) continue
     if (words !== null && !contains(conversation, words)) continue
     if (found.push(conversation) > size) break
   }
   return pageOf(found, size, (conversation) => summaryOf(conversation, now))
+}
+
+function isInFamily({ id, state }: MemoryConversation, root: string): boolean {
+  return id === root || state.branch?.root === root
 }
 
 function lastChangedFirst(a: ListPlace, b: ListPlace): number {

@@ -2,7 +2,7 @@ import type { Damage } from '../core/events/damaged-error.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { chatText } from './chat-text.ts'
-import type { ConversationStatus, ConversationSummary } from './conversation-log.ts'
+import type { Branch, ConversationStatus, ConversationSummary } from './conversation-log.ts'
 
 /** The data about a conversation's events that a log stores, so that lists need not read the events. */
 export interface ConversationState {
@@ -19,6 +19,7 @@ export interface ConversationState {
   failed: boolean
   /** The name of the agent that ran last, or that a message waits for; null before there is one, and without a name. */
   agent: string | null
+  branch: Branch | null
 }
 
 /** The state before the first event. */
@@ -30,6 +31,7 @@ export const NEW_CONVERSATION: ConversationState = {
   approvals: [],
   failed: false,
   agent: null,
+  branch: null,
 }
 
 /** The data about a conversation, in addition to its events, that every log stores. */
@@ -96,6 +98,7 @@ export function summaryOf(stored: StoredSummary, now: number): ConversationSumma
     openRun: state.openRun,
     queued: state.queued.length,
     agent: state.agent,
+    branch: state.branch,
     lease: lease && { owner: lease.owner, expiresIn: lease.until - now },
     damage,
   }
@@ -108,6 +111,13 @@ export function summaryOf(stored: StoredSummary, now: number): ConversationSumma
 export function readIds(stored: string | null): string[] {
   const ids: unknown = stored === null ? [] : readJson(stored)
   return Array.isArray(ids) && ids.every((id) => typeof id === 'string') ? ids : []
+}
+
+/** Returns the branch of a conversation as databases store it: its root, and the rest as JSON. Null for none. */
+export function readBranch(root: string | null, stored: string | null): Branch | null {
+  if (root === null || stored === null) return null
+  const { from, at } = Object(readJson(stored))
+  return branchIn({ root, from, at })
 }
 
 /** Returns the damage of a conversation as databases store it; null for none. */
@@ -143,6 +153,9 @@ function apply(state: ConversationState, event: ConversationEvent): void {
       return
     case 'MESSAGE_DELETED':
       state.queued = without(state.queued, [event.messageId])
+      return
+    case 'BRANCH_STARTED':
+      state.branch = branchIn(event)
       return
     case 'RUN_STARTED':
       state.openRun = event.runId
@@ -180,6 +193,19 @@ function addMessage(
   }
   const answered = resultCall(Object(event.payload))
   if (answered !== null) state.approvals = without(state.approvals, [answered])
+}
+
+function branchIn({
+  root,
+  from,
+  at,
+}: {
+  root: unknown
+  from: unknown
+  at?: unknown
+}): Branch | null {
+  if (typeof root !== 'string' || typeof from !== 'string') return null
+  return { root, from, at: typeof at === 'string' ? at : null }
 }
 
 function agentIn({ agent }: { agent?: unknown }): string | null {

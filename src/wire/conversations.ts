@@ -27,6 +27,11 @@ export const conversationSummary = z
       .describe('Where the conversation is damaged, and why; null for a sound one.'),
     /** The name of the agent that answers; null before the first run, and for an agent without a name. */
     agent: z.string().nullable(),
+    /** Where it begins, for a branch: another version of the conversation `root`. */
+    branch: z
+      .object({ root: z.string(), from: z.string(), at: z.string().nullable() })
+      .nullable()
+      .describe('Null for a conversation that is not a branch of another.'),
   })
   .meta({ id: 'Conversation' })
 
@@ -37,6 +42,8 @@ export const conversationsQuery = z.strictObject({
   cursor: z.string().optional(),
   /** Only those with this text in the title or in a chat message; letter case does not matter. */
   search: z.string().max(1000).optional(),
+  /** Only this conversation and its branches. */
+  branchesOf: id.optional(),
 })
 
 /** A page of conversations, last changed first; `next` is the cursor of the next one, null at the end. */
@@ -56,8 +63,16 @@ export const conversationChange = z.strictObject({ title: title.nullable() })
 /** The id of a new conversation. */
 export const created = z.object({ id: z.string() })
 
-/** `POST /api/conversations/:id/fork`: `at` is the last shared message. Default: the last message. */
-export const forkAsk = z.strictObject({ at: id.optional(), id: id.optional() })
+/**
+ * `POST /api/conversations/:id/fork`: `at` is the last shared message (default: the last message), or `before` the first
+ * that is not. A `branch` is another version of the same conversation.
+ */
+export const forkAsk = z.strictObject({
+  at: id.optional(),
+  before: id.optional(),
+  id: id.optional(),
+  branch: z.boolean().optional(),
+})
 
 /** `GET /api/conversations/:id/export` */
 export const exportQuery = z.strictObject({

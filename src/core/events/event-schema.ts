@@ -223,6 +223,7 @@ const EVENTS: { readonly [T in Durable]: Check<Of<T>> } = {
     agent: { optional: text },
   }),
   MESSAGE_DELETED: shape<Of<'MESSAGE_DELETED'>>({ messageId: name }),
+  BRANCH_STARTED: shape<Of<'BRANCH_STARTED'>>({ root: name, from: name, at: { optional: name } }),
   ASSET_CREATED: shape<Of<'ASSET_CREATED'>>({
     payload: shape<AssetCreated>({
       assetId: name,

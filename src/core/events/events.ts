@@ -185,6 +185,11 @@ export type ConversationEvent =
    * run.
    */
   | { type: 'MESSAGE_DELETED'; messageId: string }
+  /**
+   * The conversation is a branch: what precedes this event was copied from `from`, up to the message `at`. Without `at`,
+   * nothing was copied. `root` is the conversation that the first branch was made of.
+   */
+  | { type: 'BRANCH_STARTED'; root: string; from: string; at?: string }
   | { type: 'ASSET_CREATED'; payload: AssetCreated }
   | { type: 'ASSET_ERROR'; payload: AssetFailed }
   // A run; durable.
@@ -363,6 +368,7 @@ export interface LogRecord {
 const DURABLE: Record<ConversationEvent['type'], boolean> = {
   NEW_MESSAGE: true,
   MESSAGE_DELETED: true,
+  BRANCH_STARTED: true,
   ASSET_CREATED: true,
   ASSET_ERROR: true,
   RUN_STARTED: true,

@@ -133,6 +133,8 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
       if (message.id === messageId && !isDeleted(message)) deleteMessage(editable, message, index)
     }
   },
+  // Lists of conversations use it.
+  BRANCH_STARTED: ignore,
   ASSET_CREATED(editable, { payload }) {
     editable.field('assets').push(payload)
     editable.field('assetsAfter').push(editable.state.messages.length)

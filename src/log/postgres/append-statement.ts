@@ -24,20 +24,21 @@ const APPEND = `
   changed AS (
     UPDATE byref.conversations c SET updated = clock.now, position = c.position + $3::integer,
       title = $4, messages = $5, open_run = $6, queued = $7, approvals = $8, failed = $9, agent = $10,
-      lease_owner = CASE WHEN $11::text IS NULL THEN c.lease_owner WHEN $12::bigint > 0 THEN $11::text END,
-      lease_until = CASE WHEN $11::text IS NULL THEN c.lease_until WHEN $12::bigint > 0 THEN clock.now + $12::bigint END
+      root = $11, branch = $12,
+      lease_owner = CASE WHEN $13::text IS NULL THEN c.lease_owner WHEN $14::bigint > 0 THEN $13::text END,
+      lease_until = CASE WHEN $13::text IS NULL THEN c.lease_until WHEN $14::bigint > 0 THEN clock.now + $14::bigint END
     FROM clock
     WHERE c.key = $1 AND c.position = $2::integer
-      AND ($11::text IS NULL OR c.lease_owner IS NULL OR c.lease_owner = $11::text OR c.lease_until <= clock.now)
+      AND ($13::text IS NULL OR c.lease_owner IS NULL OR c.lease_owner = $13::text OR c.lease_until <= clock.now)
     RETURNING c.key, clock.now
   ), added AS (
     INSERT INTO byref.records (conversation, position, at, event, sum, message, words)
     SELECT changed.key, $2::integer + e.n, changed.now, e.event, e.sum + changed.now, e.message, e.words
-    FROM changed, unnest($13::text[], $19::bigint[], $14::text[], $15::text[]) WITH ORDINALITY AS e (event, sum, message, words, n)
+    FROM changed, unnest($15::text[], $21::bigint[], $16::text[], $17::text[]) WITH ORDINALITY AS e (event, sum, message, words, n)
   ), noted AS (
     INSERT INTO byref.debug (conversation, message, name, value)
     SELECT changed.key, d.message, d.name, d.value
-    FROM changed, unnest($16::text[], $17::text[], $18::text[]) AS d (message, name, value)
+    FROM changed, unnest($18::text[], $19::text[], $20::text[]) AS d (message, name, value)
     ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value
   ) SELECT now FROM changed`
 

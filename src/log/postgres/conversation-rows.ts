@@ -13,7 +13,7 @@ export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** The columns of {@link ConversationRow}. */
 export const COLUMNS = `key, namespace, id, name, created, updated, position, title, messages, open_run, queued,
-  approvals, failed, agent, lease_owner, lease_until, imported, damage`
+  approvals, failed, agent, root, branch, lease_owner, lease_until, imported, damage`
 
 const FIND = `SELECT ${COLUMNS}, ${NOW} AS now FROM byref.conversations WHERE namespace = $1 AND id = $2`
 
@@ -52,23 +52,25 @@ async function firstRow(
 
 /** Returns a row with its texts as they were given. */
 export function decodeRow<Row extends ConversationRow>(row: Row): Row {
-  const { name, title, open_run, agent } = row
+  const { name, title, open_run, agent, root } = row
   return {
     ...row,
     name: name && fromPlain(name),
     title: title && fromPlain(title),
     open_run: open_run && fromPlain(open_run),
     agent: agent && fromPlain(agent),
+    root: root && fromPlain(root),
   }
 }
 
-/** The columns title, messages, open_run, queued, approvals, failed and agent, in this order. */
+/** The columns title, messages, open_run, queued, approvals, failed, agent, root and branch, in this order. */
 export function stateColumns(state: ConversationState): unknown[] {
-  const { title, openRun, agent } = state
+  const { title, openRun, agent, branch } = state
   return columnsOf({
     ...state,
     title: title && toPlain(title),
     openRun: openRun && toPlain(openRun),
     agent: agent && toPlain(agent),
+    branch: branch && { ...branch, root: toPlain(branch.root) },
   })
 }

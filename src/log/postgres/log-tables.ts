@@ -27,6 +27,8 @@ export const LOG_TABLES: Tables = {
          approvals text,
          failed boolean NOT NULL DEFAULT false,
          agent text,
+         root text COLLATE "C",
+         branch text,
          lease_owner text,
          lease_until bigint,
          words text,
@@ -36,6 +38,8 @@ export const LOG_TABLES: Tables = {
        )`,
       'CREATE INDEX conversations_by_update ON byref.conversations (namespace, updated, key)',
       'CREATE INDEX conversations_by_time ON byref.conversations (updated, key)',
+      `CREATE INDEX conversations_by_root ON byref.conversations (namespace, root)
+         WHERE root IS NOT NULL`,
       `CREATE INDEX conversations_due ON byref.conversations (updated, key)
          WHERE open_run IS NOT NULL OR queued IS NOT NULL`,
       `CREATE INDEX conversations_abandoned ON byref.conversations (lease_until)

@@ -1,4 +1,5 @@
 import type { Database } from '../../postgres/database.ts'
+import { toPlain } from '../../postgres/plain-text.ts'
 import { foldCase } from '../chat-text.ts'
 import { checkPage, parseCursor } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
@@ -15,7 +16,7 @@ export async function listConversations(
   namespace: string,
   { options, hasTrigrams }: { options: ListOptions; hasTrigrams: () => Promise<boolean> },
 ): Promise<{ conversations: ConversationSummary[]; next: string | null }> {
-  const { cursor, due, search, allNamespaces } = options
+  const { cursor, due, search, allNamespaces, branchesOf } = options
   const limit = checkPage(options.limit ?? 50)
   const place = cursor ? parseCursor(cursor) : null
   const values: unknown[] = []
@@ -24,6 +25,7 @@ export async function listConversations(
     ...(allNamespaces ? [] : [`namespace = ${value(namespace)}`]),
     ...(due ? [DUE] : []),
     ...(due === 'abandoned' ? [`lease_owner IS NOT NULL AND lease_until <= (SELECT ${NOW})`] : []),
+    ...(branchesOf === undefined ? [] : [inFamily(value, branchesOf)]),
     ...(place ? [`(updated, key) < (${value(place.updated)}, ${value(place.key)})`] : []),
     ...(search ? [await found(search, value, hasTrigrams)] : []),
   ]
@@ -34,6 +36,11 @@ export async function listConversations(
     values,
   )
   return pageOf(rows, limit, (row) => summaryOfRow(decodeRow(row), row.now))
+}
+
+/** Returns the condition that a conversation is this one or a branch of it. */
+function inFamily(value: (given: unknown) => string, id: string): string {
+  return `(id = ${value(id)} OR root = ${value(toPlain(id))})`
 }
 
 /**

@@ -65,6 +65,9 @@ function readRows(
   if (!options.allNamespaces) where('namespace = ?', namespace)
   if (options.due) where('(open_run IS NOT NULL OR queued IS NOT NULL) AND damage IS NULL')
   if (options.due === 'abandoned') where('lease_until <= ?', Date.now())
+  if (options.branchesOf !== undefined) {
+    where('(id = ? OR root = ?)', options.branchesOf, options.branchesOf)
+  }
   if (place) where('(updated, key) < (?, ?)', place.updated, place.key)
   if (words !== null) where(`key IN (${FOUND})`, phrase(words))
   const all = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''

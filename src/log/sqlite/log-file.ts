@@ -22,6 +22,8 @@ const MIGRATIONS: readonly string[] = [
      approvals TEXT,
      failed INTEGER NOT NULL DEFAULT 0,
      agent TEXT,
+     root TEXT,
+     branch TEXT,
      lease_owner TEXT,
      lease_until INTEGER,
      imported INTEGER NOT NULL DEFAULT 0,
@@ -29,6 +31,7 @@ const MIGRATIONS: readonly string[] = [
      UNIQUE (namespace, id)
    ) STRICT;
    CREATE INDEX conversations_by_update ON conversations (namespace, updated, key);
+   CREATE INDEX conversations_by_root ON conversations (namespace, root) WHERE root IS NOT NULL;
    CREATE INDEX conversations_due ON conversations (updated, key)
      WHERE open_run IS NOT NULL OR queued IS NOT NULL;
    CREATE TABLE records (

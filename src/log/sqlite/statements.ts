@@ -10,7 +10,7 @@ const SQL = {
   find: 'SELECT * FROM conversations WHERE namespace = ? AND id = ?',
   create: 'INSERT INTO conversations (namespace, id, created, updated) VALUES (?, ?, ?, ?)',
   update: `UPDATE conversations SET updated = ?, position = ?, title = ?, messages = ?, open_run = ?, queued = ?,
-    approvals = ?, failed = ?, agent = ?, lease_owner = ?, lease_until = ? WHERE key = ?`,
+    approvals = ?, failed = ?, agent = ?, root = ?, branch = ?, lease_owner = ?, lease_until = ? WHERE key = ?`,
   lease: 'UPDATE conversations SET lease_owner = ?, lease_until = ? WHERE key = ?',
   name: 'UPDATE conversations SET name = ? WHERE key = ?',
   setAside: 'UPDATE conversations SET damage = ? WHERE key = ?',
@@ -45,8 +45,8 @@ const SQL = {
   dropLeftover: 'DELETE FROM leftovers WHERE key = ?',
   oldLeftovers: 'SELECT key FROM leftovers WHERE touched < ?',
   publish: `INSERT INTO conversations (key, namespace, id, name, created, updated, position, title, messages,
-    open_run, queued, approvals, failed, agent, imported)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    open_run, queued, approvals, failed, agent, root, branch, imported)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   unindexSome: `DELETE FROM search WHERE rowid IN
     (SELECT id * 2 FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
   removeSome: `DELETE FROM records WHERE id IN

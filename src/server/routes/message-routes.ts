@@ -1,5 +1,4 @@
 import type { z } from 'zod'
-import type { Agent } from '../../agent/agent-contract.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import type { JsonValue } from '../../core/json/json.ts'
@@ -168,7 +167,10 @@ async function retry(call: Call<undefined, z.infer<typeof wire.retryBody>>) {
     ...(attempt ? { id: attempt } : {}),
   }
   const message = spokenBy(again, speaker)
-  const fork = await forkBefore(agent, id, { before: payload.id, as: attempt })
+  const made = await agent
+    .fork(id, { before: payload.id, id: attempt, branch: true })
+    .catch(unlessRepeated(attempt, ['conversation_exists', 'log_conflict']))
+  const fork = made ?? (attempt as string)
   const named = await reader?.labelOfNamed(log, message)
   const label = joinedLabel(reader ? labelOfCopy(original.label) : undefined, named)
   const run = await agent
@@ -221,25 +223,6 @@ async function findMessage(
     if (event.type === 'NEW_MESSAGE' && event.payload.id === id) return event
   }
   throw new ByrefError('message_not_found', `There is no message "${id}"`)
-}
-
-/** Forks a conversation before a message. Where an earlier attempt made the fork, that one is used. */
-async function forkBefore(
-  { log, fork }: Agent,
-  conversation: string,
-  { before, as }: { before: string; as: string | undefined },
-): Promise<string> {
-  let at: string | null = null
-  for await (const { event } of readAll(log, conversation)) {
-    if (event.type !== 'NEW_MESSAGE') continue
-    if (event.payload.id === before) break
-    at = event.payload.id
-  }
-  if (at === null) return log.create(as)
-  const made = await fork(conversation, { at, id: as }).catch(
-    unlessRepeated(as, ['conversation_exists', 'log_conflict']),
-  )
-  return made ?? (as as string)
 }
 
 function sentNow({ id, messageIds }: Pick<Run, 'id' | 'messageIds'>): z.infer<typeof wire.sent> {

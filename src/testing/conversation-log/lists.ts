@@ -38,6 +38,21 @@ export function testLists(check: Check): void {
     assert.deepEqual(await idsOf(log, { limit: 2 }), await idsOf(log))
   })
 
+  check('lists a conversation and its branches, and knows where each begins', async (log) => {
+    await log.append('a', [chat('first')])
+    await log.append('b', [chat('x'), { type: 'BRANCH_STARTED', root: 'a', from: 'a', at: 'm1' }])
+    await log.append('c', [{ type: 'BRANCH_STARTED', root: 'a', from: 'b' }, chat('y')])
+    await log.append('d', [chat('other')])
+    const { conversations } = await log.list({ branchesOf: 'a' })
+    const found = new Map(conversations.map(({ id, branch }) => [id, branch]))
+    assert.deepEqual([...found.keys()].sort(), ['a', 'b', 'c'])
+    assert.equal(found.get('a'), null)
+    assert.deepEqual(found.get('b'), { root: 'a', from: 'a', at: 'm1' })
+    assert.deepEqual(found.get('c'), { root: 'a', from: 'b', at: null })
+    assert.deepEqual(await idsOf(log, { branchesOf: 'b' }), ['b'])
+    assert.deepEqual(await idsOf(log, { branchesOf: 'nobody' }), [])
+  })
+
   check('moves to the front what changes while pages are read', async (log) => {
     for (const id of ['a', 'b', 'c', 'd']) {
       await log.create(id)

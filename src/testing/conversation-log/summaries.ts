@@ -29,6 +29,7 @@ export function testSummaries(check: Check): void {
       openRun: null,
       queued: 0,
       agent: null,
+      branch: null,
       lease: null,
       damage: null,
     })
