@@ -42,6 +42,7 @@ function summary(id: string, change: Partial<ConversationSummary> = {}): Convers
       queued: 0,
       agent: null,
       damage: null,
+      branch: null,
       ...change,
     },
   }

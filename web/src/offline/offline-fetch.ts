@@ -17,7 +17,14 @@ export function offlineFetch(page: SavedPage): typeof fetch {
   const assets = new Map(page.assets.map((saved) => [saved.asset.assetId, saved]))
   const title = (lines[0]?.title as string | null) ?? firstWords(records)
   const summary = {
-    ...{ id: page.id, title, createdAt: page.savedAt, updatedAt: page.savedAt, agent: null },
+    ...{
+      id: page.id,
+      title,
+      createdAt: page.savedAt,
+      updatedAt: page.savedAt,
+      agent: null,
+      branch: null,
+    },
     ...{ messages: 0, position: records.length, status: 'idle', queued: 0 },
   }
 
