@@ -53,7 +53,7 @@ const STANDINGS: Record<
   { label: string; icon: LucideIcon; look: string }
 > = {
   running: { label: 'running', icon: LoaderCircle, look: 'animate-spin text-good' },
-  waiting: { label: 'waiting for you', icon: Hand, look: 'text-warn' },
+  waiting: { label: 'needs your approval', icon: Hand, look: 'text-warn' },
   failed: { label: 'failed', icon: CircleAlert, look: 'text-bad' },
 }
 

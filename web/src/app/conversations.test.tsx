@@ -104,7 +104,9 @@ describe('Conversations', () => {
     )
     await show()
     expect((await screen.findByRole('link', { name: /Title a/ })).textContent).toContain('running')
-    expect(screen.getByRole('link', { name: /Title b/ }).textContent).toContain('waiting for you')
+    expect(screen.getByRole('link', { name: /Title b/ }).textContent).toContain(
+      'needs your approval',
+    )
     expect(screen.getByRole('link', { name: /Title c/ }).textContent).toContain('failed')
     expect(screen.getByRole('link', { name: /Untitled/ })).toBeTruthy()
   })
@@ -135,7 +137,7 @@ describe('Conversations', () => {
     changes.send({ conversation: summary('b', { title: 'Renamed', status: 'waiting' }) })
     expect(await screen.findByText('Renamed')).toBeTruthy()
     const titles = () => screen.getAllByRole('link', { name: /Title|Renamed/ })
-    expect(titles()[0]?.textContent).toContain('waiting for you')
+    expect(titles()[0]?.textContent).toContain('needs your approval')
     changes.send({ deleted: 'a' })
     await waitFor(() => expect(screen.queryByText('Title a')).toBeNull())
     expect(titles()).toHaveLength(1)

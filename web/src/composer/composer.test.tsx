@@ -1,7 +1,8 @@
 // @vitest-environment jsdom
 import { fireEvent, screen, waitFor } from '@testing-library/react'
+import type { ConversationEvent } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { asked, runStarted, stateOf } from '../testing/messages.ts'
+import { asked, message, runStarted, stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { Composer } from './composer.tsx'
 import { keepDraft } from './drafts.ts'
@@ -102,6 +103,49 @@ describe('Composer', () => {
     expect(box().value).toBe('with 2')
   })
 
+  it('does not send by itself after a file was taken back', async () => {
+    answer((path) =>
+      path.startsWith('/api/assets?') ? new Promise<Response>(() => {}) : Response.json({}),
+    )
+    await renderInApp(<Composer />)
+    fireEvent.change(screen.getByLabelText('Attach files'), {
+      target: { files: [new File(['x'], 'big.bin')] },
+    })
+    type('look at this')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    fireEvent.click(await screen.findByRole('button', { name: 'Cancel big.bin' }))
+    await waitFor(() => expect(screen.queryByText(/Sends when/)).toBeNull())
+    expect(box().value).toBe('look at this')
+    expect(requests.some(({ path }) => path.endsWith('/messages'))).toBe(false)
+  })
+
+  it('stops the run, and takes queued messages back with their files', async () => {
+    answer((path) =>
+      path.startsWith('/api/assets/')
+        ? Response.json({
+            asset: { assetId: 'a', ref: 'asset://a', name: 'a.csv', size: 9 },
+            meta: {},
+          })
+        : Response.json({ cancelled: true }),
+    )
+    const queued: ConversationEvent = {
+      type: 'NEW_MESSAGE',
+      deliver: 'next_run',
+      payload: message({
+        ...{ content_type: 'text/plain', content: 'and then this' },
+        metadata: { attachments: [{ assetRef: 'asset://a', kind: 'file', mimeType: 'text/csv' }] },
+      }),
+    }
+    await renderInApp(<Composer />, { state: stateOf(runStarted(), queued) })
+    type('half')
+    fireEvent.click(screen.getByRole('button', { name: 'Stop' }))
+    await waitFor(() => expect(box().value).toBe('and then this\n\nhalf'))
+    expect(await screen.findByRole('button', { name: 'Remove a.csv' })).toBeTruthy()
+    expect(requests.find(({ path }) => path.endsWith('/cancel'))?.body).toEqual({
+      discardQueued: true,
+    })
+  })
+
   it('lets go of a file that is on its way', async () => {
     let signal: AbortSignal | null | undefined
     answer((path, init) => {
@@ -161,7 +205,7 @@ describe('Composer', () => {
   it('queues on Enter while a run goes on, and steers it on Ctrl Enter', async () => {
     answer(() => Response.json({}, { status: 202 }))
     await renderInApp(<Composer />, { state: stateOf(runStarted()) })
-    expect(screen.queryByRole('button', { name: 'Queue' })).toBeNull()
+    expect(screen.queryByRole('button', { name: 'Send next' })).toBeNull()
     const said: unknown[] = []
     for (const [text, ctrlKey] of [
       ['later', false],
@@ -174,8 +218,8 @@ describe('Composer', () => {
     }
     type('by press')
     expect(screen.getByRole('button', { name: 'Stop' })).toBeTruthy()
-    expect(screen.getByRole('button', { name: 'Queue' })).toBeTruthy()
-    fireEvent.click(screen.getByRole('button', { name: 'Steer' }))
+    expect(screen.getByRole('button', { name: 'Send next' })).toBeTruthy()
+    fireEvent.click(screen.getByRole('button', { name: 'Add now' }))
     await waitFor(() => expect(box().value).toBe(''))
     said.push(requests.at(-1)?.body)
     expect(said).toMatchObject([
@@ -226,7 +270,7 @@ describe('Composer', () => {
     expect(screen.getByText('Answering…')).toBeTruthy()
     running.unmount()
     await renderInApp(<Composer />, { state: stateOf(...asked({ sum: 5 })) })
-    expect(screen.getByText(/Waiting for you/)).toBeTruthy()
+    expect(screen.getByText(/Needs your approval/)).toBeTruthy()
     expect(screen.getByRole('button', { name: 'Stop' })).toBeTruthy()
   })
 })

@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
+import { readMetadata } from 'byref/client'
 import { ArrowUp, Paperclip, Square } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { client, forgetConversations, isOffline } from '../app/client.ts'
@@ -19,13 +20,13 @@ import { useUploads } from './use-uploads.ts'
 
 const HINTS: Record<RunPhase, string> = {
   running: 'Answering…',
-  waiting: 'Waiting for you: approve or deny above',
-  over: 'Enter to send, Shift Enter for a new line',
+  waiting: 'Needs your approval above',
+  over: 'Enter to send, Shift+Enter for a new line',
 }
 
 const HINT_WHILE_HELD = 'Sends when the files are uploaded…'
 
-const HINT_WHILE_BUSY = 'Enter: send after this run. Ctrl Enter: send to this run'
+const HINT_WHILE_BUSY = 'Enter: send next · Ctrl+Enter: add now'
 
 /** Renders the message form, or a hint for people who may only read. */
 export function Composer() {
@@ -48,9 +49,10 @@ function MessageForm() {
   const id = useConversationId()
   const navigate = useNavigate()
   const phase = useConversation(runPhase)
+  const inbox = useConversation((state) => state.inbox)
   const running = phase !== 'over'
   const { status } = useConnection()
-  const { uploads, add, retry, remove, clearSent } = useUploads()
+  const { uploads, add, restore, retry, remove, clearSent } = useUploads()
   const [text, setText] = useState(() => readDraft(id))
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
@@ -102,6 +104,12 @@ function MessageForm() {
     }
   }
 
+  /** A person who takes a file back decides anew whether to send the message. */
+  function removeFile(key: number): void {
+    setHeld(null)
+    remove(key)
+  }
+
   // A message that waits for uploads is sent when they are complete, unless one failed.
   useEffect(() => {
     if (held === null || isUploading) return
@@ -109,11 +117,18 @@ function MessageForm() {
     if (uploads.every((upload) => upload.status === 'done')) void send(held)
   })
 
+  /** Stops the run. Queued messages do not start the next one: they return to the box. */
   async function stop(): Promise<void> {
     if (id === null) return
-    await client.cancel(id).catch((error: unknown) => {
-      tellError('The run was not stopped.', error)
-    })
+    try {
+      await client.cancel(id, { discardQueued: true })
+    } catch (error) {
+      return tellError('The run was not stopped.', error)
+    }
+    const queued = inbox.map(({ message }) => message)
+    const said = queued.flatMap(({ content }) => (typeof content === 'string' ? content : []))
+    setText((unsent) => [...said, unsent].filter((one) => one.trim() !== '').join('\n\n'))
+    restore(queued.flatMap((message) => readMetadata(message).attachments))
   }
 
   return (
@@ -145,7 +160,7 @@ function MessageForm() {
                   key={upload.key}
                   upload={upload}
                   onRetry={() => retry(upload.key)}
-                  onRemove={() => remove(upload.key)}
+                  onRemove={() => removeFile(upload.key)}
                 />
               ))}
             </ul>
@@ -186,7 +201,11 @@ function MessageForm() {
                 look={empty ? 'solid' : 'outline'}
                 icon
                 aria-label="Stop"
-                title="Stop the run"
+                title={
+                  inbox.length > 0
+                    ? 'Stop the run, and take queued messages back into this box'
+                    : 'Stop the run'
+                }
                 onClick={() => void stop()}
                 className="rounded-lg"
               >
@@ -197,11 +216,11 @@ function MessageForm() {
               <Button
                 look="outline"
                 disabled={!ready || held !== null}
-                title="Send at the next step of this run (Ctrl Enter)"
+                title="Add it to this run, at its next step (Ctrl+Enter)"
                 onClick={() => void send('steer')}
                 className="rounded-lg"
               >
-                Steer
+                Add now
               </Button>
             )}
             {(!running || !empty) && (
@@ -217,7 +236,7 @@ function MessageForm() {
                 {sending || held ? (
                   <Spinner className="text-solid-ink" />
                 ) : running ? (
-                  'Queue'
+                  'Send next'
                 ) : (
                   <ArrowUp aria-hidden />
                 )}

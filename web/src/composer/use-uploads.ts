@@ -1,4 +1,4 @@
-import type { UploadResult } from 'byref/client'
+import type { Attachment, UploadResult } from 'byref/client'
 import { useEffect, useRef, useState } from 'react'
 import { assetQuery, client, queries } from '../app/client.ts'
 import { errorText } from '../ui/error-text.ts'
@@ -6,7 +6,7 @@ import { errorText } from '../ui/error-text.ts'
 /** A file that is being uploaded, or is complete. */
 export interface Upload {
   key: number
-  file: File
+  file: Pick<File, 'name' | 'size'>
   status: 'sending' | 'done' | 'failed'
   /** The share that was sent, from 0 to 1. */
   progress: number
@@ -25,6 +25,8 @@ let lastKey = 0
 export function useUploads(): {
   uploads: Upload[]
   add: (files: Iterable<File>) => void
+  /** Adds files that the server has already. */
+  restore: (attachments: readonly Attachment[]) => void
   retry: (key: number) => void
   remove: (key: number) => void
   /** Removes the files that were sent with a message. Failed ones stay. */
@@ -66,6 +68,21 @@ export function useUploads(): {
     }
   }
 
+  async function take(ref: string, name = 'File'): Promise<void> {
+    lastKey += 1
+    const key = lastKey
+    setUploads((all) => [...all, { key, file: { name, size: 0 }, status: 'sending', progress: 1 }])
+    try {
+      const found = await queries.fetchQuery(assetQuery(ref))
+      if (!found) throw new Error('The file was deleted.')
+      const { asset } = found
+      const file = { name: asset.name ?? name, size: asset.size }
+      change(key, { status: 'done', result: { asset, table: null, workbook: null }, file })
+    } catch (error) {
+      change(key, { status: 'failed', error: errorText(error) })
+    }
+  }
+
   return {
     uploads,
     add(files) {
@@ -76,9 +93,12 @@ export function useUploads(): {
         void start(key, file)
       }
     },
+    restore(attachments) {
+      for (const { assetRef, fileName } of attachments) void take(assetRef, fileName)
+    },
     retry(key) {
       const upload = uploads.find((candidate) => candidate.key === key)
-      if (!upload) return
+      if (!(upload?.file instanceof File)) return
       change(key, { status: 'sending', progress: 0, imported: undefined, error: undefined })
       void start(key, upload.file)
     },

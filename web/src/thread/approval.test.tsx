@@ -31,7 +31,7 @@ describe('Approval', () => {
   it('shows what will run and not what the model wrote, and approves', async () => {
     await show(...asked({ sum: 5, to: 'asset://a1' }))
     const card = screen.getByRole('article', { name: 'Call of pay' })
-    expect(card.textContent).toContain('waiting for you')
+    expect(card.textContent).toContain('needs your approval')
     expect(card.textContent).toContain('5')
     expect(card.textContent).not.toContain('†state.sum')
     fireEvent.click(within(form()).getByRole('button', { name: 'Approve' }))
@@ -198,6 +198,6 @@ describe('Approval', () => {
     } as const
     await show(...asked({ sum: 5 }), said)
     expect(screen.queryByRole('form')).toBeNull()
-    expect(screen.queryByText(/waiting for you/)).toBeNull()
+    expect(screen.queryByText(/needs your approval/)).toBeNull()
   })
 })

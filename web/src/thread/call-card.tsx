@@ -1,7 +1,8 @@
-import type { CallState, ToolCall } from 'byref/client'
+import type { CallState, Message, ToolCall } from 'byref/client'
 import { ArrowDown, Ban, Check, Hand, Hourglass, Wrench, X } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
+import { cn } from '../ui/cn.ts'
 import { formatCount, formatDuration } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
 import { Approval } from './approval.tsx'
@@ -11,6 +12,7 @@ import { Decision } from './decision.tsx'
 import { JumpLink } from './jump-link.tsx'
 import { ledgerOf, roundOf } from './ledger.ts'
 import { mappedItems } from './mapped-items.ts'
+import { CallResult } from './result-card.tsx'
 
 /** Properties of {@link CallCard}. */
 export interface CallCardProps {
@@ -19,10 +21,12 @@ export interface CallCardProps {
   call: ToolCall | null
   /** The message that announces it. */
   messageId?: string
+  /** The message with its result, which the card shows. Absent if there is none yet, or if it stands elsewhere. */
+  result?: Message
 }
 
-/** Renders a call: its tool, its arguments, its status, and a link to its result. */
-export function CallCard({ id, call, messageId }: CallCardProps) {
+/** Renders a call: its tool, its arguments, its status, and its result or a link to it. */
+export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
   const live = useConversation((state) => state.calls[id])
   const messages = useConversation((state) => state.messages)
   // An id that is used again belongs to the message that announced it. The newest one has the live state.
@@ -33,7 +37,10 @@ export function CallCard({ id, call, messageId }: CallCardProps) {
     <article
       id={newest ? `call-${id}` : undefined}
       aria-label={`Call of ${name}`}
-      className="overflow-hidden rounded-lg border border-line text-xs"
+      className={cn(
+        'overflow-hidden rounded-lg border text-xs',
+        status === 'failed' ? 'border-bad-line' : 'border-line',
+      )}
     >
       <header className="flex min-h-8 items-center gap-2 bg-sunken px-2.5">
         <Wrench className="size-3.5 shrink-0 text-ink-3" aria-hidden />
@@ -42,7 +49,7 @@ export function CallCard({ id, call, messageId }: CallCardProps) {
         </span>
         <span className="ml-auto flex shrink-0 items-center gap-2 text-ink-3">
           <Status status={status} call={newest ? live : undefined} />
-          {result && (
+          {result && !own && (
             <JumpLink to={`m-${result.messageId}`} label="Go to result">
               <ArrowDown className="size-3.5" aria-hidden />
             </JumpLink>
@@ -57,6 +64,7 @@ export function CallCard({ id, call, messageId }: CallCardProps) {
       {newest && live?.approval && <Decision approval={live.approval} />}
       {status === 'running' && live && <Items call={live} />}
       {status === 'running' && live?.progress && <Progress {...live.progress} />}
+      {own && <CallResult message={own} />}
     </article>
   )
 }
@@ -89,7 +97,7 @@ function Status({ status, call }: { status: CallStatus; call: CallState | undefi
     ),
     waiting: (
       <span className="flex items-center gap-1 font-medium text-warn">
-        <Hand className="size-3.5" aria-hidden /> waiting for you
+        <Hand className="size-3.5" aria-hidden /> needs your approval
       </span>
     ),
     running: (

@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { screen } from '@testing-library/react'
+import { act, screen, within } from '@testing-library/react'
 import type { ConversationEvent, Message } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { asked, message, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
@@ -49,7 +49,11 @@ describe('InProgress', () => {
       message({ content: 'seen', metadata: { tool_result: { tool_call_id: '1' } } }),
     )
     expect(screen.getByText('Half of')).toBeTruthy()
-    expect(shown()).toEqual(['Call of tool_1', 'Call of tool_2', 'Result of tool_1'])
+    expect(shown()).toEqual(['Call of tool_1', 'Call of tool_2'])
+    const [first] = screen.getAllByRole('article')
+    expect(
+      within(first as HTMLElement).getByRole('region', { name: 'Result' }).textContent,
+    ).toContain('seen')
     expect(screen.getByText('waiting for other calls')).toBeTruthy()
     expect(screen.queryByText('Thinking…')).toBeNull()
   })
@@ -61,6 +65,29 @@ describe('InProgress', () => {
     await show(...asked({ sum: 5 }))
     expect(screen.queryByText('Thinking…')).toBeNull()
     expect(screen.getByRole('button', { name: 'Approve' })).toBeTruthy()
+  })
+
+  it('says how long it has thought, and why and when the model is asked again', async () => {
+    vi.useFakeTimers({ shouldAdvanceTime: true, now: new Date('2026-01-01T12:00:13.000Z') })
+    const retry = (attempt: number, waitMs: number): ConversationEvent => ({
+      ...{ type: 'MODEL_RETRY', messageId: 'q', attempt, waitMs },
+      reason: 'The provider is busy (429)',
+    })
+    const status = async (...events: ConversationEvent[]) => {
+      const page = await show(runStarted(), stepStarted('q'), ...events)
+      const text = page.container.textContent
+      page.unmount()
+      return text
+    }
+    expect(await status()).toContain('Thinking… 12 s')
+    expect(await status(retry(1, 4000))).toContain(
+      'The provider is busy (429). Trying again in 4 s…',
+    )
+    expect(await status(retry(2, 4000))).toContain('2 attempts failed.')
+    await show(runStarted(), stepStarted('q'), retry(1, 2000))
+    await act(() => vi.advanceTimersByTimeAsync(2500))
+    expect(screen.getByText(/Thinking…/)).toBeTruthy()
+    vi.useRealTimers()
   })
 
   it('counts the items of a mapped call', async () => {
@@ -89,7 +116,7 @@ describe('Queued', () => {
     })
     await show(runStarted(), queued('later', 'next_run'), queued('soon', 'next_step'))
     expect(screen.getByText('later')).toBeTruthy()
-    expect(screen.getByText('queued for the next run')).toBeTruthy()
-    expect(screen.getByText('queued for the next step')).toBeTruthy()
+    expect(screen.getByText('Sent when this run ends')).toBeTruthy()
+    expect(screen.getByText('Added at the next step')).toBeTruthy()
   })
 })

@@ -2,13 +2,12 @@ import type { CallState } from 'byref/client'
 import { memo, useDeferredValue } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { Text } from '../renderers/text.tsx'
-import { CallCard } from './call-card.tsx'
 import { Avatar, senderName } from './message-header.tsx'
-import { MessageView } from './message-view.tsx'
 import { type OpenAnswer, openAnswer } from './open-answer.ts'
 import { callsOf, runPhase } from './run-phase.ts'
 import { stepTitle } from './step-title.ts'
-import { factsOf, StepFrame, stepStatus } from './step-view.tsx'
+import { factsOf, StepCalls, StepFrame, stepStatus } from './step-view.tsx'
+import { Thinking } from './thinking.tsx'
 import { isAside } from './timeline.ts'
 
 /** Renders text and calls that are streaming and not yet messages, or that the agent is thinking. */
@@ -34,7 +33,7 @@ export function InProgress() {
         </p>
       )}
       {empty ? (
-        <p className="animate-pulse text-base text-ink-3 sm:pl-8">Thinking…</p>
+        <Thinking step={step} />
       ) : (
         <div className="sm:pl-8">
           {answer.calls.length > 0 ? (
@@ -62,12 +61,7 @@ function OpenStep({ answer: { text, calls, results } }: { answer: OpenAnswer }) 
       {() => (
         <>
           {text && <StreamingText text={text} />}
-          {calls.map((call) => (
-            <CallCard key={call.id} id={call.id} call={call.call ?? null} />
-          ))}
-          {results.map((message) => (
-            <MessageView key={message.id} message={message} header={false} inStep />
-          ))}
+          <StepCalls calls={calls.map(({ id, call = null }) => ({ id, call }))} asides={results} />
         </>
       )}
     </StepFrame>

@@ -24,7 +24,7 @@ export function MessageView({ message, header, inStep }: MessageViewProps) {
   const [isEdited, setEdited] = useState(false)
   const label = useLabels().messages[message.id]
   if (readMetadata(message).result) {
-    return <ResultCard message={message} inStep={inStep} />
+    return <ResultCard message={message} />
   }
   if (message.content_type === 'data') return <DataLine message={message} inStep={inStep} />
   return (

@@ -18,37 +18,26 @@ import { answeredCall, ledgerOf } from './ledger.ts'
 import { senderName } from './message-header.tsx'
 import { readContent } from './read-content.ts'
 
-/** Renders the result of a call, whatever type its message has. */
-export function ResultCard({
-  message,
-  inStep = false,
-}: {
-  message: Message
-  /** Whether it is in a step, which shows its images and files itself. */
-  inStep?: boolean
-}) {
+/** Renders the result of a call that stands alone: its call is elsewhere, or unknown. */
+export function ResultCard({ message }: { message: Message }) {
   const messages = useConversation((state) => state.messages)
   const label = useLabels().messages[message.id]
   const ledger = ledgerOf(messages)
-  const { result, attribution, attachments, footer } = readMetadata(message)
+  const { result, attribution } = readMetadata(message)
   // The answer that announces the call may still be streaming.
   const called = useConversation((state) => result && state.calls[result.callId]?.call)
   if (!result) return null
-  const isDenied = result.error?.code === 'approval_denied'
   const entry = ledger.get(result.callId)
   const call = answeredCall(message, ledger) ?? called
   const live = entry?.announced.at(-1) ?? called
   const own = entry?.results.find(({ messageId }) => messageId === message.id)
-  const content = readContent(message)
-  const media = findMedia(content)
   return (
     <article
       id={`m-${message.id}`}
-      aria-label={`Result of ${call?.name ?? 'an unknown call'}`}
+      aria-label={call ? `Result of ${call.name}` : 'Result without a call'}
       className={cn(
-        'scroll-my-4 overflow-hidden rounded-lg border text-xs',
-        !inStep && 'mt-1.5 sm:ml-8',
-        result.error && !isDenied ? 'border-bad-line' : 'border-line',
+        'mt-1.5 scroll-my-4 overflow-hidden rounded-lg border text-xs sm:ml-8',
+        isFailure(message) ? 'border-bad-line' : 'border-line',
       )}
     >
       <header className="flex min-h-8 items-center gap-2 px-2.5 text-ink-3">
@@ -60,7 +49,7 @@ export function ResultCard({
             </>
           ) : (
             <span className="text-warn">
-              Result of an unknown call <code className="font-mono">{result.callId}</code>
+              Result without a call: <code className="font-mono">{result.callId}</code>
             </span>
           )}
           {attribution && ` · ${senderName(message)} ${attribution}`}
@@ -81,26 +70,64 @@ export function ResultCard({
           </span>
         )}
       </header>
-      <div className="space-y-2 px-2.5 pb-2.5">
-        {result.error && (
-          <Notice tone={isDenied ? 'info' : 'bad'} code={isDenied ? undefined : result.error.code}>
-            {result.error.message}
-          </Notice>
-        )}
-        {media.length > 0 && !inStep && <MediaRow media={media} />}
-        {attachments.length > 0 && !inStep && <Attachments attachments={attachments} />}
-        {(!result.error || !sameText(content, result.error.message)) && (
-          <ResultBody
-            content={content}
-            plain={message.content_type === 'text/plain'}
-            media={media}
-          />
-        )}
-        {footer.length > 0 && (
-          <p className="text-2xs text-ink-3 [overflow-wrap:anywhere]">{footer.join(' · ')}</p>
-        )}
-      </div>
+      <ResultContent message={message} />
     </article>
+  )
+}
+
+/** Renders the result of a call inside the call's card. The step shows its images and files. */
+export function CallResult({ message }: { message: Message }) {
+  const label = useLabels().messages[message.id]
+  const { result, attribution } = readMetadata(message)
+  if (!result) return null
+  return (
+    <section
+      id={`m-${message.id}`}
+      aria-label="Result"
+      className="scroll-my-4 border-t border-line pt-1.5"
+    >
+      <p className="flex min-h-5 items-center gap-2 px-2.5 pb-1 text-ink-3">
+        <CornerDownRight className="size-3.5 shrink-0" aria-hidden />
+        <span className="min-w-0 truncate">
+          Result{attribution && ` · ${senderName(message)} ${attribution}`}
+        </span>
+        <LabelMark label={label} origin={`call:${result.callId}`} className="ml-auto justify-end" />
+      </p>
+      <ResultContent message={message} inStep />
+    </section>
+  )
+}
+
+/** Whether the result is an error, and not the answer of a person who refused the call. */
+function isFailure(message: Message): boolean {
+  const error = readMetadata(message).result?.error
+  return error != null && error.code !== 'approval_denied'
+}
+
+function ResultContent({ message, inStep = false }: { message: Message; inStep?: boolean }) {
+  const { result, attachments, footer } = readMetadata(message)
+  const error = result?.error
+  const content = readContent(message)
+  const media = findMedia(content)
+  return (
+    <div className="space-y-2 px-2.5 pb-2.5">
+      {error && (
+        <Notice
+          tone={isFailure(message) ? 'bad' : 'info'}
+          code={isFailure(message) ? error.code : undefined}
+        >
+          {error.message}
+        </Notice>
+      )}
+      {media.length > 0 && !inStep && <MediaRow media={media} />}
+      {attachments.length > 0 && !inStep && <Attachments attachments={attachments} />}
+      {(!error || !sameText(content, error.message)) && (
+        <ResultBody content={content} plain={message.content_type === 'text/plain'} media={media} />
+      )}
+      {footer.length > 0 && (
+        <p className="text-2xs text-ink-3 [overflow-wrap:anywhere]">{footer.join(' · ')}</p>
+      )}
+    </div>
   )
 }
 

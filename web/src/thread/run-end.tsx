@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router'
 import type { FinishReason, RunState } from 'byref/client'
 import { useState } from 'react'
 import { client, forgetConversations } from '../app/client.ts'
-import { useConversationId } from '../app/conversation-context.tsx'
+import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
@@ -29,11 +29,21 @@ const FAILURES: Record<string, string> = {
   storage_full: 'There is no storage space left for the results.',
 }
 
+const OTHER = 'Something went wrong before the answer was complete.'
+
+/** What a failure means if a part of the answer is there. */
+const BROKEN_OFF: Record<string, string> = {
+  model_failed: 'The answer broke off: the model’s provider failed.',
+}
+
 /** Renders why a run ended early, and what to do about it. */
 export function RunEnd({ run }: { run: RunState }) {
   const { error, reason = 'done' } = run
+  const isHalf = useConversation(({ messages }) =>
+    messages.some(({ id, content }) => id === run.steps.at(-1)?.messageId && content !== ''),
+  )
   if (error) {
-    const known = FAILURES[error.code] ?? 'Something went wrong before the answer was complete.'
+    const known = (isHalf && BROKEN_OFF[error.code]) || (FAILURES[error.code] ?? OTHER)
     return (
       <Notice
         tone="bad"
@@ -41,7 +51,7 @@ export function RunEnd({ run }: { run: RunState }) {
         className="mt-3 sm:ml-8"
         actions={<TryAgain run={run} />}
       >
-        {known} Earlier messages and results are kept.
+        {known} What is shown here is saved.
         <span className="mt-0.5 line-clamp-6 text-xs text-ink-2">{error.message}</span>
       </Notice>
     )

@@ -1,7 +1,13 @@
 import { useLocation } from '@tanstack/react-router'
-import { type ConversationState, type Message, openRun, readMetadata } from 'byref/client'
+import {
+  type ConversationState,
+  type Message,
+  openRun,
+  readMetadata,
+  type ToolCall,
+} from 'byref/client'
 import { Ban, Check, ChevronRight, Hand, X } from 'lucide-react'
-import { type ReactNode, useId, useState } from 'react'
+import { Fragment, type ReactNode, useId, useState } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { cn } from '../ui/cn.ts'
 import { formatCount, formatDuration } from '../ui/format.ts'
@@ -13,6 +19,7 @@ import { MessageActions } from './message-actions.tsx'
 import { MessageBody, MessageFooter } from './message-body.tsx'
 import { MessageHeader } from './message-header.tsx'
 import { MessageView } from './message-view.tsx'
+import { callBehind } from './open-answer.ts'
 import { readHash } from './read-hash.ts'
 import { StepMedia } from './step-media.tsx'
 import { stepTitle } from './step-title.ts'
@@ -82,7 +89,10 @@ export function StepFrame(props: StepFrameProps) {
 
 const ICONS: Record<StepStatus, { icon: ReactNode; label: string }> = {
   running: { icon: <Spinner className="size-3.5" />, label: 'running' },
-  waiting: { icon: <Hand className="size-3.5 text-warn" aria-hidden />, label: 'waiting for you' },
+  waiting: {
+    icon: <Hand className="size-3.5 text-warn" aria-hidden />,
+    label: 'needs your approval',
+  },
   failed: { icon: <X className="size-3.5 text-bad" aria-hidden />, label: 'failed' },
   unanswered: { icon: <Ban className="size-3.5 text-warn" aria-hidden />, label: 'not finished' },
   denied: { icon: <Ban className="size-3.5 text-ink-3" aria-hidden />, label: 'denied' },
@@ -128,12 +138,11 @@ export function StepView({ item }: { item: StepItem }) {
           {() => (
             <>
               <MessageBody message={message} />
-              {calls.map((call) => (
-                <CallCard key={call.id} id={call.id} call={call} messageId={message.id} />
-              ))}
-              {asides.map((aside) => (
-                <MessageView key={aside.id} message={aside} header={false} inStep />
-              ))}
+              <StepCalls
+                calls={calls.map((call) => ({ id: call.id, call }))}
+                messageId={message.id}
+                asides={asides}
+              />
               <MessageFooter message={message} />
             </>
           )}
@@ -143,6 +152,36 @@ export function StepView({ item }: { item: StepItem }) {
       <MessageActions message={message} last={asides.at(-1)} />
     </article>
   )
+}
+
+/** Properties of {@link StepCalls}. */
+export interface StepCallsProps {
+  /** A call is null while it is still streaming. */
+  calls: readonly { id: string; call: ToolCall | null }[]
+  /** The message that announces them. */
+  messageId?: string
+  /** Their results and writes, in the order of the log. */
+  asides: readonly Message[]
+}
+
+/** Renders each call with its result in one card, and what it wrote below. */
+export function StepCalls({ calls, messageId, asides }: StepCallsProps) {
+  const behind = Map.groupBy(asides, (aside) => callBehind(aside) ?? '')
+  return calls.map(({ id, call }) => {
+    const own = behind.get(id) ?? []
+    const result = own.find((aside) => readMetadata(aside).result !== null)
+    return (
+      <Fragment key={id}>
+        <CallCard id={id} call={call} messageId={messageId} result={result} />
+        {own.map(
+          (aside) =>
+            aside !== result && (
+              <MessageView key={aside.id} message={aside} header={false} inStep />
+            ),
+        )}
+      </Fragment>
+    )
+  })
 }
 
 interface Standing {

@@ -131,11 +131,13 @@ describe('ThreadItem', () => {
     )
     for (const step of screen.getAllByRole('button', { name: /1 call/ })) fireEvent.click(step)
     expect(screen.queryByText(/another result/)).toBeNull()
-    const links = screen.getAllByRole('link', { name: 'Go to result' })
-    expect(links.map((link) => link.getAttribute('href'))).toEqual(['/#m-r1', '/#m-r2'])
+    const cards = screen.getAllByRole('article', { name: 'Call of tool_1' })
+    const results = cards.map((card) => within(card).getByRole('region', { name: 'Result' }))
+    expect(results.map(({ id }) => id)).toEqual(['m-r1', 'm-r2'])
+    expect(results.map(({ textContent }) => textContent)).toEqual(['Resultfirst', 'Resultsecond'])
   })
 
-  it('links calls and results both ways, and shows a failed one with its code', async () => {
+  it('shows a call with its result in one card, and a failed one with its code', async () => {
     const error = { code: 'tool_failed', message: 'The disk is full.' }
     await show(
       message({ id: 'q', metadata: { tool_calls: [call('1'), call('2')] } }),
@@ -150,19 +152,29 @@ describe('ThreadItem', () => {
         content: { command: 'not a command', ok: true },
       }),
     )
-    const failed = screen.getByRole('article', { name: 'Result of tool_2' })
+    const failed = screen.getByRole('article', { name: 'Call of tool_2' })
+    expect(failed.textContent).toContain('failed')
     expect(failed.textContent).toContain('tool_failed')
     expect(failed.textContent).toContain('The disk is full.')
-    expect(within(failed).getByRole('link', { name: 'Go to call' }).getAttribute('href')).toContain(
-      '#call-2',
-    )
     const first = screen.getByRole('article', { name: 'Call of tool_1' })
-    expect(
-      within(first).getByRole('link', { name: 'Go to result' }).getAttribute('href'),
-    ).toContain('#m-r1')
     expect(first.textContent).toContain('done')
-    expect(screen.getByRole('article', { name: 'Call of tool_2' }).textContent).toContain('failed')
-    expect(screen.getByRole('tree', { name: 'Result' })).toBeTruthy()
+    expect(within(first).getByRole('tree', { name: 'Result' })).toBeTruthy()
+    expect(screen.queryByRole('article', { name: /Result of/ })).toBeNull()
+  })
+
+  it('links a result that stands alone and its call both ways', async () => {
+    await show(
+      message({ id: 'q', metadata: { tool_calls: [call('1')] } }),
+      message({ id: 'between', sender: { participant_id: 'u', participant_role: 'user' } }),
+      result('1', { id: 'r1', content: 'late' }),
+    )
+    fireEvent.click(screen.getByRole('button', { name: /1 call/ }))
+    const card = screen.getByRole('article', { name: 'Call of tool_1' })
+    const there = within(card).getByRole('link', { name: 'Go to result' })
+    expect(there.getAttribute('href')).toContain('#m-r1')
+    const late = screen.getByRole('article', { name: 'Result of tool_1' })
+    const back = within(late).getByRole('link', { name: 'Go to call' })
+    expect(back.getAttribute('href')).toContain('#call-1')
   })
 
   it('says of a result without a call that the call is unknown, and of a second one that it is another', async () => {
@@ -172,7 +184,7 @@ describe('ThreadItem', () => {
       result('1', { content: 'second' }),
       result('tool_result_1', { content: 'lost' }),
     )
-    expect(screen.getByText(/unknown call/).textContent).toContain('tool_result_1')
+    expect(screen.getByText(/Result without a call/).textContent).toContain('tool_result_1')
     expect(screen.getAllByText(/another result for the same call/)).toHaveLength(1)
     expect(screen.getByText('lost')).toBeTruthy()
   })
@@ -335,9 +347,16 @@ describe('ThreadItem', () => {
     })
     expect(screen.getByText('model_unauthorized')).toBeTruthy()
     expect(screen.getByText('The key is wrong.')).toBeTruthy()
-    expect(
-      screen.getByText(/rejected the API key\. Earlier messages and results are kept/),
-    ).toBeTruthy()
+    expect(screen.getByText(/rejected the API key\. What is shown here is saved/)).toBeTruthy()
+  })
+
+  it('says that an answer broke off, if a part of it is there', async () => {
+    await show(runStarted(), stepStarted('half'), message({ id: 'half', content: 'The first' }), {
+      ...{ type: 'RUN_ERROR', threadId: 'c', runId: 'r' },
+      ...{ code: 'model_failed', message: 'The connection was closed.' },
+    })
+    expect(screen.getByText(/The answer broke off/)).toBeTruthy()
+    expect(screen.queryByText(/The model did not answer/)).toBeNull()
   })
 })
 

@@ -31,6 +31,26 @@ describe('timeline', () => {
     ).toEqual(['# a', 'b', '# c', '# d'])
   })
 
+  it('puts the end of a run before a message that waited for it', () => {
+    const queued: ConversationEvent = {
+      type: 'NEW_MESSAGE',
+      deliver: 'next_run',
+      payload: message({ id: 'b', timestamp: at(1) }),
+    }
+    expect(
+      shown(
+        message({ id: 'a', timestamp: at(0) }),
+        runStarted('r1', 'a'),
+        queued,
+        {
+          ...{ type: 'RUN_FINISHED', threadId: 'c', runId: 'r1' },
+          result: { reason: 'cancelled', usage: { inputTokens: null, outputTokens: null } },
+        },
+        runStarted('r2', 'b'),
+      ),
+    ).toEqual(['# a', 'run-end', '# b'])
+  })
+
   it('lets results and data stand between without breaking a sender off', () => {
     expect(
       shown(

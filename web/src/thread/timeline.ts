@@ -37,13 +37,18 @@ export function timeline(
 ): TimelineItem[] {
   const items: TimelineItem[] = []
   const asides = [...endedRuns(state.runs), ...lostCalls(state)].sort((a, b) => a.at - b.at)
+  const runOf = new Map(
+    state.runs.flatMap(({ messageIds }, index) => messageIds.map((id) => [id, index] as const)),
+  )
   // They are shown below the streaming answer.
   const early = new Set(earlyResults(state))
   let speaker: Speaker | null = null
   for (const message of state.messages) {
     if (early.has(message) || isDeleted(message)) continue
     const at = Date.parse(message.timestamp)
-    while (asides[0] && asides[0].at < at) {
+    // A message that waited for the run is older than its end.
+    const run = runOf.get(message.id) ?? -1
+    while (asides[0] && (asides[0].at < at || asides[0].run < run)) {
       items.push(asides.shift()?.item as TimelineItem)
       speaker = null
     }
@@ -109,20 +114,30 @@ function continues(before: Speaker | null, next: Speaker): boolean {
   return before?.id === next.id && next.at - before.at < MINUTE
 }
 
-function endedRuns(runs: readonly RunState[]): { at: number; item: TimelineItem }[] {
+/** Something that belongs between messages. */
+interface Aside {
+  /** When, in milliseconds since 1970. */
+  at: number
+  /** The index of the run that it ends; infinite if it ends none. */
+  run: number
+  item: TimelineItem
+}
+
+function endedRuns(runs: readonly RunState[]): Aside[] {
   return runs
+    .map((run, index) => ({ run, index }))
     .filter(
-      ({ status, reason }) => status === 'failed' || (reason !== undefined && reason !== 'done'),
+      ({ run: { status, reason } }) =>
+        status === 'failed' || (reason !== undefined && reason !== 'done'),
     )
-    .map((run) => ({
+    .map(({ run, index }) => ({
       at: Date.parse(run.finishedAt ?? run.startedAt),
+      run: index,
       item: { type: 'run-end', key: `run-${run.runId}`, run },
     }))
 }
 
-function lostCalls(
-  state: Pick<ConversationState, 'messages' | 'calls'>,
-): { at: number; item: TimelineItem }[] {
+function lostCalls(state: Pick<ConversationState, 'messages' | 'calls'>): Aside[] {
   const written = new Set(state.messages.map(({ id }) => id))
   const lost = Object.values(state.calls).filter(
     ({ status, parentMessageId }) => status === 'unanswered' && !written.has(parentMessageId),
@@ -130,6 +145,7 @@ function lostCalls(
   const groups = Map.groupBy(lost, ({ parentMessageId }) => parentMessageId)
   return [...groups].map(([id, calls]) => ({
     at: Date.parse(calls[0]?.startedAt ?? '') || 0,
+    run: Number.POSITIVE_INFINITY,
     item: { type: 'lost-calls', key: `lost-${id}`, calls },
   }))
 }

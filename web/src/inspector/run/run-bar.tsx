@@ -81,7 +81,7 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
 /** Returns the duration, or the status. */
 function said({ call, open, segments }: Bar): string {
   if (call?.status === 'unanswered') return 'no result'
-  if (open && call?.status === 'waiting') return 'asks you'
+  if (open && call?.status === 'waiting') return 'needs approval'
   if (open && call?.status === 'planned') return 'waits'
   const work = segments.find(({ type }) => type === 'works')
   return work ? formatDuration(work.end - work.start) : 'not run'

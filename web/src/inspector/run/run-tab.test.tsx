@@ -35,7 +35,7 @@ describe('RunTab', () => {
       </>,
       { state: stateOf(...asked({ sum: 3 })) },
     )
-    expect(screen.getByText('waiting for you')).toBeTruthy()
+    expect(screen.getByText('needs your approval')).toBeTruthy()
     expect(screen.getByRole('button', { name: /^Approve/ })).toBeTruthy()
     fireEvent.click(screen.getByRole('button', { name: 'Stop' }))
     expect((await screen.findByRole('alert')).textContent).toContain('The server is gone.')
@@ -43,7 +43,7 @@ describe('RunTab', () => {
 
   it('shows a reader neither', async () => {
     await renderInApp(<RunTab />, { state: stateOf(...asked({ sum: 3 })), role: 'reader' })
-    expect(screen.getByText('waiting for you')).toBeTruthy()
+    expect(screen.getByText('needs your approval')).toBeTruthy()
     expect(screen.queryAllByRole('button')).toEqual([])
   })
 })

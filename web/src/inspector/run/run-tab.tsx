@@ -13,10 +13,10 @@ import { formatCount, formatDuration, formatTime } from '../../ui/format.ts'
 import { More } from '../../ui/more.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { tellError } from '../../ui/toasts.tsx'
+import { useNow } from '../../ui/use-now.ts'
 import { RunAxis } from './run-axis.tsx'
 import { RunBar } from './run-bar.tsx'
 import { runBars, timesOf } from './run-timeline.ts'
-import { useNow } from './use-now.ts'
 
 /** Number of runs that are drawn at a time. */
 const PAGE = 20
@@ -132,7 +132,7 @@ function factsOf(
 
 function Status({ run, waits }: { run: RunState; waits: boolean }) {
   const ended = run.status === 'finished' && run.reason !== 'done' && run.reason
-  const text = ended ? ended.replaceAll('_', ' ') : waits ? 'waiting for you' : run.status
+  const text = ended ? ended.replaceAll('_', ' ') : waits ? 'needs your approval' : run.status
   return (
     <span
       className={cn(
