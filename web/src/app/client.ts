@@ -13,6 +13,7 @@ import {
 } from 'byref/client'
 import { isRecord } from '../ui/is-record.ts'
 import { client } from './api.ts'
+import { branchesQuery, newestVersions } from './branches.ts'
 
 export { client, isOffline } from './api.ts'
 
@@ -57,7 +58,7 @@ export function conversationsQuery(search = '') {
       client.conversations({ limit: PAGE, cursor, ...(search ? { search } : {}) }),
     initialPageParam: undefined as string | undefined,
     getNextPageParam: ({ next }) => next ?? undefined,
-    select: ({ pages }) => pages.flatMap(({ conversations }) => conversations),
+    select: ({ pages }) => newestVersions(pages.flatMap(({ conversations }) => conversations)),
   })
 }
 
@@ -95,6 +96,11 @@ function takeChange(change: ConversationChange): void {
     conversationsQuery().queryKey,
     (known) => known && { ...known, pages: withChange(known.pages, id, now) },
   )
+  if (now?.branch) {
+    const { queryKey } = branchesQuery(now.branch.root)
+    const known = queries.getQueryData(queryKey)
+    if (known && !known.some((one) => one.id === id)) void queries.invalidateQueries({ queryKey })
+  }
   // Only the server can search. It is not asked during a run, which changes the conversation many times.
   if (now?.status === 'running') return
   void queries.invalidateQueries({

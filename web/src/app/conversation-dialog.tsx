@@ -1,9 +1,11 @@
+import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import type { ConversationSummary } from 'byref/client'
 import { lazy, Suspense } from 'react'
 import { Confirm } from '../ui/confirm.tsx'
 import { formatCount } from '../ui/format.ts'
-import { client, forgetConversations } from './client.ts'
+import { branchesQuery, rootOf } from './branches.ts'
+import { client, conversationQuery, forgetConversations } from './client.ts'
 import { RenameDialog } from './rename-dialog.tsx'
 
 const SavePageDialog = lazy(async () => ({
@@ -31,18 +33,27 @@ export function ConversationDialog({ question, conversation, onClose }: Conversa
   )
 }
 
+/** Returns the ids of the conversation and its other versions. */
+function useVersionIds(id: string): string[] {
+  const { data: summary } = useQuery(conversationQuery(id))
+  const root = summary ? rootOf(summary) : ''
+  const { data: family = [] } = useQuery({ ...branchesQuery(root), enabled: root !== '' })
+  return [...new Set([id, ...family.map((one) => one.id)])]
+}
+
 function Delete({
   conversation: { id, title, messages },
   onClose,
 }: Omit<ConversationDialogProps, 'question'>) {
   const navigate = useNavigate()
+  const versions = useVersionIds(id)
   const isCurrent = useParams({
     strict: false,
-    select: ({ conversationId }) => conversationId === id,
+    select: ({ conversationId = '' }) => versions.includes(conversationId),
   })
 
   async function remove(): Promise<void> {
-    await client.deleteConversation(id)
+    for (const version of versions) await client.deleteConversation(version)
     if (isCurrent) await navigate({ to: '/' })
     forgetConversations()
   }
@@ -51,7 +62,8 @@ function Delete({
     <Confirm title="Delete this conversation?" action="Delete" onConfirm={remove} onClose={onClose}>
       “{title || 'Untitled'}” with its{' '}
       {messages === 1 ? 'one message' : `${formatCount(messages)} messages`} and their debug data is
-      deleted for everybody. This cannot be undone: export it first to keep a copy.
+      deleted for everybody{versions.length > 1 && `, in all ${versions.length} versions`}. This
+      cannot be undone: export it first to keep a copy.
     </Confirm>
   )
 }

@@ -1,9 +1,12 @@
+import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ConversationSummary, RunStatus } from 'byref/client'
 import { CircleAlert, Hand, LoaderCircle, type LucideIcon } from 'lucide-react'
 import { useState } from 'react'
 import { cn } from '../ui/cn.ts'
 import { formatAgo, formatCount, formatFullTime } from '../ui/format.ts'
+import { rootOf } from './branches.ts'
+import { conversationQuery } from './client.ts'
 import { renameConversation } from './conversation-actions.ts'
 import { ConversationMenu } from './conversation-menu.tsx'
 import { closeDrawer } from './panels.ts'
@@ -12,10 +15,10 @@ import { closeDrawer } from './panels.ts'
 export function ConversationLine({ conversation }: { conversation: ConversationSummary }) {
   const { id, title, updatedAt, status, messages } = conversation
   const [isRenamed, setRenamed] = useState(false)
-  const current = useParams({
-    strict: false,
-    select: ({ conversationId }) => conversationId === id,
-  })
+  const shown = useParams({ strict: false, select: ({ conversationId = '' }) => conversationId })
+  // Another version of it may be shown.
+  const { data: other } = useQuery({ ...conversationQuery(shown), enabled: shown !== '' })
+  const current = id === shown || (other ? rootOf(other) === rootOf(conversation) : false)
   if (isRenamed) return <Rename conversation={conversation} onDone={() => setRenamed(false)} />
   return (
     <div

@@ -1,16 +1,19 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { AssetCreated } from 'byref/client'
 import { Link2Off } from 'lucide-react'
 import { HoverCard } from 'radix-ui'
 import { type ReactNode, use, useState } from 'react'
 import { assetQuery } from '../app/client.ts'
-import { useConversationId } from '../app/conversation-context.tsx'
+import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { ViewLink } from '../app/view.tsx'
 import { cn } from '../ui/cn.ts'
+import { formatBytes } from '../ui/format.ts'
 import { AssetCard } from './asset-card.tsx'
 import { AssetIcon } from './asset-icon.tsx'
 import { InsideLink } from './inside-link.ts'
 import { parse } from './kinds.ts'
+import { tableShape } from './table-shape.ts'
 
 /** Properties of {@link AssetChip}. */
 export interface AssetChipProps {
@@ -32,12 +35,16 @@ export function AssetChip({ reference, literal = false, name, detail, className 
   const parsed = parse(reference)
   const [hovered, setHovered] = useState(false)
   const wanted = parsed !== null && (!literal || hovered)
+  const known = useConversation(({ assets }) => byId(assets).get(parsed?.id ?? ''))
   const { data } = useQuery({ ...assetQuery(parsed?.id ?? ''), enabled: wanted })
   if (!parsed) return <BrokenChip reference={reference} reason="This is not a valid reference." />
   if (data === null && !literal) {
     return <BrokenChip reference={reference} reason="This asset does not exist." />
   }
   const { id, fieldPath = [] } = parsed
+  const facts =
+    detail ??
+    (fieldPath.length === 0 ? sizeOf(data?.asset ?? known, data?.meta ?? known?.meta) : null)
   const field = fieldPath.filter((key, index) => index > 0 || key !== 'content').join(' › ')
   const text = literal
     ? shorten(reference)
@@ -50,7 +57,7 @@ export function AssetChip({ reference, literal = false, name, detail, className 
             <AssetIcon asset={data?.asset} meta={data?.meta} className="size-3.5 shrink-0" />
           )}
           <span className="truncate">{text}</span>
-          {detail && <span className="shrink-0 font-normal">{detail}</span>}
+          {facts && <span className="shrink-0 font-normal opacity-80">{facts}</span>}
         </AssetLink>
       </HoverCard.Trigger>
       <HoverCard.Portal>
@@ -105,6 +112,24 @@ export function AssetLink({
   if (use(InsideLink)) return <span {...rest} />
   if (inConversation) return <ViewLink view={{ tab: 'assets', asset: id }} {...rest} />
   return <Link to="/assets/$assetId" params={{ assetId: id }} {...rest} />
+}
+
+/** Returns the rows and columns of a table, or the size in bytes. */
+function sizeOf(
+  asset: { size?: number } | undefined,
+  meta: Record<string, unknown> = {},
+): string | null {
+  const size = asset?.size
+  return tableShape(meta) ?? (size === undefined ? null : formatBytes(size))
+}
+
+const indexes = new WeakMap<readonly AssetCreated[], ReadonlyMap<string, AssetCreated>>()
+
+/** Returns the assets of the conversation by id. */
+function byId(assets: readonly AssetCreated[]): ReadonlyMap<string, AssetCreated> {
+  const index = indexes.get(assets) ?? new Map(assets.map((asset) => [asset.assetId, asset]))
+  indexes.set(assets, index)
+  return index
 }
 
 function shorten(reference: string): string {

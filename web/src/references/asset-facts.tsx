@@ -10,6 +10,7 @@ export interface AssetFactsProps {
 /** Renders type and size in a line; for a table also rows and columns. */
 export function AssetFacts({ asset: { mime, size }, meta = {} }: AssetFactsProps) {
   const sizeText = size === null || size === undefined ? null : formatBytes(size)
-  const facts = [tableShape(meta), mime, sizeText].filter(Boolean)
+  const shape = tableShape(meta)
+  const facts = [shape ? `Table · ${shape}` : mime, sizeText].filter(Boolean)
   return <p className="truncate text-xs text-ink-3 tabular-nums">{facts.join(' · ')}</p>
 }

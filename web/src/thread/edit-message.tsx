@@ -7,7 +7,7 @@ import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
 
-/** Edits a person's message and continues from there in a new conversation. */
+/** Edits a person's message and continues from there in another version of the conversation. */
 export function EditMessage({ message, onClose }: { message: Message; onClose: () => void }) {
   const conversation = useConversationId()
   const navigate = useNavigate()
@@ -72,7 +72,9 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
         <Button look="outline" onClick={onClose}>
           Cancel
         </Button>
-        <span className="text-xs text-ink-3">In a new conversation; this one stays as it is.</span>
+        <span className="text-xs text-ink-3">
+          The present version stays. Switch between them with the arrows.
+        </span>
       </div>
     </form>
   )

@@ -57,16 +57,16 @@ describe('MessageActions', () => {
     expect(namesIn(await menuOf('q'))).toEqual([
       'Copy text',
       'Copy link',
-      'Try againIn a new conversation',
-      'Edit and continue from hereIn a new conversation',
-      'Fork from here',
+      'Try again',
+      'Edit and continue from here',
+      'Fork from hereA new conversation',
       'Delete…',
     ])
     view.unmount()
     await show([question, reply])
     const items = namesIn(await menuOf('a'))
     expect(items).toContain('Debug data')
-    expect(items).not.toContain('Edit and continue from hereIn a new conversation')
+    expect(items).not.toContain('Edit and continue from here')
   })
 
   it('says again what led to an answer, in a conversation of its own', async () => {

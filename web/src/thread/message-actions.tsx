@@ -128,20 +128,16 @@ function Items({
         <>
           <MenuRule />
           {asked && (
-            <MenuItem
-              icon={RotateCcw}
-              hint="In a new conversation"
-              onSelect={() => void goTo(again(asked))}
-            >
+            <MenuItem icon={RotateCcw} onSelect={() => void goTo(again(asked))}>
               Try again
             </MenuItem>
           )}
           {onEdit && isText && isSaidByPerson(message) && (
-            <MenuItem icon={Pencil} hint="In a new conversation" onSelect={onEdit}>
+            <MenuItem icon={Pencil} onSelect={onEdit}>
               Edit and continue from here
             </MenuItem>
           )}
-          <MenuItem icon={GitFork} onSelect={() => void goTo(fork())}>
+          <MenuItem icon={GitFork} hint="A new conversation" onSelect={() => void goTo(fork())}>
             Fork from here
           </MenuItem>
         </>

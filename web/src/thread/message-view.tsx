@@ -10,6 +10,8 @@ import { MessageActions } from './message-actions.tsx'
 import { MessageBody, MessageFooter } from './message-body.tsx'
 import { MessageHeader } from './message-header.tsx'
 import { ResultCard } from './result-card.tsx'
+import { SavedLine } from './saved-line.tsx'
+import { VersionSwitch } from './versions.tsx'
 
 /** Properties of {@link MessageView}. */
 export interface MessageViewProps {
@@ -42,6 +44,8 @@ export function MessageView({ message, header, inStep }: MessageViewProps) {
         )}
         {!header && <LabelMark label={label} origin={`message:${message.id}`} />}
         <MessageFooter message={message} />
+        <SavedLine messageId={message.id} />
+        <VersionSwitch messageId={message.id} />
       </div>
       <MessageActions message={message} onEdit={() => setEdited(true)} />
     </article>

@@ -70,7 +70,7 @@ export function RunEnd({ run }: { run: RunState }) {
   )
 }
 
-/** Sends the run's message again in a new conversation. */
+/** Sends the run's message again in another version of the conversation. */
 function TryAgain({ run }: { run: RunState }) {
   const conversation = useConversationId()
   const navigate = useNavigate()
@@ -96,7 +96,7 @@ function TryAgain({ run }: { run: RunState }) {
     <Button
       look="outline"
       disabled={busy}
-      title="Sends the message again in a new conversation"
+      title="Sends the message again. This version of the conversation stays."
       onClick={() => void again(conversation, said)}
     >
       Try again

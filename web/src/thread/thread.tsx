@@ -16,6 +16,7 @@ import { UnreadFiles } from './unread-files.tsx'
 import { useKeptPlace } from './use-kept-place.ts'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
 import { useWindow } from './use-window.ts'
+import { VersionsProvider } from './versions.tsx'
 import { ThreadSkeleton, Welcome } from './welcome.tsx'
 import { WindowEdge } from './window-edge.tsx'
 
@@ -71,9 +72,11 @@ export function Thread() {
               }}
             />
           )}
-          {items.slice(start, end).map((item) => (
-            <ThreadItem key={item.key} item={item} />
-          ))}
+          <VersionsProvider>
+            {items.slice(start, end).map((item) => (
+              <ThreadItem key={item.key} item={item} />
+            ))}
+          </VersionsProvider>
           {isWhole ? (
             <>
               <UnreadFiles />

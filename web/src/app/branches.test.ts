@@ -1,0 +1,56 @@
+import { describe, expect, it } from 'vitest'
+import { message } from '../testing/messages.ts'
+import { type Version, versionsIn } from './branches.ts'
+
+const sent = (id: string) =>
+  message({ id, sender: { participant_id: 'u', participant_role: 'user' } })
+const version = (id: string, from?: string, at: string | null = null): Version => ({
+  id,
+  createdAt: `2026-01-01T12:00:0${id.length}.000Z`,
+  branch: from === undefined ? null : { root: 'a', from, at },
+})
+
+describe('versionsIn', () => {
+  it('has the versions of a message by the conversation that is shown', () => {
+    const family = [version('a'), version('bb', 'a', 'm2'), version('ccc', 'a', 'm2')]
+    const inRoot = [sent('m1'), message({ id: 'm2' }), sent('m3'), message({ id: 'm4' })]
+    const ids = ['a', 'bb', 'ccc']
+    expect([...versionsIn('a', family, inRoot)]).toEqual([['m3', { ids, index: 0, at: 'm2' }]])
+    const inBranch = [sent('m1'), message({ id: 'm2' }), sent('other')]
+    expect([...versionsIn('ccc', family, inBranch)]).toEqual([
+      ['other', { ids, index: 2, at: 'm2' }],
+    ])
+  })
+
+  it('has those of the first message, and of a branch of a branch', () => {
+    const family = [version('a'), version('bb', 'a', null), version('ccc', 'bb', 'x2')]
+    const inBranch = [sent('x1'), message({ id: 'x2' }), sent('y1')]
+    expect([...versionsIn('ccc', family, inBranch)].toSorted()).toEqual([
+      ['x1', { ids: ['a', 'bb'], index: 1, at: null }],
+      ['y1', { ids: ['bb', 'ccc'], index: 1, at: 'x2' }],
+    ])
+  })
+
+  it('stays on the shared part where a version begins after it', () => {
+    const family = [version('a'), version('bb', 'a', 'm4'), version('ccc', 'a', 'm2')]
+    const inBranch = [
+      sent('m1'),
+      message({ id: 'm2' }),
+      sent('m3'),
+      message({ id: 'm4' }),
+      sent('z'),
+    ]
+    expect([...versionsIn('bb', family, inBranch)].toSorted()).toEqual([
+      ['m3', { ids: ['a', 'ccc'], index: 0, at: 'm2' }],
+      ['z', { ids: ['a', 'bb'], index: 1, at: 'm4' }],
+    ])
+  })
+
+  it('leaves out a conversation that was deleted, and survives a circle', () => {
+    const messages = [sent('m1'), message({ id: 'm2' }), sent('m3')]
+    const orphans = [version('bb', 'a', 'm2'), version('ccc', 'a', 'm2')]
+    expect(versionsIn('bb', orphans, messages).get('m3')?.ids).toEqual(['bb', 'ccc'])
+    const circle = [version('a', 'bb', 'm2'), version('bb', 'a', 'm2')]
+    expect(versionsIn('a', circle, messages).get('m3')).toBeDefined()
+  })
+})

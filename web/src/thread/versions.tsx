@@ -1,0 +1,76 @@
+import { useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { ChevronLeft, ChevronRight } from 'lucide-react'
+import { createContext, type ReactNode, use, useMemo } from 'react'
+import { branchesQuery, rootOf, type Versions, versionsIn } from '../app/branches.ts'
+import { conversationQuery } from '../app/client.ts'
+import { useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { buttonClass } from '../ui/button.tsx'
+
+const NONE: ReadonlyMap<string, Versions> = new Map()
+const Context = createContext(NONE)
+
+/** Provides the versions of the conversation: the branches that "try again" and edits made. */
+export function VersionsProvider({ children }: { children: ReactNode }) {
+  const id = useConversationId()
+  const { data: summary } = useQuery({ ...conversationQuery(id ?? ''), enabled: id !== null })
+  const root = summary ? rootOf(summary) : ''
+  const { data: family } = useQuery({ ...branchesQuery(root), enabled: root !== '' })
+  const messages = useConversation((state) => state.messages)
+  const versions = useMemo(
+    () => (id !== null && family && family.length > 1 ? versionsIn(id, family, messages) : NONE),
+    [id, family, messages],
+  )
+  return <Context value={versions}>{children}</Context>
+}
+
+/** Switches between the versions that begin with a message. Renders nothing if there is only one. */
+export function VersionSwitch({ messageId }: { messageId: string }) {
+  const versions = use(Context).get(messageId)
+  if (!versions || versions.ids.length < 2) return null
+  const { ids, index, at } = versions
+  return (
+    <nav aria-label="Versions of this message" className="flex items-center text-xs text-ink-3">
+      <Step to={ids[index - 1]} at={at} label="Previous version">
+        <ChevronLeft aria-hidden />
+      </Step>
+      <span className="tabular-nums">
+        {index + 1} / {ids.length}
+      </span>
+      <Step to={ids[index + 1]} at={at} label="Next version">
+        <ChevronRight aria-hidden />
+      </Step>
+    </nav>
+  )
+}
+
+interface StepProps {
+  /** The conversation with that version. Absent at the end of the list. */
+  to: string | undefined
+  at: string | null
+  label: string
+  children: ReactNode
+}
+
+function Step({ to, at, label, children }: StepProps) {
+  const look = `${buttonClass('ghost', true)} size-6 [&_svg]:size-3.5`
+  if (to === undefined) {
+    return (
+      <span aria-hidden className={`${look} pointer-events-none opacity-40`}>
+        {children}
+      </span>
+    )
+  }
+  return (
+    <Link
+      to="/c/$conversationId"
+      params={{ conversationId: to }}
+      hash={at === null ? undefined : `m-${at}`}
+      aria-label={label}
+      title={label}
+      className={look}
+    >
+      {children}
+    </Link>
+  )
+}
