@@ -18,7 +18,7 @@ export default defineConfig({
     // Many wait for a disk, a process or a browser: one for each core would leave cores idle.
     maxWorkers: availableParallelism() + 1,
     projects: [
-      'web/vitest.config.ts',
+      'packages/react/vitest.config.ts',
       {
         ...source,
         test: {
@@ -26,7 +26,7 @@ export default defineConfig({
           include: [
             'src/**/*.test.ts',
             '{demo,eval}/**/*.test.ts',
-            'packages/*/src/**/*.test.ts',
+            'packages/create-byref/src/**/*.test.ts',
             'test/rules/**/*.test.ts',
           ],
           exclude: ['**/*.{postgres,isolated}.test.ts'],

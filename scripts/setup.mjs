@@ -57,7 +57,14 @@ function install(stamp, wanted) {
 /** Builds the workbench into dist/web, unless it was built from the same files. */
 export function ensureWebBuilt() {
   const stamp = join(root, 'dist', 'web.stamp')
-  const sources = ['web', 'src/client', 'src/core', 'src/wire', 'package-lock.json']
+  const sources = [
+    'web',
+    'packages/react',
+    'src/client',
+    'src/core',
+    'src/wire',
+    'package-lock.json',
+  ]
   const wanted = digest(sources.flatMap((path) => filesIn(join(root, path))))
   const built = () => existsSync(join(root, 'dist/web/index.html')) && read(stamp) === wanted
   if (!built()) alone('build', () => built() || buildWeb(stamp, wanted))

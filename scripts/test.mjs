@@ -18,6 +18,7 @@ const failed = []
 await Promise.all([
   check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '.']),
   check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
+  check('types of @byref/react', ['node_modules/typescript/bin/tsc', '-p', 'packages/react']),
   check('types of the workbench', ['node_modules/typescript/bin/tsc', '-p', 'web']),
   check('types of create-byref', [
     'node_modules/typescript/bin/tsc',

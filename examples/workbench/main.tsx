@@ -1,4 +1,4 @@
-import { Workbench } from '@byref/web'
+import { Workbench } from '@byref/react'
 import { createRoot } from 'react-dom/client'
 import { renderers } from './renderers.tsx'
 

@@ -1,4 +1,4 @@
-import { MessageContent, type Renderers } from '@byref/web'
+import { MessageContent, type Renderers } from '@byref/react'
 
 /** Alerts in a box of their own, places as links to a map, and colours as what they are. */
 export const renderers: Renderers = {

@@ -155,7 +155,7 @@ describe('who may import whom', () => {
   })
 
   it('the workbench uses the client and core only', () => {
-    const wrong = importsOf('web/src/**/*.{ts,tsx}').filter(({ specifier }) =>
+    const wrong = importsOf('{web,packages/react}/src/**/*.{ts,tsx}').filter(({ specifier }) =>
       /src\/(?!client|core)\w+|^node:|^byref\/(?!client)/.test(specifier),
     )
     expect(wrong).toEqual([])

@@ -1,6 +1,6 @@
+import { Workbench } from '@byref/react'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { Workbench } from './workbench.tsx'
 
 const element = document.getElementById('root')
 if (!element) throw new Error('index.html has no #root')

@@ -1,7 +1,6 @@
+import { bytesOf, DATA_ID, type SavedPage } from '@byref/react/saved-page'
 import { createClient, parseAssetRef } from 'byref/client'
-import { bytesOf } from './base64.ts'
 import { offlineFetch } from './offline-fetch.ts'
-import { DATA_ID, type SavedPage } from './page.ts'
 
 /** The data that are saved with this page. */
 export const page = JSON.parse(document.getElementById(DATA_ID)?.textContent ?? '') as SavedPage

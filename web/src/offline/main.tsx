@@ -1,8 +1,7 @@
+import { router, Workbench } from '@byref/react'
 import { createMemoryHistory } from '@tanstack/react-router'
 import { StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
-import { router } from '../app/router.tsx'
-import { Workbench } from '../workbench.tsx'
 import { page } from './api.ts'
 
 const element = document.getElementById('root')

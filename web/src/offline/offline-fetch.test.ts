@@ -1,7 +1,7 @@
+import type { SavedPage } from '@byref/react/saved-page'
 import { createClient } from 'byref/client'
 import { describe, expect, it } from 'vitest'
 import { offlineFetch } from './offline-fetch.ts'
-import type { SavedPage } from './page.ts'
 
 const record = (position: number) => ({
   ...{ v: 1, position, timestamp: '2026-01-01T12:00:00.000Z' },

@@ -1,6 +1,5 @@
+import { bytesOf, type SavedAsset, type SavedPage } from '@byref/react/saved-page'
 import type { LogRecord } from 'byref/client'
-import { bytesOf } from './base64.ts'
-import type { SavedAsset, SavedPage } from './page.ts'
 
 const NO_SERVER = 'This is a saved page: it has no server to ask.'
 

@@ -1,5 +1,5 @@
 import { client } from '../app/client.ts'
-import { bytesOf } from '../offline/base64.ts'
+import { bytesOf } from '../save-page/base64.ts'
 
 /** A sample in the list of samples. */
 export interface SampleInfo {

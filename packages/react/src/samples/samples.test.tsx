@@ -8,7 +8,8 @@ import { foldLines } from '../testing/fold-lines.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { Samples } from './samples.tsx'
 
-const read = (path: string) => readFile(join(import.meta.dirname, '../../public', path), 'utf8')
+const read = (path: string) =>
+  readFile(join(import.meta.dirname, '../../../../web/public', path), 'utf8')
 
 beforeEach(() => {
   vi.stubGlobal('fetch', async (path: string) => new Response(await read(path)))

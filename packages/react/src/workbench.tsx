@@ -7,6 +7,7 @@ import { type Renderers, RenderersContext } from './renderers/renderers-context.
 import { TooltipProvider } from './ui/tooltip.tsx'
 
 export { client } from './app/client.ts'
+export { router } from './app/router.tsx'
 export { MessageContent } from './renderers/message-content.tsx'
 export type { AssetRenderer, MessageRenderer, Renderers } from './renderers/renderers-context.ts'
 

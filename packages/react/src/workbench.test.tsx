@@ -2,7 +2,7 @@
 import { render, screen } from '@testing-library/react'
 import type { AssetDetails } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { renderers } from '../../examples/workbench/renderers.tsx'
+import { renderers } from '../../../examples/workbench/renderers.tsx'
 import { queries } from './app/client.ts'
 import { AssetPreview } from './preview/asset-preview.tsx'
 import { findRenderer, RenderersContext } from './renderers/renderers-context.ts'

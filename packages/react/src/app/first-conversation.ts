@@ -5,7 +5,7 @@ import { client } from './client.ts'
 declare global {
   /**
    * The first page of the conversation in the address. It is requested before the app has loaded
-   * (public/assets/first.js).
+   * (web/public/assets/first.js).
    */
   var byrefFirstPage: Promise<EventsPage | null> | undefined
 }

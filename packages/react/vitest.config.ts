@@ -1,0 +1,28 @@
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vitest/config'
+
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
+
+// What needs a page says so: `// @vitest-environment jsdom`.
+export default defineConfig({
+  root: here('.'),
+  plugins: [react()],
+  resolve: { alias: { 'byref/client': here('../../src/client/index.ts') } },
+  test: {
+    name: 'react',
+    include: ['src/**/*.test.{ts,tsx}', '../../web/src/**/*.test.ts'],
+    // A page costs more than its tests: files share one, and leave it as they found it.
+    pool: 'threads',
+    isolate: false,
+    maxWorkers: availableParallelism() + 1,
+    unstubGlobals: true,
+    restoreMocks: true,
+    setupFiles: ['src/testing/setup.ts'],
+    // As long as those of ../../vitest.config.ts.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    expect: { poll: { timeout: 30_000 } },
+  },
+})
