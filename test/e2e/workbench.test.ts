@@ -261,19 +261,53 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
     await thread(page).getByText('You said: pay').waitFor()
   })
 
-  it('goes on from an edited message in a conversation of its own', async () => {
+  it('takes queued messages back into the box when a run is stopped', async () => {
     const page = await open('/')
+    await say(page, 'work')
+    await thread(page).getByText('running', { exact: true }).first().waitFor()
+    await say(page, 'wait for me')
+    await thread(page).getByText('Sent when this run ends').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await thread(page).getByText('Stopped.').waitFor()
+    await expect.poll(() => box(page).inputValue()).toBe('wait for me')
+    expect(await thread(page).getByText('Sent when this run ends').count()).toBe(0)
+    expect(await thread(page).getByText('You said: wait for me').count()).toBe(0)
+    expect(
+      await thread(page)
+        .getByText(/Stopped/)
+        .count(),
+    ).toBe(1)
+    server.release()
+  })
+
+  it('keeps the versions of an edited message, and switches between them', async () => {
+    const page = await open('/')
+    await say(page, 'good morning')
+    await thread(page).getByText('You said: good morning').waitFor()
     await say(page, 'tea')
     await thread(page).getByText('You said: tea').waitFor()
-    const before = page.url()
-    await choose(page, page.getByRole('article').first(), /Edit/)
+    const list = page.getByRole('navigation', { name: 'Conversations' })
+    const lines = list.getByRole('link', { name: /^good morning/ })
+    await lines.waitFor()
+    const said = page.getByText('tea', { exact: true })
+    const edit = page.getByRole('article').filter({ has: said })
+    await choose(page, edit, /Edit/)
     await page.getByRole('textbox', { name: 'Message text' }).fill('coffee')
     await page.keyboard.press('Enter')
     await thread(page).getByText('You said: coffee').waitFor()
-    expect(page.url()).not.toBe(before)
+    expect(await thread(page).getByText('You said: good morning').count()).toBe(1)
     expect(await thread(page).getByText('tea').count()).toBe(0)
-    await page.goBack()
+    const versions = page.getByRole('navigation', { name: 'Versions of this message' })
+    await versions.getByText('2 / 2').waitFor()
+    expect(await lines.count()).toBe(1)
+    await versions.getByRole('link', { name: 'Previous version' }).click()
     await thread(page).getByText('You said: tea').waitFor()
+    await versions.getByText('1 / 2').waitFor()
+    expect(await thread(page).getByText('coffee').count()).toBe(0)
+    expect(await lines.count()).toBe(1)
+    expect(await lines.getAttribute('aria-current')).toBe('page')
+    await versions.getByRole('link', { name: 'Next version' }).click()
+    await thread(page).getByText('You said: coffee').waitFor()
   })
 
   it('attaches several files by button and by paste, and lets one go', async () => {
@@ -293,7 +327,10 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
     await say(page, 'these')
     const attached = thread(page).getByRole('list', { name: 'Attachments' }).first()
     await attached.waitFor()
-    expect(await attached.getByRole('listitem').allTextContents()).toEqual(['one.txt', 'three.txt'])
+    expect(await attached.getByRole('listitem').allTextContents()).toEqual([
+      'one.txt7 B',
+      'three.txt1 B',
+    ])
   })
 
   it('asks for a token, and shows a reader what there is to read', async () => {

@@ -51,6 +51,7 @@ const field = (name: RegExp) =>
 describe('SchemaForm', () => {
   it('is made of the schema of an input message, and what is entered is said as input', async () => {
     await show([asks])
+    await screen.findByRole('form')
     expect(field(/Where/)).toHaveProperty('required', true)
     expect(screen.getByText('A city.')).toBeTruthy()
     expect(field(/Days \(optional\)/)).toHaveProperty('value', '3')
@@ -75,6 +76,7 @@ describe('SchemaForm', () => {
     const error = { code: 'schema_violation', message: 'days must be >= 1' }
     answer = () => Response.json({ error }, { status: 422 })
     await show([asks])
+    await screen.findByRole('form')
     fireEvent.change(field(/Where/), { target: { value: 'Oslo' } })
     fireEvent.submit(screen.getByRole('form'))
     expect((await screen.findByRole('alert')).textContent).toContain('days must be >= 1')

@@ -18,9 +18,13 @@ beforeEach(() => {
   })
 })
 
-function show(...parts: Parameters<typeof stateOf>) {
+async function show(...parts: Parameters<typeof stateOf>) {
   const state = stateOf(...parts)
-  return renderInApp(<CallCard id="c1" call={state.calls.c1?.call ?? null} />, { state })
+  const { c1 } = state.calls
+  const view = await renderInApp(<CallCard id="c1" call={c1?.call ?? null} />, { state })
+  if (c1?.status === 'waiting') await screen.findByRole('form')
+  if (c1?.approval?.answer) await screen.findByText(/^(Approved|Denied)/)
+  return view
 }
 
 function form(): HTMLElement {

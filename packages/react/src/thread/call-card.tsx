@@ -1,18 +1,19 @@
 import type { CallState, Message, ToolCall } from 'byref/client'
 import { ArrowDown, Ban, Check, Hand, Hourglass, Wrench, X } from 'lucide-react'
-import type { ReactNode } from 'react'
+import { lazy, type ReactNode, Suspense } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { cn } from '../ui/cn.ts'
 import { formatCount, formatDuration } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
-import { Approval } from './approval.tsx'
 import { CallArguments } from './call-arguments.tsx'
 import { type CallStatus, callStatus, timeTaken } from './call-status.ts'
-import { Decision } from './decision.tsx'
 import { JumpLink } from './jump-link.tsx'
 import { ledgerOf, roundOf } from './ledger.ts'
 import { mappedItems } from './mapped-items.ts'
 import { CallResult } from './result-card.tsx'
+
+const Decision = lazy(async () => ({ default: (await import('./decision.tsx')).Decision }))
+const Approval = lazy(async () => ({ default: (await import('./approval.tsx')).Approval }))
 
 /** Properties of {@link CallCard}. */
 export interface CallCardProps {
@@ -57,11 +58,17 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
         </span>
       </header>
       {status === 'waiting' && live?.approval ? (
-        <Approval callId={id} name={name} approval={live.approval} />
+        <Suspense>
+          <Approval callId={id} name={name} approval={live.approval} />
+        </Suspense>
       ) : (
         <Arguments call={call} text={live?.argumentsText ?? ''} />
       )}
-      {newest && live?.approval && <Decision approval={live.approval} />}
+      {newest && live?.approval?.answer && (
+        <Suspense>
+          <Decision approval={live.approval} />
+        </Suspense>
+      )}
       {status === 'running' && live && <Items call={live} />}
       {status === 'running' && live?.progress && <Progress {...live.progress} />}
       {own && <CallResult message={own} />}

@@ -52,7 +52,7 @@ describe('InProgress', () => {
     expect(shown()).toEqual(['Call of tool_1', 'Call of tool_2'])
     const [first] = screen.getAllByRole('article')
     expect(
-      within(first as HTMLElement).getByRole('region', { name: 'Result' }).textContent,
+      within(first as HTMLElement).getByRole('group', { name: 'Result' }).textContent,
     ).toContain('seen')
     expect(screen.getByText('waiting for other calls')).toBeTruthy()
     expect(screen.queryByText('Thinking…')).toBeNull()
@@ -64,7 +64,7 @@ describe('InProgress', () => {
     thinking.unmount()
     await show(...asked({ sum: 5 }))
     expect(screen.queryByText('Thinking…')).toBeNull()
-    expect(screen.getByRole('button', { name: 'Approve' })).toBeTruthy()
+    expect(await screen.findByRole('button', { name: 'Approve' })).toBeTruthy()
   })
 
   it('says how long it has thought, and why and when the model is asked again', async () => {

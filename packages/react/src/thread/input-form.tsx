@@ -1,11 +1,15 @@
 import type { DataBlock, Message } from 'byref/client'
+import { lazy, Suspense } from 'react'
 import { client } from '../app/client.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
 import { readVariable } from '../references/board.ts'
 import { readBlock } from '../references/data-block.ts'
 import { asSchema, fieldsOf } from '../schema/schema-fields.ts'
-import { SchemaForm } from '../schema/schema-form.tsx'
+
+const SchemaForm = lazy(async () => ({
+  default: (await import('../schema/schema-form.tsx')).SchemaForm,
+}))
 
 /** Returns whether a message asks a person for input: it is an input message with the schema of an object. */
 export function isForm(message: Message): boolean {
@@ -25,15 +29,17 @@ export function InputForm({ message }: { message: Message }) {
   return (
     <div className="space-y-1.5">
       {description && <p className="text-sm text-ink-2">{description}</p>}
-      <SchemaForm
-        label="Input"
-        fields={fields}
-        values={'value' in found ? asSchema(found.value) : {}}
-        onSubmit={async (input) => {
-          const ask = { type: 'input', input, schema, output, _instance }
-          await client.send(conversation, ask as never, { ifBusy: 'queue' })
-        }}
-      />
+      <Suspense>
+        <SchemaForm
+          label="Input"
+          fields={fields}
+          values={'value' in found ? asSchema(found.value) : {}}
+          onSubmit={async (input) => {
+            const ask = { type: 'input', input, schema, output, _instance }
+            await client.send(conversation, ask as never, { ifBusy: 'queue' })
+          }}
+        />
+      </Suspense>
     </div>
   )
 }

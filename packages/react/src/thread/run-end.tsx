@@ -1,5 +1,5 @@
 import { useNavigate } from '@tanstack/react-router'
-import type { FinishReason, RunState } from 'byref/client'
+import { type FinishReason, type RunState, readMetadata } from 'byref/client'
 import { useState } from 'react'
 import { client, forgetConversations } from '../app/client.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
@@ -39,9 +39,12 @@ const BROKEN_OFF: Record<string, string> = {
 /** Renders why a run ended early, and what to do about it. */
 export function RunEnd({ run }: { run: RunState }) {
   const { error, reason = 'done' } = run
-  const isHalf = useConversation(({ messages }) =>
-    messages.some(({ id, content }) => id === run.steps.at(-1)?.messageId && content !== ''),
+  const last = useConversation(({ messages }) =>
+    messages.findLast(({ id }) => id === run.steps.at(-1)?.messageId),
   )
+  const isHalf = last !== undefined && last.content !== ''
+  // The message itself says that it is not complete.
+  const saysSo = last !== undefined && readMetadata(last).isIncomplete
   if (error) {
     const known = (isHalf && BROKEN_OFF[error.code]) || (FAILURES[error.code] ?? OTHER)
     return (
@@ -56,6 +59,7 @@ export function RunEnd({ run }: { run: RunState }) {
       </Notice>
     )
   }
+  if (reason === 'cancelled' && saysSo) return null
   if (reason === 'cancelled') {
     return (
       <p className="mt-3 flex items-center gap-3 text-xs text-ink-3 before:h-px before:flex-1 before:bg-line after:h-px after:flex-1 after:bg-line">
