@@ -109,9 +109,9 @@ export const VIEWS: readonly View[] = [
     path: weather,
     async open(page) {
       await lineMenu(page)
-      await page.getByRole('menuitem', { name: /^Save as a page/ }).click()
+      await page.getByRole('menuitem', { name: /^Save as HTML/ }).click()
     },
-    shows: 'role=dialog[name="Save as a page"]',
+    shows: 'role=dialog[name="Save as HTML"]',
   },
   {
     name: 'delete',

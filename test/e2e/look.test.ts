@@ -108,7 +108,7 @@ describe.skipIf(!hasBrowser)('every screen and dialog', () => {
     await page.goto(`${server.url}/c/sample-weather`)
     await page.getByRole('link', { name: 'Four years of weather' }).hover()
     await page.getByRole('button', { name: 'Actions for Four years of weather' }).click()
-    await page.getByRole('menuitem', { name: /^Save as a page/ }).click()
+    await page.getByRole('menuitem', { name: /^Save as HTML/ }).click()
     const download = page.waitForEvent('download')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     const file = join(data.path, 'saved.html')

@@ -93,9 +93,9 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
     expect(calls[0]?.arguments.rows).toMatch(/^asset:\/\/\w+\/content\/rows$/)
     expect(calls[1]?.arguments.rows).toMatch(/^†state\.\w+\.rows$/)
 
-    await page.getByRole('tab', { name: 'Assets' }).click()
+    await page.getByRole('tab', { name: 'Files' }).click()
     await page.getByText('seattle-weather.csv').last().waitFor()
-    await page.getByRole('tab', { name: 'Data' }).click()
+    await page.getByRole('tab', { name: 'Saved values' }).click()
     await page
       .getByText(/month_sum_precipitation/)
       .first()
@@ -124,7 +124,7 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
       )
       .toBe(960)
     expect(await recordsOf(conversation)).toEqual(records)
-    await page.getByRole('tab', { name: 'Data' }).click()
+    await page.getByRole('tab', { name: 'Saved values' }).click()
     await page
       .getByText(/month_sum_precipitation/)
       .first()

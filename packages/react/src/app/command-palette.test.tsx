@@ -48,7 +48,7 @@ async function commands(): Promise<string[]> {
 
 describe('CommandPalette', () => {
   it('has what can be done with the conversation that is open', async () => {
-    expect(await commands()).toEqual(['Rename…', 'Fork', 'Export', 'Save as a page…', 'Delete…'])
+    expect(await commands()).toEqual(['Rename…', 'Fork', 'Export data', 'Save as HTML…', 'Delete…'])
     fireEvent.click(screen.getByRole('option', { name: 'Rename…' }))
     fireEvent.change(await screen.findByLabelText('Title'), { target: { value: ' Snow ' } })
     fireEvent.click(screen.getByRole('button', { name: 'Rename' }))
@@ -68,6 +68,6 @@ describe('CommandPalette', () => {
 
   it('offers a reader what a reader may do', async () => {
     role = 'reader'
-    expect(await commands()).toEqual(['Export', 'Save as a page…'])
+    expect(await commands()).toEqual(['Export data', 'Save as HTML…'])
   })
 })

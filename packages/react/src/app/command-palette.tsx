@@ -92,10 +92,10 @@ export function CommandPalette({
                 </>
               )}
               <Item icon={Download} onSelect={run(() => exportConversation(conversationId))}>
-                Export
+                Export data
               </Item>
               <Item icon={FileDown} onSelect={run(() => onAsk('save-page'))}>
-                Save as a page…
+                Save as HTML…
               </Item>
               {mayDelete && (
                 <Item icon={Trash2} onSelect={run(() => onAsk('delete'))}>

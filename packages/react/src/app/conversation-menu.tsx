@@ -46,11 +46,11 @@ export function ConversationMenu({ conversation, onRename }: ConversationMenuPro
             </MenuItem>
           </>
         )}
-        <MenuItem icon={Download} hint="As lines of JSON" onSelect={() => exportConversation(id)}>
-          Export
+        <MenuItem icon={Download} hint="JSON Lines" onSelect={() => exportConversation(id)}>
+          Export data
         </MenuItem>
         <MenuItem icon={FileDown} hint="One HTML file" onSelect={() => setQuestion('save-page')}>
-          Save as a page…
+          Save as HTML…
         </MenuItem>
         {mayDelete && (
           <>

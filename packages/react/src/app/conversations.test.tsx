@@ -235,13 +235,13 @@ describe('Conversations', () => {
         .getAllByRole('menuitem')
         .map(({ textContent }) => textContent)
     const reader = await show('reader')
-    expect(await items()).toEqual(['ExportAs lines of JSON', 'Save as a page…One HTML file'])
+    expect(await items()).toEqual(['Export dataJSON Lines', 'Save as HTML…One HTML file'])
     expect(screen.queryByRole('button', { name: /Import/ })).toBeNull()
     expect(screen.queryByRole('link', { name: 'New conversation' })).toBeNull()
     reader.unmount()
     await show('member')
     expect(await items()).toEqual([
-      ...['Rename', 'Fork', 'ExportAs lines of JSON', 'Save as a page…One HTML file'],
+      ...['Rename', 'Fork', 'Export dataJSON Lines', 'Save as HTML…One HTML file'],
     ])
   })
 })

@@ -43,13 +43,13 @@ export function SavePageDialog({ conversation, onClose }: SavePageDialogProps) {
 
   return (
     <Modal
-      title="Save as a page"
+      title="Save as HTML"
       onClose={onClose}
       focusFirst
       className="inset-x-3 top-[16vh] mx-auto max-w-md animate-appear space-y-3 rounded-xl p-4 text-sm"
     >
       <p aria-hidden className="text-base font-semibold">
-        Save as a page
+        Save as HTML
       </p>
       <p className="text-ink-2">
         One HTML file with the whole conversation: it opens in any browser, without a server and

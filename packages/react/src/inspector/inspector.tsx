@@ -10,12 +10,12 @@ import { LoadError } from '../ui/load-error.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 
 const TITLES: Record<Tab, string> = {
-  assets: 'Assets',
-  data: 'Data',
+  assets: 'Files',
+  data: 'Saved values',
   run: 'Run',
   prompt: 'Prompt',
   message: 'Message',
-  checks: 'Checks',
+  checks: 'Problems',
   origin: 'Origin',
 }
 

@@ -57,7 +57,7 @@ export function AssetChip({ reference, literal = false, name, detail, className 
             <AssetIcon asset={data?.asset} meta={data?.meta} className="size-3.5 shrink-0" />
           )}
           <span className="truncate">{text}</span>
-          {facts && <span className="shrink-0 font-normal opacity-80">{facts}</span>}
+          {facts && <span className="shrink-0 font-normal">{facts}</span>}
         </AssetLink>
       </HoverCard.Trigger>
       <HoverCard.Portal>

@@ -11,6 +11,7 @@ export interface AssetFactsProps {
 export function AssetFacts({ asset: { mime, size }, meta = {} }: AssetFactsProps) {
   const sizeText = size === null || size === undefined ? null : formatBytes(size)
   const shape = tableShape(meta)
-  const facts = [shape ? `Table · ${shape}` : mime, sizeText].filter(Boolean)
+  const kind = mime === 'application/vnd.apache.parquet' ? 'Table' : mime
+  const facts = [kind, shape, sizeText].filter(Boolean)
   return <p className="truncate text-xs text-ink-3 tabular-nums">{facts.join(' · ')}</p>
 }

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
+import type { AssetCreated } from 'byref/client'
 import { ArrowLeft, Download, ExternalLink, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { assetQuery, client } from '../../app/client.ts'
@@ -104,18 +105,25 @@ function Trust({ id }: { id: string }) {
   )
 }
 
+const MAKERS: Record<AssetCreated['by'], string> = {
+  user: 'you (uploaded)',
+  tool: 'the tool',
+  agent: 'the model',
+  system: 'byref',
+}
+
 function Origin({ entry }: { entry: AssetEntry | null }) {
   const created = entry?.created
   return (
     <>
       {created && (
         <Fact name="Made by">
-          {created.by}
+          {MAKERS[created.by]}
           {created.tool && <span className="font-mono"> {created.tool}</span>}
           {created.toolCallId && (
             <>
               {' · '}
-              <JumpText to={`call-${created.toolCallId}`}>its call</JumpText>
+              <JumpText to={`call-${created.toolCallId}`}>Go to call</JumpText>
             </>
           )}
         </Fact>

@@ -21,7 +21,7 @@ export function AssetGallery({ entries }: { entries: AssetEntry[] }) {
   const [most, setMost] = useState({ pictures: PAGE, files: PAGE })
   if (entries.length === 0) {
     return (
-      <Empty icon={Shapes} title="No assets yet">
+      <Empty icon={Shapes} title="No files yet">
         Files that you attach and that tools make appear here, each with a reference.
       </Empty>
     )

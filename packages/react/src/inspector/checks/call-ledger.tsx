@@ -18,6 +18,17 @@ const KINDS: Record<keyof Audit['counts'], (call: AuditedCall) => boolean> = {
   failed: ({ results }) => results.some(({ failed }) => failed),
 }
 
+/** What the counts and states are called. */
+const NAMES: Record<keyof Audit['counts'], string> = {
+  answered: 'answered',
+  pending: 'pending',
+  unanswered: 'no result',
+  orphan: 'result without a call',
+  duplicate: 'second result',
+  reused: 'id used again',
+  failed: 'failed',
+}
+
 /** Number of calls that are shown at first. */
 const FIRST = 50
 
@@ -54,7 +65,7 @@ export function CallLedger({
             className={cn('h-6 px-2 text-xs', kind === one && 'bg-selected')}
             onClick={() => setKind(kind === one ? null : one)}
           >
-            {one} <span className="text-ink-3 tabular-nums">{formatCount(counts[one])}</span>
+            {NAMES[one]} <span className="text-ink-3 tabular-nums">{formatCount(counts[one])}</span>
           </Button>
         ))}
       </div>
@@ -71,7 +82,7 @@ export function CallLedger({
               {call.id}
             </span>
             <span className={cn('text-ink-3', call.state !== 'answered' && 'text-warn')}>
-              {call.state}
+              {NAMES[call.state]}
             </span>
             {call.announced.map((messageId, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: one message can announce an id twice

@@ -59,10 +59,10 @@ describe('ChecksTab', () => {
     await renderInApp(<ChecksTab />, { state })
     const calls = () => within(screen.getByRole('list', { name: 'Calls' })).getAllByRole('listitem')
     expect(calls()).toHaveLength(3)
-    fireEvent.click(screen.getByRole('button', { name: 'orphan 1' }))
+    fireEvent.click(screen.getByRole('button', { name: 'result without a call 1' }))
     expect(calls()).toHaveLength(1)
     expect(calls()[0]?.textContent).toContain('unknown call')
-    fireEvent.click(screen.getByRole('button', { name: 'orphan 1' }))
+    fireEvent.click(screen.getByRole('button', { name: 'result without a call 1' }))
     expect(calls()).toHaveLength(3)
   })
 

@@ -39,8 +39,7 @@ export function ChecksTab() {
       >
         {findings.length === 0 ? (
           <p className="flex items-center gap-1.5 text-sm text-ink-2">
-            <CircleCheck className="size-4 text-good" aria-hidden /> All metadata are as they should
-            be.
+            <CircleCheck className="size-4 text-good" aria-hidden /> No problems found.
           </p>
         ) : (
           <Findings findings={findings} />

@@ -20,7 +20,7 @@ export function DataHistory({ writes, at }: { writes: readonly DataWrite[]; at: 
   return (
     <div>
       <h3 className="mb-1 text-xs font-medium text-ink-3">
-        {formatCount(writes.length)} {writes.length === 1 ? 'write' : 'writes'}
+        {formatCount(writes.length)} {writes.length === 1 ? 'change' : 'changes'}
       </h3>
       <ol className="text-xs">
         {writes

@@ -31,7 +31,7 @@ describe('DataTab', () => {
     await waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
     expect(screen.queryByRole('article', { name: '†user#a' })).toBeNull()
     expect(slider.getAttribute('aria-valuetext')).toBe('After write 1 of 3, merge †state')
-    fireEvent.click(screen.getByRole('button', { name: 'Back to now' }))
+    fireEvent.click(screen.getByRole('button', { name: 'Latest' }))
     await waitFor(() => expect(shownOf('†user#a')).toContain('name: "Ann"'))
   })
 

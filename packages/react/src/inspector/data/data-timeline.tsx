@@ -17,7 +17,7 @@ export function DataTimeline({ writes, at }: { writes: readonly DataWrite[]; at:
     <div className="sticky top-0 z-10 space-y-1 border-b border-line bg-surface px-3 py-2 text-xs">
       <div className="flex min-h-6 items-center gap-2">
         <label htmlFor="data-at" className="text-ink-3">
-          {isNow ? 'Now' : 'As it was'}
+          {isNow ? 'Latest' : 'Earlier version'}
         </label>
         <input
           id="data-at"
@@ -38,13 +38,13 @@ export function DataTimeline({ writes, at }: { writes: readonly DataWrite[]; at:
           disabled={isNow}
           onClick={() => show(writes.length - 1)}
         >
-          Back to now
+          Latest
         </Button>
       </div>
       <p className="flex items-center gap-2">
         <span className="font-medium">{write.method}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-ink-2">{write.target}</span>
-        <JumpText to={`m-${write.messageId}`}>its message</JumpText>
+        <JumpText to={`m-${write.messageId}`}>Go to message</JumpText>
         <time className="text-ink-3" dateTime={write.at} title={formatFullTime(write.at)}>
           {formatTime(write.at)}
         </time>

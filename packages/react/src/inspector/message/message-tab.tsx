@@ -47,7 +47,7 @@ export function MessageTab() {
         >
           <MessageOptions messages={around(there, message)} />
         </select>
-        <JumpText to={`m-${message.id}`}>its place</JumpText>
+        <JumpText to={`m-${message.id}`}>Go to message</JumpText>
       </div>
       {unknown.length > 0 && (
         <Section title="Metadata that byref does not use and keeps unchanged">

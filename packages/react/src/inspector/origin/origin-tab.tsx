@@ -63,8 +63,8 @@ export function OriginTab() {
           </p>
         ))}
         <p className="text-xs text-ink-3">
-          Above it: what it was made from. Below it: what was made from it. Arrow keys: left goes to
-          what a line was made from, right to what was made from it.
+          Sources above, results below. The left arrow key goes to a source, the right one to a
+          result.
         </p>
       </header>
       <LineagePicture lineage={data} name={name} />

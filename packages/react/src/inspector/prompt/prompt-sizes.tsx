@@ -56,10 +56,10 @@ function Saved({ total, savings: { assets, byValue } }: { total: number; savings
   return (
     <p className="rounded-md bg-good-soft px-2.5 py-1.5 text-xs text-good">
       <strong className="font-semibold">{formatBytes(saved)} saved by reference.</strong> With{' '}
-      {formatCount(assets)} {assets === 1 ? 'asset' : 'assets'} by value this prompt would be{' '}
-      {formatBytes(byValue)}, {times < 10 ? times.toFixed(1) : formatCount(Math.round(times))}× as
-      large: some {formatCount(Math.round(byValue / BYTES_PER_TOKEN))} tokens for{' '}
-      {formatCount(Math.round(total / BYTES_PER_TOKEN))}.
+      {formatCount(assets)} {assets === 1 ? 'file' : 'files'} by value, this prompt would be{' '}
+      {formatBytes(byValue)}: {times < 10 ? times.toFixed(1) : formatCount(Math.round(times))} times
+      as large. That is about {formatCount(Math.round(total / BYTES_PER_TOKEN))} tokens instead of{' '}
+      {formatCount(Math.round(byValue / BYTES_PER_TOKEN))}.
     </p>
   )
 }

@@ -87,7 +87,7 @@ describe('PromptTab', () => {
     await renderInApp(<PromptTab />, { state })
     await screen.findByText('Be brief.')
     expect(asked.mock.lastCall).toEqual(['c1', 'two', { against: undefined }])
-    fireEvent.change(screen.getByLabelText('Beside'), { target: { value: 'one' } })
+    fireEvent.change(screen.getByLabelText('Compare with'), { target: { value: 'one' } })
     await waitFor(() => expect(asked.mock.lastCall).toEqual(['c1', 'two', { against: 'one' }]))
   })
 })

@@ -40,13 +40,13 @@ export function PromptTab() {
           value={current.messageId}
           onChange={(step) => change({ step: step ?? undefined }, { replace: true })}
         />
-        <JumpText to={`m-${current.messageId}`}>its message</JumpText>
+        <JumpText to={`m-${current.messageId}`}>Go to message</JumpText>
       </div>
       {steps.length > 1 && (
         <div className="flex items-center gap-2 text-xs">
           <StepSelect
-            label="Beside"
-            none="the step before"
+            label="Compare with"
+            none="previous step"
             steps={steps.filter(({ messageId }) => messageId !== current.messageId)}
             value={against}
             onChange={setAgainst}

@@ -4,8 +4,8 @@ import type { Share } from './read-prompt.ts'
 export const SHARES: Record<Share, { name: string; color: string }> = {
   instructions: { name: 'Instructions', color: 'bg-violet-500' },
   history: { name: 'History', color: 'bg-ink-3' },
-  data: { name: 'Data', color: 'bg-amber-500' },
-  metas: { name: 'Asset metas', color: 'bg-blue-500' },
+  data: { name: 'Saved values', color: 'bg-amber-500' },
+  metas: { name: 'File descriptions', color: 'bg-blue-500' },
   media: { name: 'Media', color: 'bg-pink-500' },
   tools: { name: 'Tools', color: 'bg-emerald-500' },
 }
