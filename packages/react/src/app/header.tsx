@@ -39,12 +39,12 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
       <h1 className="min-w-0 flex-1 basis-24 truncate px-1 text-sm font-semibold">{title}</h1>
       <Model />
       <Tooltip text="Commands (Ctrl K)">
-        <Button icon aria-label="Commands" onClick={openPalette} className="max-sm:hidden">
+        <Button icon aria-label="Commands" onClick={openPalette}>
           <Command aria-hidden />
         </Button>
       </Tooltip>
       <Tooltip text={`Light or dark (now: ${theme})`}>
-        <Button icon aria-label="Toggle theme" onClick={toggleTheme}>
+        <Button icon aria-label="Toggle theme" onClick={toggleTheme} className="max-sm:hidden">
           <ThemeIcon aria-hidden />
         </Button>
       </Tooltip>

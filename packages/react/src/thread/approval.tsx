@@ -81,7 +81,12 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
       )}
       {mayDecide && !isHidden && (
         <div className="flex flex-wrap items-center gap-2 border-t border-line px-2.5 py-2">
-          <Button look="solid" disabled={sent} onClick={() => void answer(true)}>
+          <Button
+            // What is not verified is not the obvious choice.
+            look={approval.violations?.length ? 'outline' : 'solid'}
+            disabled={sent}
+            onClick={() => void answer(true)}
+          >
             Approve
           </Button>
           <Button look="outline" disabled={sent} onClick={() => setChanging(true)}>
@@ -96,7 +101,7 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
             disabled={sent}
             aria-label="Reason for denying (optional)"
             placeholder="Why not? (optional)"
-            className="h-7 min-w-32 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[1rem] pointer-coarse:h-9"
+            className="h-7 min-w-48 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[1rem] pointer-coarse:h-9"
           />
         </div>
       )}

@@ -29,7 +29,7 @@ export function InProgress() {
       {header && (
         <p className="mb-1 flex items-center gap-2">
           <Avatar of="assistant" />
-          <span className="font-semibold">{agent ? senderName(agent) : 'Agent'}</span>
+          <span className="font-semibold">{agent ? senderName(agent) : 'Assistant'}</span>
         </p>
       )}
       {empty ? (

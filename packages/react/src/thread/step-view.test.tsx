@@ -63,7 +63,7 @@ describe('StepView', () => {
   it('is open while its run goes on, and one line when the answer stands', async () => {
     const running = await show(step(result('1')))
     const open = screen.getByRole('button', { expanded: true, name: /call/ })
-    expect(open.textContent).toBe('running:Chart rows2 calls')
+    expect(open.textContent).toBe('running:Chart rain by month2 calls')
     expect(screen.getAllByRole('article', { name: /^(Call|Result) of/ }).length).toBe(2)
     expect(screen.getAllByRole('group', { name: 'Result' })).toHaveLength(1)
     running.unmount()

@@ -129,7 +129,7 @@ export function StepView({ item }: { item: StepItem }) {
       <div className="sm:pl-8">
         <StepFrame
           title={stepTitle(message.content, calls)}
-          openTitle={stepTitle('', calls)}
+          openTitle={stepTitle(message.content, calls)}
           status={status}
           facts={factsOf(calls.length, status, taken)}
           open={!isOver || isLinked}

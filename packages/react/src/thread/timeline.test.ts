@@ -13,6 +13,7 @@ function shown(...parts: (Message | ConversationEvent)[]): string[] {
       const inner = item.asides.map(({ id }) => id).join(' ')
       return `${item.header ? '# ' : ''}${item.message.id} [${inner}]`
     }
+    if (item.type === 'loop') return `loop ${item.steps.length}`
     return item.type === 'logs' ? `logs ${item.messages.length}` : item.type
   })
 }
@@ -29,6 +30,25 @@ describe('timeline', () => {
         message({ id: 'd', timestamp: at(121), metadata: { attribution: 'other' } }),
       ),
     ).toEqual(['# a', 'b', '# c', '# d'])
+  })
+
+  it('folds steps in a row that called the same tools', () => {
+    const step = (id: string, name = 'read', error?: { code: string; message: string }): Message[] => [
+      message({ id, metadata: { tool_calls: [{ id: `c${id}`, name, arguments: {} }] } }),
+      message({
+        id: `r${id}`,
+        sender: tool,
+        metadata: { tool_result: { tool_call_id: `c${id}`, error } },
+      }),
+    ]
+    const five = ['1', '2', '3', '4', '5'].flatMap((id) => step(id))
+    expect(shown(...five, message({ id: 'a' }))).toEqual(['loop 5', 'a'])
+    expect(shown(...five.slice(0, 8))).toHaveLength(4)
+    const failed = step('6', 'read', { code: 'tool_failed', message: 'No' })
+    const others = ['7', '8'].flatMap((id) => step(id, 'look'))
+    expect(shown(...five, ...failed, ...others)).toEqual([
+      ...['loop 5', '6 [r6]', '7 [r7]', '8 [r8]'],
+    ])
   })
 
   it('puts the end of a run before a message that waited for it', () => {

@@ -8,6 +8,7 @@ import { placeMedia } from './place-media.ts'
 export type TimelineItem =
   | { type: 'message'; key: string; message: Message; header: boolean }
   | StepItem
+  | LoopItem
   | { type: 'logs'; key: string; messages: Message[] }
   /** Calls whose message was never written. */
   | { type: 'lost-calls'; key: string; calls: CallState[] }
@@ -25,7 +26,17 @@ export interface StepItem {
   media: Media[]
 }
 
+/** Steps in a row that called the same tools. */
+export interface LoopItem {
+  type: 'loop'
+  key: string
+  steps: StepItem[]
+}
+
 const MINUTE = 60_000
+
+/** So many steps in a row become one entry. */
+const LOOP = 5
 
 /**
  * Returns the entries of the thread from durable events: messages that were not deleted, steps with their results,
@@ -74,7 +85,37 @@ export function timeline(
     speaker = next
   }
   placeMedia(items)
-  return [...items, ...asides.map(({ item }) => item)]
+  return [...foldLoops(items), ...asides.map(({ item }) => item)]
+}
+
+/** Puts steps that repeat into one entry. A step that failed, has no result or shows a file stays by itself. */
+function foldLoops(items: readonly TimelineItem[]): TimelineItem[] {
+  const folded: TimelineItem[] = []
+  let loop: StepItem[] = []
+  function endLoop(): void {
+    const [first] = loop
+    if (first && loop.length >= LOOP)
+      folded.push({ type: 'loop', key: `loop-${first.key}`, steps: loop })
+    else folded.push(...loop)
+    loop = []
+  }
+  for (const item of items) {
+    const tools = item.type === 'step' ? repeatable(item) : null
+    const goesOn = tools !== null && loop[0] !== undefined && repeatable(loop[0]) === tools
+    if (!goesOn) endLoop()
+    if (item.type === 'step' && tools !== null) loop.push(item)
+    else folded.push(item)
+  }
+  endLoop()
+  return folded
+}
+
+/** Returns the tools of a step that can be part of a loop, as one text. Null for any other step. */
+function repeatable({ message, asides, media }: StepItem): string | null {
+  const { calls } = readMetadata(message)
+  const results = asides.flatMap((aside) => readMetadata(aside).result ?? [])
+  const isOrdinary = results.length === calls.length && results.every(({ error }) => error === null)
+  return isOrdinary && media.length === 0 ? JSON.stringify(calls.map(({ name }) => name)) : null
 }
 
 /** Returns whether a message is folded away: it has the type `log`, and is neither call nor result. */

@@ -67,12 +67,13 @@ export function useWindow(items: readonly TimelineItem[], hash: string, loaded =
 }
 
 /** Returns whether an item is, or contains, what the hash of an address names. */
-function isNamed(item: TimelineItem, hash: string): boolean {
+export function isNamed(item: TimelineItem, hash: string): boolean {
   const isIts = (id: string): boolean => hash === `m-${id}`
   if (item.type === 'logs') return item.messages.some(({ id }) => isIts(id))
   if (item.type === 'message') return isIts(item.message.id)
   if (item.type === 'lost-calls') return item.calls.some(({ id }) => hash === `call-${id}`)
   if (item.type === 'run-end') return false
+  if (item.type === 'loop') return item.steps.some((step) => isNamed(step, hash))
   const { message, asides } = item
   return (
     isIts(message.id) ||
