@@ -33,7 +33,11 @@ describe('timeline', () => {
   })
 
   it('folds steps in a row that called the same tools', () => {
-    const step = (id: string, name = 'read', error?: { code: string; message: string }): Message[] => [
+    const step = (
+      id: string,
+      name = 'read',
+      error?: { code: string; message: string },
+    ): Message[] => [
       message({ id, metadata: { tool_calls: [{ id: `c${id}`, name, arguments: {} }] } }),
       message({
         id: `r${id}`,

@@ -1,8 +1,16 @@
+import { ApiError } from 'byref/client'
+import { useEffect } from 'react'
 import { Button } from './button.tsx'
 import { errorText } from './error-text.ts'
 import { Notice } from './notice.tsx'
 
-/** Renders what could not be loaded, why, and a button to try again. */
+/** Pause before another attempt after a temporary error, in milliseconds. */
+const RETRY_MS = 4000
+
+/**
+ * Renders what could not be loaded, why, and a button to try again. A temporary error, such as a server that cannot be
+ * reached, is tried again by itself.
+ */
 export function LoadError({
   what,
   error,
@@ -13,6 +21,13 @@ export function LoadError({
   onRetry: () => void
 }) {
   const { code, message } = errorText(error)
+  const isTemporary = error instanceof ApiError && error.transient
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each failed attempt has an error of its own
+  useEffect(() => {
+    if (!isTemporary) return
+    const timer = setTimeout(onRetry, RETRY_MS)
+    return () => clearTimeout(timer)
+  }, [error, isTemporary])
   return (
     <Notice
       tone="bad"
