@@ -451,7 +451,7 @@ function takeConditions(
   take(`(?:D:(\\d+) )?(?:prep |eq )?DATE:([\\d-]+)`, ([column, to]) =>
     onDate(column, 'begins_with', to ?? ''),
   )
-  take(`(?:D:(\\d+) )?(?<=prep )#:((?:19|20)\\d\\d)`, ([column, year]) => {
+  take(`(?:D:(\\d+) )?(?:prep|eq) #:((?:19|20)\\d\\d)`, ([column, year]) => {
     if (dates.length > 0 || column !== undefined) return onDate(column, 'begins_with', year ?? '')
     const years = columns.filter((one) => isNumeric(one) && /^(?:year|jahr)$/i.test(one.name))
     const [only] = years

@@ -109,7 +109,7 @@ export function columnNamer(names: readonly string[]) {
     const named = all.filter((place) => equal(bare[place] ?? [], phrase))
     if (named.length > 0) return named
     if (phrase.every((word) => isWord(word) || /^\d/.test(word) || word.length < 3)) return []
-    const part = all.filter((place) => contains(bare[place] ?? [], phrase))
+    const part = all.filter((place) => contains(full[place] ?? [], phrase))
     const keys = part.filter((place) => {
       const [first = '', second = ''] = bare[place] ?? []
       return equal([first], phrase) && KEY.has(second)

@@ -1,5 +1,5 @@
 const NUMERIC: ReadonlySet<string> = new Set(['number', 'integer', 'decimal'])
-const KEY = /(?:^|[^a-z])(?:id|no|nr|number|code|zip|plz|key)$/i
+const KEY = /(?:^|[^a-z])(?:id|no|nr|number|code|zip|plz|key)\.?$|nummer$|#$/i
 const LONGEST = 50
 
 /** Whether a column of this name holds the names of things, even if they are numbers: `Order ID`, `Invoice No`. */
