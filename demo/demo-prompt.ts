@@ -212,9 +212,13 @@ function outcome({ output }: LanguageModelV4ToolResultPart): Pick<DemoResult, 'v
   return { value: null, error: said }
 }
 
-/** A result's JSON, without the name before it and the notes on bodies behind it. */
+/** A result's JSON, without the name and the note on changed arguments before it, and the notes on bodies behind it. */
 function unnamed(text: string): string {
-  const [json = ''] = text.replace(/^†result#\d+\n/, '').split('\n', 1)
+  const [json = ''] = text
+    .replace(/^†result#\d+\n/, '')
+    .replace(/^A person changed the arguments to .*\n/, '')
+    .replace(/^†result#\d+\n/, '')
+    .split('\n', 1)
   return json
 }
 

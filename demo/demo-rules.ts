@@ -30,6 +30,9 @@ export function demoAnswer(prompt: LanguageModelV4Prompt, tools: ReadonlySet<str
   const { question, tables, files } = read
   if (FAILURE.test(question)) return failOnPurpose(read, tools) ?? { text: help(read) }
   const last = read.results.at(-1)
+  if (last?.error && last.tool === 'send_report') {
+    return { text: `The report was not sent. ${last.error}` }
+  }
   if (last?.error) return { text: `The call of \`${last.tool}\` failed. ${last.error}` }
   if (HELLO.test(question.trim())) return { text: help(read) }
   if (CORRECTION.test(question.trim())) return { text: EDIT }
