@@ -170,7 +170,10 @@ interface RuleScope {
 }
 
 /** A pattern of tags without connecting words, and how to read what it matches. */
-type Rule = readonly [pattern: string, read: (found: string[], scope: RuleScope) => DemoQuestion | null]
+type Rule = readonly [
+  pattern: string,
+  read: (found: string[], scope: RuleScope) => DemoQuestion | null,
+]
 
 /** Rules for questions without conditions. */
 const WHOLE: readonly Rule[] = [
@@ -214,13 +217,9 @@ const COMMON: readonly Rule[] = [
   [`share (?:row )?by ${GROUP}`, ([by], { grouped }) => grouped(by, 'count', { share: true })],
   [
     `share(?: sum)? ${N} by ${GROUP}`,
-    ([value, by], { grouped, nameOf }) =>
-      grouped(by, 'sum', { value: nameOf(value), share: true }),
+    ([value, by], { grouped, nameOf }) => grouped(by, 'sum', { value: nameOf(value), share: true }),
   ],
-  [
-    `(sum|mean|median) ${N}`,
-    ([word, value], { measure }) => measure(measureOf(word), value),
-  ],
+  [`(sum|mean|median) ${N}`, ([word, value], { measure }) => measure(measureOf(word), value)],
   [`how_many ${N} sum`, ([value], { measure }) => measure('sum', value)],
   [
     `(?:chart )?${MEASURE} ${N} by ${GROUP}`,
@@ -457,6 +456,9 @@ function takeConditions(
     const [only] = years
     return only && years.length === 1 ? { column: only.name, is: 'equal', to: Number(year) } : null
   })
+  const equal = where.filter(({ is }) => is === 'equal').map(({ column }) => column)
+  // "Oslo and Bergen" means either, which conditions cannot say.
+  if (new Set(equal).size < equal.length) return null
   return isClear ? { rest, where } : null
 }
 

@@ -40,18 +40,21 @@ describe('the demo model', () => {
   it.each([
     ['sixty questions about ten tables', QUESTIONS],
     ['twenty further questions', FURTHER],
-  ])('answers %s right, or refuses them', async (_, questions) => {
-    const outcomes: string[] = []
-    const wrong: Record<string, string> = {}
-    for (const question of questions) {
-      const outcome = await isRight(question)
-      outcomes.push(outcome)
-      if (!['right', 'refused'].includes(outcome)) wrong[question.question] = outcome
-      if (process.env.SHOW) console.log(question.table, question.question, '→', outcome)
-    }
-    expect(wrong).toEqual({})
-    expect(outcomes.filter((outcome) => outcome === 'right').length).toBeGreaterThanOrEqual(
-      questions.length / 2,
-    )
-  }, 60_000)
+  ])(
+    'answers %s right, or refuses them',
+    async (_, questions) => {
+      const outcomes: string[] = []
+      const wrong: Record<string, string> = {}
+      for (const question of questions) {
+        const outcome = await isRight(question)
+        outcomes.push(outcome)
+        if (!['right', 'refused'].includes(outcome)) wrong[question.question] = outcome
+      }
+      expect(wrong).toEqual({})
+      expect(outcomes.filter((outcome) => outcome === 'right').length).toBeGreaterThanOrEqual(
+        questions.length / 2,
+      )
+    },
+    60_000,
+  )
 })

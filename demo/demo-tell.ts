@@ -1,6 +1,6 @@
 import type { DemoResult, DemoRows } from './demo-prompt.ts'
 import type { DemoQuestion } from './demo-question.ts'
-import { whereText } from './where.ts'
+import { type Condition, whereText } from './where.ts'
 
 const MOST_GROUPS = 12
 const MEASURES: Record<string, string> = {
@@ -26,7 +26,7 @@ export function tellResult(
   result: DemoResult,
   charted: DemoResult = result,
 ): string {
-  const value = valueOf(result)
+  const value = outputOf(result)
   switch (reading.type) {
     case 'groups':
       return reading.order && result.tool === 'rank_rows'
@@ -47,7 +47,7 @@ export function tellResult(
 
 /** What a report's call did. */
 export function tellReport(result: DemoResult): string {
-  const { to, subject, rows } = valueOf(result)
+  const { to, subject, rows } = outputOf(result)
   if (to === undefined) return 'The report was not sent.'
   return `The report “${subject}” for ${to} has ${rows} lines. It is written into this conversation only: this demo sends nothing.`
 }
@@ -55,7 +55,7 @@ export function tellReport(result: DemoResult): string {
 type Value = Record<string, unknown>
 
 /** The value of a result, or the preview of a large one. */
-function valueOf({ value }: DemoResult): Value {
+function outputOf({ value }: DemoResult): Value {
   return (value?.value ?? value?.preview ?? value ?? {}) as Value
 }
 
@@ -120,7 +120,7 @@ function tellSummary({ name }: DemoRows, value: Value): string {
 
 function tellChart(result: DemoResult, isShare: boolean): string {
   const { input } = result
-  const value = valueOf(result)
+  const value = outputOf(result)
   const shown = findPicture(result.value)
   const title = String(value.title ?? `${input.measure} by ${input.interval ?? input.group_by}`)
   const picture = shown ? `![${title}](<|${shown}|>)\n\n` : ''
@@ -136,12 +136,12 @@ function tellChart(result: DemoResult, isShare: boolean): string {
     rows.length > MOST_GROUPS ? `\n- … and ${format(rows.length - MOST_GROUPS)} more` : ''
   const left = value.left_out ? `\n\n${value.left_out}` : ''
   const kept = `The chart is made of rows passed by reference; its summary is kept as \`${input._outputPath}.rows\`, where later questions read it.`
-  return `${picture}${MEASURES[String(input.measure)] ? `The ${MEASURES[String(input.measure)]} of ${input.value}` : 'The number of rows'} by ${input.interval ?? input.group_by}:\n\n${lines.join('\n')}${more}${left}\n\n${kept}`
+  return `${picture}${MEASURES[String(input.measure)] ? `The ${MEASURES[String(input.measure)]} of ${input.value}` : 'The number of rows'} by ${input.interval ?? input.group_by}${whereText(input.where as Condition[] | undefined)}:\n\n${lines.join('\n')}${more}${left}\n\n${kept}`
 }
 
 function tellRanking(result: DemoResult): string {
   const { input } = result
-  const value = valueOf(result)
+  const value = outputOf(result)
   const rows = Array.isArray(value.rows) ? (value.rows as Value[]) : []
   const by = String(input.by)
   const lines = rows.map((row) => {

@@ -32,7 +32,8 @@ async function conversationOn(file: URL | Blob, name: string) {
     async ask(content: string) {
       const metadata = isFirst ? { attachments: [{ assetRef: ref }] } : {}
       isFirst = false
-      return created.run({ conversation: 'c', messages: [{ role: 'user', content, metadata }] }).result
+      return created.run({ conversation: 'c', messages: [{ role: 'user', content, metadata }] })
+        .result
     },
   }
 }
@@ -83,7 +84,9 @@ describe('the bundled file', () => {
     expect(call.toolName).toBe('send_report')
     const edited = { ...(call.arguments as object), subject: 'Suppliers, for Ada' }
     await agent.approve('c', call.toolCallId, { approved: true, arguments: edited })
-    expect((await answer).text).toMatch(/“Suppliers, for Ada” .* has 8 lines.*this demo sends nothing/)
+    expect((await answer).text).toMatch(
+      /“Suppliers, for Ada” .* has 8 lines.*this demo sends nothing/,
+    )
   })
 
   it('says that a denied report was not sent', async () => {

@@ -18,9 +18,7 @@ export function isKeyName(name: string): boolean {
  * Returns questions about a table that its columns can answer, such as `Total Amount by City`. At least one, at most
  * four.
  */
-export function tableQuestions(
-  columns: QuestionedColumns,
-): string[] {
+export function tableQuestions(columns: QuestionedColumns): string[] {
   const { number, group, isDated } = partsOf(columns)
   return [
     ...(number && isDated ? [`Chart the total ${number} by month`] : []),
