@@ -8,6 +8,8 @@ export interface BarChart {
   /** What the value axis measures. */
   valueLabel: string
   bars: readonly { label: string; value: number }[]
+  /** What the picture leaves out; written below the bars. */
+  note?: string
 }
 
 /** The bars' colour: nothing else in the picture has it, so that a test can measure them. */
@@ -37,7 +39,7 @@ export async function drawBarChart(chart: BarChart): Promise<Uint8Array> {
 }
 
 /** The same picture as SVG. */
-export function barChartSvg({ title, valueLabel, bars }: BarChart): string {
+export function barChartSvg({ title, valueLabel, bars, note = '' }: BarChart): string {
   const plot = {
     width: WIDTH - MARGIN.left - MARGIN.right,
     height: HEIGHT - MARGIN.top - MARGIN.bottom,
@@ -82,6 +84,7 @@ export function barChartSvg({ title, valueLabel, bars }: BarChart): string {
     ...grid,
     ...rects,
     ...labels,
+    text(MARGIN.left, HEIGHT - 8, note, { anchor: 'start', size: 12, fill: MUTED }),
     '</svg>',
   ].join('')
 }

@@ -1,12 +1,21 @@
 import { z } from 'zod'
-import type { TableRows } from '../src/assets/tables/table-rows.ts'
+import type { TableRow, TableRows } from '../src/assets/tables/table-rows.ts'
 import { defineTool } from '../src/boundary/tool.ts'
 import { ByrefError } from '../src/core/errors.ts'
 import { drawBarChart } from './bar-chart.ts'
-import { summarize } from './summarize.ts'
+import {
+  type Interval,
+  type Measure,
+  type Summary,
+  type SummaryOptions,
+  summarize,
+} from './summarize.ts'
+import { whereSchema, whereText } from './where.ts'
 
 /** More bars than this cannot be told apart in the picture. */
 const MAX_BARS = 400
+/** The groups that are drawn where there are more than that. */
+const MAX_CATEGORIES = 40
 
 /** Groups the rows of any table, measures each group and draws it. */
 export const chartRows = defineTool({
@@ -25,38 +34,80 @@ export const chartRows = defineTool({
       .optional()
       .describe('For a column of dates: the length of a group.'),
     value: z.string().optional().describe('The column to measure; only "count" needs none.'),
-    measure: z.enum(['sum', 'mean', 'max', 'min', 'count']),
+    measure: z.enum(['sum', 'mean', 'median', 'max', 'min', 'count']),
+    where: whereSchema,
     title: z.string().max(200).optional(),
   }),
   idempotent: true,
   mappable: false,
-  async execute({ rows, group_by, interval, value, measure, title }, { progress, signal }) {
-    const options = { groupBy: group_by, interval, value, measure }
-    const summary = await summarize(rows, { ...options, progress, signal })
+  async execute({ rows, group_by, interval, value, measure, where, title }, { progress, signal }) {
+    const options = { groupBy: group_by, value, measure, where, progress, signal }
+    const summary = await inFewGroups(rows, { ...options, interval })
     if (summary.rows.length === 0) {
       throw new ByrefError('invalid_arguments', `No row has both "${group_by}" and "${value}"`)
     }
-    if (summary.rows.length > MAX_BARS) {
-      throw new ByrefError(
-        'invalid_arguments',
-        `${summary.rows.length} groups are too many for one chart (at most ${MAX_BARS}): choose a longer interval or another column`,
-      )
-    }
     signal.throwIfAborted()
-    progress(`Drawing ${summary.rows.length} bars`, 1)
     const { groupColumn, valueColumn } = summary
+    const { rows: bars, note } = fitting(summary, measure)
+    progress(`Drawing ${bars.length} bars`, 1)
     const label = measure === 'count' ? 'count' : `${measure} of ${value}`
-    const heading = title ?? `${label} by ${groupColumn}`
+    const heading = title ?? `${label} by ${groupColumn}${whereText(where)}`
+    const left = leftOut(summary, note)
     const picture = await drawBarChart({
       title: heading,
       valueLabel: label,
-      bars: summary.rows.map((row) => ({
+      ...(left === null ? {} : { note: left }),
+      bars: bars.map((row) => ({
         label: String(row[groupColumn]),
         value: row[valueColumn] as number,
       })),
     })
     // A file has a name: what the picture shows.
     const chart = new File([picture as Uint8Array<ArrayBuffer>], heading)
-    return { title: heading, measure, chart, rows: summary.rows, skipped: summary.skipped }
+    return {
+      ...{ title: heading, measure, chart, rows: summary.rows, skipped: summary.skipped },
+      value_column: valueColumn,
+      ...(left === null ? {} : { left_out: left }),
+    }
   },
 })
+
+/** Groups rows; dates that make too many groups are grouped by a longer interval. */
+async function inFewGroups(rows: TableRows, options: SummaryOptions): Promise<Summary> {
+  const summary = await summarize(rows, options)
+  const type = rows.columns.find(({ name }) => name === options.groupBy)?.type
+  if (summary.rows.length <= MAX_BARS || type !== 'date') return summary
+  const longer = INTERVALS[INTERVALS.indexOf(options.interval ?? null) + 1]
+  return longer ? inFewGroups(rows, { ...options, interval: longer }) : summary
+}
+
+const INTERVALS: readonly (Interval | null)[] = [null, 'day', 'month', 'year']
+
+/** The bars that fit: those with the largest values, and one for the rest where values can be added. */
+function fitting(
+  { rows, groupColumn, valueColumn }: Summary,
+  measure: Measure,
+): { rows: readonly TableRow[]; note: string | null } {
+  if (rows.length <= MAX_BARS) return { rows, note: null }
+  const size = (row: TableRow): number => Math.abs(Number(row[valueColumn]))
+  const sorted = rows.toSorted((a, b) => size(b) - size(a))
+  const kept = sorted.slice(0, MAX_CATEGORIES)
+  const others = sorted.slice(MAX_CATEGORIES)
+  const count = others.length.toLocaleString('en')
+  if (measure !== 'sum' && measure !== 'count') {
+    return { rows: kept, note: `${count} smaller groups do not fit and are not drawn` }
+  }
+  const sum = others.reduce((total, row) => total + Number(row[valueColumn]), 0)
+  const rest = { [groupColumn]: `${count} others`, [valueColumn]: sum }
+  return { rows: [...kept, rest], note: `${count} smaller groups are drawn as one bar` }
+}
+
+/** Says which rows and groups the picture leaves out; null if it has all of them. */
+function leftOut({ skipped, of, reasons }: Summary, note: string | null): string | null {
+  const rows =
+    skipped > 0
+      ? `${skipped.toLocaleString('en')} of ${of.toLocaleString('en')} rows are left out: ${reasons.join(', ')}`
+      : null
+  const notes = [rows, note].filter((one) => one !== null)
+  return notes.length > 0 ? `${notes.join('. ')}.` : null
+}

@@ -1,8 +1,11 @@
 import type { AgentOptions } from '../src/agent/agent-contract.ts'
 import { chartRows } from './chart-rows.ts'
+import { describeRows, findValues, listRowsTool, listValues } from './look-at-rows.ts'
+import { measureRows } from './measure-rows.ts'
 import { rankRows } from './rank-rows.ts'
+import { sendReport } from './send-report.ts'
 
-/** The agent that `byref serve` and `byref run` start with. It charts and ranks the rows of any table. */
+/** The agent that `byref serve` and `byref run` start with. It charts, ranks and measures the rows of any table. */
 export const demoAgent = {
   instructions: [
     'You answer questions about the files that people attach. Tables are assets: you see their columns and first rows, never all rows.',
@@ -10,5 +13,8 @@ export const demoAgent = {
     'Keep what later questions may need among the data, by _outputPath such as "†state.monthly_rain", and read it from there by its † name.',
     'Show pictures in your answer as ![title](<|asset://…|>), with the assetRef that the tool returned. Be brief.',
   ].join('\n'),
-  tools: [chartRows, rankRows],
+  tools: [
+    ...[chartRows, rankRows, measureRows, listRowsTool, listValues, describeRows, findValues],
+    sendReport,
+  ],
 } satisfies Partial<AgentOptions>

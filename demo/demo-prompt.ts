@@ -6,6 +6,21 @@ export interface DemoColumn {
   name: string
   /** `number`, `date`, `text` … */
   type: string
+  /** Why it stays text although it looks like numbers or dates. */
+  warning?: string
+}
+
+/** A picture, a text or another file that is attached. */
+export interface DemoFile {
+  id: string
+  /** `image`, `file` … */
+  kind: string
+  name: string
+  /** Its MIME type and its size, where the prompt has them. */
+  mime: string | null
+  bytes: string | null
+  /** Its text, where the prompt has all of it. */
+  text: string | null
 }
 
 /** Rows that the prompt says are there: of a table among the assets, or of a summary among the data. */
@@ -36,6 +51,10 @@ export interface DemoPrompt {
   summaries: DemoRows[]
   /** The calls that were made since the question. */
   results: DemoResult[]
+  /** The calls of earlier questions, oldest first. */
+  earlier: DemoResult[]
+  /** Attached files that are not tables, newest last. */
+  files: DemoFile[]
 }
 
 /** How a text of the engine's own begins. */
@@ -46,7 +65,9 @@ const DATA_HEADING = /^## Data: ¶([\p{L}_][\p{L}\p{N}_-]*)$/u
 
 /** Reads a prompt: the last question, the metas' block, the data blocks and the results since the question. */
 export function readDemoPrompt(prompt: LanguageModelV4Prompt): DemoPrompt {
-  const read: DemoPrompt = { question: '', tables: [], summaries: [], results: [] }
+  const read: DemoPrompt = {
+    ...{ question: '', tables: [], summaries: [], results: [], earlier: [], files: [] },
+  }
   const calls = new Map<string, { tool: string; input: Record<string, unknown> }>()
   for (const message of prompt) {
     if (message.role === 'user') {
@@ -67,7 +88,9 @@ export function readDemoPrompt(prompt: LanguageModelV4Prompt): DemoPrompt {
       }
     }
   }
-  return read
+  const isTable = (id: string): boolean =>
+    read.tables.some(({ ref }) => ref.startsWith(`asset://${encodeURIComponent(id)}/`))
+  return { ...read, files: read.files.filter(({ id }) => !isTable(id)) }
 }
 
 function readUserText(text: string, read: DemoPrompt): void {
@@ -81,8 +104,30 @@ function readUserText(text: string, read: DemoPrompt): void {
     read.summaries.push(...rowsIn(block, `†${kind}`, isOutline))
   } else if (!OURS.test(heading)) {
     read.question = text
+    read.earlier.push(...read.results)
     read.results = []
+  } else readFile(text, read.files)
+}
+
+const ATTACHED = /^\[Attached (\w+): asset_id=("(?:[^"\\]|\\.)*")(?: name=("(?:[^"\\]|\\.)*"))?\]$/
+const NOT_SHOWN = /^\[\w+ not shown: asset:\/\/([^,\s]+), ([^,\s]+), ([\d.,]+ \w+)/
+const TEXT = /^\[Text of asset:\/\/([^\]\s]+)\]\n([\s\S]*)\n\[End of [^\n]*\]$/
+
+/** Reads what a note of the engine's own says of an attached file. */
+function readFile(text: string, files: DemoFile[]): void {
+  const attached = ATTACHED.exec(text)
+  if (attached) {
+    const [, kind = '', id = '""', name = '"the file"'] = attached
+    const file = { id: JSON.parse(id), kind, name: JSON.parse(name) }
+    files.push({ ...file, mime: null, bytes: null, text: null })
+    return
   }
+  const [, id, mime, bytes] = NOT_SHOWN.exec(text) ?? []
+  const seen = files.find((file) => file.id === id)
+  if (seen) Object.assign(seen, { mime, bytes })
+  const [, textId, content] = TEXT.exec(text) ?? []
+  const read = files.find((file) => file.id === textId)
+  if (read) read.text = content ?? null
 }
 
 /** Lists of rows in what a call wrote among the data, of which its result shows a preview. */
@@ -117,12 +162,18 @@ function tablesOf(meta: Record<string, unknown>): DemoRows[] {
   })
 }
 
+/** A name may have brackets and commas; the types are known. */
+const COLUMN =
+  /(.+?) \(((?:number|integer|decimal|boolean|date|string|text|object|array|mixed|empty|list|dict)(?: or \w+)*)(?:, \d+ missing)?(?:, (stays text[^()]*))?\)(?:, |$)/g
+
 /** Columns out of a line such as `<class 'list'>, 9 rows, columns: day (date), rain (number)`. */
 function describedColumns(line: unknown): DemoColumn[] | null {
   const described = typeof line === 'string' ? /rows?, columns: (.+)$/.exec(line) : null
   if (!described?.[1]) return null
-  const columns = described[1].matchAll(/(.+?) \(([a-z]+)[^()]*\)(?:, |$)/g)
-  return [...columns].map(([, name = '', type = '']) => ({ name, type }))
+  return [...described[1].matchAll(COLUMN)].map(([, name = '', type = '', warning]) => ({
+    ...{ name, type },
+    ...(warning === undefined ? {} : { warning }),
+  }))
 }
 
 /** Lists of rows in a data block: in its values, or in the outline that a large block shows instead. */
@@ -161,9 +212,13 @@ function outcome({ output }: LanguageModelV4ToolResultPart): Pick<DemoResult, 'v
   return { value: null, error: said }
 }
 
-/** A result's JSON, without the name before it and the notes on bodies behind it. */
+/** A result's JSON, without the name and the note on changed arguments before it, and the notes on bodies behind it. */
 function unnamed(text: string): string {
-  const [json = ''] = text.replace(/^†result#\d+\n/, '').split('\n', 1)
+  const [json = ''] = text
+    .replace(/^†result#\d+\n/, '')
+    .replace(/^A person changed the arguments to .*\n/, '')
+    .replace(/^†result#\d+\n/, '')
+    .split('\n', 1)
   return json
 }
 

@@ -1,130 +1,232 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import { tableQuestions } from '../src/core/messages/table-questions.ts'
 import type { ModelAnswer } from '../src/models/answer-stream.ts'
+import { tellFile } from './demo-files.ts'
 import { type DemoPrompt, type DemoResult, type DemoRows, readDemoPrompt } from './demo-prompt.ts'
 import {
-  askedGroup,
-  askedInterval,
-  askedLimit,
-  askedMeasure,
-  askedOrder,
-  askedSubject,
-  asksForChart,
-  namedColumn,
-} from './demo-words.ts'
+  type DemoQuestion,
+  type Groups,
+  isNumeric,
+  type NamedValue,
+  type Understood,
+  understand,
+} from './demo-question.ts'
+import { tellColumns, tellReport, tellResult } from './demo-tell.ts'
+import { columnNamer } from './demo-words.ts'
+import { tokens } from './tokens.ts'
+import { whereText } from './where.ts'
 
-const CHART = 'chart_rows'
-const RANK = 'rank_rows'
-/** Types of columns that can be measured. */
-const NUMERIC: ReadonlySet<string> = new Set(['number', 'integer', 'decimal'])
-const UNANSWERED =
-  'No table here and nothing that was made of one has what that asks for, so I cannot answer it. '
+const HELLO =
+  /^(?:hello|hi|hey|help|good (?:morning|evening)|thanks|thank you|are you there|who are you|what can (?:you|i) (?:do|ask))\b/i
+const CORRECTION = /\binstead\b|^(?:no,? )?(?:please )?(?:make|change|set|correct|update|edit)\b/i
+const REPORT =
+  /^(?:please )?(?:send|mail|email)\b.*?\breport\b(?: with| of| about| on)?(?: the)?\s+(.+)$/i
+const FAILURE = /\b(?:failed|failing|fails|wrong)\s+call\b|\bcall that fails\b/i
+const MOST_LOOKS = 3
 
 /** The next answer to a prompt, given the names of the tools that may be called. */
 export function demoAnswer(prompt: LanguageModelV4Prompt, tools: ReadonlySet<string>): ModelAnswer {
   const read = readDemoPrompt(prompt)
+  const { question, tables, files } = read
+  if (FAILURE.test(question)) return failOnPurpose(read, tools) ?? { text: help(read) }
   const last = read.results.at(-1)
+  if (last?.error && last.tool === 'send_report') {
+    return { text: `The report was not sent. ${last.error}` }
+  }
   if (last?.error) return { text: `The call of \`${last.tool}\` failed. ${last.error}` }
-  if (last?.tool === RANK) return { text: tellRanking(last) }
-  const order = askedOrder(read.question)
-  const wantsChart = asksForChart(read.question)
-  if (last?.tool === CHART && (wantsChart || order === null)) return { text: tellChart(last) }
-  if (order && !wantsChart && tools.has(RANK)) {
-    const isCharted = last?.tool === CHART
-    const call = rankCall(read, order) ?? (tools.has(CHART) && !isCharted ? chartCall(read) : null)
-    return call ?? { text: help(read, UNANSWERED) }
-  }
-  if ((wantsChart || askedGroup(read.question)) && tools.has(CHART)) {
-    const call = chartCall(read)
-    if (call) return call
-  }
-  return { text: help(read) }
+  if (HELLO.test(question.trim())) return { text: help(read) }
+  if (CORRECTION.test(question.trim())) return { text: EDIT }
+  const onFile = tellFile(question, read)
+  if (onFile !== null) return { text: onFile }
+  if (tables.length === 0) return { text: files.length > 0 ? refuseFiles(read) : help(read) }
+  const report = REPORT.exec(question)?.[1] ?? null
+  const found = find(report ?? question, read, tools)
+  if ('call' in found) return found.call
+  if ('refusal' in found) return { text: found.refusal }
+  const { table, reading } = found
+  if (report !== null) return reportStep(table, reading, read, tools)
+  return steps(table, reading, read, tools)
 }
 
-/** Ranks the newest summary that has what the question asks about; null where none has all of it. */
-function rankCall(
-  { question, summaries, tables }: DemoPrompt,
-  order: 'highest' | 'lowest',
-): ModelAnswer | null {
-  const subject = askedSubject(question)
-  const isMeasureNamed = tables.some((table) => namedColumn(question, numeric(table)))
-  const rows = summaries.findLast((one) => {
-    const hasSubject = subject === null || namedColumn(subject, one.columns) !== null
-    const hasMeasure = !isMeasureNamed || namedColumn(question, numeric(one)) !== null
-    return numeric(one).length > 0 && hasSubject && hasMeasure
-  })
-  if (!rows) return null
-  const by = namedColumn(question, numeric(rows)) ?? numeric(rows).at(-1)
-  const limit = askedLimit(question)
+const EDIT =
+  'I changed nothing: I cannot change a call by words. While a call waits for approval, choose “Edit” on its card, correct the arguments there, and approve it. A call that has run already stays as it is.'
+
+type Found =
+  | { table: DemoRows; reading: DemoQuestion }
+  | { call: ModelAnswer }
+  | { refusal: string }
+
+/** Reads a question about the newest table that it fits. Looks for its words among the cells if they fit no column. */
+function find(
+  question: string,
+  { tables, results }: DemoPrompt,
+  tools: ReadonlySet<string>,
+): Found {
+  const named = tables.filter(({ name }) => isNamed(question, name))
+  const able = (named.length > 0 ? named : tables).toReversed()
+  const looked = (table: DemoRows): NamedValue[] | null => {
+    const result = results.find(
+      ({ tool, input }) => tool === 'find_values' && input.rows === table.ref,
+    )
+    return result ? ((result.value?.found as NamedValue[] | undefined) ?? []) : null
+  }
+  const tried: { table: DemoRows; understood: Understood }[] = []
+  for (const table of able) {
+    const asked = named.length > 0 ? withoutName(question, table.name) : question
+    const understood = understand(asked, table.columns, looked(table) ?? [])
+    if (understood.reading) return { table, reading: understood.reading }
+    tried.push({ table, understood })
+  }
+  const next = able.slice(0, MOST_LOOKS).find((table) => looked(table) === null)
+  if (next && tools.has('find_values')) {
+    const text = `I will look for words of the question among the cells of ${next.name}.`
+    return {
+      call: { text, calls: [{ name: 'find_values', arguments: { rows: next.ref, question } }] },
+    }
+  }
+  const [first] = tried
+  return { refusal: first ? refuse(question, first.table, first.understood) : '' }
+}
+
+function isNamed(question: string, name: string): boolean {
+  const bare = tokens(name.replace(/\.\w+$/, '')).join(' ')
+  return (
+    / (?:in|of|from) /i.test(` ${question} `) &&
+    ` ${tokens(question).join(' ')} `.includes(` ${bare} ${extension(name)}`)
+  )
+}
+
+function extension(name: string): string {
+  return tokens(/\.(\w+)$/.exec(name)?.[1] ?? '').join(' ')
+}
+
+function withoutName(question: string, name: string): string {
+  const all = ` ${tokens(question).join(' ')} `
+  return all.replace(` ${tokens(name).join(' ')} `, ' file ')
+}
+
+/** The next step towards an answer. */
+function steps(
+  table: DemoRows,
+  reading: DemoQuestion,
+  read: DemoPrompt,
+  tools: ReadonlySet<string>,
+): ModelAnswer {
+  if (reading.type === 'columns') return { text: tellColumns(table) }
+  const last = read.results.findLast(({ tool }) => tool !== 'find_values')
+  if (reading.type === 'groups') return groupSteps(table, reading, read, tools)
+  if (last) return { text: tellResult(reading, table, last) }
+  const [name, input] = callFor(reading)
+  if (!tools.has(name)) return { text: help(read) }
+  const answer = { name, arguments: { rows: table.ref, ...input, ...conditions(reading) } }
   return {
-    text: `I will look that up in \`${rows.ref}\`.`,
-    calls: [{ name: RANK, arguments: { rows: rows.ref, by: by?.name, order, limit } }],
+    text: `I will ask ${table.name}${whereText(reading.where)}, passing its rows by reference.`,
+    calls: [answer],
   }
 }
 
-function numeric({ columns }: DemoRows): DemoRows['columns'] {
-  return columns.filter(({ type }) => NUMERIC.has(type))
+function conditions({ where }: Pick<DemoQuestion, 'where'>): Record<string, unknown> {
+  return where.length > 0 ? { where } : {}
 }
 
-/** Charts the newest table that has the columns that the question names. */
-function chartCall({ question, tables, summaries }: DemoPrompt): ModelAnswer | null {
-  const subject = askedSubject(question)
-  const able = tables.filter(({ columns }) => subject === null || canGroup(subject, columns))
-  const table = able.findLast(({ columns }) => namedColumn(question, columns)) ?? able.at(-1)
-  if (!table) return null
-  const group = groupOf(question, table)
-  const others = table.columns.filter(({ name }) => name !== group.column)
-  const numbers = others.filter(({ type }) => NUMERIC.has(type))
-  const named = namedColumn(question, numbers)
-  const value = named ?? numbers[0]
-  const measure = askedMeasure(question) ?? (value ? 'sum' : 'count')
-  const label = [group.interval ?? group.column, measure, measure === 'count' ? '' : value?.name]
-  const isGuess = !named && measure !== 'count' && numbers.length > 1
-  const guess = isGuess
-    ? ` The question names none of ${numbers.map(({ name }) => name).join(', ')}; I take the first.`
-    : ''
-  const key = freshKey(label.filter(Boolean).join('_'), summaries)
+/** The tool and its arguments for a question that takes one call. */
+function callFor(reading: Exclude<DemoQuestion, Groups>): [string, Record<string, unknown>] {
+  switch (reading.type) {
+    case 'list':
+      return ['list_rows', { limit: reading.limit }]
+    case 'values':
+      return ['list_values', { column: reading.column }]
+    case 'rank':
+      return ['rank_rows', { by: reading.by, order: reading.order, limit: reading.limit }]
+    case 'measure':
+      return [
+        'measure_rows',
+        {
+          measure: reading.measure,
+          ...(reading.value === undefined ? {} : { value: reading.value }),
+        },
+      ]
+    default:
+      return ['describe_rows', {}]
+  }
+}
+
+/** Charts the groups, unless an earlier call did, and ranks them if the question asks for that. */
+function groupSteps(
+  table: DemoRows,
+  reading: DemoQuestion & Groups,
+  read: DemoPrompt,
+  tools: ReadonlySet<string>,
+): ModelAnswer {
+  if (!tools.has('chart_rows')) return { text: help(read) }
+  const input = chartInput(table, reading)
+  const isSame = ({ tool, input: made, value }: DemoResult): boolean => {
+    const { _outputPath, title, ...asked } = made
+    return tool === 'chart_rows' && value !== null && sameJson(asked, input)
+  }
+  const now = read.results.find(isSame)
+  const ranked = read.results.find(({ tool }) => tool === 'rank_rows')
+  if (ranked) return { text: tellResult(reading, table, ranked, now) }
+  const charted = now ?? (reading.order ? read.earlier.findLast(isSame) : undefined)
+  if (!charted) return chartCall(table, reading, read)
+  if (!reading.order) return { text: tellResult(reading, table, charted) }
+  if (!tools.has('rank_rows')) return { text: help(read) }
+  const rows = `${charted.input._outputPath}.rows`
+  const by = valueColumnOf(charted, reading)
   return {
-    text: `I will chart ${measure === 'count' ? 'the count' : `the ${measure} of ${value?.name}`} by ${group.interval ?? group.column} from ${table.name}, passing the rows by reference.${guess}`,
+    text: `I will look that up in \`${rows}\`.`,
     calls: [
       {
-        name: CHART,
-        arguments: {
-          rows: table.ref,
-          group_by: group.column,
-          ...(group.interval ? { interval: group.interval } : {}),
-          ...(measure === 'count' ? {} : { value: value?.name }),
-          measure,
-          _outputPath: `†state.${key}`,
-        },
+        name: 'rank_rows',
+        arguments: { rows, by, order: reading.order, limit: reading.limit ?? 1 },
       },
     ],
   }
 }
 
-/** What to group by: the column behind "by", a date by the interval asked for, else the first column of text. */
-function groupOf(
-  question: string,
-  { columns }: DemoRows,
-): { column: string; interval?: 'day' | 'month' | 'year' } {
-  const interval = askedInterval(question)
-  const behindBy = askedGroup(question) ?? askedSubject(question)
-  const named = behindBy ? namedColumn(behindBy, columns) : null
-  const date = columns.find(({ type }) => type === 'date')
-  const chosen = named ?? (interval ? date : undefined) ?? fallbackGroup(question, columns)
-  if (chosen.type !== 'date') return { column: chosen.name }
-  return { column: chosen.name, interval: interval ?? 'month' }
+function sameJson(a: Record<string, unknown>, b: Record<string, unknown>): boolean {
+  const text = (value: Record<string, unknown>): string =>
+    JSON.stringify(Object.entries(value).sort())
+  return text(a) === text(b)
 }
 
-/** Whether a table has groups of what a question asks for: a column of that name, or dates for an interval. */
-function canGroup(subject: string, columns: DemoRows['columns']): boolean {
-  if (namedColumn(subject, columns)) return true
-  return askedInterval(subject) !== null && columns.some(({ type }) => type === 'date')
+/** The name of the measured column in the rows of a summary. */
+function valueColumnOf(
+  { value }: DemoResult,
+  { group, interval, measure, value: column }: Groups,
+): string {
+  const result = (value?.value ?? value?.preview ?? value) as { value_column?: unknown } | null
+  if (typeof result?.value_column === 'string') return result.value_column
+  const named = measure === 'count' || column === undefined ? measure : column
+  return named === (interval ?? group) ? `${measure} of rows` : named
 }
 
-function fallbackGroup(question: string, columns: DemoRows['columns']): DemoRows['columns'][0] {
-  const labels = columns.filter(({ type }) => type !== 'number')
-  const first = labels[0] ?? columns[0] ?? { name: '', type: 'text' }
-  return namedColumn(question, labels) ?? labels.find(({ type }) => type === 'date') ?? first
+function chartInput(table: DemoRows, reading: DemoQuestion & Groups): Record<string, unknown> {
+  const { group, interval, measure, value } = reading
+  return {
+    rows: table.ref,
+    group_by: group,
+    ...(interval ? { interval } : {}),
+    ...(measure === 'count' || value === undefined ? {} : { value }),
+    measure,
+    ...conditions(reading),
+  }
+}
+
+function chartCall(
+  table: DemoRows,
+  reading: DemoQuestion & Groups,
+  { summaries }: DemoPrompt,
+): ModelAnswer {
+  const { group, interval, measure, value } = reading
+  const input = chartInput(table, reading)
+  const what = measure === 'count' ? 'the count' : `the ${measure} of ${value}`
+  const label = [interval ?? group, measure, measure === 'count' ? '' : value]
+  const key = freshKey(label.filter(Boolean).join('_'), summaries)
+  return {
+    text: `I will chart ${what} by ${interval ?? group} from ${table.name}${whereText(reading.where)}, passing the rows by reference.`,
+    calls: [{ name: 'chart_rows', arguments: { ...input, _outputPath: `†state.${key}` } }],
+  }
 }
 
 /** A name for the summary that the data do not have yet. */
@@ -140,60 +242,114 @@ function freshKey(label: string, summaries: readonly DemoRows[]): string {
   for (let n = 2; ; n++) if (!taken(`${base}_${n}`)) return `${base}_${n}`
 }
 
-function tellChart({ input, value }: DemoResult): string {
-  const shown = findPicture(value)
-  const result = (value?.value ?? value?.preview ?? value) as { title?: unknown } | null
-  const title = String(result?.title ?? `${input.measure} by ${input.interval ?? input.group_by}`)
-  const picture = shown ? `![${title}](<|${shown}|>)\n\n` : ''
-  return `${picture}The chart is made of rows passed by reference; its summary is kept as \`${input._outputPath}.rows\`, where later questions read it.`
-}
-
-function tellRanking({ input, value }: DemoResult): string {
-  const rows = Array.isArray(value?.rows) ? (value.rows as Record<string, unknown>[]) : []
-  const by = String(input.by)
-  const lines = rows.map((row) => {
-    const rest = Object.entries(row).filter(([key]) => key !== by)
-    const name = rest.map(([, item]) => String(item)).join(', ') || 'One row'
-    return `**${name}** with ${by} ${row[by]}`
-  })
-  if (lines.length === 0) return `No row of \`${input.rows}\` has a value in ${by}.`
-  const which = `the ${input.order} ${by} of ${value?.of ?? '?'} rows in \`${input.rows}\``
-  return lines.length === 1
-    ? `${lines[0]}: ${which}.`
-    : `By ${which}:\n\n${lines.map((line) => `1. ${line}`).join('\n')}`
-}
-
-/** The first reference to a picture in a result, however deep. */
-function findPicture(value: unknown): string | null {
-  if (typeof value !== 'object' || value === null) return null
-  const { assetRef, mimeType } = value as { assetRef?: unknown; mimeType?: unknown }
-  // Of what can be seen the type stands beside the result, not in it.
-  if (typeof assetRef === 'string' && mimeType === undefined) return assetRef
-  for (const item of Object.values(value)) {
-    const found = findPicture(item)
-    if (found) return found
+/** Makes the summary, and then calls the tool that a person must approve. */
+function reportStep(
+  table: DemoRows,
+  reading: DemoQuestion,
+  read: DemoPrompt,
+  tools: ReadonlySet<string>,
+): ModelAnswer {
+  if (reading.type !== 'groups' || !tools.has('send_report')) {
+    return { text: refuseReport(table) }
   }
-  return null
+  const sent = read.results.find(({ tool }) => tool === 'send_report')
+  if (sent) return { text: tellReport(sent) }
+  const isChart = ({ tool, value }: DemoResult): boolean => tool === 'chart_rows' && value !== null
+  const charted = read.results.find(isChart)
+  if (!charted) return chartCall(table, { ...reading, order: undefined }, read)
+  const subject = `${reading.value ?? 'Rows'} by ${reading.interval ?? reading.group}`
+  return {
+    text: 'I will send the report. A person must approve that: you can edit its subject and recipient first.',
+    calls: [
+      {
+        name: 'send_report',
+        arguments: { to: 'the team', subject, rows: `${charted.input._outputPath}.rows` },
+      },
+    ],
+  }
 }
 
-function help({ tables }: DemoPrompt, refusal = ''): string {
+function refuseReport(table: DemoRows): string {
+  const [example] = tableQuestions(table.columns).filter((one) => / by /.test(one))
+  return `I cannot answer that, because a report needs groups${example ? `, such as “send a report of ${lower(example)}”` : ''}.`
+}
+
+/** Calls a tool with the name of a column misspelled, and corrects the name by what the error says. */
+function failOnPurpose(read: DemoPrompt, tools: ReadonlySet<string>): ModelAnswer | null {
+  const table = read.tables.findLast(({ columns }) => columns.some(isNumeric))
+  const column = table?.columns.find(isNumeric)?.name
+  if (!table || column === undefined || !tools.has('rank_rows')) return null
+  const call = (by: string, text: string): ModelAnswer => ({
+    text,
+    calls: [{ name: 'rank_rows', arguments: { rows: table.ref, by, order: 'highest', limit: 1 } }],
+  })
+  const last = read.results.at(-1)
+  if (!last) {
+    const wrong = `${column}?`
+    return call(
+      wrong,
+      `I will ask for a column “${wrong}”, which does not exist, so that the call fails.`,
+    )
+  }
+  if (last.error && read.results.length === 1) {
+    return call(
+      column,
+      `The call failed: ${last.error} I correct the name of the column and call again.`,
+    )
+  }
+  if (last.error) return { text: `The corrected call failed too. ${last.error}` }
+  const reading = { type: 'rank', by: column, order: 'highest', limit: 1, where: [] } as const
+  const told = tellResult({ ...reading, where: [] }, table, last)
+  return {
+    text: `${told}\n\nThe first call failed; its error listed the columns, and the second call used the right one.`,
+  }
+}
+
+function lower(text: string): string {
+  return text.slice(0, 1).toLowerCase() + text.slice(1)
+}
+
+/** One sentence: why there is no answer, and what can be asked of this file. */
+function refuse(question: string, table: DemoRows, { unknown, unclear }: Understood): string {
+  const examples = tableQuestions(table.columns).map((one) => `“${lower(one)}”`)
+  const list = examples.slice(0, 3).join(', ')
+  return `I cannot answer that, because ${reason(question, table, { unknown, unclear })}; about ${table.name} I can answer questions such as ${list}.`
+}
+
+function reason(
+  question: string,
+  { name, columns }: DemoRows,
+  { unknown, unclear }: Pick<Understood, 'unknown' | 'unclear'>,
+): string {
+  const names = unknown.filter((word, i) => unknown.indexOf(word) === i)
+  if (names.length > 0) {
+    const words = names.map((word) => `“${word}”`).join(', ')
+    return `${words} ${names.length === 1 ? 'is' : 'are'} not a column or a cell of ${name}, or a word that I know`
+  }
+  if (unclear.length > 0) return `the question fits more than one column (${unclear.join(', ')})`
+  const words = tokens(question)
+  const namer = columnNamer(columns.map((column) => column.name))
+  const warned = words
+    .flatMap((_, at) => namer(words, at)?.places ?? [])
+    .map((place) => columns[place])
+    .find((column) => column?.warning)
+  if (warned) return `${warned.name} ${warned.warning}`
+  return 'I know its words, but not what they ask together'
+}
+
+function refuseFiles({ files }: DemoPrompt): string {
+  const name = files.at(-1)?.name ?? 'the file'
+  return `I cannot answer that, because I only know what ${name} is, not what it shows or means; ask for its kind, its size, or who attached it.`
+}
+
+function help({ tables }: DemoPrompt): string {
   const lines = tables.map(({ name, columns }) => {
     return `- **${name}**: ${columns.map((column) => `${column.name} (${column.type})`).join(', ')}`
   })
+  const questions = tables.slice(-1).flatMap(({ columns }) => tableQuestions(columns))
   const seen =
     lines.length > 0
-      ? `I see these tables:\n\n${lines.join('\n')}${suggestion(tables)}`
+      ? `I see these tables:\n\n${lines.join('\n')}\n\nTry ${questions.map((one) => `“${lower(one)}”`).join(', ')}.`
       : 'Attach a table (CSV, TSV, JSON or NDJSON) and ask for a chart, such as “chart the monthly precipitation”, then “which month was the wettest?”.'
-  return `${refusal}I am byref’s demo model: a few rules, no AI, so that byref works without a key. ${seen}\n\nFor a real model set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY and start again.`
-}
-
-/** A question that can be answered of the newest table with something to measure and something to group by. */
-function suggestion(tables: readonly DemoRows[]): string {
-  for (const { columns } of tables.toReversed()) {
-    const value = columns.find(({ type }) => type === 'number')
-    const group = columns.find(({ type }) => type !== 'number')
-    if (!value || !group) continue
-    return `\n\nTry “chart the average ${value.name} by ${group.name}”, then “which was the highest?”.`
-  }
-  return ''
+  return `I am byref’s demo model: a few rules, no AI, so that byref works without a key. ${seen}\n\nFor a real model set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY and start again.`
 }

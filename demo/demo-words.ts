@@ -1,124 +1,147 @@
-import type { DemoColumn } from './demo-prompt.ts'
+import { stem, tokens } from './tokens.ts'
 
-/** How a question wants values put together. */
-export type AskedMeasure = 'sum' | 'mean' | 'max' | 'min' | 'count'
+/** What each phrase of the vocabulary means to the grammar of `demo-question.ts`. */
+const PHRASES: Record<string, string> = {
+  how_many: 'how many|number of|count of|count the|count|how often',
+  mean: 'average|avg|mean',
+  sum: 'total|sum|in total|altogether|overall',
+  median: 'median',
+  max: 'maximum|max',
+  min: 'minimum|min',
+  high: 'highest|largest|biggest|greatest',
+  low: 'lowest|smallest',
+  best: 'best',
+  worst: 'worst',
+  most: 'most',
+  fewest: 'fewest|least',
+  wettest: 'wettest',
+  driest: 'driest',
+  top: 'top',
+  bottom: 'bottom',
+  by: 'by|per|for each|in each|across|grouped by|broken down by|split by|by each',
+  chart: 'chart|plot|graph|draw|visualize|visualise|bar chart|draw a chart|draw a bar chart',
+  row: 'row|rows|record|records|entries|entry|lines',
+  column: 'column|columns|fields|headers|column names',
+  distinct: 'distinct|unique|different',
+  values: 'value|values',
+  share: 'share|percentage|percent|proportion|fraction',
+  which: 'which|what|whose|who',
+  gt: 'above|over|more than|greater than|larger than|higher than|exceeding|exceeds|after|>',
+  ge: 'at least|since|>=',
+  lt: 'below|under|less than|lower than|smaller than|fewer than|before|<',
+  le: 'at most|up to|<=',
+  eq: 'equals|equal to|equal|exactly|=|==',
+  between: 'between',
+  not: 'not|isn t|aren t|wasn t',
+  missing: 'missing|empty|blank',
+  summary: 'summarize|summarise|summary|describe|overview',
+  day: 'day|days|daily',
+  month: 'month|months|monthly',
+  year: 'year|years|yearly|annual|annually',
+  time: 'over time|trend',
+  first: 'first',
+  list: 'list|show',
+  and: 'and',
+  where: 'where|with|that|having',
+  prep: 'in|for|from|of|at|on',
+  has: 'has|have|had',
+  it: 'it',
+  file: 'file|table|data|dataset|csv|sheet',
+  true: 'true|yes',
+  false: 'false|no',
+  '': 'the|a|an|please|me|give|tell|is|are|was|were|there|do|does|did|this|my|all|s|us|can you|could you|about|',
+}
 
-const MEASURES: readonly (readonly [RegExp, AskedMeasure])[] = [
-  [/\b(average|avg|mean|typical)\b/i, 'mean'],
-  [/\b(total|sum|overall)\b/i, 'sum'],
-  [/\b(max|maximum|highest|largest|peak|hottest)\b/i, 'max'],
-  [/\b(min|minimum|lowest|smallest|coldest)\b/i, 'min'],
-  [/\b(count|number of|how many)\b/i, 'count'],
-]
-
-const INTERVALS: readonly (readonly [RegExp, 'day' | 'month' | 'year'])[] = [
-  [/\b(daily|day|days)\b/i, 'day'],
-  [/\b(monthly|month|months)\b/i, 'month'],
-  [/\b(yearly|annual|annually|year|years)\b/i, 'year'],
-]
-
-const LOWEST =
-  /\b(lowest|least|smallest|fewest|minimum|min|worst|bottom|driest|coldest|shortest|lightest|slowest|youngest|cheapest|weakest)\b/i
-const SUPERLATIVE =
-  /\b(most|least|top|best|worst|maximum|minimum|max|min|fewest|[a-z]{2,}(?:i?est))\b/i
-// Words that only look like superlatives.
-const NOT_SUPERLATIVE = new Set([
-  'test',
-  'rest',
-  'west',
-  'forest',
-  'interest',
-  'request',
-  'latest',
-  'nest',
-  'guest',
-  'harvest',
-  'invest',
-  'suggest',
-  'honest',
-])
-
-/** Words behind "which" that name nothing. */
-const VAGUE = new Set(
-  'one ones was were are had has have did does row rows group the two'.split(' '),
+/** The meaning of a phrase by its words. */
+const MEANING = new Map(
+  Object.entries(PHRASES).flatMap(([meaning, phrases]) =>
+    phrases.split('|').map((phrase) => [phrase, meaning] as const),
+  ),
 )
+const LONGEST = 4
 
-/** Whether the question asks for a picture. */
-export function asksForChart(question: string): boolean {
-  return /\b(chart|plot|graph|draw|diagram|bars?|visuali[sz]e|picture)\b/i.test(question)
-}
-
-/** Which end of a ranking the question asks for ("wettest", "lowest", "most"); null if it asks for none. */
-export function askedOrder(question: string): 'highest' | 'lowest' | null {
-  const words = question.match(/[a-z]+/gi) ?? []
-  const found = words.some((word) => {
-    return asks(SUPERLATIVE, word)
-  })
-  if (!found) return null
-  return LOWEST.test(question) ? 'lowest' : 'highest'
-}
-
-/** The measure that the question names, else null. */
-export function askedMeasure(question: string): AskedMeasure | null {
-  return MEASURES.find(([pattern]) => pattern.test(question))?.[1] ?? null
-}
-
-/** The interval of time that the question names, else null. */
-export function askedInterval(question: string): 'day' | 'month' | 'year' | null {
-  return INTERVALS.find(([pattern]) => pattern.test(question))?.[1] ?? null
-}
-
-/** How many rows a question asks for ("top 5"); 1 if it does not say. */
-export function askedLimit(question: string): number {
-  const number = /\b(?:top|best|bottom|worst|first)\s+(\d{1,2})\b/i.exec(question)?.[1]
-  return number ? Math.min(20, Math.max(1, Number(number))) : 1
-}
-
-/** The words behind "by" or "per": what to group by. */
-export function askedGroup(question: string): string | null {
-  return /\b(?:by|per|for each|across)\s+(?:the\s+)?([^,.?!;]+)/i.exec(question)?.[1] ?? null
-}
-
-/** What a question asks for by "which": the city of "which city had the most?"; null where it does not say. */
-export function askedSubject(question: string): string | null {
-  const noun = /\b(?:which|whose)\s+(?:of the\s+)?([\p{L}_]{3,})/iu.exec(question)?.[1] ?? null
-  return noun === null || VAGUE.has(noun.toLowerCase()) || asks(SUPERLATIVE, noun) ? null : noun
-}
-
-function asks(pattern: RegExp, word: string): boolean {
-  return pattern.test(word) && !NOT_SUPERLATIVE.has(word.toLowerCase())
-}
-
-/**
- * The column that a text names best: by the share of the column's words that the text has, then by how many those
- * are. Null when it names none.
- */
-export function namedColumn(text: string, columns: readonly DemoColumn[]): DemoColumn | null {
-  const asked = words(text)
-  let best: { column: DemoColumn; score: number } | null = null
-  for (const column of columns) {
-    const own = words(column.name)
-    const hits = own.filter((word) => asked.some((other) => alike(word, other))).length
-    const score = hits === 0 ? 0 : hits / own.length + hits / 100
-    if (score > (best?.score ?? 0)) best = { column, score }
+/** Returns the meaning of the longest phrase that starts at a word, with its number of words; null for other words. */
+export function phraseAt(
+  words: readonly string[],
+  at: number,
+): { meaning: string; length: number } | null {
+  for (let length = Math.min(LONGEST, words.length - at); length > 0; length--) {
+    const meaning = MEANING.get(words.slice(at, at + length).join(' '))
+    if (meaning !== undefined) return { meaning, length }
   }
-  return best?.column ?? null
+  return null
 }
 
-/** `Miles_per_Gallon` and `milesPerGallon` are three words each; short fillers do not count. */
-function words(text: string): string[] {
-  return text
-    .replace(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter(
-      (word) => word.length > 1 && !['per', 'in', 'of', 'the', 'by', 'and', 'id'].includes(word),
-    )
+/** Whether a single word belongs to the vocabulary, so that it cannot be part of a column's name on its own. */
+export function isVocabulary(word: string): boolean {
+  return MEANING.has(word)
 }
 
-/** Equal, or one begins with the other: `expectancy` and `expect`, `miles` and `mile`. */
-function alike(a: string, b: string): boolean {
-  if (a === b) return true
-  const [short, long] = a.length < b.length ? [a, b] : [b, a]
-  return short.length >= 3 && long.startsWith(short)
+/** The column that a phrase names: its place, or the places of all that it may be. */
+export interface NamedColumn {
+  places: number[]
+  length: number
+}
+
+/** Columns of the same name in the file have a number: `Score`, `Score_2`. */
+export function hasNumberedTwin(name: string, names: readonly string[]): boolean {
+  return names.some(
+    (other) => other.startsWith(`${name}_`) && /^\d+$/.test(other.slice(name.length + 1)),
+  )
+}
+
+/** Words behind the name of what a row is about: the order of "Order ID". */
+const KEY = new Set('id name no nr number title code key'.split(' '))
+
+/** Finds the columns that phrases of a question name. */
+export function columnNamer(names: readonly string[]) {
+  const full = names.map((name) => stems(name))
+  const bare = names.map((name) => stems(name.replace(/[([{].*?[)\]}]|\/.*$/g, ' ')))
+  const longest = Math.max(1, ...full.map(({ length }) => length))
+
+  const equal = (a: readonly string[], b: readonly string[]): boolean =>
+    a.length === b.length && a.length > 0 && a.every((word, i) => word === b[i])
+
+  function placesOf(phrase: readonly string[], isWord: (word: string) => boolean): number[] {
+    const all = names.map((_, place) => place)
+    const exact = all.filter((place) => equal(full[place] ?? [], phrase))
+    if (exact.length > 0) return exact
+    const named = all.filter((place) => equal(bare[place] ?? [], phrase))
+    if (named.length > 0) return named
+    if (phrase.every((word) => isWord(word) || /^\d/.test(word) || word.length < 3)) return []
+    const part = all.filter((place) => contains(full[place] ?? [], phrase))
+    const keys = part.filter((place) => {
+      const [first = '', second = ''] = bare[place] ?? []
+      return equal([first], phrase) && KEY.has(second)
+    })
+    return keys.length === 1 ? keys : part
+  }
+
+  return (words: readonly string[], at: number): NamedColumn | null => {
+    for (let length = Math.min(longest, words.length - at); length > 0; length--) {
+      const raw = words.slice(at, at + length)
+      const isWord = (word: string): boolean =>
+        raw.some((other) => stem(other) === word && isVocabulary(other))
+      const places = placesOf(raw.map(stem), isWord)
+      if (places.length === 0) continue
+      const [only] = places
+      const twins = names.flatMap((name, place) =>
+        only !== undefined &&
+        name.startsWith(`${names[only]}_`) &&
+        hasNumberedTwin(names[only] ?? '', [name])
+          ? [place]
+          : [],
+      )
+      return { places: places.length === 1 ? [...places, ...twins] : places, length }
+    }
+    return null
+  }
+}
+
+function stems(name: string): string[] {
+  return tokens(name).map(stem)
+}
+
+function contains(words: readonly string[], phrase: readonly string[]): boolean {
+  return words.some((_, at) => phrase.every((word, i) => words[at + i] === word))
 }

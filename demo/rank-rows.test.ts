@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../src/assets/create-assets.ts'
+import { listRows } from '../src/assets/tables/table-rows.ts'
 import { rankRows } from './rank-rows.ts'
 import { summarize } from './summarize.ts'
 
@@ -36,5 +37,15 @@ describe('rankRows and summarize over a table that is too large to be one value'
     await expect(rankRows.execute(input, context)).rejects.toThrow(
       'There is no column "size"; the 3 columns are n, value, city',
     )
+  })
+
+  it('counts the rows that are as good as the last one of the result', async () => {
+    const rows = listRows(
+      [5, 5, 7, 5, null].map((n) => ({ n })),
+      'rows',
+    )
+    const context = { progress() {}, signal: new AbortController().signal } as never
+    const ranked = await rankRows.execute({ rows, by: 'n', order: 'highest', limit: 2 }, context)
+    expect(ranked).toMatchObject({ rows: [{ n: 7 }, { n: 5 }], ties: 2, empty: 1, of: 5 })
   })
 })

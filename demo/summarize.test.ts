@@ -28,7 +28,9 @@ describe('summarize', () => {
       ],
       groupColumn: 'month',
       valueColumn: 'rain',
+      of: 5,
       skipped: 2,
+      reasons: ['1 row has no day', '1 row has no rain'],
     })
   })
 
@@ -62,7 +64,7 @@ describe('summarize', () => {
   it('refuses text as a measure and text as a date', async () => {
     await expect(
       summarize(rows, { groupBy: 'day', value: 'town', measure: 'sum' }),
-    ).rejects.toThrow('The column "town" holds "b", which is no number')
+    ).rejects.toThrow('The column "town" holds "a", which is no number')
     await expect(
       summarize(rows, { groupBy: 'town', interval: 'year', value: 'rain', measure: 'sum' }),
     ).rejects.toThrow('which is no date')

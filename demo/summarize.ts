@@ -1,9 +1,10 @@
 import type { TableRow, TableRows } from '../src/assets/tables/table-rows.ts'
 import { ByrefError } from '../src/core/errors.ts'
 import { requireRows, withProgress } from './read-rows.ts'
+import { type Condition, columnsOf, meets } from './where.ts'
 
 /** How the values of a group become one. */
-export type Measure = 'sum' | 'mean' | 'max' | 'min' | 'count'
+export type Measure = 'sum' | 'mean' | 'median' | 'max' | 'min' | 'count'
 
 /** How dates are put together; the names are those of the columns that come out. */
 export type Interval = 'day' | 'month' | 'year'
@@ -17,6 +18,8 @@ export interface SummaryOptions {
   /** The column that is measured; `count` needs none. */
   value?: string
   measure: Measure
+  /** Only rows that meet these conditions. */
+  where?: readonly Condition[]
   /** Told how many rows were read. */
   progress?: (message: string, fraction?: number) => void
   signal?: AbortSignal
@@ -28,8 +31,12 @@ export interface Summary {
   /** The name of the group's column: the interval, or the column it was made of. */
   groupColumn: string
   valueColumn: string
-  /** Rows left out because their group or value was empty. */
+  /** The number of rows that meet the conditions. */
+  of: number
+  /** The number of rows that are in no group. */
   skipped: number
+  /** Why: `5 rows have no rain`. */
+  reasons: string[]
 }
 
 /** More cannot be what somebody wants to see. */
@@ -37,25 +44,38 @@ const MAX_GROUPS = 1_000_000
 const LENGTH: Record<Interval, number> = { day: 10, month: 7, year: 4 }
 
 /**
- * Groups rows and measures each group. Rows without a value in one of the columns are left out and counted.
+ * Groups rows and measures each group. Rows without a group, and cells that are empty or not a number, are left out and
+ * counted.
  *
- * @throws ByrefError `invalid_arguments` for unknown columns, values that are no numbers or no dates.
+ * @throws ByrefError `invalid_arguments` for unknown columns, a column without any number, or values that are not dates
  */
 export async function summarize(rows: TableRows, options: SummaryOptions): Promise<Summary> {
   const { groupBy, interval, measure } = options
   const value = measure === 'count' ? null : options.value
   if (value === undefined) throw invalid(`The measure "${measure}" needs a "value" column`)
-  const columns = value === null ? [groupBy] : [...new Set([groupBy, value])]
+  const { where } = options
+  const columns = [groupBy, ...(value === null ? [] : [value]), ...columnsOf(where)]
   requireRows(rows, columns)
   const groups = new Map<string | number | boolean, Tally>()
-  let skipped = 0
+  const left = { group: 0, empty: 0, text: 0 }
+  let of = 0
+  let sample: unknown = null
   const { progress = () => {}, signal } = options
-  const part = rows.select({ columns })
+  const part = rows.select({ columns: [...new Set(columns)] })
   for await (const row of withProgress(part, { verb: 'Grouping', progress, signal })) {
+    if (!meets(row, where)) continue
+    of++
     const group = groupOf(row[groupBy], groupBy, interval)
-    const number = value === null ? 1 : numberOf(row[value], value)
-    if (group === null || number === null) skipped++
+    const number = value === null ? 1 : numberOf(row[value])
+    if (group === null) left.group++
+    else if (number === 'text') {
+      left.text++
+      sample = row[value ?? '']
+    } else if (number === null) left.empty++
     else tally(groups, group, number)
+  }
+  if (groups.size === 0 && left.text > 0) {
+    throw invalid(`The column "${value}" holds ${JSON.stringify(sample)}, which is no number`)
   }
   const groupColumn = interval ?? groupBy
   const named = value === null || value === groupColumn ? measure : value
@@ -64,12 +84,37 @@ export async function summarize(rows: TableRows, options: SummaryOptions): Promi
   return {
     rows: sorted.map(([group, found]) => ({
       [groupColumn]: group,
-      [valueColumn]: tidy(measure === 'mean' ? found.sum / found.count : found[measure]),
+      [valueColumn]: measured(found, measure),
     })),
     groupColumn,
     valueColumn,
-    skipped,
+    of,
+    skipped: left.group + left.empty + left.text,
+    reasons: [
+      ...reason(left.group, `no ${groupBy}`),
+      ...reason(left.empty, `no ${value}`),
+      ...reason(left.text, `a ${value} that is not a number`),
+    ],
   }
+}
+
+function reason(count: number, what: string): string[] {
+  if (count === 0) return []
+  return [`${count.toLocaleString('en')} ${count === 1 ? 'row has' : 'rows have'} ${what}`]
+}
+
+/** Returns the measure of a group. */
+function measured(found: Tally, measure: Measure): number {
+  if (measure === 'mean') return tidy(found.sum / found.count)
+  return tidy(measure === 'median' ? medianOf(found.all) : found[measure])
+}
+
+/** Returns the middle of numbers, or the mean of the two in the middle. */
+export function medianOf(numbers: readonly number[]): number {
+  const sorted = numbers.toSorted((a, b) => a - b)
+  const middle = Math.floor(sorted.length / 2)
+  const upper = sorted[middle] ?? Number.NaN
+  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2
 }
 
 /** What is kept of a group's numbers. */
@@ -78,16 +123,18 @@ interface Tally {
   sum: number
   max: number
   min: number
+  all: number[]
 }
 
 function tally<T>(groups: Map<T, Tally>, group: T, number: number): void {
   const known = groups.get(group)
   if (!known) {
     if (groups.size >= MAX_GROUPS) throw invalid(`There are more than ${MAX_GROUPS} groups`)
-    groups.set(group, { count: 1, sum: number, max: number, min: number })
+    groups.set(group, { count: 1, sum: number, max: number, min: number, all: [number] })
     return
   }
   known.count++
+  known.all.push(number)
   known.sum += number
   known.max = Math.max(known.max, number)
   known.min = Math.min(known.min, number)
@@ -113,16 +160,16 @@ function groupOf(
   return text.slice(0, LENGTH[interval])
 }
 
-function numberOf(value: unknown, column: string): number | null {
+/** Returns the number of a cell: null for an empty cell, `text` for any other. */
+export function numberOf(value: unknown): number | null | 'text' {
   if (value === null || value === undefined || value === '') return null
   // Long numbers, which a table has as bigints and as text, are drawn as near as a double comes.
   const isNumber = typeof value === 'number' || typeof value === 'bigint' || isDecimal(value)
-  if (isNumber && Number.isFinite(Number(value))) return Number(value)
-  throw invalid(`The column "${column}" holds ${JSON.stringify(value)}, which is no number`)
+  return isNumber && Number.isFinite(Number(value)) ? Number(value) : 'text'
 }
 
 /** Takes the noise of binary fractions out of sums (0.30000000000000004), keeping 12 significant digits. */
-function tidy(number: number): number {
+export function tidy(number: number): number {
   return Number(number.toPrecision(12))
 }
 

@@ -39,6 +39,11 @@ export type {
   ToolResultMark,
 } from '../core/messages/message.ts'
 export { type ReadMetadata, readMetadata } from '../core/messages/read-metadata.ts'
+export {
+  demoQuestions,
+  type QuestionedColumns,
+  tableQuestions,
+} from '../core/messages/table-questions.ts'
 export { isDeleted } from '../core/messages/tombstone.ts'
 export {
   type AssetRefParts,

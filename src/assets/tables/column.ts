@@ -1,4 +1,14 @@
 import { isoDate } from './iso-date.ts'
+import {
+  type CellForm,
+  hasPointedThousands,
+  isCommaNumber,
+  isCurrency,
+  isPercentage,
+  isPointNumber,
+  localDate,
+  plainNumber,
+} from './local-cells.ts'
 import { isInt64, LongNumber, numberShape } from './long-number.ts'
 import { type ColumnType, jsonLine, type Storage, type TableColumn } from './table-facts.ts'
 
@@ -9,6 +19,8 @@ export interface ColumnReader {
   column(): TableColumn
   /** Returns how the cells seen so far can be stored. */
   storage(): Storage
+  /** Returns how the cells seen so far are written. */
+  form(): CellForm
   /** Converts a cell to its stored form; an empty cell becomes null. Valid until another storage is needed. */
   storing(): (cell: unknown) => unknown
 }
@@ -18,54 +30,155 @@ const DAY_MS = 24 * 60 * 60 * 1000
 /** Number of distinct cells of a column that are remembered, so that each is parsed once. */
 const REMEMBERED = 1_000
 
+/** What the columns of a file know of each other. */
+export interface TextColumnOptions {
+  /** Whether cells may be written as people do: `1.234,56`, `01.09.2023`. Default: false. */
+  local?: boolean
+  /** The names of the file's columns with a decimal comma: beside them, `1.250` may be a thousand. */
+  commaColumns?: Set<string>
+}
+
+const AMBIGUOUS_NUMBERS =
+  'stays text: its numbers can have a decimal separator or separated thousands'
+const AMBIGUOUS_DATES = 'stays text: its dates can begin with the day or the month'
+const PERCENTAGES = 'stays text: its numbers are percentages'
+const CURRENCIES = 'stays text: its numbers have a currency'
+
 /** For text cells, as in CSV: the text becomes numbers, booleans or dates if the whole column allows it. */
-export function textColumn(name: string): ColumnReader {
+export function textColumn(
+  name: string,
+  { local = false, commaColumns = new Set() }: TextColumnOptions = {},
+): ColumnReader {
   let seen = 0
   let missing = 0
-  const can = { number: true, boolean: true, date: true }
+  const can = {
+    ...{ number: true, comma: local, point: local, boolean: true },
+    ...{ date: true, day: local, month: local, percentage: local, currency: local },
+  }
   let hasTimes = false
-  const numbers = numberKind()
+  let hasThousands = false
+  let hasPoints = false
+  const plain = numberKind()
+  const comma = numberKind()
+  const point = numberKind()
   const known = new Set<string>()
+
+  /** Whether the numbers can be read in two ways. */
+  function isAmbiguousNumber(): boolean {
+    if (can.number) return hasThousands && can.comma && commaColumns.size > 0
+    return can.comma && can.point
+  }
+
+  function isAmbiguousDate(): boolean {
+    return can.day && can.month && !hasPoints
+  }
+
+  function form(): CellForm {
+    if (seen === missing || can.number || isAmbiguousNumber()) return 'plain'
+    if (can.comma) return 'comma'
+    if (can.point) return 'point'
+    if (can.date || can.boolean || isAmbiguousDate()) return 'plain'
+    return can.day ? 'day' : can.month ? 'month' : 'plain'
+  }
+
+  function numbers(): NumberKind {
+    const found = form()
+    return found === 'comma' ? comma : found === 'point' ? point : plain
+  }
 
   function type(): ColumnType {
     if (seen === missing) return seen === 0 ? 'string' : 'empty'
-    if (can.number) return numbers.type()
+    if (isAmbiguousNumber()) return 'string'
+    if (can.number || can.comma || can.point) return numbers().type()
     if (can.boolean) return 'boolean'
-    return can.date ? 'date' : 'string'
+    return can.date || form() !== 'plain' ? 'date' : 'string'
+  }
+
+  function warning(): string | null {
+    if (seen === missing) return null
+    if (isAmbiguousNumber()) return AMBIGUOUS_NUMBERS
+    if (type() !== 'string') return null
+    if (isAmbiguousDate()) return AMBIGUOUS_DATES
+    return can.percentage ? PERCENTAGES : can.currency ? CURRENCIES : null
+  }
+
+  function lookAtNumber(text: string): void {
+    if (can.number) can.number = plain.see(text)
+    if (can.comma) {
+      can.comma = isCommaNumber(text) && comma.see(plainNumber(text, 'comma'))
+      if (can.comma && hasPointedThousands(text)) hasThousands = true
+    }
+    if (can.point) can.point = isPointNumber(text) && point.see(plainNumber(text, 'point'))
+    if (can.comma && !can.number && !can.point) commaColumns.add(name)
+    else if (commaColumns.size > 0) commaColumns.delete(name)
+  }
+
+  function lookAtDate(text: string): void {
+    if (can.date) {
+      const date = isoDate(text)
+      can.date = date !== null
+      if (date !== null && date.length > 10) hasTimes = true
+    }
+    if (!can.day && !can.month) return
+    const date = localDate(text)
+    const day = date && isoDate(date.dayFirst)
+    const month = date && !date.hasPoints && isoDate(date.monthFirst)
+    if (date?.hasPoints) hasPoints = true
+    can.day &&= !!day
+    can.month &&= !!month
+    if ((day || month || '').length > 10) hasTimes = true
   }
 
   function look(text: string): void {
-    if (can.number) can.number = numbers.see(text)
+    lookAtNumber(text)
     if (can.boolean) can.boolean = BOOLEAN.test(text)
-    if (!can.date) return
-    const date = isoDate(text)
-    can.date = date !== null
-    if (date !== null && date.length > 10) hasTimes = true
+    lookAtDate(text)
+    can.percentage &&= isPercentage(text)
+    can.currency &&= isCurrency(text)
   }
 
-  const storage = (): Storage => storageOf(type(), numbers, hasTimes)
+  const storage = (): Storage => storageOf(type(), numbers(), hasTimes)
 
   return {
     see(cell) {
       seen++
       const text = trimmed(cell)
       if (text === '') missing++
-      else if ((can.number || can.boolean || can.date) && !known.has(text)) {
+      else if (Object.values(can).includes(true) && !known.has(text)) {
         if (known.size < REMEMBERED) known.add(text)
         look(text)
       }
     },
-    column: () => columnOf(name, type(), { missing, numbers }),
+    column() {
+      const found = columnOf(name, type(), { missing, numbers: numbers() })
+      const warns = warning()
+      return warns === null ? found : { ...found, warning: warns }
+    },
     storage,
+    form,
     storing() {
       const found = type()
-      const store = remembering(textStoring(found, storage()))
+      const read = inPlainForm(form())
+      const make = textStoring(found, storage())
+      const store = remembering((text) => make(read(text)))
       return (cell) => {
         const text = trimmed(cell)
         if (text === '') return null
         return found === 'string' ? cell : store(text)
       }
     },
+  }
+}
+
+/** Returns how to turn a cell of a form into a plain one. */
+function inPlainForm(form: CellForm): (text: string) => string {
+  switch (form) {
+    case 'day':
+      return (text) => localDate(text)?.dayFirst ?? text
+    case 'month':
+      return (text) => localDate(text)?.monthFirst ?? text
+    default:
+      return (text) => plainNumber(text, form)
   }
 }
 
@@ -104,6 +217,7 @@ export function valueColumn(name: string): ColumnReader {
     },
     column: () => columnOf(name, type(), { missing, numbers }),
     storage,
+    form: () => 'plain',
     storing() {
       const store = valueStoring(type(), storage())
       return (cell) => (cell === null || cell === undefined ? null : store(cell))

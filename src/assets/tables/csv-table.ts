@@ -30,6 +30,7 @@ const DELIMITERS = [',', ';', '\t', '|']
  */
 export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableInput {
   let columns: ColumnReader[] | null = null
+  const create = localColumns()
 
   return {
     get columns() {
@@ -39,12 +40,12 @@ export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableI
       const check = checkDense(source, 'a few of its rows are far longer than the others.')
       let isFirst = true
       for await (const batch of csvBatches(source, format)) {
-        columns ??= columnNames(source, batch[0] ?? []).map(textColumn)
+        columns ??= columnNames(source, batch[0] ?? []).map(create)
         const rows = isFirst ? batch.slice(1) : batch
         for (const row of rows) {
           // Empty cells at the end of a row do not make columns.
           const width = row.findLastIndex((cell) => cell.trim() !== '') + 1
-          if (width > columns.length) widen(source, columns, { width, create: textColumn })
+          if (width > columns.length) widen(source, columns, { width, create })
         }
         yield rows
         if (columns.length > FEW_COLUMNS) {
@@ -59,6 +60,12 @@ export function readCsvTable(source: TableSource, format: 'csv' | 'tsv'): TableI
       if (isFirst) throw broken(source, 1, 'the file is empty; a table starts with its header.')
     },
   }
+}
+
+/** Returns how to create the columns of a file, whose cells may be written as people do. */
+export function localColumns(): (name: string) => ColumnReader {
+  const commaColumns = new Set<string>()
+  return (name) => textColumn(name, { local: true, commaColumns })
 }
 
 /** Yields the records of a CSV file, header included, in batches. */

@@ -2,8 +2,8 @@ import { openAsBlob } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'csv-parse/sync'
-import { type ColumnReader, textColumn } from './column.ts'
-import { columnNames, delimiterOf } from './csv-table.ts'
+import type { ColumnReader } from './column.ts'
+import { columnNames, delimiterOf, localColumns } from './csv-table.ts'
 import { type DuckdbConnection, loadDuckdb, named, quoted, withDuckdb } from './duckdb.ts'
 import { openParquet } from './parquet-file.ts'
 import { sourceOf } from './spool.ts'
@@ -87,7 +87,7 @@ async function planOf({ name, size, path, type }: CsvTask): Promise<Plan | null>
   const [header = [], ...rows] = records
   if (header.length < 2 || rows.length === 0) return null
   const names = columnNames(plain, header)
-  const columns = names.map(textColumn)
+  const columns = names.map(localColumns())
   for (const row of rows) for (const [i, column] of columns.entries()) column.see(row[i])
   return { columns, names: storedNames(names), delimiter }
 }
@@ -188,8 +188,10 @@ type CellForm =
 
 /** Returns the form of a column by the cells seen so far; null if DuckDB is not used for it. */
 function cellForm(reader: ColumnReader): CellForm | null {
-  const { type } = reader.column()
+  const { type, warning } = reader.column()
   const storage = reader.storage()
+  // What looks like a local number or date is decided by all of its cells.
+  if (reader.form() !== 'plain' || warning) return null
   if (type === 'empty') return 'none'
   if (type === 'string') return 'text'
   if (type === 'date' && storage === 'text') return 'time'

@@ -22,6 +22,11 @@ export interface TableColumn {
   name: string
   type: ColumnType
   missing: number
+  /**
+   * Why the column stays text although its cells look like numbers or dates: `stays text: its dates can begin with the
+   * day or the month`.
+   */
+  warning?: string
   /** For `decimal`: the maximum number of digits after the decimal point. */
   scale?: number
 }

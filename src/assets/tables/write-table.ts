@@ -1,4 +1,5 @@
 import type { ColumnReader } from './column.ts'
+import type { CellForm } from './local-cells.ts'
 import { createSpool, type Spool, type Spooled } from './spool.ts'
 import { TableError } from './table-error.ts'
 import type { Storage, TableColumn } from './table-facts.ts'
@@ -80,6 +81,7 @@ async function pass(
 
 function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
   let output: ParquetOutput | null = null
+  let forms: CellForm[] = []
   let storing: ((cell: unknown) => unknown)[] = []
   let fits = true
   let group: (readonly unknown[])[] = []
@@ -103,6 +105,7 @@ function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
       name: reader.column().name,
       storage: reader.storage(),
     }))
+    forms = input.columns.map((reader) => reader.form())
     storing = input.columns.map((reader) => reader.storing())
     return createParquetOutput(columns, body)
   }
@@ -111,7 +114,7 @@ function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
     const written = group
     group = []
     characters = 0
-    if (output) fits &&= isStoredAs(input.columns, output.storage)
+    if (output) fits &&= isStoredAs(input.columns, output.storage, forms)
     if (!fits) return
     output ??= begin()
     chunks += input.columns.length
@@ -154,9 +157,13 @@ function tooWide(columns: number, rows: number): TableError {
   return new TableError({ name: 'the table', line: null, reason })
 }
 
-function isStoredAs(columns: readonly ColumnReader[], storage: readonly Storage[]): boolean {
+function isStoredAs(
+  columns: readonly ColumnReader[],
+  storage: readonly Storage[],
+  forms: readonly CellForm[],
+): boolean {
   return (
     columns.length === storage.length &&
-    columns.every((reader, i) => reader.storage() === storage[i])
+    columns.every((reader, i) => reader.storage() === storage[i] && reader.form() === forms[i])
   )
 }

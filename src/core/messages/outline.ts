@@ -26,6 +26,7 @@ interface Column {
   name: string
   type: string
   missing?: number
+  warning?: string
 }
 
 /** Maximum number of columns that a line lists. */
@@ -70,8 +71,9 @@ export function outline(
 function listLine(list: readonly unknown[], columns: Column[] | null, shown: number): string {
   const { length } = shownItems(list)
   if (!columns) return `<class 'list'>${length > shown ? `, ${length} items` : ''}`
-  const names = columns.slice(0, SHOWN_COLUMNS).map(({ name, type, missing }) => {
-    return `${cutText(name, 200)} (${type}${missing ? `, ${missing} missing` : ''})`
+  const names = columns.slice(0, SHOWN_COLUMNS).map(({ name, type, missing, warning }) => {
+    const facts = [type, missing ? `${missing} missing` : '', warning ?? '']
+    return `${cutText(name, 200)} (${facts.filter(Boolean).join(', ')})`
   })
   if (columns.length > SHOWN_COLUMNS) names.push(`${columns.length - SHOWN_COLUMNS} more`)
   return `<class 'list'>, ${length} rows, columns: ${names.join(', ')}`

@@ -1,11 +1,12 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor } from '@testing-library/react'
-import type { ConversationEvent } from 'byref/client'
+import { act, fireEvent, screen, waitFor } from '@testing-library/react'
+import { type ConversationEvent, flatten } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { asked, message, runStarted, stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { Composer } from './composer.tsx'
 import { keepDraft } from './drafts.ts'
+import { attach } from './suggestions.ts'
 
 type Answer = (path: string, init?: RequestInit) => Response | Promise<Response>
 
@@ -39,6 +40,24 @@ describe('Composer', () => {
     fireEvent.keyDown(box(), { key: 'Enter', shiftKey: true })
     fireEvent.keyDown(box(), { key: 'Enter', isComposing: true })
     expect(requests).toEqual([])
+  })
+
+  it('suggests questions about the columns of an attached table', async () => {
+    const columns = [
+      { name: 'City', type: 'string', missing: 0 },
+      { name: 'Amount', type: 'number', missing: 0 },
+    ]
+    const asset = { ref: 'asset://t1', assetId: 't1', mime: 'text/csv', kind: 'file', size: 9 }
+    const meta = flatten({ content: { columns, rows: [{ City: 'Oslo', Amount: 5 }] } })
+    answer((path) => {
+      if (path.startsWith('/api/assets?')) return Response.json({ asset, table: asset })
+      return Response.json(path.startsWith('/api/assets/') ? { asset, meta } : {})
+    })
+    await renderInApp(<Composer />)
+    act(() => attach(new File(['x'], 'invoices.csv')))
+    fireEvent.click(await screen.findByRole('button', { name: 'Average Amount by City' }))
+    expect(box().value).toBe('Average Amount by City')
+    expect(screen.queryByRole('list', { name: 'Suggested questions' })).toBeNull()
   })
 
   it('attaches the table of a file where there is one, else the file', async () => {

@@ -15,18 +15,21 @@ import { keepDraft, readDraft } from './drafts.ts'
 import { DropZone } from './drop-zone.tsx'
 import { MessageBox } from './message-box.tsx'
 import { onSuggestion } from './suggestions.ts'
+import { TableSuggestions } from './table-suggestions.tsx'
 import { UploadChip } from './upload-chip.tsx'
 import { useUploads } from './use-uploads.ts'
 
 const HINTS: Record<RunPhase, string> = {
   running: 'Answering…',
-  waiting: 'Needs your approval above',
+  waiting: 'Needs your approval: approve, edit or deny above',
   over: 'Enter to send, Shift+Enter for a new line',
 }
 
 const HINT_WHILE_HELD = 'Sends when the files are uploaded…'
 
 const HINT_WHILE_BUSY = 'Enter: send next · Ctrl+Enter: add now'
+
+const HINT_WHILE_WAITING = 'Sends after the waiting call. To change the call, use Edit on its card'
 
 /** Renders the message form, or a hint for people who may only read. */
 export function Composer() {
@@ -59,11 +62,14 @@ function MessageForm() {
   const box = useRef<HTMLTextAreaElement>(null)
   const files = useRef<HTMLInputElement>(null)
 
+  const addFiles = useRef(add)
+  addFiles.current = add
   useEffect(
     () =>
       onSuggestion((suggestion) => {
         if (suggestion.type === 'files') return files.current?.click()
-        setText(suggestion.text)
+        if (suggestion.type === 'attach') addFiles.current([suggestion.file])
+        else setText(suggestion.text)
         box.current?.focus()
       }),
     [],
@@ -78,9 +84,11 @@ function MessageForm() {
   const attachments = uploads.flatMap(({ result }) =>
     result ? [{ assetRef: (result.workbook ?? result.table ?? result.asset).ref }] : [],
   )
+  const newTable = uploads.findLast(({ result }) => result?.table)?.result?.table
   const isUploading = uploads.some((upload) => upload.status === 'sending')
   const empty = text.trim() === '' && attachments.length === 0 && !isUploading
   const ready = !empty && !sending && status !== 'closed'
+  const busyHint = phase === 'waiting' ? HINT_WHILE_WAITING : HINT_WHILE_BUSY
   const [held, setHeld] = useState<'queue' | 'steer' | null>(null)
 
   async function send(ifBusy: 'queue' | 'steer' = 'queue'): Promise<void> {
@@ -152,6 +160,15 @@ function MessageForm() {
             It was not sent; what you wrote is still here. {problem.message}
           </Notice>
         )}
+        {newTable && text === '' && !running && (
+          <TableSuggestions
+            assetId={newTable.assetId}
+            onChoose={(question) => {
+              setText(question)
+              box.current?.focus()
+            }}
+          />
+        )}
         <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3">
           {uploads.length > 0 && (
             <ul aria-label="Files to send" className="flex flex-wrap gap-1.5 px-2.5 pt-2.5">
@@ -194,7 +211,7 @@ function MessageForm() {
               }}
             />
             <span className="ml-auto min-w-0 truncate pr-1 text-2xs text-ink-3 max-sm:invisible">
-              {held ? HINT_WHILE_HELD : running && !empty ? HINT_WHILE_BUSY : HINTS[phase]}
+              {held ? HINT_WHILE_HELD : running && !empty ? busyHint : HINTS[phase]}
             </span>
             {running && (
               <Button

@@ -1,5 +1,8 @@
 /** A proposal for the next message by another part of the page. */
-export type Suggestion = { type: 'text'; text: string } | { type: 'files' }
+export type Suggestion =
+  | { type: 'text'; text: string }
+  | { type: 'files' }
+  | { type: 'attach'; file: File }
 
 type Listener = (suggestion: Suggestion) => void
 
@@ -13,6 +16,11 @@ export function suggest(text: string): void {
 /** Opens the composer's file picker. */
 export function pickFiles(): void {
   for (const listener of listeners) listener({ type: 'files' })
+}
+
+/** Attaches a file to the next message. */
+export function attach(file: File): void {
+  for (const listener of listeners) listener({ type: 'attach', file })
 }
 
 /** Subscribes to suggestions. Returns the function that ends the subscription. */

@@ -22,12 +22,13 @@ export async function listSamples(): Promise<SampleInfo[]> {
 
 /**
  * Adds a sample to the server with the public routes: it uploads the files, and imports the conversation with their new
- * ids. An existing conversation is left unchanged. Returns the conversation's id.
+ * ids. An existing conversation is left unchanged. Returns the conversation's id, and the id of its first message.
  */
-export async function loadSample(name: string): Promise<string> {
+export async function loadSample(name: string): Promise<{ id: string; first: string | null }> {
   const id = `sample-${name}`
-  if (await client.conversationSummary(id)) return id
   const { lines, files } = await load<Sample>(name)
+  const first = firstMessage(lines)
+  if (await client.conversationSummary(id)) return { id, first }
   let text = lines.join('\n')
   for (const { asset, table, name, mime, base64 } of files) {
     const saved = await client.upload(new File([bytesOf(base64)], name, { type: mime }))
@@ -35,7 +36,18 @@ export async function loadSample(name: string): Promise<string> {
     if (table && saved.table) text = text.replaceAll(table, saved.table.assetId)
   }
   await client.importConversation(text, { id })
-  return id
+  return { id, first }
+}
+
+/** Returns the id of the first message of a person or the agent. */
+function firstMessage(lines: readonly string[]): string | null {
+  for (const line of lines) {
+    const { event } = JSON.parse(line) as {
+      event?: { type: string; payload?: { id?: string; type?: string } }
+    }
+    if (event?.type === 'NEW_MESSAGE' && event.payload?.id) return event.payload.id
+  }
+  return null
 }
 
 async function load<T>(name: string): Promise<T> {

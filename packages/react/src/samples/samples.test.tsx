@@ -38,12 +38,15 @@ describe('Samples', () => {
     expect(state.messages.length).toBeGreaterThan(8)
     for (const { ref } of state.assets) expect(ref).toMatch(/^asset:\/\/new-(file|table)-\d$/)
     expect(imported.mock.lastCall?.[1]).toEqual({ id: 'sample-weather' })
+    // It opens at its start.
+    expect(router.state.location.hash).toBe(`m-${state.messages[0]?.id}`)
   })
 
   it('opens a sample that is there already', async () => {
     vi.spyOn(client, 'conversationSummary').mockResolvedValue({} as never)
     const upload = vi.spyOn(client, 'upload')
     const { router } = await renderInApp(<Samples />)
+    expect(await screen.findByText(/These conversations are recordings/)).toBeDefined()
     fireEvent.click(await screen.findByRole('button', { name: /^Refunds/ }))
     await waitFor(() => expect(router.state.location.pathname).toBe('/c/sample-refunds'))
     expect(upload).not.toHaveBeenCalled()

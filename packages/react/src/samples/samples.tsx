@@ -17,9 +17,13 @@ export function Samples() {
   })
   const load = useMutation({
     mutationFn: loadSample,
-    onSuccess: async (id) => {
+    onSuccess: async ({ id, first }) => {
       forgetConversations()
-      await navigate({ to: '/c/$conversationId', params: { conversationId: id } })
+      await navigate({
+        to: '/c/$conversationId',
+        params: { conversationId: id },
+        ...(first !== null && { hash: `m-${first}` }),
+      })
     },
     onError: (error) => tellError('The sample was not loaded.', error),
   })
@@ -27,6 +31,9 @@ export function Samples() {
   return (
     <section className="mt-6">
       <h3 className="text-sm font-semibold">Show me</h3>
+      <p className="mt-0.5 text-xs text-ink-3">
+        These conversations are recordings: their calls do not run again.
+      </p>
       <ul className="mt-2 grid gap-1.5">
         {data.map(({ name, title, description }) => (
           <li key={name}>

@@ -66,7 +66,7 @@ describe('Approval', () => {
 
   it('approves with the arguments that a person changed, and without if none did', async () => {
     await show(...asked({ sum: 120, to: 'Ada', urgent: true, tags: ['a'], note: '' }))
-    const change = () => fireEvent.click(screen.getByRole('button', { name: 'Change…' }))
+    const change = () => fireEvent.click(screen.getByRole('button', { name: 'Edit' }))
     const approve = () =>
       fireEvent.click(screen.getByRole('button', { name: 'Approve these arguments' }))
     const field = (name: string) => screen.getByLabelText(name, { exact: false })
@@ -88,7 +88,7 @@ describe('Approval', () => {
 
   it('changes the arguments of each item of a mapped call', async () => {
     await show(...asked({ sum: '†item' }, [{ sum: 1 }, { sum: 2 }]))
-    fireEvent.click(screen.getByRole('button', { name: 'Change…' }))
+    fireEvent.click(screen.getByRole('button', { name: 'Edit' }))
     const items = screen.getByLabelText('Arguments of each item')
     fireEvent.change(items, { target: { value: '[{"sum":1},{"sum":3}]' } })
     fireEvent.submit(screen.getByRole('form'))
@@ -100,7 +100,7 @@ describe('Approval', () => {
     const error = { code: 'invalid_arguments', message: 'sum must be <= 100' }
     answer = () => Response.json({ error }, { status: 422 })
     await show(...asked({ sum: 120 }))
-    fireEvent.click(screen.getByRole('button', { name: 'Change…' }))
+    fireEvent.click(screen.getByRole('button', { name: 'Edit' }))
     fireEvent.change(screen.getByLabelText('sum'), { target: { value: '110' } })
     fireEvent.submit(screen.getByRole('form'))
     expect((await screen.findByRole('alert')).textContent).toContain('sum must be <= 100')

@@ -90,7 +90,7 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
             Approve
           </Button>
           <Button look="outline" disabled={sent} onClick={() => setChanging(true)}>
-            Change…
+            Edit
           </Button>
           <Button look="outline" type="submit" disabled={sent}>
             Deny

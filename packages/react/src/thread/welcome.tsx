@@ -1,23 +1,35 @@
 import { BookOpen } from 'lucide-react'
 import { useMay } from '../app/role.ts'
-import { pickFiles, suggest } from '../composer/suggestions.ts'
+import { attach, pickFiles, suggest } from '../composer/suggestions.ts'
 import { Samples } from '../samples/samples.tsx'
 import { cn } from '../ui/cn.ts'
 import { Empty } from '../ui/empty.tsx'
+import { tellError } from '../ui/toasts.tsx'
 
 const SUGGESTIONS = [
-  { text: 'Attach a table…', hint: 'CSV, TSV or JSON', act: pickFiles },
   {
-    text: 'Chart the monthly precipitation',
-    hint: 'A tool gets the rows by reference',
-    act: () => suggest('Chart the monthly precipitation'),
+    text: 'Try it with invoices.csv',
+    hint: 'A small table that comes with byref',
+    act: () => void attachSample(),
   },
+  { text: 'Attach a table…', hint: 'CSV, TSV or JSON', act: pickFiles },
   {
     text: 'What can you do?',
     hint: 'The tools of this agent',
     act: () => suggest('What can you do?'),
   },
 ]
+
+/** Attaches the bundled table to the next message. The composer then suggests questions about it. */
+async function attachSample(): Promise<void> {
+  try {
+    const response = await fetch('/samples/invoices.csv')
+    if (!response.ok) throw new Error(`The server answered ${response.status}.`)
+    attach(new File([await response.blob()], 'invoices.csv', { type: 'text/csv' }))
+  } catch (error) {
+    tellError('The sample file was not loaded.', error)
+  }
+}
 
 /** Renders an empty conversation: what byref is, and ways to start. */
 export function Welcome() {

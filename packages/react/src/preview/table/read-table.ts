@@ -3,7 +3,7 @@ import { isRecord } from '../../ui/is-record.ts'
 
 /** The part of a table that its meta contains. */
 export interface TableSample {
-  columns: { name: string; type: string | null; missing: number | null }[]
+  columns: { name: string; type: string | null; missing: number | null; warning?: string }[]
   rows: Record<string, unknown>[]
   /** Number of all rows. */
   total: number
@@ -15,13 +15,14 @@ export function readTable(meta: Record<string, unknown>): TableSample | null {
   const { content } = unflatten(meta) as { content: { columns?: unknown; rows?: unknown } }
   if (!Array.isArray(content?.columns) || !Array.isArray(content.rows)) return null
   const columns = content.columns.flatMap(
-    (column: { name?: unknown; type?: unknown; missing?: unknown }) =>
+    (column: { name?: unknown; type?: unknown; missing?: unknown; warning?: unknown }) =>
       typeof column?.name === 'string'
         ? [
             {
               name: column.name,
               type: typeof column.type === 'string' ? column.type : null,
               missing: typeof column.missing === 'number' ? column.missing : null,
+              ...(typeof column.warning === 'string' && { warning: column.warning }),
             },
           ]
         : [],

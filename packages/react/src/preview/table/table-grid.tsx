@@ -1,4 +1,4 @@
-import { ArrowDown, ArrowUp } from 'lucide-react'
+import { ArrowDown, ArrowUp, TriangleAlert } from 'lucide-react'
 import { useEffect, useMemo, useRef } from 'react'
 import { cn } from '../../ui/cn.ts'
 import { formatCount } from '../../ui/format.ts'
@@ -78,23 +78,27 @@ export function TableGrid(props: TableGridProps) {
 const HEAD = 'sticky top-0 z-10 border-b border-line bg-sunken p-0 text-left'
 
 function Head({
-  column: { name, type, missing },
+  column: { name, type, missing, warning },
   sort,
   onSort,
 }: { column: TableSample['columns'][number] } & Pick<TableGridProps, 'sort' | 'onSort'>) {
   const order = sort === name ? 'ascending' : sort === `-${name}` ? 'descending' : 'none'
   const next = { none: name, ascending: `-${name}`, descending: undefined }[order]
+  const facts = [missing ? `${formatCount(missing)} missing` : '', warning ?? ''].filter(Boolean)
   const Arrow = order === 'descending' ? ArrowDown : ArrowUp
   return (
     <th scope="col" aria-sort={order} className={HEAD}>
       <button
         type="button"
-        title={missing ? `${name}: ${formatCount(missing)} missing` : name}
+        title={`${name}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`}
         onClick={() => onSort(next)}
         className="flex h-[23px] w-full items-center gap-1.5 px-2 text-left -outline-offset-2 hover:bg-hover"
       >
         <span className="truncate font-semibold">{name}</span>
         {type && <span className="shrink-0 font-normal text-ink-3">{type}</span>}
+        {warning && (
+          <TriangleAlert role="img" aria-label={warning} className="size-3 shrink-0 text-warn" />
+        )}
         {order !== 'none' && <Arrow className="size-3 shrink-0" aria-hidden />}
       </button>
     </th>

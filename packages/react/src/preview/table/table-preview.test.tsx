@@ -44,6 +44,16 @@ const scrollTo = (top: number) => {
 afterEach(() => vi.restoreAllMocks())
 
 describe('TablePreview', () => {
+  it('says why a column of dates stays text', async () => {
+    rowsOf(2)
+    const table = sample(['n', 'city'], 2)
+    const warning = 'stays text: its dates can begin with the day or the month'
+    for (const column of table.columns) if (column.name === 'city') column.warning = warning
+    await renderInApp(<TablePreview table={table} asset={asset} />)
+    expect(await screen.findByTitle(`city: ${warning}`)).toBeDefined()
+    expect(screen.getByRole('img', { name: warning })).toBeDefined()
+  })
+
   it('draws the rows in sight of millions, and loads them as they come into sight', async () => {
     const asked = rowsOf(4_000_000)
     await renderInApp(<TablePreview table={sample(['n', 'city'], 4_000_000)} asset={asset} />)

@@ -1,0 +1,156 @@
+import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { afterEach, describe, expect, it } from 'vitest'
+import { createAgent } from '../src/agent/agent.ts'
+import type { Agent } from '../src/agent/agent-contract.ts'
+import { createAssets } from '../src/assets/create-assets.ts'
+import { demoQuestions, tableQuestions } from '../src/core/messages/table-questions.ts'
+import { demoAgent } from './demo-agent.ts'
+import { demoModel } from './demo-model.ts'
+
+const INVOICES = new URL('../web/public/samples/invoices.csv', import.meta.url)
+const FIXTURES = new URL('fixtures/', import.meta.url)
+
+let agent: Agent | null = null
+
+afterEach(() => agent?.close())
+
+/** A conversation with a file: its table, and how to ask about it. */
+async function conversationOn(file: URL | Blob, name: string) {
+  const assets = createAssets()
+  const created = createAgent({
+    ...{ name: 'demo', ...demoAgent, model: demoModel({ delayMs: 0 }), assets },
+  })
+  agent = created
+  const body = file instanceof URL ? await readFile(file) : file
+  const { table, asset } = await assets.importFile(body, { name })
+  const { ref } = table ?? asset
+  let isFirst = true
+  return {
+    agent: created,
+    columns: table ? (await assets.rows(ref)).columns : [],
+    async ask(content: string) {
+      const metadata = isFirst ? { attachments: [{ assetRef: ref }] } : {}
+      isFirst = false
+      return created.run({ conversation: 'c', messages: [{ role: 'user', content, metadata }] })
+        .result
+    },
+  }
+}
+
+async function eventsOf({ log }: Agent) {
+  return (await log.read('c', { limit: 1000 })).map(({ event }) => event)
+}
+
+/** The call that waits for a person, once there is one. */
+async function waitingCall(agent: Agent) {
+  const read = async () => (await agent.conversation('c'))?.waiting[0]
+  await expect.poll(read).toBeDefined()
+  return (await read()) as NonNullable<Awaited<ReturnType<typeof read>>>
+}
+
+const TABLES = readdirSync(FIXTURES).filter((name) => name.endsWith('.csv'))
+
+describe('suggested questions', () => {
+  it.each(TABLES)('are answered: %s', async (name) => {
+    const { columns, ask } = await conversationOn(new URL(name, FIXTURES), name)
+    const questions = tableQuestions(columns)
+    expect(questions.length).toBeGreaterThan(0)
+    for (const question of questions) {
+      const { text, reason } = await ask(question)
+      expect(`${question}: ${text}`).not.toMatch(/I cannot answer|failed|demo model/)
+      expect(reason).toBe('done')
+    }
+  })
+
+  it('are about the columns of the bundled file', async () => {
+    const { columns } = await conversationOn(INVOICES, 'invoices.csv')
+    expect([...tableQuestions(columns), ...demoQuestions(columns)]).toEqual([
+      'Chart the total Amount by month',
+      'Average Amount by Supplier',
+      'Highest Amount',
+      'How many rows are there?',
+      'Send a report of the total Amount by Supplier',
+      'Show me a call that fails, and its correction',
+    ])
+  })
+})
+
+describe('the bundled file', () => {
+  it('leads to an approval, which a person may edit, and to a report in the conversation', async () => {
+    const { agent, ask } = await conversationOn(INVOICES, 'invoices.csv')
+    const answer = ask('Send a report of the total Amount by Supplier')
+    const call = await waitingCall(agent)
+    expect(call.toolName).toBe('send_report')
+    const edited = { ...(call.arguments as object), subject: 'Suppliers, for Ada' }
+    await agent.approve('c', call.toolCallId, { approved: true, arguments: edited })
+    expect((await answer).text).toMatch(
+      /“Suppliers, for Ada” .* has 8 lines.*this demo sends nothing/,
+    )
+  })
+
+  it('says that a denied report was not sent', async () => {
+    const { agent, ask } = await conversationOn(INVOICES, 'invoices.csv')
+    const answer = ask('Send a report of the total Amount by Supplier')
+    const call = await waitingCall(agent)
+    await agent.approve('c', call.toolCallId, { approved: false, reason: 'too early' })
+    expect((await answer).text).toMatch(/^The report was not sent\. .*too early/)
+  })
+
+  it('leads to a call that fails, and to its correction', async () => {
+    const { agent, ask } = await conversationOn(INVOICES, 'invoices.csv')
+    const { text } = await ask('Show me a call that fails, and its correction')
+    expect(text).toMatch(/\*\* with Amount 4,026\.58/)
+    expect(text).toContain('The first call failed')
+    const messages = (await agent.conversation('c'))?.messages ?? []
+    const results = messages.flatMap(({ metadata }) => metadata?.tool_result ?? [])
+    expect(results).toHaveLength(2)
+    expect(results.map((result) => result.error?.code)).toEqual(['invalid_arguments', undefined])
+  })
+
+  it('answers a second question from the data of the first', async () => {
+    const { agent, ask } = await conversationOn(INVOICES, 'invoices.csv')
+    await ask('Chart the total Amount by month')
+    const { text } = await ask('and which month had the highest total amount?')
+    expect(text).toContain('`†state.month_sum_amount.rows`')
+    const names = (await eventsOf(agent)).flatMap((event) =>
+      event.type === 'TOOL_CALL_END' ? [event.call.name] : [],
+    )
+    expect(names).toEqual(['chart_rows', 'rank_rows'])
+  })
+
+  it('says how many rows a chart leaves out', async () => {
+    const { ask } = await conversationOn(INVOICES, 'invoices.csv')
+    const { text } = await ask('Chart the total Amount by Supplier')
+    expect(text).toContain('1 of 69 rows are left out: 1 row has no Amount.')
+  })
+
+  it('does not claim to change a call by words', async () => {
+    const { ask } = await conversationOn(INVOICES, 'invoices.csv')
+    const { text } = await ask('make B2 100 instead')
+    expect(text).toMatch(/^I changed nothing/)
+  })
+})
+
+describe('questions about other files', () => {
+  const PIXEL =
+    'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='
+
+  it('tells the kind, the size and the origin of a picture, not what it shows', async () => {
+    const picture = new Blob([Buffer.from(PIXEL, 'base64')], { type: 'image/png' })
+    const { ask } = await conversationOn(picture, 'pixel.png')
+    expect((await ask('What kind of file is the picture?')).text).toContain('image/png')
+    expect((await ask('How large is the picture?')).text).toContain('70 bytes')
+    expect((await ask('Who made the picture?')).text).toContain('attached to this conversation')
+    for (const question of ['What is in the picture?', 'Is the dog in the picture large?']) {
+      expect((await ask(question)).text).toMatch(/^I cannot answer that/)
+    }
+  })
+
+  it('tells the length of a text, not what it means', async () => {
+    const note = new Blob(['hello there\nline two'], { type: 'text/plain' })
+    const { ask } = await conversationOn(note, 'note.txt')
+    expect((await ask('How many words does the text have?')).text).toContain('4 words')
+    expect((await ask('Summarize the text')).text).toMatch(/^I cannot answer that/)
+  })
+})
