@@ -50,6 +50,12 @@ export default defineConfig({
   resolve: {
     alias: { 'byref/client': fileURLToPath(new URL('../src/client/index.ts', import.meta.url)) },
   },
-  build: { outDir: '../dist/web', emptyOutDir: true, target: 'es2023' },
+  build: {
+    ...{ outDir: '../dist/web', emptyOutDir: true, target: 'es2023' },
+    // The policy of the page allows fonts from the server only.
+    assetsInlineLimit: (path) => (path.endsWith('.woff2') ? false : undefined),
+    // Diagrams come in large parts, each when one is shown.
+    chunkSizeWarningLimit: 1_600,
+  },
   server: { proxy: { '/api': 'http://127.0.0.1:4114' } },
 })
