@@ -54,6 +54,8 @@ const components: Components = {
       <table>{children}</table>
     </ScrollArea>
   ),
+  th: ({ node, ...rest }) => <th {...rest} className={cellClass(node)} />,
+  td: ({ node, ...rest }) => <td {...rest} className={cellClass(node)} />,
   a: ({ href = '', children }) => <Anchor href={href}>{children}</Anchor>,
   img: ({ src, alt = '' }) => <Picture src={typeof src === 'string' ? src : ''} alt={alt} />,
 }
@@ -109,7 +111,17 @@ function Preformatted({ node }: { node: Element }) {
 const CLOSED = /\n[ \t>]*(?:`{3,}|~{3,})[ \t]*$/
 
 function textOf(element: Element): string {
-  return element.children.map((child) => (child.type === 'text' ? child.value : '')).join('')
+  return element.children
+    .map((child) => {
+      if (child.type === 'element') return textOf(child)
+      return child.type === 'text' ? child.value : ''
+    })
+    .join('')
+}
+
+/** Keeps a date or a number with hyphens on one line. A table scrolls. */
+function cellClass(cell: Element | undefined): string | undefined {
+  return cell && !/\s/.test(textOf(cell).trim()) ? 'whitespace-nowrap' : undefined
 }
 
 function Picture({ src, alt }: { src: string; alt: string }) {

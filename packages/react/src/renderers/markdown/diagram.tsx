@@ -43,11 +43,11 @@ export function Diagram({ source }: { source: string }) {
           )
         }
       >
-        {image && !isSource && (
+        {image && !isSource ? (
           <div className="bg-surface p-3">
             <img src={image} alt={titleOf(source)} className="mx-auto max-h-[36rem] max-w-full" />
           </div>
-        )}
+        ) : null}
       </CodeBlock>
       {drawn && 'problem' in drawn && (
         <p className="mt-1 text-xs text-bad [overflow-wrap:anywhere]">
