@@ -34,12 +34,28 @@ const packed: Plugin = {
   },
 }
 
+/** Leaves out the fonts of formulas in formats that only old browsers need. */
+const newFonts: Plugin = {
+  name: 'new-fonts',
+  enforce: 'pre',
+  transform(code, id) {
+    if (!id.endsWith('katex.min.css')) return null
+    return code.replace(/,url\([^)]*\.(?:woff|ttf)\) format\("[^"]*"\)/g, '')
+  },
+}
+
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  plugins: [react(), tailwind(), packed, offlinePage],
+  plugins: [newFonts, react(), tailwind(), packed, offlinePage],
   resolve: {
     alias: { 'byref/client': fileURLToPath(new URL('../src/client/index.ts', import.meta.url)) },
   },
-  build: { outDir: '../dist/web', emptyOutDir: true, target: 'es2023' },
+  build: {
+    ...{ outDir: '../dist/web', emptyOutDir: true, target: 'es2023' },
+    // The policy of the page allows fonts from the server only.
+    assetsInlineLimit: (path) => (path.endsWith('.woff2') ? false : undefined),
+    // Diagrams come in large parts, each when one is shown.
+    chunkSizeWarningLimit: 1_600,
+  },
   server: { proxy: { '/api': 'http://127.0.0.1:4114' } },
 })

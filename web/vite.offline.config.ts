@@ -9,11 +9,20 @@ import { viteSingleFile } from 'vite-plugin-singlefile'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-/** Puts the client that asks nobody in the place of the one that asks the server. */
-const offlineApi: Plugin = {
-  name: 'offline-api',
+/** What the page has in place of what needs a server, much code or fonts. */
+const REPLACED: readonly [source: RegExp, file: string][] = [
+  [/\/api\.ts$/, 'src/offline/api.ts'],
+  [/\/draw-diagram\.ts$/, 'src/offline/saved-diagram.ts'],
+  [/\/katex\.min\.css$/, 'src/offline/no-fonts.css'],
+]
+
+const offlineParts: Plugin = {
+  name: 'offline-parts',
   enforce: 'pre',
-  resolveId: (source) => (/\/api\.ts$/.test(source) ? here('src/offline/api.ts') : null),
+  resolveId(source) {
+    const found = REPLACED.find(([pattern]) => pattern.test(source))
+    return found ? here(found[1]) : null
+  },
 }
 
 /** Lets the page run its own script and nothing else, and load nothing from anywhere. */
@@ -43,7 +52,7 @@ export default defineConfig({
   root: here('.'),
   publicDir: false,
   plugins: [
-    offlineApi,
+    offlineParts,
     react(),
     tailwind(),
     viteSingleFile({ removeViteModuleLoader: true }),

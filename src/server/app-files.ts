@@ -22,7 +22,7 @@ const POLICY = [
 const HIDDEN = /\/\.(?!well-known\/)/
 
 /** Lets browsers cache files whose names contain a hash of their content, such as `main-DY4YfrkT.js`. */
-const HASHED = /^\/assets\/[^/]+-[\w-]{8}\.(?:js|css)$/
+const HASHED = /^\/assets\/[^/]+-[\w-]{8}\.(?:js|css|woff2)$/
 
 const EXTENSION = /\.[^/.]+$/
 

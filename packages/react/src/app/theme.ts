@@ -14,6 +14,16 @@ export function useTheme(): Theme {
   }, currentTheme)
 }
 
+/** Returns whether the visible theme is dark. */
+export function useIsDark(): boolean {
+  useTheme()
+  return useSyncExternalStore((listener) => {
+    const system = matchMedia('(prefers-color-scheme: dark)')
+    system.addEventListener('change', listener)
+    return () => system.removeEventListener('change', listener)
+  }, isDark)
+}
+
 /** Chooses a theme for this browser. */
 export function setTheme(theme: Theme): void {
   const { dataset } = document.documentElement

@@ -1,32 +1,18 @@
 import type { AssetDetails } from 'byref/client'
+import { useState } from 'react'
 import { client } from '../app/client.ts'
 import type { AssetRenderer } from '../renderers/renderers-context.ts'
 import { DocumentPreview } from './document-preview.tsx'
 import { readTable } from './table/read-table.ts'
 import { TablePreview } from './table/table-preview.tsx'
 import { isText, TextPreview } from './text-preview.tsx'
+import { Unreadable } from './unreadable.tsx'
 
 /** The default previews of assets by MIME type. */
 export const assetRenderers: Readonly<Record<string, AssetRenderer>> = {
   'image/*': Picture,
-  'audio/*': ({ details: { asset } }) => (
-    // biome-ignore lint/a11y/useMediaCaption: nobody made captions for a file that was uploaded
-    <audio
-      src={client.assetUrl(asset.ref)}
-      controls
-      aria-label={asset.name ?? 'Asset'}
-      className="w-full"
-    />
-  ),
-  'video/*': ({ details: { asset } }) => (
-    // biome-ignore lint/a11y/useMediaCaption: nobody made captions for a file that was uploaded
-    <video
-      src={client.assetUrl(asset.ref)}
-      controls
-      aria-label={asset.name ?? 'Asset'}
-      className="max-h-96 w-full rounded-lg bg-black"
-    />
-  ),
+  'audio/*': Audio,
+  'video/*': Video,
   'application/pdf': ({ details: { asset } }) => (
     <DocumentPreview url={client.assetUrl(asset.ref)} title={asset.name ?? 'Asset'} />
   ),
@@ -34,7 +20,9 @@ export const assetRenderers: Readonly<Record<string, AssetRenderer>> = {
 }
 
 function Picture({ details: { asset } }: { details: AssetDetails }) {
+  const [failed, setFailed] = useState(false)
   const url = client.assetUrl(asset.ref)
+  if (failed) return <Unreadable asset={asset} what="image" />
   return (
     <a
       href={url}
@@ -46,9 +34,40 @@ function Picture({ details: { asset } }: { details: AssetDetails }) {
       <img
         src={url}
         alt={asset.name ?? 'Preview'}
+        onError={() => setFailed(true)}
         className="mx-auto max-h-[32rem] bg-white object-contain"
       />
     </a>
+  )
+}
+
+function Audio({ details: { asset } }: { details: AssetDetails }) {
+  const [failed, setFailed] = useState(false)
+  if (failed) return <Unreadable asset={asset} what="recording" />
+  return (
+    // biome-ignore lint/a11y/useMediaCaption: nobody made captions for a file that was uploaded
+    <audio
+      src={client.assetUrl(asset.ref)}
+      controls
+      aria-label={asset.name ?? 'Asset'}
+      onError={() => setFailed(true)}
+      className="w-full"
+    />
+  )
+}
+
+function Video({ details: { asset } }: { details: AssetDetails }) {
+  const [failed, setFailed] = useState(false)
+  if (failed) return <Unreadable asset={asset} what="video" />
+  return (
+    // biome-ignore lint/a11y/useMediaCaption: nobody made captions for a file that was uploaded
+    <video
+      src={client.assetUrl(asset.ref)}
+      controls
+      aria-label={asset.name ?? 'Asset'}
+      onError={() => setFailed(true)}
+      className="max-h-96 w-full rounded-lg bg-black"
+    />
   )
 }
 

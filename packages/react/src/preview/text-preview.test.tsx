@@ -38,6 +38,17 @@ describe('TextPreview', () => {
     }
   })
 
+  it('says what is wrong in a file that should be JSON, and shows its text', async () => {
+    const asset = body('{\n  "a": 1\n  "b": 2\n}', 'application/json')
+    await renderInApp(<TextPreview asset={asset} />)
+    const problem = await screen.findByText(/Line 3, column 3: comma expected/)
+    expect(problem.textContent).toContain('  "b": 2')
+    expect(screen.getByRole('link', { name: 'Download' }).getAttribute('href')).toContain(
+      'download',
+    )
+    expect(screen.getByText(/^\{\s+"a": 1/)).toBeTruthy()
+  })
+
   it('shows a page without scripts, and without an origin', async () => {
     const html = '<script>alert(1)</script>'
     await renderInApp(<TextPreview asset={body(html, 'text/html; charset=utf-8')} />)

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import type { AssetInfo } from 'byref/client'
-import { useMemo, useState } from 'react'
+import { lazy, Suspense, useMemo, useState } from 'react'
 import { client } from '../app/client.ts'
 import { JsonTree } from '../json/json-tree.tsx'
 import { Button } from '../ui/button.tsx'
@@ -10,6 +10,10 @@ import { ScrollArea } from '../ui/scroll-area.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { readStart } from './read-start.ts'
 
+const JsonProblem = lazy(async () => ({
+  default: (await import('./json-problem.tsx')).JsonProblem,
+}))
+
 const MOST_JSON = 8_000_000
 const MOST_TEXT = 200_000
 
@@ -18,7 +22,10 @@ export function isText(mime: string): boolean {
   return /^text\/|[/+](json|xml|javascript|typescript|yaml|toml|x-ndjson)\b|^<class/.test(mime)
 }
 
-/** Renders text as text and JSON as a tree. Of large files it shows the beginning. */
+/**
+ * Renders text as text and JSON as a tree. It says what is wrong in a file that should be JSON and is not. Of large files
+ * it shows the beginning.
+ */
 export function TextPreview({ asset }: { asset: AssetInfo }) {
   const isJson = /[/+]json\b|^<class/.test(asset.mime) && asset.size < MOST_JSON
   const { data, error, refetch } = useQuery({
@@ -46,6 +53,11 @@ export function TextPreview({ asset }: { asset: AssetInfo }) {
   const text = data.text.slice(0, MOST_TEXT)
   return (
     <>
+      {isJson && !data.cut && (
+        <Suspense fallback={null}>
+          <JsonProblem text={data.text} download={client.assetUrl(asset.ref, { download: true })} />
+        </Suspense>
+      )}
       {/^text\/html\b/.test(asset.mime) ? <HtmlPreview html={text} /> : <Source text={text} />}
       {(data.cut || text.length < data.text.length) && (
         <p className="mt-1 text-xs text-ink-3">

@@ -3,7 +3,7 @@ import { client } from '../app/client.ts'
 import { useConversationId } from '../app/conversation-context.tsx'
 import { ViewLink } from '../app/view.tsx'
 import { cn } from '../ui/cn.ts'
-import { BrokenChip } from './asset-chip.tsx'
+import { AssetChip, BrokenChip } from './asset-chip.tsx'
 import { InsideLink } from './inside-link.ts'
 import { parse } from './kinds.ts'
 
@@ -16,17 +16,18 @@ export interface AssetImageProps {
 }
 
 /**
- * Renders an image by reference, only from the page's own server. It opens in the inspector. A reference that is not an
- * image is marked as broken.
+ * Renders an image by reference, only from the page's own server. It opens in the inspector. An asset that is not an
+ * image, or a damaged one, is a chip, and a reference that names nothing is marked as broken.
  */
 export function AssetImage({ reference, alt, className }: AssetImageProps) {
   const [failed, setFailed] = useState(false)
   const inConversation = useConversationId() !== null
   const insideLink = use(InsideLink)
   const parsed = parse(reference)
-  if (!parsed || failed) {
+  if (!parsed) {
     return <BrokenChip reference={reference} reason="There is no image at this reference." />
   }
+  if (failed) return <AssetChip reference={reference} detail="cannot be shown" />
   const image = (
     <img
       src={client.assetUrl(reference)}

@@ -11,6 +11,13 @@ export interface SavedAsset {
   columns?: { name: string; type: string }[]
 }
 
+/** A Mermaid diagram in a saved page, as SVG. */
+export interface SavedDiagram {
+  source: string
+  light: string
+  dark: string
+}
+
 /** A conversation in a saved HTML file. */
 export interface SavedPage {
   version: 1
@@ -21,6 +28,8 @@ export interface SavedPage {
   /** Whether debug data are among the lines. */
   debug: boolean
   assets: readonly SavedAsset[]
+  /** Diagrams are drawn when the page is saved. Absent in pages that were saved before. */
+  diagrams?: readonly SavedDiagram[]
 }
 
 /** Maximum bytes of one body and of all bodies, and maximum rows of a table, that are saved with a page. */

@@ -2,6 +2,7 @@ import { formatAssetRef, parseAssetRef } from 'byref/client'
 import { client } from '../app/api.ts'
 import { base64Of } from './base64.ts'
 import { DATA_ID, LIMITS, type SavedAsset, type SavedPage } from './page.ts'
+import { saveDiagrams } from './save-diagrams.ts'
 
 /** The content of a saved page, and what was left out. */
 export interface Saved {
@@ -44,7 +45,7 @@ export async function savePage(id: string, options: SaveOptions): Promise<Saved>
   }
   const page: SavedPage = {
     ...{ version: 1, id, savedAt: new Date().toISOString() },
-    ...{ lines, debug, assets },
+    ...{ lines, debug, assets, diagrams: await saveDiagrams(lines, signal) },
   }
   const name = nameOf(response.headers.get('content-disposition') ?? '')
   return { html: await htmlOf(page, signal), name, assets: assets.length, leftOut }

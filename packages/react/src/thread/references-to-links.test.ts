@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { referencesToLinks } from './references-to-links.ts'
+import { referencesToLinks, variableOf } from './references-to-links.ts'
 
 describe('referencesToLinks', () => {
   it('makes a picture address of a reference that is the target of a picture', () => {
@@ -15,14 +15,23 @@ describe('referencesToLinks', () => {
     )
   })
 
-  it('makes code of a variable, with its marks', () => {
-    expect(referencesToLinks('It is <|†state.total|> now, not †state.total.')).toBe(
-      'It is `` <|†state.total|> `` now, not †state.total.',
-    )
+  it('makes a link of a variable, whose address gives the reference back', () => {
+    const [, url = ''] =
+      /^It is \[\]\(<(.*)>\) now, not †state.total.$/.exec(
+        referencesToLinks('It is <|†state["a|b"]|> now, not †state.total.'),
+      ) ?? []
+    expect(variableOf(url)).toBe('†state["a|b"]')
+    expect(variableOf('asset://a1')).toBeNull()
+    expect(variableOf('variable:%')).toBeNull()
+  })
+
+  it('makes a picture address of a variable that is the target of a picture', () => {
+    const [, url = ''] = /^!\[x\]\(<(.*)>\)$/.exec(referencesToLinks('![x](<|†state.y|>)')) ?? []
+    expect(variableOf(url)).toBe('†state.y')
   })
 
   it('leaves code, special tokens and escapes alone', () => {
-    for (const text of ['`<|asset://a1|>`', '<|im_start|>', '\\<|asset://a1|>']) {
+    for (const text of ['`<|asset://a1|>`', '`<|†state.a|>`', '<|im_start|>', '\\<|asset://a1|>']) {
       expect(referencesToLinks(text)).toBe(text)
     }
   })

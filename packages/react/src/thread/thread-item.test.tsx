@@ -278,7 +278,7 @@ describe('ThreadItem', () => {
     await show(message({ content: '![Rain](<|asset://gone|>)' }))
     fireEvent.error(await screen.findByRole('img', { name: 'Rain' }))
     expect(screen.queryByRole('img')).toBeNull()
-    expect(screen.getByText('There is no image at this reference.')).toBeTruthy()
+    expect(await screen.findByText('This asset does not exist.')).toBeTruthy()
   })
 
   it('keeps log messages out of the way, with what their metadata say', async () => {
