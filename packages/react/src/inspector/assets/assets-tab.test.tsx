@@ -62,7 +62,9 @@ describe('AssetsTab', () => {
     const { router } = await renderInApp(<AssetsTab />, { state, at: '/?asset=f' })
     fireEvent.click(await screen.findByRole('button', { name: 'Delete' }))
     expect(remove).not.toHaveBeenCalled()
-    fireEvent.click(within(screen.getByRole('dialog')).getByRole('button', { name: 'Delete' }))
+    fireEvent.click(
+      within(await screen.findByRole('dialog')).getByRole('button', { name: 'Delete' }),
+    )
     await waitFor(() => expect(router.state.location.search).toEqual({}))
     expect(remove).toHaveBeenCalledWith('asset://f')
   })
