@@ -132,6 +132,40 @@ describe('the bundled file', () => {
   })
 })
 
+describe('the questions of the workbench guide', () => {
+  it.each([
+    ['total Amount', 'The total Amount is'],
+    ['average Amount by City', 'Turin'],
+    ['chart Amount by month', '2025-12'],
+    ['average Amount by year', '2025'],
+    ['Amount over time', '2025-12'],
+    ['highest Amount', '4,026.58'],
+    ['top 3 suppliers by Amount', 'Ferro & Sons'],
+    ['best month by Amount', 'total Amount of each month'],
+    ['which City has the highest average Amount?', 'Turin'],
+    ['which Supplier has the most rows?', 'number of rows of each Supplier'],
+    ['how many rows by City?', 'Hamburg'],
+    ['how many Suppliers?', '8'],
+    ['how many values are missing in Amount?', '1'],
+    ['share of Amount by City', '%'],
+    ['what share of the rows is Travel?', '%'],
+    ['what are the distinct Cities?', 'Bergen'],
+    ['first 5 rows', 'R-1005'],
+    ['rows from Hamburg', 'Paperline'],
+    ['what columns are there?', 'Category (string)'],
+    ['summarize the table', '69 rows'],
+    ['total Amount in Hamburg', 'City is Hamburg'],
+    ['how many rows where Amount is above 100', 'of 69'],
+    ['average Amount in March 2025', 'Issued is in 2025-03'],
+    ['how many rows are not Paid', 'Paid is false'],
+  ])('are answered: %s', async (question, fact) => {
+    const { ask } = await conversationOn(INVOICES, 'invoices.csv')
+    const { text } = await ask(question)
+    expect(text).not.toMatch(/^I cannot answer/)
+    expect(text).toContain(fact)
+  })
+})
+
 describe('questions about other files', () => {
   const PIXEL =
     'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=='

@@ -54,6 +54,10 @@ export default defineConfig({
     ...{ outDir: '../dist/web', emptyOutDir: true, target: 'es2023' },
     // The policy of the page allows fonts from the server only.
     assetsInlineLimit: (path) => (path.endsWith('.woff2') ? false : undefined),
+    // What the first load needs is one file, which compresses better than many.
+    rolldownOptions: {
+      output: { codeSplitting: { groups: [{ name: 'first', tags: ['$initial'] }] } },
+    },
     // Diagrams come in large parts, each when one is shown.
     chunkSizeWarningLimit: 1_600,
   },

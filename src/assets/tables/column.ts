@@ -53,11 +53,10 @@ export function textColumn(
   let missing = 0
   const can = {
     ...{ number: true, comma: local, point: local, boolean: true },
-    ...{ date: true, day: local, month: local, percentage: local, currency: local },
+    ...{ percentage: local, currency: local },
   }
-  let hasTimes = false
   let hasThousands = false
-  let hasPoints = false
+  const dates = dateKind(local)
   const plain = numberKind()
   const comma = numberKind()
   const point = numberKind()
@@ -69,16 +68,11 @@ export function textColumn(
     return can.comma && can.point
   }
 
-  function isAmbiguousDate(): boolean {
-    return can.day && can.month && !hasPoints
-  }
-
   function form(): CellForm {
     if (seen === missing || can.number || isAmbiguousNumber()) return 'plain'
     if (can.comma) return 'comma'
     if (can.point) return 'point'
-    if (can.date || can.boolean || isAmbiguousDate()) return 'plain'
-    return can.day ? 'day' : can.month ? 'month' : 'plain'
+    return can.boolean ? 'plain' : (dates.form() ?? 'plain')
   }
 
   function numbers(): NumberKind {
@@ -91,14 +85,14 @@ export function textColumn(
     if (isAmbiguousNumber()) return 'string'
     if (can.number || can.comma || can.point) return numbers().type()
     if (can.boolean) return 'boolean'
-    return can.date || form() !== 'plain' ? 'date' : 'string'
+    return dates.form() === null ? 'string' : 'date'
   }
 
   function warning(): string | null {
     if (seen === missing) return null
     if (isAmbiguousNumber()) return AMBIGUOUS_NUMBERS
     if (type() !== 'string') return null
-    if (isAmbiguousDate()) return AMBIGUOUS_DATES
+    if (dates.isAmbiguous()) return AMBIGUOUS_DATES
     return can.percentage ? PERCENTAGES : can.currency ? CURRENCIES : null
   }
 
@@ -113,38 +107,22 @@ export function textColumn(
     else if (commaColumns.size > 0) commaColumns.delete(name)
   }
 
-  function lookAtDate(text: string): void {
-    if (can.date) {
-      const date = isoDate(text)
-      can.date = date !== null
-      if (date !== null && date.length > 10) hasTimes = true
-    }
-    if (!can.day && !can.month) return
-    const date = localDate(text)
-    const day = date && isoDate(date.dayFirst)
-    const month = date && !date.hasPoints && isoDate(date.monthFirst)
-    if (date?.hasPoints) hasPoints = true
-    can.day &&= !!day
-    can.month &&= !!month
-    if ((day || month || '').length > 10) hasTimes = true
-  }
-
   function look(text: string): void {
     lookAtNumber(text)
     if (can.boolean) can.boolean = BOOLEAN.test(text)
-    lookAtDate(text)
+    dates.see(text)
     can.percentage &&= isPercentage(text)
     can.currency &&= isCurrency(text)
   }
 
-  const storage = (): Storage => storageOf(type(), numbers(), hasTimes)
+  const storage = (): Storage => storageOf(type(), numbers(), dates.hasTimes())
 
   return {
     see(cell) {
       seen++
       const text = trimmed(cell)
       if (text === '') missing++
-      else if (Object.values(can).includes(true) && !known.has(text)) {
+      else if ((Object.values(can).includes(true) || dates.isOpen()) && !known.has(text)) {
         if (known.size < REMEMBERED) known.add(text)
         look(text)
       }
@@ -167,6 +145,42 @@ export function textColumn(
         return found === 'string' ? cell : store(text)
       }
     },
+  }
+}
+
+/** Tracks how the dates of a column are written. */
+function dateKind(local: boolean) {
+  const can = { plain: true, day: local, month: local }
+  let hasTimes = false
+  let hasPoints = false
+  const isAmbiguous = (): boolean => !can.plain && can.day && can.month && !hasPoints
+
+  return {
+    see(text: string): void {
+      const local = can.day || can.month ? localDate(text) : null
+      const readings = {
+        plain: can.plain && isoDate(text),
+        day: can.day && local && isoDate(local.dayFirst),
+        month: can.month && local && !local.hasPoints && isoDate(local.monthFirst),
+      }
+      if (local?.hasPoints) hasPoints = true
+      can.plain = !!readings.plain
+      can.day = !!readings.day
+      can.month = !!readings.month
+      const found = readings.plain || readings.day || readings.month || ''
+      if (found.length > 10) hasTimes = true
+    },
+    /** Whether the cells can still be dates. */
+    isOpen: () => can.plain || can.day || can.month,
+    /** Whether each cell can begin with its day or its month. */
+    isAmbiguous,
+    /** Returns how the dates are written; null if the cells are not dates, or can be read in two ways. */
+    form(): CellForm | null {
+      if (can.plain) return 'plain'
+      if (isAmbiguous()) return null
+      return can.day ? 'day' : can.month ? 'month' : null
+    },
+    hasTimes: () => hasTimes,
   }
 }
 

@@ -52,7 +52,13 @@ function Drawn({ text, plain }: { text: string; plain: boolean }) {
   if (plain) return <PlainText text={text} />
   if (isAsset(text)) return <AssetChip reference={text} />
   return (
-    <Suspense fallback={<p className="prose-byref whitespace-pre-wrap">{text}</p>}>
+    <Suspense
+      fallback={
+        <p dir="auto" className="prose-byref whitespace-pre-wrap">
+          {text}
+        </p>
+      }
+    >
       <Markdown text={text} />
     </Suspense>
   )

@@ -13,6 +13,7 @@ import { InsideLink } from '../references/inside-link.ts'
 import { isAsset, isVariable } from '../references/kinds.ts'
 import { EmbeddedVariable, VariableChip } from '../references/variable-chip.tsx'
 import { VariableImage } from '../references/variable-image.tsx'
+import { directions, lineBreaks } from '../renderers/markdown/answer-habits.ts'
 import { CodeBlock } from '../renderers/markdown/code-block.tsx'
 import { Diagram } from '../renderers/markdown/diagram.tsx'
 import { Formula } from '../renderers/markdown/formula.tsx'
@@ -36,8 +37,14 @@ const schema: typeof defaultSchema = {
   },
 }
 
-const remarkPlugins = [remarkGfm, [remarkMath, { singleDollarTextMath: false }], texMath] as const
-const rehypePlugins = [[rehypeSanitize, schema]] as const
+const remarkPlugins = [
+  // One tilde means "about": ~5 minutes.
+  [remarkGfm, { singleTilde: false }],
+  [remarkMath, { singleDollarTextMath: false }],
+  texMath,
+  lineBreaks,
+] as const
+const rehypePlugins = [[rehypeSanitize, schema], directions] as const
 
 const components: Components = {
   pre: ({ node }) => <Preformatted node={node as Element} />,
@@ -49,8 +56,8 @@ const components: Components = {
     if (isAsset(text)) return <AssetChip reference={text} literal />
     return <code>{children}</code>
   },
-  table: ({ children }) => (
-    <ScrollArea role="group" aria-label="Table">
+  table: ({ children, dir }) => (
+    <ScrollArea role="group" aria-label="Table" dir={dir}>
       <table>{children}</table>
     </ScrollArea>
   ),
@@ -130,7 +137,8 @@ function Picture({ src, alt }: { src: string; alt: string }) {
   if (src.startsWith('asset:')) return <AssetImage reference={src} alt={alt} />
   if (variable !== null) return <VariableImage reference={variable} alt={alt} />
   const name = alt || 'Picture'
-  if (isInside || readHref(src).type !== 'external') {
+  if (isInside) return name
+  if (readHref(src).type !== 'external') {
     return <span className="text-ink-3">[{name}: only assets are shown]</span>
   }
   return (

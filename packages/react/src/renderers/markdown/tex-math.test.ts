@@ -18,6 +18,7 @@ describe('texMath', () => {
   it.each([
     ['a $x^2$ b', 'inline: x^2'],
     ['设$x$为', 'inline: x'],
+    ['they are $1, 3, 3, 1$', 'inline: 1, 3, 3, 1'],
     ['the $n$th', 'inline: n'],
     ['($a+b$, $c$)', 'inline: a+b', 'inline: c'],
     ['a $\\$5 + x$ b', 'inline: \\$5 + x'],

@@ -39,7 +39,7 @@ const DOLLAR = 36
 const BACKSLASH = 92
 
 /** A number and words without operators, as in "$5 for each and US$". */
-const PRICE = /^\d[^\\=^_+*/<>]*\s[^\\=^_+*/<>]*$/
+const PRICE = /^\d(?=.*\p{L}{2}|.*\p{Lu}$)(?=.*\s)[^\\=^_+*/<>]*$/su
 
 const dollarMath = math('$', '$', {
   // A dollar sign after a letter belongs to a currency or to code: `US$`.
