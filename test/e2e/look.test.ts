@@ -128,7 +128,7 @@ describe.skipIf(!hasBrowser)('every screen and dialog', () => {
     await saved.getByText('Which month was the wettest?').first().waitFor()
     const loaded = 'document.querySelector("main img")?.naturalWidth'
     await expect.poll(() => saved.evaluate(loaded)).toBeGreaterThan(100)
-    await saved.getByRole('link', { name: /^seattle-weather\.csv application/ }).click()
+    await saved.getByRole('link', { name: /^seattle-weather\.csv Table/ }).click()
     await saved.getByRole('table', { name: 'Rows' }).getByText('2012-01-01').first().waitFor()
     expect([...new Set(asked)].sort()).toEqual(['blob:', 'file:'])
     await alone.close()

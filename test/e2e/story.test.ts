@@ -101,11 +101,11 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
       .first()
       .waitFor()
 
-    for (const tab of ['Assets', 'Data', 'Run', 'Prompt']) {
+    for (const tab of ['Files', 'Saved values', 'Run', 'Prompt']) {
       await page.getByRole('tab', { name: tab }).click()
       const axe = new AxeBuilder({ page })
       // The rest of the page stays as it was with the first.
-      if (tab !== 'Assets') axe.include('aside')
+      if (tab !== 'Files') axe.include('aside')
       const { violations } = await axe.analyze()
       expect(violations.map(({ id, nodes }) => [id, nodes[0]?.html])).toEqual([])
     }
