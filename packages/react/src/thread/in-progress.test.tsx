@@ -52,7 +52,7 @@ describe('InProgress', () => {
     expect(shown()).toEqual(['Call of tool_1', 'Call of tool_2'])
     const [first] = screen.getAllByRole('article')
     expect(
-      within(first as HTMLElement).getByRole('region', { name: 'Result' }).textContent,
+      within(first as HTMLElement).getByRole('group', { name: 'Result' }).textContent,
     ).toContain('seen')
     expect(screen.getByText('waiting for other calls')).toBeTruthy()
     expect(screen.queryByText('Thinking…')).toBeNull()

@@ -81,8 +81,10 @@ export function CallResult({ message }: { message: Message }) {
   const { result, attribution } = readMetadata(message)
   if (!result) return null
   return (
-    <section
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for controls
+    <div
       id={`m-${message.id}`}
+      role="group"
       aria-label="Result"
       className="scroll-my-4 border-t border-line pt-1.5"
     >
@@ -94,7 +96,7 @@ export function CallResult({ message }: { message: Message }) {
         <LabelMark label={label} origin={`call:${result.callId}`} className="ml-auto justify-end" />
       </p>
       <ResultContent message={message} inStep />
-    </section>
+    </div>
   )
 }
 

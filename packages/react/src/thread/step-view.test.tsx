@@ -65,7 +65,7 @@ describe('StepView', () => {
     const open = screen.getByRole('button', { expanded: true, name: /call/ })
     expect(open.textContent).toBe('running:Chart rows2 calls')
     expect(screen.getAllByRole('article', { name: /^(Call|Result) of/ }).length).toBe(2)
-    expect(screen.getAllByRole('region', { name: 'Result' })).toHaveLength(1)
+    expect(screen.getAllByRole('group', { name: 'Result' })).toHaveLength(1)
     running.unmount()
 
     await show([...step(result('1'), result('2')), ...answer()])

@@ -132,7 +132,7 @@ describe('ThreadItem', () => {
     for (const step of screen.getAllByRole('button', { name: /1 call/ })) fireEvent.click(step)
     expect(screen.queryByText(/another result/)).toBeNull()
     const cards = screen.getAllByRole('article', { name: 'Call of tool_1' })
-    const results = cards.map((card) => within(card).getByRole('region', { name: 'Result' }))
+    const results = cards.map((card) => within(card).getByRole('group', { name: 'Result' }))
     expect(results.map(({ id }) => id)).toEqual(['m-r1', 'm-r2'])
     expect(results.map(({ textContent }) => textContent)).toEqual(['Resultfirst', 'Resultsecond'])
   })
