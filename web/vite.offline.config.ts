@@ -4,17 +4,11 @@ import { fileURLToPath } from 'node:url'
 import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import type { Plugin } from 'vite'
-import { defineConfig } from 'vite'
+import { defaultClientConditions, defineConfig } from 'vite'
 import { viteSingleFile } from 'vite-plugin-singlefile'
+import { scopeStyles } from '../packages/react/scope-styles.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-
-/** Puts the client that asks nobody in the place of the one that asks the server. */
-const offlineApi: Plugin = {
-  name: 'offline-api',
-  enforce: 'pre',
-  resolveId: (source) => (/\/api\.ts$/.test(source) ? here('src/offline/api.ts') : null),
-}
 
 /** Lets the page run its own script and nothing else, and load nothing from anywhere. */
 const policy: Plugin = {
@@ -42,14 +36,12 @@ const policy: Plugin = {
 export default defineConfig({
   root: here('.'),
   publicDir: false,
-  plugins: [
-    offlineApi,
-    react(),
-    tailwind(),
-    viteSingleFile({ removeViteModuleLoader: true }),
-    policy,
-  ],
-  resolve: { alias: { 'byref/client': here('../src/client/index.ts') } },
+  plugins: [react(), tailwind(), viteSingleFile({ removeViteModuleLoader: true }), policy],
+  css: { postcss: { plugins: [scopeStyles] } },
+  resolve: {
+    conditions: ['byref-source', ...defaultClientConditions],
+    alias: { 'byref/client': here('../src/client/index.ts') },
+  },
   build: {
     ...{ outDir: '../dist/web', emptyOutDir: false, target: 'es2023' },
     rollupOptions: { input: here('offline.html') },

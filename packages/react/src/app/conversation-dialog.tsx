@@ -3,8 +3,8 @@ import type { ConversationSummary } from 'byref/client'
 import { lazy, Suspense } from 'react'
 import { Confirm } from '../ui/confirm.tsx'
 import { formatCount } from '../ui/format.ts'
-import { client, forgetConversations } from './client.ts'
 import { RenameDialog } from './rename-dialog.tsx'
+import { useServer } from './server.ts'
 
 const SavePageDialog = lazy(async () => ({
   default: (await import('./save-page-dialog.tsx')).SavePageDialog,
@@ -35,6 +35,7 @@ function Delete({
   conversation: { id, title, messages },
   onClose,
 }: Omit<ConversationDialogProps, 'question'>) {
+  const { client, forgetConversations } = useServer()
   const navigate = useNavigate()
   const isCurrent = useParams({
     strict: false,

@@ -4,7 +4,7 @@ import { CircleAlert, Hand, LoaderCircle, type LucideIcon } from 'lucide-react'
 import { useState } from 'react'
 import { cn } from '../ui/cn.ts'
 import { formatAgo, formatCount, formatFullTime } from '../ui/format.ts'
-import { renameConversation } from './conversation-actions.ts'
+import { useRenameConversation } from './conversation-actions.ts'
 import { ConversationMenu } from './conversation-menu.tsx'
 import { closeDrawer } from './panels.ts'
 
@@ -77,10 +77,11 @@ function Rename({
   onDone: () => void
 }) {
   const [text, setText] = useState(title ?? '')
+  const rename = useRenameConversation()
 
   async function save(): Promise<void> {
     onDone()
-    if (text.trim() !== (title ?? '')) await renameConversation(id, text)
+    if (text.trim() !== (title ?? '')) await rename(id, text)
   }
 
   return (

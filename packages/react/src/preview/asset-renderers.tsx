@@ -1,5 +1,5 @@
 import type { AssetDetails } from 'byref/client'
-import { client } from '../app/client.ts'
+import { useServer } from '../app/server.ts'
 import type { AssetRenderer } from '../renderers/renderers-context.ts'
 import { DocumentPreview } from './document-preview.tsx'
 import { readTable } from './table/read-table.ts'
@@ -9,31 +9,14 @@ import { isText, TextPreview } from './text-preview.tsx'
 /** The default previews of assets by MIME type. */
 export const assetRenderers: Readonly<Record<string, AssetRenderer>> = {
   'image/*': Picture,
-  'audio/*': ({ details: { asset } }) => (
-    // biome-ignore lint/a11y/useMediaCaption: nobody made captions for a file that was uploaded
-    <audio
-      src={client.assetUrl(asset.ref)}
-      controls
-      aria-label={asset.name ?? 'Asset'}
-      className="w-full"
-    />
-  ),
-  'video/*': ({ details: { asset } }) => (
-    // biome-ignore lint/a11y/useMediaCaption: nobody made captions for a file that was uploaded
-    <video
-      src={client.assetUrl(asset.ref)}
-      controls
-      aria-label={asset.name ?? 'Asset'}
-      className="max-h-96 w-full rounded-lg bg-black"
-    />
-  ),
-  'application/pdf': ({ details: { asset } }) => (
-    <DocumentPreview url={client.assetUrl(asset.ref)} title={asset.name ?? 'Asset'} />
-  ),
+  'audio/*': Audio,
+  'video/*': Video,
+  'application/pdf': Pdf,
   '*': Anything,
 }
 
 function Picture({ details: { asset } }: { details: AssetDetails }) {
+  const { client } = useServer()
   const url = client.assetUrl(asset.ref)
   return (
     <a
@@ -50,6 +33,37 @@ function Picture({ details: { asset } }: { details: AssetDetails }) {
       />
     </a>
   )
+}
+
+function Audio({ details: { asset } }: { details: AssetDetails }) {
+  const { client } = useServer()
+  return (
+    // biome-ignore lint/a11y/useMediaCaption: nobody made captions for a file that was uploaded
+    <audio
+      src={client.assetUrl(asset.ref)}
+      controls
+      aria-label={asset.name ?? 'Asset'}
+      className="w-full"
+    />
+  )
+}
+
+function Video({ details: { asset } }: { details: AssetDetails }) {
+  const { client } = useServer()
+  return (
+    // biome-ignore lint/a11y/useMediaCaption: nobody made captions for a file that was uploaded
+    <video
+      src={client.assetUrl(asset.ref)}
+      controls
+      aria-label={asset.name ?? 'Asset'}
+      className="max-h-96 w-full rounded-lg bg-black"
+    />
+  )
+}
+
+function Pdf({ details: { asset } }: { details: AssetDetails }) {
+  const { client } = useServer()
+  return <DocumentPreview url={client.assetUrl(asset.ref)} title={asset.name ?? 'Asset'} />
 }
 
 /** Renders tables, JSON and text of any declared type. */

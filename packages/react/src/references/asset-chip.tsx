@@ -1,12 +1,12 @@
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { Link2Off } from 'lucide-react'
 import { HoverCard } from 'radix-ui'
 import { type ReactNode, use, useState } from 'react'
-import { assetQuery } from '../app/client.ts'
 import { useConversationId } from '../app/conversation-context.tsx'
-import { ViewLink } from '../app/view.tsx'
+import { PlaceLink, ViewLink } from '../app/navigation.tsx'
+import { useServer } from '../app/server.ts'
+import { useQuery } from '../app/server-queries.ts'
 import { cn } from '../ui/cn.ts'
+import { useContainer } from '../ui/container.ts'
 import { AssetCard } from './asset-card.tsx'
 import { AssetIcon } from './asset-icon.tsx'
 import { InsideLink } from './inside-link.ts'
@@ -29,7 +29,9 @@ export interface AssetChipProps {
  * broken reference.
  */
 export function AssetChip({ reference, literal = false, name, detail, className }: AssetChipProps) {
+  const { assetQuery } = useServer()
   const parsed = parse(reference)
+  const container = useContainer()
   const [hovered, setHovered] = useState(false)
   const wanted = parsed !== null && (!literal || hovered)
   const { data } = useQuery({ ...assetQuery(parsed?.id ?? ''), enabled: wanted })
@@ -53,7 +55,7 @@ export function AssetChip({ reference, literal = false, name, detail, className 
           {detail && <span className="shrink-0 font-normal">{detail}</span>}
         </AssetLink>
       </HoverCard.Trigger>
-      <HoverCard.Portal>
+      <HoverCard.Portal container={container}>
         <HoverCard.Content
           sideOffset={6}
           collisionPadding={8}
@@ -104,7 +106,7 @@ export function AssetLink({
   const inConversation = useConversationId() !== null
   if (use(InsideLink)) return <span {...rest} />
   if (inConversation) return <ViewLink view={{ tab: 'assets', asset: id }} {...rest} />
-  return <Link to="/assets/$assetId" params={{ assetId: id }} {...rest} />
+  return <PlaceLink to={{ type: 'asset', id: id }} {...rest} />
 }
 
 function shorten(reference: string): string {

@@ -1,4 +1,5 @@
-import { client } from '../app/client.ts'
+import type { Client } from 'byref/client'
+import { urlOn } from '../app/url-on.ts'
 import { bytesOf } from '../save-page/base64.ts'
 
 /** A sample in the list of samples. */
@@ -15,8 +16,8 @@ interface Sample {
 }
 
 /** Returns the samples that come with the app. Empty if the server has none. */
-export async function listSamples(): Promise<SampleInfo[]> {
-  const list = await load<unknown>('index')
+export async function listSamples(client: Client): Promise<SampleInfo[]> {
+  const list = await load<unknown>(client, 'index')
   return Array.isArray(list) ? list : []
 }
 
@@ -24,10 +25,10 @@ export async function listSamples(): Promise<SampleInfo[]> {
  * Adds a sample to the server with the public routes: it uploads the files, and imports the conversation with their new
  * ids. An existing conversation is left unchanged. Returns the conversation's id.
  */
-export async function loadSample(name: string): Promise<string> {
+export async function loadSample(client: Client, name: string): Promise<string> {
   const id = `sample-${name}`
   if (await client.conversationSummary(id)) return id
-  const { lines, files } = await load<Sample>(name)
+  const { lines, files } = await load<Sample>(client, name)
   let text = lines.join('\n')
   for (const { asset, table, name, mime, base64 } of files) {
     const saved = await client.upload(new File([bytesOf(base64)], name, { type: mime }))
@@ -38,8 +39,8 @@ export async function loadSample(name: string): Promise<string> {
   return id
 }
 
-async function load<T>(name: string): Promise<T> {
-  const response = await fetch(`/samples/${name}.json`)
+async function load<T>(client: Client, name: string): Promise<T> {
+  const response = await fetch(urlOn(client, `/samples/${name}.json`))
   if (!response.ok) throw new Error(`The sample ${name} could not be loaded (${response.status}).`)
   return (await response.json()) as T
 }

@@ -1,9 +1,9 @@
-import { Link } from '@tanstack/react-router'
 import { ArrowUpRight } from 'lucide-react'
 import { memo, type ReactNode, use } from 'react'
 import ReactMarkdown, { type Components } from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
+import { PlaceLink } from '../app/navigation.tsx'
 import { AssetChip } from '../references/asset-chip.tsx'
 import { AssetImage } from '../references/asset-image.tsx'
 import { EmbeddedAsset } from '../references/embedded-asset.tsx'
@@ -73,9 +73,9 @@ function Anchor({ href, children }: { href: string; children: ReactNode }) {
   if (isInside) return <span>{children}</span>
   if (target.type === 'app') {
     return (
-      <Link to={target.path} className={look}>
+      <PlaceLink to={{ type: 'path', path: target.path }} className={look}>
         <InsideLink value={true}>{children}</InsideLink>
-      </Link>
+      </PlaceLink>
     )
   }
   if (target.type === 'external') {

@@ -1,8 +1,8 @@
-import { useLocation } from '@tanstack/react-router'
 import { type ConversationState, type Message, openRun, readMetadata } from 'byref/client'
 import { Ban, Check, ChevronRight, Hand, X } from 'lucide-react'
 import { type ReactNode, useId, useState } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
+import { useHash } from '../app/navigation.tsx'
 import { cn } from '../ui/cn.ts'
 import { formatCount, formatDuration } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
@@ -199,7 +199,7 @@ export function factsOf(calls: number, status: StepStatus, taken: number | null)
 
 /** Returns whether the address names something in the step. */
 function useIsLinked({ message, asides }: StepItem): boolean {
-  const hash = useLocation({ select: ({ hash }) => readHash(hash) })
+  const hash = readHash(useHash())
   const { calls } = readMetadata(message)
   return (
     calls.some(({ id }) => hash === `call-${id}`) || asides.some(({ id }) => hash === `m-${id}`)

@@ -1,6 +1,7 @@
 import { Dialog } from 'radix-ui'
 import { type ReactNode, useRef } from 'react'
 import { cn } from './cn.ts'
+import { useContainer } from './container.ts'
 
 /** Properties of {@link Modal}. */
 export interface ModalProps {
@@ -30,7 +31,7 @@ export function Modal({
   const before = useRef(document.activeElement)
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
-      <Dialog.Portal>
+      <Dialog.Portal container={useContainer()}>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/40" />
         <Dialog.Content
           aria-describedby={undefined}
