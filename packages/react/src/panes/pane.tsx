@@ -36,7 +36,7 @@ export function Pane({
           <div
             ref={ref}
             {...root}
-            className={cn('relative flex min-h-0 min-w-0 flex-col', rootClass)}
+            className={cn('relative flex min-h-0 min-w-0 flex-col bg-surface', rootClass)}
             style={style}
           >
             {children}
