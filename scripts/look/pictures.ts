@@ -1,8 +1,8 @@
 // node --conditions=byref-source scripts/look/pictures.ts: makes the pictures of README and docs, of the samples.
 import { extname, join } from 'node:path'
 import type { Page } from 'playwright-core'
+import { buildPanes } from '../../web/panes/build-panes.ts'
 import { openView } from './check-view.ts'
-import { buildPanes } from './panes/build-panes.ts'
 import { VIEWS } from './views.ts'
 import { withSamples } from './with-samples.ts'
 

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url'
 import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import { build, defaultClientConditions } from 'vite'
-import { scopeStyles } from '../../../packages/react/scope-styles.ts'
+import { scopeStyles } from '../../packages/react/scope-styles.ts'
 
 /** Builds the page that shows one pane of `@byref/react`, from its sources. Returns its files by path. */
 export async function buildPanes(): Promise<Map<string, string>> {
@@ -15,7 +15,7 @@ export async function buildPanes(): Promise<Map<string, string>> {
     resolve: {
       conditions: ['byref-source', ...defaultClientConditions],
       alias: {
-        'byref/client': fileURLToPath(new URL('../../../src/client/index.ts', import.meta.url)),
+        'byref/client': fileURLToPath(new URL('../../src/client/index.ts', import.meta.url)),
       },
     },
     build: { write: false, assetsDir: 'panes', target: 'es2023', chunkSizeWarningLimit: 2_000 },
