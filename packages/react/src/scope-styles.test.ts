@@ -22,7 +22,7 @@ describe('scopeStyles', () => {
 
   it('moves what belongs to the page to the root of the package, without strength', async () => {
     expect(await scoped('@layer theme { :root, :host { --x: 1 } } :where(.byref) { --y: 2 }')).toBe(
-      ':where(.byref), :where(.byref) { --x: 1 } :where(.byref) { --y: 2 }',
+      ':where(.byref),:where(.byref) { --x: 1 } :where(.byref) { --y: 2 }',
     )
   })
 
