@@ -109,6 +109,9 @@ try {
     throw new Error('byref run saved no PNG')
   }
 
+  say('── @byref/react in apps')
+  run(node, ['scripts/check-react.mjs', tarball, folder])
+
   say('── create-byref and its templates')
   run(node, ['scripts/check-create.mjs', tarball, folder])
 

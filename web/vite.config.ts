@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import { brotliCompress } from 'node:zlib'
 import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
-import { build, defineConfig, type Plugin } from 'vite'
+import { build, defaultClientConditions, defineConfig, type Plugin } from 'vite'
+import { scopeStyles } from '../packages/react/scope-styles.ts'
 
 const brotli = promisify(brotliCompress)
 
@@ -47,7 +48,9 @@ const newFonts: Plugin = {
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
   plugins: [newFonts, react(), tailwind(), packed, offlinePage],
+  css: { postcss: { plugins: [scopeStyles] } },
   resolve: {
+    conditions: ['byref-source', ...defaultClientConditions],
     alias: { 'byref/client': fileURLToPath(new URL('../src/client/index.ts', import.meta.url)) },
   },
   build: {

@@ -4,14 +4,14 @@ import { fileURLToPath } from 'node:url'
 import tailwind from '@tailwindcss/vite'
 import react from '@vitejs/plugin-react'
 import type { Plugin } from 'vite'
-import { defineConfig } from 'vite'
+import { defaultClientConditions, defineConfig } from 'vite'
 import { viteSingleFile } from 'vite-plugin-singlefile'
+import { scopeStyles } from '../packages/react/scope-styles.ts'
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
 /** What the page has in place of what needs a server, much code or fonts. */
 const REPLACED: readonly [source: RegExp, file: string][] = [
-  [/\/api\.ts$/, 'src/offline/api.ts'],
   [/\/draw-diagram\.ts$/, 'src/offline/saved-diagram.ts'],
   [/\/katex\.min\.css$/, 'src/offline/no-fonts.css'],
 ]
@@ -58,7 +58,11 @@ export default defineConfig({
     viteSingleFile({ removeViteModuleLoader: true }),
     policy,
   ],
-  resolve: { alias: { 'byref/client': here('../src/client/index.ts') } },
+  css: { postcss: { plugins: [scopeStyles] } },
+  resolve: {
+    conditions: ['byref-source', ...defaultClientConditions],
+    alias: { 'byref/client': here('../src/client/index.ts') },
+  },
   build: {
     ...{ outDir: '../dist/web', emptyOutDir: false, target: 'es2023' },
     rollupOptions: { input: here('offline.html') },

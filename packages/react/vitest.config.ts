@@ -9,7 +9,11 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 export default defineConfig({
   root: here('.'),
   plugins: [react()],
-  resolve: { alias: { 'byref/client': here('../../src/client/index.ts') } },
+  resolve: {
+    conditions: ['byref-source'],
+    alias: { 'byref/client': here('../../src/client/index.ts') },
+  },
+  ssr: { resolve: { conditions: ['byref-source'] } },
   test: {
     name: 'react',
     include: ['src/**/*.test.{ts,tsx}', '../../web/src/**/*.test.ts'],

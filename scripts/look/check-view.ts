@@ -27,7 +27,10 @@ export async function openView(page: Page, url: string, view: View, ids: Ids): P
   const path = view.path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? name)
   await page.goto('about:blank')
   await page.goto(url + path)
-  await page.locator('main, [role=dialog]').first().waitFor()
+  await page
+    .locator(view.root ?? 'main, [role=dialog]')
+    .first()
+    .waitFor()
   await view.open?.(page)
   await page.locator(view.shows).first().waitFor()
   await page.evaluate(STILL)

@@ -1,5 +1,7 @@
 // node --conditions=byref-source scripts/look/pictures.ts: makes the pictures of README and docs, of the samples.
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { buildPanes } from '../../web/panes/build-panes.ts'
 import { openView } from './check-view.ts'
 import { VIEWS } from './views.ts'
 import { withSamples } from './with-samples.ts'
@@ -7,7 +9,28 @@ import { withSamples } from './with-samples.ts'
 /** Pictures by the views that they show. */
 const PICTURES = { prompt: 'workbench', run: 'run', checks: 'checks', 'asset-sql': 'table' }
 
+/** Pictures of the panes of `@byref/react`: their pixels, the conversation, and what is in sight when they are there. */
+const PANES = [
+  { pane: 'Thread', width: 760, height: 560, id: 'sample-weather', shows: 'main, article' },
+  { pane: 'Composer', width: 760, height: 120, id: 'sample-weather', shows: 'textarea' },
+  {
+    pane: 'Inspector',
+    width: 480,
+    height: 560,
+    id: 'sample-weather',
+    shows: '[role=tabpanel] img',
+  },
+  { pane: 'Conversation', width: 760, height: 640, id: 'sample-refunds', shows: 'textarea' },
+]
+
+const TYPES: Record<string, string> = {
+  '.html': 'text/html',
+  '.js': 'text/javascript',
+  '.css': 'text/css',
+}
+
 const folder = join(import.meta.dirname, '../../docs/images')
+const files = await buildPanes()
 
 await withSamples(async ({ browser, url, ids }) => {
   for (const [name, file] of Object.entries(PICTURES)) {
@@ -19,4 +42,23 @@ await withSamples(async ({ browser, url, ids }) => {
     await page.screenshot({ path: join(folder, `${file}.png`) })
     await context.close()
   }
+  for (const { pane, width, height, id, shows } of PANES) {
+    const context = await browser.newContext({ viewport: { width, height } })
+    const page = await context.newPage()
+    await servePanes(page, url)
+    const path = `/panes/index.html?${pane}=${id}`
+    await openView(page, url, { name: pane, path, shows, root: 'body' }, ids)
+    await page.screenshot({ path: join(folder, `react-${pane.toLowerCase()}.png`) })
+    await context.close()
+  }
 })
+
+/** Adds the page of the panes to the server's, so that both have one origin. */
+async function servePanes(page: Page, url: string): Promise<void> {
+  await page.route(`${url}/panes/**`, async (route) => {
+    const { pathname } = new URL(route.request().url())
+    const name = pathname.endsWith('index.html') ? 'index.html' : pathname.slice(1)
+    const contentType = TYPES[extname(name)]
+    await route.fulfill({ body: files.get(name) ?? '', contentType })
+  })
+}

@@ -5,6 +5,8 @@ export interface View {
   name: string
   /** The address, with the ids of samples' assets by name: `{table}`, `{picture}`. */
   path: string
+  /** What every page of this kind has. Default: the main part or a dialog of the workbench. */
+  root?: string
   /** What is done when the page is there. */
   open?: (page: Page) => Promise<void>
   /** What is in sight when it is open. */

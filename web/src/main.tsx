@@ -1,12 +1,18 @@
-import { Workbench } from '@byref/react'
-import { StrictMode } from 'react'
+import { Workbench } from '@byref/react/workbench'
+import './page.css'
+import { type ComponentProps, StrictMode } from 'react'
 import { createRoot } from 'react-dom/client'
+
+declare global {
+  /** The first events of the conversation in the address, requested before the app was there (public/assets/first.js). */
+  var byrefFirstPage: ComponentProps<typeof Workbench>['firstPage']
+}
 
 const element = document.getElementById('root')
 if (!element) throw new Error('index.html has no #root')
 
 createRoot(element).render(
   <StrictMode>
-    <Workbench />
+    <Workbench firstPage={globalThis.byrefFirstPage} />
   </StrictMode>,
 )

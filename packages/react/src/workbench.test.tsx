@@ -1,9 +1,9 @@
 // @vitest-environment jsdom
+
 import { render, screen } from '@testing-library/react'
 import type { AssetDetails } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { renderers } from '../../../examples/workbench/renderers.tsx'
-import { queries } from './app/client.ts'
+import { renderers } from '../../../examples/react/src/renderers.tsx'
 import { AssetPreview } from './preview/asset-preview.tsx'
 import { findRenderer, RenderersContext } from './renderers/renderers-context.ts'
 import { message, stateOf } from './testing/messages.ts'
@@ -13,7 +13,6 @@ import { timeline } from './thread/timeline.ts'
 import { Workbench } from './workbench.tsx'
 
 beforeEach(() => {
-  queries.clear()
   vi.stubGlobal('fetch', async (path: string) =>
     path === '/api/info'
       ? Response.json({ agents: [], caller: { role: 'owner', subject: 'local' } })

@@ -1,33 +1,71 @@
-import './styles.css'
-import { QueryClientProvider } from '@tanstack/react-query'
-import { RouterProvider } from '@tanstack/react-router'
-import { queries } from './app/client.ts'
-import { router } from './app/router.tsx'
-import { type Renderers, RenderersContext } from './renderers/renderers-context.ts'
-import { TooltipProvider } from './ui/tooltip.tsx'
-
-export { client } from './app/client.ts'
-export { router } from './app/router.tsx'
-export { MessageContent } from './renderers/message-content.tsx'
-export type { AssetRenderer, MessageRenderer, Renderers } from './renderers/renderers-context.ts'
+'use client'
+import { createMemoryHistory, RouterProvider } from '@tanstack/react-router'
+import { type Client, createClient, type EventsPage } from 'byref/client'
+import { useState, useSyncExternalStore } from 'react'
+import { Root } from './app/root.tsx'
+import { createWorkbenchRouter } from './app/router.tsx'
+import { createServer } from './app/server.ts'
+import { type Theme, useTheme } from './app/theme.ts'
+import type { Renderers } from './renderers/renderers-context.ts'
+import { readHash } from './thread/read-hash.ts'
 
 /** Properties of {@link Workbench}. */
 export interface WorkbenchProps {
+  /** The client of a byref server. Default: the server of the page. */
+  client?: Client
   /** Custom renderers. Create them outside of components, because a new object renders everything again. */
   renderers?: Renderers
+  /** Default: what the person chooses in the workbench, at first that of the operating system. */
+  theme?: Theme
+  /** The path of your app under which the workbench is, such as `/admin/byref`. Default: `/`. */
+  basePath?: string
+  /** Keeps the address in memory instead of in the browser, and starts at this path, such as `/c/<id>`. */
+  path?: string
+  /** The first events of the conversation in the address, requested before the app was there. */
+  firstPage?: Promise<EventsPage | null>
+  /** Set for a saved page: there is no server, and the client answers from data, with or without debug data. */
+  saved?: { debug: boolean }
 }
 
 const NONE: Renderers = {}
 
-/** Renders the whole workbench, for the page of its own server. Use it once per page. */
-export function Workbench({ renderers = NONE }: WorkbenchProps) {
+/**
+ * Renders the whole workbench. It fills its container, and uses the address of the page unless `path` is given. Only
+ * browsers render it.
+ */
+export function Workbench(props: WorkbenchProps) {
+  const isBrowser = useSyncExternalStore(subscribe, yes, no)
+  return isBrowser ? <App {...props} /> : <div className="byref h-full" />
+}
+
+function App({
+  client,
+  renderers = NONE,
+  theme,
+  basePath,
+  path,
+  firstPage,
+  saved,
+}: WorkbenchProps) {
+  const chosen = useTheme()
+  const [server] = useState(() => {
+    const id = /^\/c\/([^/]+)/.exec(location.pathname)?.[1]
+    const first = firstPage && id !== undefined ? { id: readHash(id), page: firstPage } : undefined
+    return createServer(client ?? createClient(), { saved, first })
+  })
+  const [router] = useState(() =>
+    createWorkbenchRouter({
+      basepath: basePath,
+      history: path === undefined ? undefined : createMemoryHistory({ initialEntries: [path] }),
+    }),
+  )
   return (
-    <QueryClientProvider client={queries}>
-      <RenderersContext value={renderers}>
-        <TooltipProvider>
-          <RouterProvider router={router} />
-        </TooltipProvider>
-      </RenderersContext>
-    </QueryClientProvider>
+    <Root server={server} renderers={renderers} theme={theme ?? chosen}>
+      <RouterProvider router={router} />
+    </Root>
   )
 }
+
+const subscribe = () => () => {}
+const yes = () => true
+const no = () => false

@@ -1,5 +1,5 @@
 // Runs before the first paint, and before the app is there.
-const root = document.documentElement
+const root = document.body
 
 // So that a chosen theme, or a pane that was closed, never flashes the other way.
 try {
@@ -11,7 +11,7 @@ try {
   // Without storage things are as they are at first.
 }
 
-// The first page of the conversation that the address names: it comes while the app does (packages/react/src/app/first-conversation.ts).
+// The first page of the conversation that the address names: it comes while the app does (src/main.tsx).
 const id = /^\/c\/([^/]+)\/?$/.exec(location.pathname)?.[1]
 if (id) {
   const answer = fetch(`/api/conversations/${id}/events?after=0&limit=1000`)

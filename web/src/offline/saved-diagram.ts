@@ -1,4 +1,4 @@
-import { page } from './api.ts'
+import { page } from './client.ts'
 
 /** Returns a diagram that was drawn when the page was saved. */
 export async function drawDiagram(source: string, theme: 'light' | 'dark'): Promise<string> {

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query'
 import { useLocation } from '@tanstack/react-router'
 import { parseAssetRef } from 'byref/client'
 import { Download } from 'lucide-react'
@@ -11,9 +10,10 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
-import { assetQuery, client } from './client.ts'
 import { Header } from './header.tsx'
 import { MissingAsset } from './not-found.tsx'
+import { useServer } from './server.ts'
+import { useQuery } from './server-queries.ts'
 
 /**
  * Renders an asset, or a field of it, on its own page. The address after `/assets/` is the same as in the asset's URL.
@@ -39,6 +39,7 @@ export function AssetPage() {
 }
 
 function Asset({ id, field }: { id: string; field: string | null }) {
+  const { assetQuery, client } = useServer()
   const { data, error, refetch } = useQuery(assetQuery(id))
   return (
     <>

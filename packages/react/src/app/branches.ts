@@ -1,6 +1,4 @@
-import { queryOptions } from '@tanstack/react-query'
 import type { ConversationSummary, Message } from 'byref/client'
-import { client } from './api.ts'
 
 /** A conversation, as far as its versions are concerned. */
 export type Version = Pick<ConversationSummary, 'id' | 'createdAt' | 'branch'>
@@ -16,15 +14,6 @@ export interface Versions {
 /** Returns the id that a conversation has in common with all its versions. */
 export function rootOf({ id, branch }: Pick<ConversationSummary, 'id' | 'branch'>): string {
   return branch?.root ?? id
-}
-
-/** Returns a conversation and its branches. */
-export function branchesQuery(root: string) {
-  return queryOptions({
-    queryKey: ['conversation', 'branches', root],
-    queryFn: async () =>
-      (await client.conversations({ branchesOf: root, limit: 500 })).conversations,
-  })
 }
 
 /** Keeps the first of all versions of a conversation: in a list, the one that was changed last. */

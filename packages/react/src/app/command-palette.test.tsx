@@ -1,9 +1,8 @@
 // @vitest-environment jsdom
+
 import { fireEvent, render, screen, waitFor } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Workbench } from '../workbench.tsx'
-import { queries } from './client.ts'
-import { router } from './router.tsx'
 
 const at = '2026-01-01T12:00:00.000Z'
 const summary = {
@@ -16,7 +15,6 @@ let asked: string[] = []
 beforeEach(() => {
   role = 'owner'
   asked = []
-  queries.clear()
   vi.stubGlobal('fetch', async (path: string, { method = 'GET', body }: RequestInit = {}) => {
     if (method !== 'GET') {
       asked.push(`${method} ${path} ${body ?? ''}`.trim())
@@ -32,13 +30,12 @@ beforeEach(() => {
   })
 })
 
-// Before the page is taken away: what is in none goes nowhere.
-afterEach(() => router.navigate({ to: '/' }))
+afterEach(() => history.replaceState(null, '', '/'))
 
 /** The commands about the conversation that is open. */
 async function commands(): Promise<string[]> {
+  history.replaceState(null, '', '/c/c1')
   render(<Workbench />)
-  void router.navigate({ to: '/c/$conversationId', params: { conversationId: 'c1' } })
   await screen.findByRole('heading', { name: 'Rain' })
   await screen.findByText(/anna/)
   fireEvent.keyDown(document.body, { key: 'k', ctrlKey: true })
@@ -63,7 +60,7 @@ describe('CommandPalette', () => {
     await screen.findByText(/“Rain” with its 2 messages/)
     fireEvent.click(screen.getByRole('button', { name: 'Delete' }))
     await waitFor(() => expect(asked).toEqual(['DELETE /api/conversations/c1']))
-    await waitFor(() => expect(router.state.location.pathname).toBe('/'))
+    await waitFor(() => expect(location.pathname).toBe('/'))
   })
 
   it('offers a reader what a reader may do', async () => {

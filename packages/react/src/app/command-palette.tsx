@@ -1,4 +1,3 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import {
@@ -14,13 +13,15 @@ import {
   Trash2,
 } from 'lucide-react'
 import { Modal } from '../ui/modal.tsx'
-import { conversationsQuery, isOffline } from './client.ts'
-import { exportConversation, useForkConversation } from './conversation-actions.ts'
+import { useExportConversation, useForkConversation } from './conversation-actions.ts'
 import type { ConversationQuestion } from './conversation-dialog.tsx'
+import { useChangeView } from './navigation.tsx'
 import { setPanel, usePanel } from './panels.ts'
 import { useMay } from './role.ts'
+import { useServer } from './server.ts'
+import { useInfiniteQuery } from './server-queries.ts'
 import { setTheme, toggleTheme } from './theme.ts'
-import { TABS, useChangeView } from './view.tsx'
+import { TABS } from './view.ts'
 
 /** Renders the command palette, which finds every action of the app by a part of its name. */
 export function CommandPalette({
@@ -31,11 +32,13 @@ export function CommandPalette({
   /** Asks a question about the open conversation. */
   onAsk: (question: ConversationQuestion) => void
 }) {
+  const { conversationsQuery, isOffline } = useServer()
   const navigate = useNavigate()
   const change = useChangeView()
   const { conversationId } = useParams({ strict: false })
   const { data: conversations = [] } = useInfiniteQuery(conversationsQuery())
   const fork = useForkConversation()
+  const download = useExportConversation()
   const mayWrite = useMay('member')
   const mayDelete = useMay('owner')
   const sidebar = usePanel('conversations')
@@ -91,7 +94,7 @@ export function CommandPalette({
                   </Item>
                 </>
               )}
-              <Item icon={Download} onSelect={run(() => exportConversation(conversationId))}>
+              <Item icon={Download} onSelect={run(() => download(conversationId))}>
                 Export data
               </Item>
               <Item icon={FileDown} onSelect={run(() => onAsk('save-page'))}>

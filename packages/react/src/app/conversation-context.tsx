@@ -13,8 +13,7 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react'
-import { client } from './client.ts'
-import { firstConversation, takeFirstConversation } from './first-conversation.ts'
+import { useServer } from './server.ts'
 
 /** The conversation that a part of the page shows. A new one has no id and an empty state. */
 export type ConversationSource = Pick<
@@ -36,13 +35,15 @@ const SoFar = createContext(false)
 
 /** Follows the conversation with this id while it is shown. Null is a conversation that has not started. */
 export function ConversationProvider({ id, children }: { id: string | null; children: ReactNode }) {
-  const [live, setLive] = useState<LiveConversation | null>(() => firstConversation(id))
+  const { conversations } = useServer()
+  const [live, setLive] = useState<LiveConversation | null>(() =>
+    id === null ? null : conversations.get(id),
+  )
   useEffect(() => {
     if (id === null) return
-    const opened = takeFirstConversation(id) ?? client.conversation(id)
-    setLive(opened)
-    return () => opened.close()
-  }, [id])
+    setLive(conversations.open(id))
+    return () => conversations.close(id)
+  }, [id, conversations])
   const source =
     live?.id === id ? live : { ...newConversation, id, status: pending(id), loaded: id === null }
   return <Context value={source}>{children}</Context>
@@ -68,22 +69,24 @@ export function LoadedSoFar({ children }: { children: ReactNode }) {
 export function useConversation<T>(select: (state: ConversationState) => T): T {
   const source = use(Context)
   const soFar = use(SoFar)
-  return useSyncExternalStore(source.subscribe, () =>
-    select(source.loaded || soFar ? source.getState() : emptyConversation),
-  )
+  const read = () => select(source.loaded || soFar ? source.getState() : emptyConversation)
+  return useSyncExternalStore(source.subscribe, read, read)
 }
 
 /** Returns whether the whole conversation is loaded. */
 export function useLoaded(): boolean {
   const source = use(Context)
-  return useSyncExternalStore(source.subscribe, () => source.loaded)
+  const read = () => source.loaded
+  return useSyncExternalStore(source.subscribe, read, read)
 }
 
 /** Returns the status of the connection. */
 export function useConnection(): { status: ConversationStatus; error: ApiError | null } {
   const source = use(Context)
-  const status = useSyncExternalStore(source.subscribe, () => source.status)
-  const error = useSyncExternalStore(source.subscribe, () => source.error)
+  const readStatus = () => source.status
+  const readError = () => source.error
+  const status = useSyncExternalStore(source.subscribe, readStatus, readStatus)
+  const error = useSyncExternalStore(source.subscribe, readError, readError)
   return { status, error }
 }
 

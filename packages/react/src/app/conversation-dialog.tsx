@@ -1,12 +1,12 @@
-import { useQuery } from '@tanstack/react-query'
 import { useNavigate, useParams } from '@tanstack/react-router'
 import type { ConversationSummary } from 'byref/client'
 import { lazy, Suspense } from 'react'
 import { Confirm } from '../ui/confirm.tsx'
 import { formatCount } from '../ui/format.ts'
-import { branchesQuery, rootOf } from './branches.ts'
-import { client, conversationQuery, forgetConversations } from './client.ts'
+import { rootOf } from './branches.ts'
 import { RenameDialog } from './rename-dialog.tsx'
+import { useServer } from './server.ts'
+import { useQuery } from './server-queries.ts'
 
 const SavePageDialog = lazy(async () => ({
   default: (await import('./save-page-dialog.tsx')).SavePageDialog,
@@ -35,6 +35,7 @@ export function ConversationDialog({ question, conversation, onClose }: Conversa
 
 /** Returns the ids of the conversation and its other versions. */
 function useVersionIds(id: string): string[] {
+  const { conversationQuery, branchesQuery } = useServer()
   const { data: summary } = useQuery(conversationQuery(id))
   const root = summary ? rootOf(summary) : ''
   const { data: family = [] } = useQuery({ ...branchesQuery(root), enabled: root !== '' })
@@ -45,6 +46,7 @@ function Delete({
   conversation: { id, title, messages },
   onClose,
 }: Omit<ConversationDialogProps, 'question'>) {
+  const { client, forgetConversations } = useServer()
   const navigate = useNavigate()
   const versions = useVersionIds(id)
   const isCurrent = useParams({

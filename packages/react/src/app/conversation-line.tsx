@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query'
 import { Link, useParams } from '@tanstack/react-router'
 import type { ConversationSummary, RunStatus } from 'byref/client'
 import { CircleAlert, Hand, LoaderCircle, type LucideIcon } from 'lucide-react'
@@ -6,10 +5,11 @@ import { useState } from 'react'
 import { cn } from '../ui/cn.ts'
 import { formatAgo, formatCount, formatFullTime } from '../ui/format.ts'
 import { rootOf } from './branches.ts'
-import { conversationQuery } from './client.ts'
-import { renameConversation } from './conversation-actions.ts'
+import { useRenameConversation } from './conversation-actions.ts'
 import { ConversationMenu } from './conversation-menu.tsx'
 import { closeDrawer } from './panels.ts'
+import { useServer } from './server.ts'
+import { useQuery } from './server-queries.ts'
 
 /** Renders a line of the list: the title of a conversation, its status, and its menu. */
 export function ConversationLine({ conversation }: { conversation: ConversationSummary }) {
@@ -17,6 +17,7 @@ export function ConversationLine({ conversation }: { conversation: ConversationS
   const [isRenamed, setRenamed] = useState(false)
   const shown = useParams({ strict: false, select: ({ conversationId = '' }) => conversationId })
   // Another version of it may be shown.
+  const { conversationQuery } = useServer()
   const { data: other } = useQuery({ ...conversationQuery(shown), enabled: shown !== '' })
   const current = id === shown || (other ? rootOf(other) === rootOf(conversation) : false)
   if (isRenamed) return <Rename conversation={conversation} onDone={() => setRenamed(false)} />
@@ -80,10 +81,11 @@ function Rename({
   onDone: () => void
 }) {
   const [text, setText] = useState(title ?? '')
+  const rename = useRenameConversation()
 
   async function save(): Promise<void> {
     onDone()
-    if (text.trim() !== (title ?? '')) await renameConversation(id, text)
+    if (text.trim() !== (title ?? '')) await rename(id, text)
   }
 
   return (

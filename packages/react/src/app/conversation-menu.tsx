@@ -3,7 +3,7 @@ import { Download, Ellipsis, FileDown, GitFork, Pencil, Trash2 } from 'lucide-re
 import { useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Menu, MenuItem, MenuRule } from '../ui/menu.tsx'
-import { exportConversation, useForkConversation } from './conversation-actions.ts'
+import { useExportConversation, useForkConversation } from './conversation-actions.ts'
 import { ConversationDialog, type ConversationQuestion } from './conversation-dialog.tsx'
 import { useMay } from './role.ts'
 
@@ -18,6 +18,7 @@ export function ConversationMenu({ conversation, onRename }: ConversationMenuPro
   const { id, title } = conversation
   const [question, setQuestion] = useState<ConversationQuestion | null>(null)
   const fork = useForkConversation()
+  const download = useExportConversation()
   const mayWrite = useMay('member')
   const mayDelete = useMay('owner')
   const name = title || 'Untitled'
@@ -46,7 +47,7 @@ export function ConversationMenu({ conversation, onRename }: ConversationMenuPro
             </MenuItem>
           </>
         )}
-        <MenuItem icon={Download} hint="JSON Lines" onSelect={() => exportConversation(id)}>
+        <MenuItem icon={Download} hint="JSON Lines" onSelect={() => download(id)}>
           Export data
         </MenuItem>
         <MenuItem icon={FileDown} hint="One HTML file" onSelect={() => setQuestion('save-page')}>

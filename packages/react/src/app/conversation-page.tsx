@@ -1,11 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
 import { useEffect } from 'react'
 import { Composer } from '../composer/composer.tsx'
 import { Inspector } from '../inspector/inspector.tsx'
 import { runPhase } from '../thread/run-phase.ts'
 import { Thread } from '../thread/thread.tsx'
 import { LabelsProvider } from '../trust/labels-context.tsx'
-import { conversationQuery, forgetConversations } from './client.ts'
 import {
   ConversationProvider,
   LoadedSoFar,
@@ -14,10 +12,14 @@ import {
 } from './conversation-context.tsx'
 import { Header } from './header.tsx'
 import { MissingConversation } from './not-found.tsx'
+import { useServer } from './server.ts'
+import { useQuery } from './server-queries.ts'
 import { SidePane } from './side-pane.tsx'
+import { Welcome } from './welcome.tsx'
 
 /** Renders a conversation and its inspector. Without an id, the first message creates the conversation. */
 export function ConversationPage({ id }: { id: string | null }) {
+  const { conversationQuery } = useServer()
   const { data } = useQuery({ ...conversationQuery(id ?? ''), enabled: id !== null })
   const title = id === null ? 'New conversation' : data?.title || 'Conversation'
   return (
@@ -40,9 +42,9 @@ function Panes({ id, title }: { id: string | null; title: string }) {
       <main className="flex h-full min-w-0 flex-1 flex-col bg-surface">
         <Header title={title} inspector />
         <LoadedSoFar>
-          <Thread key={id} />
+          <Thread key={id} empty={<Welcome />} />
         </LoadedSoFar>
-        <Composer key={`composer ${id}`} />
+        <Composer key={`composer ${id}`} autoFocus />
       </main>
       <SidePane panel="inspector" side="right" label="Inspector" width={460}>
         <Inspector key={id} />
@@ -53,10 +55,11 @@ function Panes({ id, title }: { id: string | null; title: string }) {
 
 /** Reloads the list of conversations when a run of this one starts, waits for a person or ends. */
 function FreshList() {
+  const { forgetConversations } = useServer()
   const status = useConversation((state) => state.runs.at(-1)?.status)
   const phase = useConversation(runPhase)
   useEffect(() => {
     if (status && phase) forgetConversations()
-  }, [status, phase])
+  }, [status, phase, forgetConversations])
   return null
 }

@@ -3,8 +3,9 @@ import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { ConversationSummary } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { renderInApp } from '../testing/render-in-app.tsx'
-import { clearToasts, Toasts } from '../ui/toasts.tsx'
+import { server } from '../testing/server.ts'
 import { Conversations } from './conversations.tsx'
+import { Notifications } from './notifications.tsx'
 
 interface Request {
   method: string
@@ -73,7 +74,7 @@ function show(role: 'owner' | 'member' | 'reader' = 'owner') {
   const part = (
     <>
       <Conversations />
-      <Toasts />
+      <Notifications />
     </>
   )
   return renderInApp(part, { role })
@@ -89,7 +90,7 @@ async function menuOf(title: string): Promise<HTMLElement> {
 
 beforeEach(() => {
   requests = []
-  clearToasts()
+  server.toasts.clear()
 })
 
 describe('Conversations', () => {

@@ -1,4 +1,3 @@
-import { useInfiniteQuery } from '@tanstack/react-query'
 import { Link } from '@tanstack/react-router'
 import { MessagesSquare, PanelLeftClose, SearchX, SquarePen } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
@@ -10,19 +9,21 @@ import { SearchField } from '../ui/search-field.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import { useNear } from '../ui/use-near.ts'
-import { conversationsQuery, followConversations, isOffline } from './client.ts'
 import { ConversationLine } from './conversation-line.tsx'
 import { ImportButton } from './import-button.tsx'
 import { closeDrawer, setPanel } from './panels.ts'
 import { useMay } from './role.ts'
+import { useServer } from './server.ts'
+import { useInfiniteQuery } from './server-queries.ts'
 import { useSettled } from './use-settled.ts'
 import { WhoAsks } from './who-asks.tsx'
 
 /** Renders the first pane: all conversations, last changed first, and a search in their titles and texts. */
 export function Conversations() {
+  const { followConversations, isOffline } = useServer()
   const [search, setSearch] = useState('')
   const mayWrite = useMay('member')
-  useEffect(() => (isOffline ? undefined : followConversations()), [])
+  useEffect(() => (isOffline ? undefined : followConversations()), [isOffline, followConversations])
   return (
     <nav
       aria-label="Conversations"
@@ -80,6 +81,7 @@ export function Conversations() {
 }
 
 function List({ search }: { search: string }) {
+  const { conversationsQuery } = useServer()
   const { data, error, refetch, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } =
     useInfiniteQuery(conversationsQuery(search))
   if (isPending) return <Skeleton />

@@ -1,4 +1,3 @@
-import { useQuery } from '@tanstack/react-query'
 import {
   Command,
   Moon,
@@ -11,13 +10,15 @@ import {
 import { type ReactNode, use } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
-import { infoQuery, isOffline } from './client.ts'
 import { PaletteContext } from './palette-context.ts'
 import { setPanel, usePanel } from './panels.ts'
+import { useServer } from './server.ts'
+import { useQuery } from './server-queries.ts'
 import { toggleTheme, useTheme } from './theme.ts'
 
 /** Renders the line above a page: its title, the model that answers, and the buttons of the app. */
 export function Header({ title, inspector = false }: { title: ReactNode; inspector?: boolean }) {
+  const { isOffline } = useServer()
   const conversationsOpen = usePanel('conversations')
   const inspectorOpen = usePanel('inspector')
   const openPalette = use(PaletteContext)
@@ -64,6 +65,7 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
 }
 
 function Model() {
+  const { infoQuery } = useServer()
   const { data: info } = useQuery(infoQuery)
   const model = info?.agents[0]?.model
   if (!model) return null

@@ -1,19 +1,19 @@
-import { useNavigate } from '@tanstack/react-router'
 import { Upload } from 'lucide-react'
 import { useRef, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Spinner } from '../ui/spinner.tsx'
-import { tellError } from '../ui/toasts.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
-import { client, forgetConversations } from './client.ts'
+import { useNavigation } from './navigation.tsx'
 import { closeDrawer } from './panels.ts'
 import { useMay } from './role.ts'
+import { useServer } from './server.ts'
 
 /** Imports an exported conversation. Only owners see it. */
 export function ImportButton() {
+  const { client, forgetConversations, tellError } = useServer()
   const field = useRef<HTMLInputElement>(null)
   const [isBusy, setBusy] = useState(false)
-  const navigate = useNavigate()
+  const { openConversation } = useNavigation()
   const mayImport = useMay('owner')
   if (!mayImport) return null
 
@@ -23,7 +23,7 @@ export function ImportButton() {
       const { id } = await client.importConversation(file)
       forgetConversations()
       closeDrawer()
-      await navigate({ to: '/c/$conversationId', params: { conversationId: id } })
+      await openConversation(id)
     } catch (error) {
       tellError(`${file.name} was not imported.`, error)
     } finally {

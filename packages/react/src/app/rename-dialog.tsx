@@ -2,7 +2,7 @@ import type { ConversationSummary } from 'byref/client'
 import { useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Modal } from '../ui/modal.tsx'
-import { renameConversation } from './conversation-actions.ts'
+import { useRenameConversation } from './conversation-actions.ts'
 
 /** Asks for a new title. An empty one restores the conversation's own. */
 export function RenameDialog({
@@ -13,6 +13,7 @@ export function RenameDialog({
   onClose: () => void
 }) {
   const [text, setText] = useState(title ?? '')
+  const rename = useRenameConversation()
   return (
     <Modal
       title="Rename this conversation"
@@ -23,7 +24,7 @@ export function RenameDialog({
         onSubmit={(event) => {
           event.preventDefault()
           onClose()
-          void renameConversation(id, text)
+          void rename(id, text)
         }}
       >
         <label className="block text-sm font-medium">

@@ -1,7 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import type { Role } from 'byref/client'
-import { hasSavedDebug } from './api.ts'
-import { infoQuery } from './client.ts'
+import { useServer } from './server.ts'
+import { useQuery } from './server-queries.ts'
 
 const RANK: Record<Role, number> = { reader: 0, member: 1, owner: 2 }
 
@@ -10,11 +9,13 @@ const RANK: Record<Role, number> = { reader: 0, member: 1, owner: 2 }
  * Before the role is known, a user may write but not delete.
  */
 export function useMay(needed: Role): boolean {
+  const { infoQuery } = useServer()
   const { data } = useQuery(infoQuery)
   return RANK[data?.caller?.role ?? 'member'] >= RANK[needed]
 }
 
 /** Returns whether the user may see debug data. */
 export function useSeesDebug(): boolean {
+  const { hasSavedDebug } = useServer()
   return useMay('member') || hasSavedDebug
 }

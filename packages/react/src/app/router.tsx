@@ -4,12 +4,13 @@ import {
   createRouter,
   type ErrorComponentProps,
   lazyRouteComponent,
+  type RouterHistory,
 } from '@tanstack/react-router'
 import { LoadError } from '../ui/load-error.tsx'
 import { ConversationPage } from './conversation-page.tsx'
 import { NotFound } from './not-found.tsx'
 import { Shell } from './shell.tsx'
-import { readView } from './view.tsx'
+import { readView } from './view.ts'
 
 const root = createRootRoute({
   component: Shell,
@@ -45,11 +46,14 @@ const assetField = createRoute({
   component: lazyRouteComponent(() => import('./asset-page.tsx'), 'AssetPage'),
 })
 
-/** All addresses of the app. */
-export const router = createRouter({
-  routeTree: root.addChildren([home, conversation, asset, assetField]),
-  defaultHashScrollIntoView: false,
-})
+/** Creates a router with all addresses of the app. */
+export function createWorkbenchRouter(options: { history?: RouterHistory; basepath?: string }) {
+  return createRouter({
+    routeTree: root.addChildren([home, conversation, asset, assetField]),
+    defaultHashScrollIntoView: false,
+    ...options,
+  })
+}
 
 function Failed({ error, reset }: ErrorComponentProps) {
   return (

@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
+
 import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { ApiError } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { renderInApp } from '../testing/render-in-app.tsx'
-import { infoQuery, noticeSignOut, queries } from './client.ts'
+import { server } from '../testing/server.ts'
 import { Shell } from './shell.tsx'
 
 /** A server that knows the token `good`, of a reader. */
@@ -31,7 +32,7 @@ beforeEach(() => {
 /** The shell, to which nothing is known of the server yet. */
 async function show() {
   const view = await renderInApp(<Shell />)
-  await queries.resetQueries({ queryKey: infoQuery.queryKey })
+  await server.queries.resetQueries({ queryKey: server.infoQuery.queryKey })
   return view
 }
 
@@ -61,7 +62,7 @@ describe('Shell', () => {
       return fetch(...request)
     })
     vi.stubGlobal('fetch', asked)
-    noticeSignOut(new ApiError(401, 'unauthorized', 'This needs a token'), ['conversations'])
+    server.noticeSignOut(new ApiError(401, 'unauthorized', 'This needs a token'), ['conversations'])
     // A page that asked the server again would show something else until it answers.
     await new Promise((resolve) => setTimeout(resolve, 20))
     answer.resolve()
@@ -74,7 +75,7 @@ describe('Shell', () => {
     await show()
     await screen.findByText('No conversations yet')
     signedIn = false
-    await queries.invalidateQueries({ queryKey: ['conversations'] })
+    await server.queries.invalidateQueries({ queryKey: ['conversations'] })
     await waitFor(() => expect(screen.getByLabelText('Token')).toBeTruthy())
   })
 })

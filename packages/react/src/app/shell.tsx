@@ -1,12 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
 import { Outlet, useParams } from '@tanstack/react-router'
 import { ApiError } from 'byref/client'
 import { lazy, Suspense, useEffect, useState } from 'react'
-import { Toasts } from '../ui/toasts.tsx'
-import { conversationQuery, infoQuery, isOffline } from './client.ts'
 import { ConversationDialog, type ConversationQuestion } from './conversation-dialog.tsx'
 import { Conversations } from './conversations.tsx'
 import { PaletteContext } from './palette-context.ts'
+import { useRootProps } from './root.tsx'
+import { RouterNavigation } from './router-navigation.tsx'
+import { useServer } from './server.ts'
+import { useQuery } from './server-queries.ts'
 import { SidePane } from './side-pane.tsx'
 import { SignIn } from './sign-in.tsx'
 
@@ -16,12 +17,19 @@ const CommandPalette = lazy(async () => ({
 
 /** Renders the frame around every page. If the server needs a token, it shows the sign-in form first. */
 export function Shell() {
+  const { infoQuery } = useServer()
   const { error } = useQuery(infoQuery)
-  return error instanceof ApiError && error.status === 401 ? <SignIn /> : <Frame />
+  const isSignedOut = error instanceof ApiError && error.status === 401
+  return (
+    <RouterNavigation>
+      <div {...useRootProps('h-full')}>{isSignedOut ? <SignIn /> : <Frame />}</div>
+    </RouterNavigation>
+  )
 }
 
 /** Renders the conversations, the page, and the command palette. */
 function Frame() {
+  const { isOffline } = useServer()
   const [palette, setPalette] = useState(false)
   const [question, setQuestion] = useState<ConversationQuestion | null>(null)
   useEffect(() => {
@@ -52,9 +60,6 @@ function Frame() {
           <Outlet />
         </div>
       </div>
-      <Toasts />
-      {/* Menus open here, so that they are inside a landmark like everything on the page. */}
-      <section id="floating" aria-label="Menus" />
       {question && <Question question={question} onClose={() => setQuestion(null)} />}
       {palette && (
         <Suspense>
@@ -67,6 +72,7 @@ function Frame() {
 
 /** Shows the question of the command palette about the open conversation. */
 function Question({ question, onClose }: { question: ConversationQuestion; onClose: () => void }) {
+  const { conversationQuery } = useServer()
   const { conversationId = '' } = useParams({ strict: false })
   const { data: conversation } = useQuery(conversationQuery(conversationId))
   if (!conversation) return null

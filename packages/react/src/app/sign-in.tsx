@@ -2,10 +2,11 @@ import { type FormEvent, useState } from 'react'
 import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
-import { client, queries } from './client.ts'
+import { useServer } from './server.ts'
 
 /** Asks for a token. The browser keeps it as a cookie that scripts cannot read. */
 export function SignIn() {
+  const { client, queries } = useServer()
   const [token, setToken] = useState('')
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)

@@ -5,30 +5,24 @@ export type Theme = 'system' | 'light' | 'dark'
 
 const KEY = 'byref-theme'
 const listeners = new Set<() => void>()
+let chosen: Theme | null = null
 
-/** Returns the chosen theme, which the browser saves. */
+/** Returns the chosen theme of the workbench, which the browser saves. */
 export function useTheme(): Theme {
-  return useSyncExternalStore((listener) => {
-    listeners.add(listener)
-    return () => listeners.delete(listener)
-  }, currentTheme)
-}
-
-/** Returns whether the visible theme is dark. */
-export function useIsDark(): boolean {
-  useTheme()
-  return useSyncExternalStore((listener) => {
-    const system = matchMedia('(prefers-color-scheme: dark)')
-    system.addEventListener('change', listener)
-    return () => system.removeEventListener('change', listener)
-  }, isDark)
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    currentTheme,
+    () => 'system',
+  )
 }
 
 /** Chooses a theme for this browser. */
 export function setTheme(theme: Theme): void {
-  const { dataset } = document.documentElement
-  if (theme === 'system') delete dataset.theme
-  else dataset.theme = theme
+  chosen = theme
+  markPage(theme)
   try {
     if (theme === 'system') localStorage.removeItem(KEY)
     else localStorage.setItem(KEY, theme)
@@ -43,9 +37,26 @@ export function toggleTheme(): void {
   setTheme(isDark() ? 'light' : 'dark')
 }
 
+/** Changes the page itself, if it is the workbench's own. */
+function markPage(theme: Theme): void {
+  const { classList, dataset } = document.body
+  if (!classList.contains('byref')) return
+  if (theme === 'system') delete dataset.theme
+  else dataset.theme = theme
+}
+
 function currentTheme(): Theme {
-  const { theme } = document.documentElement.dataset
-  return theme === 'light' || theme === 'dark' ? theme : 'system'
+  chosen ??= read()
+  return chosen
+}
+
+function read(): Theme {
+  try {
+    const theme = localStorage.getItem(KEY)
+    return theme === 'light' || theme === 'dark' ? theme : 'system'
+  } catch {
+    return 'system'
+  }
 }
 
 function isDark(): boolean {

@@ -1,12 +1,12 @@
-import { useQuery } from '@tanstack/react-query'
 import { LogOut } from 'lucide-react'
 import { Button } from '../ui/button.tsx'
-import { tellError } from '../ui/toasts.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
-import { client, infoQuery, queries } from './client.ts'
+import { useServer } from './server.ts'
+import { useQuery } from './server-queries.ts'
 
 /** Shows who is signed in, and with which role, if the server needs tokens. */
 export function WhoAsks() {
+  const { client, infoQuery, queries, tellError } = useServer()
   const { data } = useQuery(infoQuery)
   const caller = data?.caller
   if (!caller || caller.subject === 'local') return null

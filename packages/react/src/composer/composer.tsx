@@ -1,16 +1,15 @@
-import { useNavigate } from '@tanstack/react-router'
 import { readMetadata } from 'byref/client'
 import { ArrowUp, Paperclip, Square } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
-import { client, forgetConversations, isOffline } from '../app/client.ts'
+import { type RefObject, useEffect, useRef, useState } from 'react'
 import { useConnection, useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { useNavigation } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
+import { useServer } from '../app/server.ts'
 import { type RunPhase, runPhase } from '../thread/run-phase.ts'
 import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
-import { tellError } from '../ui/toasts.tsx'
 import { keepDraft, readDraft } from './drafts.ts'
 import { DropZone } from './drop-zone.tsx'
 import { MessageBox } from './message-box.tsx'
@@ -31,10 +30,19 @@ const HINT_WHILE_BUSY = 'Enter: send next · Ctrl+Enter: add now'
 
 const HINT_WHILE_WAITING = 'Sends after the waiting call. To change the call, use Edit on its card'
 
+/** Properties of {@link Composer}. */
+export interface ComposerProps {
+  /** Whether the message box gets the focus at first, unless a finger would open a keyboard. */
+  autoFocus?: boolean
+  /** Where files can be dropped. Default: anywhere on the page. */
+  dropWithin?: RefObject<HTMLElement | null>
+}
+
 /** Renders the message form, or a hint for people who may only read. */
-export function Composer() {
+export function Composer(props: ComposerProps) {
+  const { isOffline } = useServer()
   const mayWrite = useMay('member')
-  if (mayWrite) return <MessageForm />
+  if (mayWrite) return <MessageForm {...props} />
   return (
     <p className="shrink-0 border-t border-line px-3 py-3 text-center text-xs text-ink-3">
       {isOffline
@@ -48,9 +56,10 @@ export function Composer() {
  * Sends text and files together. The first message of a new conversation creates it. During a run, a message waits for
  * its end or steers it.
  */
-function MessageForm() {
+function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
+  const { client, forgetConversations, tellError } = useServer()
   const id = useConversationId()
-  const navigate = useNavigate()
+  const { openConversation } = useNavigation()
   const phase = useConversation(runPhase)
   const inbox = useConversation((state) => state.inbox)
   const running = phase !== 'over'
@@ -78,8 +87,8 @@ function MessageForm() {
   useEffect(() => keepDraft(id, text), [id, text])
 
   useEffect(() => {
-    if (matchMedia('(pointer: fine)').matches) box.current?.focus()
-  }, [])
+    if (autoFocus && matchMedia('(pointer: fine)').matches) box.current?.focus()
+  }, [autoFocus])
 
   const attachments = uploads.flatMap(({ result }) =>
     result ? [{ assetRef: (result.workbook ?? result.table ?? result.asset).ref }] : [],
@@ -103,7 +112,7 @@ function MessageForm() {
       clearSent()
       forgetConversations()
       if (id === null) {
-        await navigate({ to: '/c/$conversationId', params: { conversationId: conversation } })
+        await openConversation(conversation)
       }
     } catch (error) {
       setProblem(errorText(error))
@@ -141,7 +150,7 @@ function MessageForm() {
 
   return (
     <div className="shrink-0 px-3 pb-3 sm:px-6 sm:pb-4">
-      <DropZone onFiles={add} />
+      <DropZone onFiles={add} within={dropWithin} />
       <form
         className="mx-auto max-w-3xl"
         onSubmit={(event) => {

@@ -1,8 +1,16 @@
 import { Upload } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { type RefObject, useEffect, useRef, useState } from 'react'
+import { cn } from '../ui/cn.ts'
 
-/** Accepts files that are dropped anywhere on the page, and shows that while they hover. */
-export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
+/** Properties of {@link DropZone}. */
+export interface DropZoneProps {
+  onFiles: (files: File[]) => void
+  /** Where files can be dropped. Default: anywhere on the page. */
+  within?: RefObject<HTMLElement | null>
+}
+
+/** Accepts files that are dropped, and shows that while they hover. */
+export function DropZone({ onFiles, within }: DropZoneProps) {
   const [hovering, setHovering] = useState(false)
   const take = useRef(onFiles)
   useEffect(() => {
@@ -10,6 +18,9 @@ export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
   })
 
   useEffect(() => {
+    // Typed as an element, because the events of an element and a document are the same.
+    const area: Pick<HTMLElement, 'addEventListener' | 'removeEventListener' | 'contains'> =
+      within?.current ?? document
     const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') ?? false
     const onOver = (event: DragEvent) => {
       if (!hasFiles(event)) return
@@ -17,7 +28,7 @@ export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
       setHovering(true)
     }
     const onLeave = (event: DragEvent) => {
-      if (event.relatedTarget === null) setHovering(false)
+      if (!area.contains(event.relatedTarget as Node | null)) setHovering(false)
     }
     const onDrop = (event: DragEvent) => {
       setHovering(false)
@@ -25,19 +36,24 @@ export function DropZone({ onFiles }: { onFiles: (files: File[]) => void }) {
       event.preventDefault()
       take.current([...(event.dataTransfer?.files ?? [])])
     }
-    addEventListener('dragover', onOver)
-    addEventListener('dragleave', onLeave)
-    addEventListener('drop', onDrop)
+    area.addEventListener('dragover', onOver)
+    area.addEventListener('dragleave', onLeave)
+    area.addEventListener('drop', onDrop)
     return () => {
-      removeEventListener('dragover', onOver)
-      removeEventListener('dragleave', onLeave)
-      removeEventListener('drop', onDrop)
+      area.removeEventListener('dragover', onOver)
+      area.removeEventListener('dragleave', onLeave)
+      area.removeEventListener('drop', onDrop)
     }
-  }, [])
+  }, [within])
 
   if (!hovering) return null
   return (
-    <div className="pointer-events-none fixed inset-0 z-50 grid place-items-center bg-surface/80 p-6 backdrop-blur-xs">
+    <div
+      className={cn(
+        'pointer-events-none inset-0 z-50 grid place-items-center bg-surface/80 p-6 backdrop-blur-xs',
+        within ? 'absolute' : 'fixed',
+      )}
+    >
       <p className="flex items-center gap-3 rounded-xl border-2 border-dashed border-ring bg-raised px-8 py-6 text-base font-medium shadow-float">
         <Upload className="size-5 text-ring" aria-hidden /> Drop to attach
       </p>

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { demoQuestions, tableQuestions } from 'byref/client'
-import { assetQuery, infoQuery } from '../app/client.ts'
+import { useServer } from '../app/server.ts'
+import { useQuery } from '../app/server-queries.ts'
 import { readTable } from '../preview/table/read-table.ts'
 
 /** Renders questions that the columns of an attached table can answer. A click puts one into the message. */
@@ -11,6 +11,7 @@ export function TableSuggestions({
   assetId: string
   onChoose: (question: string) => void
 }) {
+  const { assetQuery, infoQuery } = useServer()
   const { data: asset } = useQuery(assetQuery(assetId))
   const { data: info } = useQuery(infoQuery)
   const table = asset?.meta ? readTable(asset.meta) : null

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { RotateCw, X } from 'lucide-react'
-import { assetQuery } from '../app/client.ts'
+import { useServer } from '../app/server.ts'
+import { useQuery } from '../app/server-queries.ts'
 import { AssetIcon } from '../references/asset-icon.tsx'
 import { tableShape } from '../references/table-shape.ts'
 import { Button } from '../ui/button.tsx'
@@ -82,6 +82,7 @@ function percent(share: number): string {
 }
 
 function Facts({ upload }: { upload: Upload }) {
+  const { assetQuery } = useServer()
   const table = upload.result?.table
   const { data } = useQuery({ ...assetQuery(table?.assetId ?? ''), enabled: Boolean(table) })
   return (data && tableShape(data.meta)) ?? formatBytes(upload.file.size)

@@ -1,6 +1,6 @@
 import type { Attachment, UploadResult } from 'byref/client'
 import { useEffect, useRef, useState } from 'react'
-import { assetQuery, client, queries } from '../app/client.ts'
+import { useServer } from '../app/server.ts'
 import { errorText } from '../ui/error-text.ts'
 
 /** A file that is being uploaded, or is complete. */
@@ -32,6 +32,7 @@ export function useUploads(): {
   /** Removes the files that were sent with a message. Failed ones stay. */
   clearSent: () => void
 } {
+  const { assetQuery, client, queries } = useServer()
   const [uploads, setUploads] = useState<Upload[]>([])
   const controllers = useRef(new Map<number, AbortController>())
   useEffect(() => {

@@ -1,9 +1,9 @@
 import { X } from 'lucide-react'
 import { Tabs } from 'radix-ui'
 import { lazy, Suspense, useEffect, useRef } from 'react'
-import { setPanel } from '../app/panels.ts'
+import { useNavigation, useView } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
-import { TABS, type Tab, useChangeView, useView } from '../app/view.tsx'
+import { TABS, type Tab } from '../app/view.ts'
 import { Button } from '../ui/button.tsx'
 import { ErrorBoundary } from '../ui/error-boundary.tsx'
 import { LoadError } from '../ui/load-error.tsx'
@@ -41,7 +41,7 @@ export function Inspector() {
   }
   const tabs = TABS.filter((name) => isThere[name] ?? true)
   const tab = tabs.find((name) => name === view.tab) ?? 'assets'
-  const change = useChangeView()
+  const { change, closeInspector } = useNavigation()
   const list = useRef<HTMLDivElement>(null)
   useEffect(() => {
     const chosen = list.current?.querySelector(`[data-tab=${tab}]`)
@@ -71,14 +71,16 @@ export function Inspector() {
               </Tabs.Trigger>
             ))}
           </Tabs.List>
-          <Button
-            icon
-            aria-label="Close inspector"
-            onClick={() => setPanel('inspector', false)}
-            className="ml-auto min-[1100px]:hidden"
-          >
-            <X aria-hidden />
-          </Button>
+          {closeInspector && (
+            <Button
+              icon
+              aria-label="Close inspector"
+              onClick={closeInspector}
+              className="ml-auto min-[1100px]:hidden"
+            >
+              <X aria-hidden />
+            </Button>
+          )}
         </div>
         {tabs.map((name) => {
           const Content = CONTENTS[name]

@@ -1,6 +1,6 @@
 import type { AssetDetails } from 'byref/client'
 import { useState } from 'react'
-import { client } from '../app/client.ts'
+import { useServer } from '../app/server.ts'
 import type { AssetRenderer } from '../renderers/renderers-context.ts'
 import { DocumentPreview } from './document-preview.tsx'
 import { readTable } from './table/read-table.ts'
@@ -13,14 +13,13 @@ export const assetRenderers: Readonly<Record<string, AssetRenderer>> = {
   'image/*': Picture,
   'audio/*': Audio,
   'video/*': Video,
-  'application/pdf': ({ details: { asset } }) => (
-    <DocumentPreview url={client.assetUrl(asset.ref)} title={asset.name ?? 'Asset'} />
-  ),
+  'application/pdf': Pdf,
   '*': Anything,
 }
 
 function Picture({ details: { asset } }: { details: AssetDetails }) {
   const [failed, setFailed] = useState(false)
+  const { client } = useServer()
   const url = client.assetUrl(asset.ref)
   if (failed) return <Unreadable asset={asset} what="image" />
   return (
@@ -42,6 +41,7 @@ function Picture({ details: { asset } }: { details: AssetDetails }) {
 }
 
 function Audio({ details: { asset } }: { details: AssetDetails }) {
+  const { client } = useServer()
   const [failed, setFailed] = useState(false)
   if (failed) return <Unreadable asset={asset} what="recording" />
   return (
@@ -57,6 +57,7 @@ function Audio({ details: { asset } }: { details: AssetDetails }) {
 }
 
 function Video({ details: { asset } }: { details: AssetDetails }) {
+  const { client } = useServer()
   const [failed, setFailed] = useState(false)
   if (failed) return <Unreadable asset={asset} what="video" />
   return (
@@ -69,6 +70,11 @@ function Video({ details: { asset } }: { details: AssetDetails }) {
       className="max-h-96 w-full rounded-lg bg-black"
     />
   )
+}
+
+function Pdf({ details: { asset } }: { details: AssetDetails }) {
+  const { client } = useServer()
+  return <DocumentPreview url={client.assetUrl(asset.ref)} title={asset.name ?? 'Asset'} />
 }
 
 /** Renders tables, JSON and text of any declared type. */

@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
-import { client } from '../app/client.ts'
+import { useServer } from '../app/server.ts'
+import { useQuery } from '../app/server-queries.ts'
 import { JsonTree } from '../json/json-tree.tsx'
 import { formatBytes } from '../ui/format.ts'
 import { LoadError } from '../ui/load-error.tsx'
@@ -11,7 +11,8 @@ const MOST = 8_000_000
 
 /** Renders the value of one field of an asset. */
 export function FieldPreview({ reference }: { reference: string }) {
-  const { data, error, refetch } = useQuery(fieldQuery(reference, MOST))
+  const { client } = useServer()
+  const { data, error, refetch } = useQuery(fieldQuery(client, reference, MOST))
   return (
     <div className="space-y-2">
       <p className="font-mono text-xs [overflow-wrap:anywhere] text-asset">{reference}</p>

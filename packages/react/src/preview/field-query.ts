@@ -1,9 +1,9 @@
 import { queryOptions } from '@tanstack/react-query'
-import { client } from '../app/client.ts'
+import type { Client } from 'byref/client'
 import { readStart } from './read-start.ts'
 
 /** Loads one field of an asset, at most `limit` bytes. `cut` means that there are more. */
-export function fieldQuery(reference: string, limit: number) {
+export function fieldQuery(client: Client, reference: string, limit: number) {
   return queryOptions({
     queryKey: ['field', reference, limit],
     queryFn: async ({ signal }) => {

@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
+
 import { screen } from '@testing-library/react'
 import type { AssetInfo } from 'byref/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { client } from '../app/client.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
+import { client } from '../testing/server.ts'
 import { FieldPreview } from './field-preview.tsx'
 import { TextPreview } from './text-preview.tsx'
 

@@ -1,7 +1,7 @@
-import { useQuery } from '@tanstack/react-query'
 import type { AssetInfo } from 'byref/client'
 import { lazy, Suspense, useMemo, useState } from 'react'
-import { client } from '../app/client.ts'
+import { useServer } from '../app/server.ts'
+import { useQuery } from '../app/server-queries.ts'
 import { JsonTree } from '../json/json-tree.tsx'
 import { Button } from '../ui/button.tsx'
 import { formatBytes } from '../ui/format.ts'
@@ -27,6 +27,7 @@ export function isText(mime: string): boolean {
  * it shows the beginning.
  */
 export function TextPreview({ asset }: { asset: AssetInfo }) {
+  const { client } = useServer()
   const isJson = /[/+]json\b|^<class/.test(asset.mime) && asset.size < MOST_JSON
   const { data, error, refetch } = useQuery({
     queryKey: ['text', asset.assetId],

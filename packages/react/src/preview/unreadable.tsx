@@ -1,9 +1,10 @@
 import type { AssetInfo } from 'byref/client'
-import { client } from '../app/client.ts'
+import { useServer } from '../app/server.ts'
 import { Notice } from '../ui/notice.tsx'
 
 /** Replaces the preview of a file that the browser cannot show. */
 export function Unreadable({ asset, what }: { asset: AssetInfo; what: string }) {
+  const { client } = useServer()
   return (
     <Notice
       tone="warn"

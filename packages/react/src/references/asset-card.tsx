@@ -1,6 +1,6 @@
 import type { AssetDetails } from 'byref/client'
 import { useState } from 'react'
-import { client } from '../app/client.ts'
+import { useServer } from '../app/server.ts'
 import { Spinner } from '../ui/spinner.tsx'
 import { AssetFacts } from './asset-facts.tsx'
 
@@ -14,6 +14,7 @@ export function AssetCard({
   reference: string
   details: AssetDetails | null | undefined
 }) {
+  const { client } = useServer()
   const [failed, setFailed] = useState(false)
   if (details === undefined) return <Spinner label="Loading" />
   if (details === null) return <p className="text-sm text-bad">This asset does not exist.</p>

@@ -1,13 +1,13 @@
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { AssetCreated } from 'byref/client'
 import { Link2Off } from 'lucide-react'
 import { HoverCard } from 'radix-ui'
 import { type ReactNode, use, useState } from 'react'
-import { assetQuery } from '../app/client.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
-import { ViewLink } from '../app/view.tsx'
+import { PlaceLink, ViewLink } from '../app/navigation.tsx'
+import { useServer } from '../app/server.ts'
+import { useQuery } from '../app/server-queries.ts'
 import { cn } from '../ui/cn.ts'
+import { useContainer } from '../ui/container.ts'
 import { formatBytes } from '../ui/format.ts'
 import { AssetCard } from './asset-card.tsx'
 import { AssetIcon } from './asset-icon.tsx'
@@ -32,7 +32,9 @@ export interface AssetChipProps {
  * broken reference.
  */
 export function AssetChip({ reference, literal = false, name, detail, className }: AssetChipProps) {
+  const { assetQuery } = useServer()
   const parsed = parse(reference)
+  const container = useContainer()
   const [hovered, setHovered] = useState(false)
   const wanted = parsed !== null && (!literal || hovered)
   const known = useConversation(({ assets }) => byId(assets).get(parsed?.id ?? ''))
@@ -60,7 +62,7 @@ export function AssetChip({ reference, literal = false, name, detail, className 
           {facts && <span className="shrink-0 font-normal">{facts}</span>}
         </AssetLink>
       </HoverCard.Trigger>
-      <HoverCard.Portal>
+      <HoverCard.Portal container={container}>
         <HoverCard.Content
           sideOffset={6}
           collisionPadding={8}
@@ -111,7 +113,7 @@ export function AssetLink({
   const inConversation = useConversationId() !== null
   if (use(InsideLink)) return <span {...rest} />
   if (inConversation) return <ViewLink view={{ tab: 'assets', asset: id }} {...rest} />
-  return <Link to="/assets/$assetId" params={{ assetId: id }} {...rest} />
+  return <PlaceLink to={{ type: 'asset', id: id }} {...rest} />
 }
 
 /** Returns the rows and columns of a table, or the size in bytes. */

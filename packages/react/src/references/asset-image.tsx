@@ -1,7 +1,7 @@
 import { use, useState } from 'react'
-import { client } from '../app/client.ts'
 import { useConversationId } from '../app/conversation-context.tsx'
-import { ViewLink } from '../app/view.tsx'
+import { ViewLink } from '../app/navigation.tsx'
+import { useServer } from '../app/server.ts'
 import { cn } from '../ui/cn.ts'
 import { AssetChip, BrokenChip } from './asset-chip.tsx'
 import { InsideLink } from './inside-link.ts'
@@ -20,6 +20,7 @@ export interface AssetImageProps {
  * image, or a damaged one, is a chip, and a reference that names nothing is marked as broken.
  */
 export function AssetImage({ reference, alt, className }: AssetImageProps) {
+  const { client } = useServer()
   const [failed, setFailed] = useState(false)
   const inConversation = useConversationId() !== null
   const insideLink = use(InsideLink)

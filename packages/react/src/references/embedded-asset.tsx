@@ -1,5 +1,5 @@
-import { useQuery } from '@tanstack/react-query'
-import { assetQuery } from '../app/client.ts'
+import { useServer } from '../app/server.ts'
+import { useQuery } from '../app/server-queries.ts'
 import { fieldQuery } from '../preview/field-query.ts'
 import { AssetChip, AssetLink } from './asset-chip.tsx'
 import { AssetImage } from './asset-image.tsx'
@@ -16,10 +16,15 @@ const LOADED = 2_000
  * chip.
  */
 export function EmbeddedAsset({ reference }: { reference: string }) {
+  const { assetQuery, client } = useServer()
   const parsed = parse(reference)
   const { data } = useQuery({ ...assetQuery(parsed?.id ?? ''), enabled: parsed !== null })
   const isField = Boolean(data?.asset.structured && parsed?.fieldPath?.length)
-  const field = useQuery({ ...fieldQuery(reference, LOADED), enabled: isField, retry: false })
+  const field = useQuery({
+    ...fieldQuery(client, reference, LOADED),
+    enabled: isField,
+    retry: false,
+  })
   if (data?.asset.kind === 'image') {
     return <AssetImage reference={reference} alt={data.asset.name ?? 'Picture'} />
   }

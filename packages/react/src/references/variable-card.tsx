@@ -1,5 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { useConversation } from '../app/conversation-context.tsx'
+import { useServer } from '../app/server.ts'
+import { useQuery } from '../app/server-queries.ts'
 import { fieldQuery } from '../preview/field-query.ts'
 import { errorText } from '../ui/error-text.ts'
 import { formatBytes } from '../ui/format.ts'
@@ -37,7 +38,8 @@ function BoardValue({ found }: { found: ReturnType<typeof readVariable> }) {
 
 /** Renders a value that is stored in an asset, with the asset. */
 function StoredValue({ asset, value, size }: NonNullable<ReturnType<typeof storedIn>>) {
-  const { data, error } = useQuery(fieldQuery(value, LOADED_BYTES))
+  const { client } = useServer()
+  const { data, error } = useQuery(fieldQuery(client, value, LOADED_BYTES))
   const text = typeof data?.value === 'string' ? data.value : JSON.stringify(data?.value, null, 2)
   return (
     <>

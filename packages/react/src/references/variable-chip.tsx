@@ -1,9 +1,11 @@
-import { useQuery } from '@tanstack/react-query'
 import { HoverCard } from 'radix-ui'
 import { type ReactNode, use } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
-import { ViewLink } from '../app/view.tsx'
+import { ViewLink } from '../app/navigation.tsx'
+import { useServer } from '../app/server.ts'
+import { useQuery } from '../app/server-queries.ts'
 import { fieldQuery } from '../preview/field-query.ts'
+import { useContainer } from '../ui/container.ts'
 import { BrokenChip, chipClass } from './asset-chip.tsx'
 import { namesNothing, readVariable, storedIn } from './board.ts'
 import { InsideLink } from './inside-link.ts'
@@ -33,11 +35,15 @@ export function VariableChip({ reference, isTarget = false }: VariableChipProps)
 
 /** Renders a variable reference between marks in text. A short value replaces it. */
 export function EmbeddedVariable({ reference }: { reference: string }) {
+  const { client } = useServer()
   const messages = useConversation((state) => state.messages)
   const stored = storedIn(messages, reference)
   // The whole of a stored value is long.
   const isInside = stored !== null && stored.size === null
-  const { data } = useQuery({ ...fieldQuery(stored?.value ?? '', SHORT_BYTES), enabled: isInside })
+  const { data } = useQuery({
+    ...fieldQuery(client, stored?.value ?? '', SHORT_BYTES),
+    enabled: isInside,
+  })
   const text = shortText(stored ? data : readVariable(messages, reference))
   if (text === null) return <VariableChip reference={reference} />
   return (
@@ -67,6 +73,7 @@ function WithCard({
   plain?: boolean
   children: ReactNode
 }) {
+  const container = useContainer()
   const look = plain
     ? 'rounded underline decoration-variable decoration-dotted underline-offset-4'
     : chipClass('variable', true)
@@ -78,7 +85,7 @@ function WithCard({
           {children}
         </ViewLink>
       </HoverCard.Trigger>
-      <HoverCard.Portal>
+      <HoverCard.Portal container={container}>
         <HoverCard.Content
           sideOffset={6}
           collisionPadding={8}

@@ -1,12 +1,24 @@
 import type { Message } from 'byref/client'
 import { contentRenderers } from './content-renderers.tsx'
-import { findRenderer, useRenderers } from './renderers-context.ts'
+import { Rendered } from './rendered.tsx'
+import { useRenderers } from './renderers-context.ts'
 
-/** Renders a message's content by its content type. */
-export function MessageContent({ message }: { message: Message }) {
+/** Properties of {@link MessageContent}. */
+export interface MessageContentProps {
+  message: Message
+}
+
+/** Renders a message's content by its content type. Use it in a renderer of a message type. */
+export function MessageContent({ message }: MessageContentProps) {
   const { contents } = useRenderers()
   const { content, content_type } = message
   if (content === '' || content === null || content === undefined) return null
-  const Render = findRenderer(content_type, contents, contentRenderers)
-  return Render && <Render message={message} />
+  return (
+    <Rendered
+      type={content_type}
+      custom={contents}
+      builtIn={contentRenderers}
+      props={{ message }}
+    />
+  )
 }

@@ -1,4 +1,5 @@
-import { client } from '../app/client.ts'
+import type { Client } from 'byref/client'
+import { urlOn } from '../app/url-on.ts'
 import { bytesOf } from '../save-page/base64.ts'
 
 /** A sample in the list of samples. */
@@ -15,8 +16,8 @@ interface Sample {
 }
 
 /** Returns the samples that come with the app. Empty if the server has none. */
-export async function listSamples(): Promise<SampleInfo[]> {
-  const list = await load<unknown>('index')
+export async function listSamples(client: Client): Promise<SampleInfo[]> {
+  const list = await load<unknown>(client, 'index')
   return Array.isArray(list) ? list : []
 }
 
@@ -24,9 +25,12 @@ export async function listSamples(): Promise<SampleInfo[]> {
  * Adds a sample to the server with the public routes: it uploads the files, and imports the conversation with their new
  * ids. An existing conversation is left unchanged. Returns the conversation's id, and the id of its first message.
  */
-export async function loadSample(name: string): Promise<{ id: string; first: string | null }> {
+export async function loadSample(
+  client: Client,
+  name: string,
+): Promise<{ id: string; first: string | null }> {
   const id = `sample-${name}`
-  const { lines, files } = await load<Sample>(name)
+  const { lines, files } = await load<Sample>(client, name)
   const first = firstMessage(lines)
   if (await client.conversationSummary(id)) return { id, first }
   let text = lines.join('\n')
@@ -50,8 +54,8 @@ function firstMessage(lines: readonly string[]): string | null {
   return null
 }
 
-async function load<T>(name: string): Promise<T> {
-  const response = await fetch(`/samples/${name}.json`)
+async function load<T>(client: Client, name: string): Promise<T> {
+  const response = await fetch(urlOn(client, `/samples/${name}.json`))
   if (!response.ok) throw new Error(`The sample ${name} could not be loaded (${response.status}).`)
   return (await response.json()) as T
 }

@@ -1,11 +1,12 @@
 // @vitest-environment jsdom
+
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fireEvent, screen, waitFor } from '@testing-library/react'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { client } from '../app/client.ts'
 import { foldLines } from '../testing/fold-lines.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
+import { client } from '../testing/server.ts'
 import { Samples } from './samples.tsx'
 
 const read = (path: string) =>

@@ -1,29 +1,25 @@
-import { useMutation, useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
-import { forgetConversations } from '../app/client.ts'
+import { useNavigation } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
-import { tellError } from '../ui/toasts.tsx'
+import { useServer } from '../app/server.ts'
+import { useMutation, useQuery } from '../app/server-queries.ts'
 import { listSamples, loadSample } from './load-sample.ts'
 
 /** Renders sample conversations for people without conversations. A click loads and opens one. */
 export function Samples() {
+  const { client, forgetConversations, tellError } = useServer()
   const mayImport = useMay('owner')
-  const navigate = useNavigate()
+  const { openConversation } = useNavigation()
   const { data } = useQuery({
     queryKey: ['samples'],
-    queryFn: listSamples,
+    queryFn: () => listSamples(client),
     enabled: mayImport,
     staleTime: Number.POSITIVE_INFINITY,
   })
   const load = useMutation({
-    mutationFn: loadSample,
+    mutationFn: (name: string) => loadSample(client, name),
     onSuccess: async ({ id, first }) => {
       forgetConversations()
-      await navigate({
-        to: '/c/$conversationId',
-        params: { conversationId: id },
-        ...(first !== null && { hash: `m-${first}` }),
-      })
+      await openConversation(id, first === null ? undefined : `m-${first}`)
     },
     onError: (error) => tellError('The sample was not loaded.', error),
   })

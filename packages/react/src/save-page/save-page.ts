@@ -1,5 +1,5 @@
-import { formatAssetRef, parseAssetRef } from 'byref/client'
-import { client } from '../app/api.ts'
+import { type Client, formatAssetRef, parseAssetRef } from 'byref/client'
+import { urlOn } from '../app/url-on.ts'
 import { base64Of } from './base64.ts'
 import { DATA_ID, LIMITS, type SavedAsset, type SavedPage } from './page.ts'
 import { saveDiagrams } from './save-diagrams.ts'
@@ -26,7 +26,7 @@ export interface SaveOptions {
  * Creates one HTML file of a conversation. It opens without a server and without a network, and contains the assets up
  * to a size.
  */
-export async function savePage(id: string, options: SaveOptions): Promise<Saved> {
+export async function savePage(client: Client, id: string, options: SaveOptions): Promise<Saved> {
   const { debug, signal, onProgress } = options
   const response = await client.exportConversation(id, { debug, signal })
   const lines = (await response.text()).split('\n').filter((line) => line !== '')
@@ -37,7 +37,7 @@ export async function savePage(id: string, options: SaveOptions): Promise<Saved>
   for (const [place, ref] of refs.entries()) {
     signal.throwIfAborted()
     onProgress({ assets: place, of: refs.length })
-    const saved = await saveAsset(ref, LIMITS.all - bytes, signal)
+    const saved = await saveAsset(client, ref, LIMITS.all - bytes, signal)
     if (!saved) continue
     if (saved.body !== null) bytes += saved.asset.size
     if (saved.body === null && !saved.rows) leftOut.push(saved.asset.name ?? saved.asset.assetId)
@@ -48,7 +48,7 @@ export async function savePage(id: string, options: SaveOptions): Promise<Saved>
     ...{ lines, debug, assets, diagrams: await saveDiagrams(lines, signal) },
   }
   const name = nameOf(response.headers.get('content-disposition') ?? '')
-  return { html: await htmlOf(page, signal), name, assets: assets.length, leftOut }
+  return { html: await htmlOf(client, page, signal), name, assets: assets.length, leftOut }
 }
 
 /** Returns the name of the page, from that of the export. */
@@ -72,6 +72,7 @@ function refsIn(lines: readonly string[]): readonly string[] {
 
 /** Returns an asset with its body, if there is room for it. Null if the asset does not exist any more. */
 async function saveAsset(
+  client: Client,
   ref: string,
   room: number,
   signal: AbortSignal,
@@ -89,8 +90,8 @@ async function saveAsset(
 }
 
 /** Returns the page of the app that needs no server, with the conversation in it. */
-async function htmlOf(page: SavedPage, signal: AbortSignal): Promise<Blob> {
-  const response = await fetch('/offline.html', { signal })
+async function htmlOf(client: Client, page: SavedPage, signal: AbortSignal): Promise<Blob> {
+  const response = await fetch(urlOn(client, '/offline.html'), { signal })
   const template = await response.text()
   const [before, after] = template.split(`id="${DATA_ID}">`)
   if (!response.ok || before === undefined || after === undefined) {

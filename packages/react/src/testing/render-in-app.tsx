@@ -1,4 +1,3 @@
-import { QueryClientProvider } from '@tanstack/react-query'
 import {
   createMemoryHistory,
   createRootRoute,
@@ -8,9 +7,11 @@ import {
 import { render, screen } from '@testing-library/react'
 import { type ConversationState, emptyConversation, type Role } from 'byref/client'
 import type { ReactNode } from 'react'
-import { infoQuery, queries } from '../app/client.ts'
 import { ConversationSourceProvider } from '../app/conversation-context.tsx'
+import { RouterNavigation } from '../app/router-navigation.tsx'
+import { ServerContext } from '../app/server.ts'
 import { TooltipProvider } from '../ui/tooltip.tsx'
+import { server } from './server.ts'
 
 /** Options of {@link renderInApp}. */
 export interface RenderOptions {
@@ -46,9 +47,11 @@ export async function renderInApp(
   } as const
   const root = createRootRoute({
     component: () => (
-      <ConversationSourceProvider value={source}>
-        <div data-testid="app">{part}</div>
-      </ConversationSourceProvider>
+      <RouterNavigation>
+        <ConversationSourceProvider value={source}>
+          <div data-testid="app">{part}</div>
+        </ConversationSourceProvider>
+      </RouterNavigation>
     ),
     notFoundComponent: () => null,
   })
@@ -56,6 +59,7 @@ export async function renderInApp(
     routeTree: root,
     history: createMemoryHistory({ initialEntries: [at] }),
   })
+  const { queries, infoQuery } = server
   queries.clear()
   queries.setDefaultOptions({ queries: { retry: false } })
   queries.setQueryData(infoQuery.queryKey, {
@@ -63,11 +67,11 @@ export async function renderInApp(
     caller: { role, namespace: null, subject: 'anna' },
   })
   const view = render(
-    <QueryClientProvider client={queries}>
+    <ServerContext value={server}>
       <TooltipProvider>
         <RouterProvider router={router as never} />
       </TooltipProvider>
-    </QueryClientProvider>,
+    </ServerContext>,
   )
   await screen.findByTestId('app')
   return { ...view, router }

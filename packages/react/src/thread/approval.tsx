@@ -1,8 +1,8 @@
 import { type ApprovalState, isWithheld } from 'byref/client'
 import { useState } from 'react'
-import { client } from '../app/client.ts'
 import { useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
+import { useServer } from '../app/server.ts'
 import { JsonTree } from '../json/json-tree.tsx'
 import { isBranch } from '../json/tree-rows.ts'
 import { FlowReasons } from '../trust/flow-reasons.tsx'
@@ -24,6 +24,7 @@ export interface ApprovalProps {
 
 /** Asks a person whether a call may run, and shows the arguments that will run. */
 export function Approval({ callId, name, approval }: ApprovalProps) {
+  const { client } = useServer()
   const conversation = useConversationId()
   const mayDecide = useMay('member')
   const isHidden = isWithheld(approval.arguments)

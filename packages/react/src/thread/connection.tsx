@@ -1,14 +1,15 @@
 import { useEffect } from 'react'
-import { noticeSignOut } from '../app/client.ts'
 import { useConnection, useConversation } from '../app/conversation-context.tsx'
+import { useServer } from '../app/server.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
 
 /** Shows when the page does not follow the conversation, and why. Renders nothing while it does. */
 export function Connection() {
+  const { noticeSignOut } = useServer()
   const { status, error } = useConnection()
   const empty = useConversation((state) => state.messages.length === 0)
-  useEffect(() => noticeSignOut(error), [error])
+  useEffect(() => noticeSignOut(error), [error, noticeSignOut])
   if (!error) return null
   if (status === 'closed') {
     return (

@@ -1,6 +1,6 @@
-import { useQuery } from '@tanstack/react-query'
 import { X } from 'lucide-react'
-import { debugQuery } from '../app/client.ts'
+import { useServer } from '../app/server.ts'
+import { useQuery } from '../app/server-queries.ts'
 import { JsonExplorer } from '../json/json-explorer.tsx'
 import { Button } from '../ui/button.tsx'
 import { LoadError } from '../ui/load-error.tsx'
@@ -22,6 +22,7 @@ export interface DebugDialogProps {
  * opens.
  */
 export function DebugDialog({ conversation, message, at, onClose }: DebugDialogProps) {
+  const { debugQuery } = useServer()
   const { data, error, isPending, isFetching, refetch } = useQuery(
     debugQuery(conversation, message),
   )

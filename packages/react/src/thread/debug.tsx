@@ -1,7 +1,6 @@
-import { useLocation } from '@tanstack/react-router'
 import { lazy, Suspense } from 'react'
 import { useConversationId } from '../app/conversation-context.tsx'
-import { useChangeView, useView } from '../app/view.tsx'
+import { useChangeView, useHash, useView } from '../app/navigation.tsx'
 import { readHash } from './read-hash.ts'
 
 const DebugDialog = lazy(async () => ({
@@ -11,7 +10,7 @@ const DebugDialog = lazy(async () => ({
 /** Opens the debug data that the address names: those of the message in the hash, if the view has `debug`. */
 export function Debug() {
   const { debug } = useView()
-  const { hash } = useLocation()
+  const hash = useHash()
   const conversation = useConversationId()
   const change = useChangeView()
   if (debug === undefined || conversation === null || !hash.startsWith('m-')) return null

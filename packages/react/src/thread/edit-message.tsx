@@ -1,16 +1,17 @@
-import { useNavigate } from '@tanstack/react-router'
 import type { Message } from 'byref/client'
 import { useEffect, useRef, useState } from 'react'
-import { client, forgetConversations } from '../app/client.ts'
 import { useConversationId } from '../app/conversation-context.tsx'
+import { useNavigation } from '../app/navigation.tsx'
+import { useServer } from '../app/server.ts'
 import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
 
 /** Edits a person's message and continues from there in another version of the conversation. */
 export function EditMessage({ message, onClose }: { message: Message; onClose: () => void }) {
+  const { client, forgetConversations } = useServer()
   const conversation = useConversationId()
-  const navigate = useNavigate()
+  const { openConversation } = useNavigation()
   const box = useRef<HTMLTextAreaElement>(null)
   const [text, setText] = useState(String(message.content))
   const [busy, setBusy] = useState(false)
@@ -28,7 +29,7 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
     try {
       const made = await client.retry(conversation, message.id, { content: text.trim() })
       forgetConversations()
-      await navigate({ to: '/c/$conversationId', params: { conversationId: made.conversation } })
+      await openConversation(made.conversation)
       onClose()
     } catch (error) {
       setProblem(errorText(error))

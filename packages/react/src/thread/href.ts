@@ -5,7 +5,10 @@ export type Target =
   | { type: 'refused'; reason: string }
 
 /** Classifies a link. Only paths of this app and http(s) addresses are links. */
-export function readHref(href: string, origin: string = location.origin): Target {
+export function readHref(
+  href: string,
+  origin: string = globalThis.location?.origin ?? 'http://localhost',
+): Target {
   const text = href.trim()
   if (text.startsWith('/') && !/^\/[/\\]/.test(text)) {
     const url = URL.parse(text, origin)

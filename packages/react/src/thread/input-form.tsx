@@ -1,8 +1,8 @@
 import type { DataBlock, Message } from 'byref/client'
 import { lazy, Suspense } from 'react'
-import { client } from '../app/client.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
+import { useServer } from '../app/server.ts'
 import { readVariable } from '../references/board.ts'
 import { readBlock } from '../references/data-block.ts'
 import { asSchema, fieldsOf } from '../schema/schema-fields.ts'
@@ -19,6 +19,7 @@ export function isForm(message: Message): boolean {
 
 /** Renders the form of an input message's schema. Submitting it sends an input message, which starts a run. */
 export function InputForm({ message }: { message: Message }) {
+  const { client } = useServer()
   const conversation = useConversationId()
   const mayWrite = useMay('member')
   const messages = useConversation((state) => state.messages)

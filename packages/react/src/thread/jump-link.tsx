@@ -1,5 +1,5 @@
-import { Link } from '@tanstack/react-router'
 import type { ReactNode } from 'react'
+import { PlaceLink } from '../app/navigation.tsx'
 
 /** Renders a link to another place in the thread, by the id of its element. */
 export function JumpLink({
@@ -12,15 +12,13 @@ export function JumpLink({
   children: ReactNode
 }) {
   return (
-    <Link
-      to="."
-      search={true}
-      hash={to}
+    <PlaceLink
+      to={{ type: 'view', hash: to }}
       aria-label={label}
       title={label}
       className="grid size-5 place-items-center rounded text-ink-3 hover:bg-hover hover:text-ink pointer-coarse:size-8"
     >
       {children}
-    </Link>
+    </PlaceLink>
   )
 }

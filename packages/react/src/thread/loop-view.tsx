@@ -1,5 +1,5 @@
-import { useLocation } from '@tanstack/react-router'
 import { readMetadata } from 'byref/client'
+import { useHash } from '../app/navigation.tsx'
 import { formatCount } from '../ui/format.ts'
 import { readHash } from './read-hash.ts'
 import { stepTitle } from './step-title.ts'
@@ -10,7 +10,7 @@ import { isNamed } from './use-window.ts'
 /** Renders steps in a row that called the same tools, folded into one line. */
 export function LoopView({ item }: { item: LoopItem }) {
   const { steps } = item
-  const hash = useLocation({ select: ({ hash }) => readHash(hash) })
+  const hash = readHash(useHash())
   const [first] = steps
   if (!first) return null
   const { calls } = readMetadata(first.message)

@@ -1,4 +1,3 @@
-import { Link } from '@tanstack/react-router'
 import type { Element } from 'hast'
 import { ArrowUpRight, ImageIcon } from 'lucide-react'
 import { createContext, memo, type ReactNode, use, useMemo } from 'react'
@@ -6,6 +5,7 @@ import ReactMarkdown, { type Components } from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
 import remarkMath from 'remark-math'
+import { PlaceLink } from '../app/navigation.tsx'
 import { AssetChip } from '../references/asset-chip.tsx'
 import { AssetImage } from '../references/asset-image.tsx'
 import { EmbeddedAsset } from '../references/embedded-asset.tsx'
@@ -164,9 +164,9 @@ function Anchor({ href, children }: { href: string; children: ReactNode }) {
   if (isInside) return <span>{children}</span>
   if (target.type === 'app') {
     return (
-      <Link to={target.path} className={look}>
+      <PlaceLink to={{ type: 'path', path: target.path }} className={look}>
         <InsideLink value={true}>{children}</InsideLink>
-      </Link>
+      </PlaceLink>
     )
   }
   if (target.type === 'external') {

@@ -2,9 +2,10 @@
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { ConversationEvent, Message } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { Notifications } from '../app/notifications.tsx'
 import { message, runStarted, stateOf } from '../testing/messages.ts'
 import { type RenderOptions, renderInApp } from '../testing/render-in-app.tsx'
-import { clearToasts, Toasts } from '../ui/toasts.tsx'
+import { server } from '../testing/server.ts'
 import { ThreadItem } from './thread-item.tsx'
 import { timeline } from './timeline.ts'
 
@@ -13,7 +14,7 @@ let answer = (): Response => Response.json({ id: 'made', conversation: 'made' })
 
 beforeEach(() => {
   requests = []
-  clearToasts()
+  server.toasts.clear()
   answer = () => Response.json({ id: 'made', conversation: 'made' })
   vi.stubGlobal('fetch', async (path: string, { method = 'GET', body }: RequestInit = {}) => {
     requests.push({ method, path, body: typeof body === 'string' ? JSON.parse(body) : undefined })
@@ -33,7 +34,7 @@ const reply = message({
 function show(parts: (Message | ConversationEvent)[], options: RenderOptions = {}) {
   const state = stateOf(...parts)
   const items = timeline(state).map((item) => <ThreadItem key={item.key} item={item} />)
-  return renderInApp([...items, <Toasts key="toasts" />], { ...options, state })
+  return renderInApp([...items, <Notifications key="notifications" />], { ...options, state })
 }
 
 async function menuOf(id: string): Promise<HTMLElement> {

@@ -1,17 +1,15 @@
-import { useNavigate } from '@tanstack/react-router'
 import type { Message } from 'byref/client'
 import { readMetadata } from 'byref/client'
 import { Bug, Copy, Ellipsis, GitFork, Link2, Pencil, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { client, forgetConversations } from '../app/client.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { useChangeView, useNavigation } from '../app/navigation.tsx'
 import { useMay, useSeesDebug } from '../app/role.ts'
-import { useChangeView } from '../app/view.tsx'
+import { useServer } from '../app/server.ts'
 import { Button } from '../ui/button.tsx'
 import { Confirm } from '../ui/confirm.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Menu, MenuItem, MenuRule } from '../ui/menu.tsx'
-import { tellError } from '../ui/toasts.tsx'
 import { runPhase } from './run-phase.ts'
 import { isSaidByPerson, saidBefore } from './say-again.ts'
 
@@ -26,6 +24,7 @@ export interface MessageActionsProps {
 
 /** Renders the actions of a message: a button at its corner with a menu, also for the keyboard. */
 export function MessageActions({ message, last = message, onEdit }: MessageActionsProps) {
+  const { client } = useServer()
   const conversation = useConversationId()
   const [asksToDelete, setAsksToDelete] = useState(false)
   const change = useChangeView()
@@ -84,7 +83,8 @@ function Items({
   onEdit,
   onDelete,
 }: MessageActionsProps & { conversation: string; onDelete: () => void }) {
-  const navigate = useNavigate()
+  const { client, forgetConversations, tellError } = useServer()
+  const { addressOf, openConversation, opensOthers } = useNavigation()
   const change = useChangeView()
   const mayWrite = useMay('member')
   const mayDelete = useMay('owner')
@@ -98,7 +98,7 @@ function Items({
     try {
       const conversationId = await make
       forgetConversations()
-      await navigate({ to: '/c/$conversationId', params: { conversationId } })
+      await openConversation(conversationId)
     } catch (error) {
       tellError('That failed, and nothing was changed.', error)
     }
@@ -106,6 +106,15 @@ function Items({
 
   const again = async (said: Message) => (await client.retry(conversation, said.id)).conversation
   const fork = async () => (await client.forkConversation(conversation, { at: last.id })).id
+  async function copy(text: string): Promise<void> {
+    try {
+      await navigator.clipboard.writeText(text)
+    } catch (error) {
+      tellError('The browser did not allow copying.', error)
+    }
+  }
+
+  const address = addressOf(`m-${id}`)
   return (
     <>
       {isText && (
@@ -113,18 +122,17 @@ function Items({
           Copy text
         </MenuItem>
       )}
-      <MenuItem
-        icon={Link2}
-        onSelect={() => void copy(`${location.origin}${location.pathname}#m-${id}`)}
-      >
-        Copy link
-      </MenuItem>
+      {address !== null && (
+        <MenuItem icon={Link2} onSelect={() => void copy(address)}>
+          Copy link
+        </MenuItem>
+      )}
       {hasDebug && mayWrite && (
         <MenuItem icon={Bug} onSelect={() => change({ debug: '' }, { hash: `m-${id}` })}>
           Debug data
         </MenuItem>
       )}
-      {mayWrite && (
+      {mayWrite && opensOthers && (
         <>
           <MenuRule />
           {asked && (
@@ -158,12 +166,4 @@ function Items({
       )}
     </>
   )
-}
-
-async function copy(text: string): Promise<void> {
-  try {
-    await navigator.clipboard.writeText(text)
-  } catch (error) {
-    tellError('The browser did not allow copying.', error)
-  }
 }

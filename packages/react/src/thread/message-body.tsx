@@ -1,11 +1,12 @@
-import { Link } from '@tanstack/react-router'
 import type { Message } from 'byref/client'
 import { readMetadata, WITHHELD } from 'byref/client'
 import { useConversation } from '../app/conversation-context.tsx'
+import { PlaceLink } from '../app/navigation.tsx'
 import { useSeesDebug } from '../app/role.ts'
 import { isBranch } from '../json/tree-rows.ts'
 import { messageRenderers } from '../renderers/message-renderers.tsx'
-import { findRenderer, useRenderers } from '../renderers/renderers-context.ts'
+import { Rendered } from '../renderers/rendered.tsx'
+import { useRenderers } from '../renderers/renderers-context.ts'
 import { SchemaValue } from '../schema/schema-value.tsx'
 import { Attachments } from './attachments.tsx'
 import { MessageLink } from './message-link.tsx'
@@ -15,9 +16,17 @@ import { readContent } from './read-content.ts'
 export function MessageBody({ message }: { message: Message }) {
   const { messages } = useRenderers()
   const { attachments, href, isIncomplete, problems, reasoning } = readMetadata(message)
-  const Render = findRenderer(message.message_type, messages, messageRenderers)
   const answer = useStructuredAnswer(message)
-  const body = answer ? <SchemaValue {...answer} /> : Render && <Render message={message} />
+  const body = answer ? (
+    <SchemaValue {...answer} />
+  ) : (
+    <Rendered
+      type={message.message_type}
+      custom={messages}
+      builtIn={messageRenderers}
+      props={{ message }}
+    />
+  )
   return (
     <>
       {reasoning.length > 0 && <Reasoning texts={reasoning.map(({ text }) => text)} />}
@@ -85,14 +94,12 @@ export function MessageFooter({ message }: { message: Message }) {
 /** Renders a link to the provider's token usage. */
 function UsageLink({ messageId, children }: { messageId: string; children: string }) {
   return (
-    <Link
-      to="."
-      search={(before: object) => ({ ...before, debug: '/response/usage' }) as never}
-      hash={`m-${messageId}`}
+    <PlaceLink
+      to={{ type: 'view', view: { debug: '/response/usage' }, hash: `m-${messageId}` }}
       title="Show the usage in the debug data"
       className="rounded underline decoration-dotted underline-offset-2 hover:text-ink"
     >
       {children}
-    </Link>
+    </PlaceLink>
   )
 }

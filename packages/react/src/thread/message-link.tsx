@@ -1,6 +1,6 @@
-import { Link } from '@tanstack/react-router'
 import { ArrowUpRight, ChevronRight } from 'lucide-react'
 import { type ReactNode, useId } from 'react'
+import { PlaceLink } from '../app/navigation.tsx'
 import { readHref } from './href.ts'
 
 /**
@@ -30,7 +30,12 @@ export function MessageLink({ href, children }: { href: string; children: ReactN
       </div>
       {target.type === 'app' ? (
         <>
-          <Link to={target.path} aria-labelledby={body} title={target.path} className={look} />
+          <PlaceLink
+            to={{ type: 'path', path: target.path }}
+            aria-labelledby={body}
+            title={target.path}
+            className={look}
+          />
           <ChevronRight className="mt-1 size-3.5 shrink-0 text-ring" aria-hidden />
         </>
       ) : (

@@ -1,13 +1,13 @@
 import { Clock, X } from 'lucide-react'
-import { client } from '../app/client.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
+import { useServer } from '../app/server.ts'
 import { Button } from '../ui/button.tsx'
-import { tellError } from '../ui/toasts.tsx'
 import { MessageView } from './message-view.tsx'
 
 /** Renders sent messages that wait for a run or a step. An owner can remove them. */
 export function Queued() {
+  const { client, tellError } = useServer()
   const conversation = useConversationId()
   const mayDelete = useMay('owner')
   const inbox = useConversation((state) => state.inbox)

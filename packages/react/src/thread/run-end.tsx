@@ -1,12 +1,11 @@
-import { useNavigate } from '@tanstack/react-router'
 import { type FinishReason, type RunState, readMetadata } from 'byref/client'
 import { useState } from 'react'
-import { client, forgetConversations } from '../app/client.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { useNavigation } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
+import { useServer } from '../app/server.ts'
 import { Button } from '../ui/button.tsx'
 import { Notice } from '../ui/notice.tsx'
-import { tellError } from '../ui/toasts.tsx'
 
 const REASONS: Record<Exclude<FinishReason, 'done'>, string> = {
   cancelled: 'Stopped.',
@@ -76,19 +75,20 @@ export function RunEnd({ run }: { run: RunState }) {
 
 /** Sends the run's message again in another version of the conversation. */
 function TryAgain({ run }: { run: RunState }) {
+  const { client, forgetConversations, tellError } = useServer()
   const conversation = useConversationId()
-  const navigate = useNavigate()
+  const { openConversation, opensOthers } = useNavigation()
   const mayWrite = useMay('member')
   const [busy, setBusy] = useState(false)
   const said = run.messageIds.at(-1)
-  if (!mayWrite || conversation === null || said === undefined) return null
+  if (!mayWrite || !opensOthers || conversation === null || said === undefined) return null
 
   async function again(id: string, message: string): Promise<void> {
     setBusy(true)
     try {
       const { conversation: conversationId } = await client.retry(id, message)
       forgetConversations()
-      await navigate({ to: '/c/$conversationId', params: { conversationId } })
+      await openConversation(conversationId)
     } catch (error) {
       tellError('The message was not sent again.', error)
     } finally {

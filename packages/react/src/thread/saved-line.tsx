@@ -1,6 +1,6 @@
 import type { RunState } from 'byref/client'
 import { useConversation } from '../app/conversation-context.tsx'
-import { ViewLink } from '../app/view.tsx'
+import { ViewLink } from '../app/navigation.tsx'
 import { formatBytes, formatCount } from '../ui/format.ts'
 import { savedIn } from './saved.ts'
 

@@ -1,4 +1,3 @@
-import { useLocation } from '@tanstack/react-router'
 import {
   type ConversationState,
   type Message,
@@ -9,6 +8,7 @@ import {
 import { Ban, Check, ChevronRight, Hand, X } from 'lucide-react'
 import { Fragment, type ReactNode, useId, useState } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
+import { useHash } from '../app/navigation.tsx'
 import { cn } from '../ui/cn.ts'
 import { formatCount, formatDuration } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
@@ -238,7 +238,7 @@ export function factsOf(calls: number, status: StepStatus, taken: number | null)
 
 /** Returns whether the address names something in the step. */
 function useIsLinked({ message, asides }: StepItem): boolean {
-  const hash = useLocation({ select: ({ hash }) => readHash(hash) })
+  const hash = readHash(useHash())
   const { calls } = readMetadata(message)
   return (
     calls.some(({ id }) => hash === `call-${id}`) || asides.some(({ id }) => hash === `m-${id}`)

@@ -1,8 +1,8 @@
-import { useLocation } from '@tanstack/react-router'
 import type { Message } from 'byref/client'
 import { ArrowDown } from 'lucide-react'
-import { useCallback, useEffect, useMemo, useRef } from 'react'
+import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react'
 import { useConversation, useConversationId, useLoaded } from '../app/conversation-context.tsx'
+import { useHash } from '../app/navigation.tsx'
 import { Button } from '../ui/button.tsx'
 import { Connection } from './connection.tsx'
 import { Debug } from './debug.tsx'
@@ -11,25 +11,25 @@ import { Queued } from './queued.tsx'
 import { readHash } from './read-hash.ts'
 import { runPhase } from './run-phase.ts'
 import { ThreadItem } from './thread-item.tsx'
+import { ThreadSkeleton } from './thread-skeleton.tsx'
 import { timeline } from './timeline.ts'
 import { UnreadFiles } from './unread-files.tsx'
 import { useKeptPlace } from './use-kept-place.ts'
 import { useStickToBottom } from './use-stick-to-bottom.ts'
 import { useWindow } from './use-window.ts'
 import { VersionsProvider } from './versions.tsx'
-import { ThreadSkeleton, Welcome } from './welcome.tsx'
 import { WindowEdge } from './window-edge.tsx'
 
 const NONE: readonly Message[] = []
 
 /** Renders the second pane: all messages, calls and results, and the streaming answer. */
-export function Thread() {
+export function Thread({ empty = null }: { empty?: ReactNode }) {
   const id = useConversationId()
   const loaded = useLoaded()
   const messages = useConversation((state) => state.messages)
   const runs = useConversation((state) => state.runs)
   const calls = useConversation((state) => state.calls)
-  const { hash } = useLocation()
+  const hash = useHash()
   const isWanted = loaded || hash !== ''
   const items = useMemo(
     () => (isWanted ? timeline({ messages, runs, calls }) : []),
@@ -61,7 +61,7 @@ export function Thread() {
           ref={content}
           className="mx-auto flex min-h-full w-full max-w-3xl flex-col px-3 pt-4 pb-6 sm:px-6"
         >
-          {id === null && <Welcome />}
+          {id === null && empty}
           {!loaded && !isThere && <ThreadSkeleton />}
           {start > 0 && (
             <WindowEdge

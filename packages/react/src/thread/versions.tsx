@@ -1,10 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { createContext, type ReactNode, use, useMemo } from 'react'
-import { branchesQuery, rootOf, type Versions, versionsIn } from '../app/branches.ts'
-import { conversationQuery } from '../app/client.ts'
+import { rootOf, type Versions, versionsIn } from '../app/branches.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
+import { PlaceLink, useNavigation } from '../app/navigation.tsx'
+import { useServer } from '../app/server.ts'
+import { useQuery } from '../app/server-queries.ts'
 import { buttonClass } from '../ui/button.tsx'
 
 const NONE: ReadonlyMap<string, Versions> = new Map()
@@ -13,6 +13,7 @@ const Context = createContext(NONE)
 /** Provides the versions of the conversation: the branches that "try again" and edits made. */
 export function VersionsProvider({ children }: { children: ReactNode }) {
   const id = useConversationId()
+  const { conversationQuery, branchesQuery } = useServer()
   const { data: summary } = useQuery({ ...conversationQuery(id ?? ''), enabled: id !== null })
   const root = summary ? rootOf(summary) : ''
   const { data: family } = useQuery({ ...branchesQuery(root), enabled: root !== '' })
@@ -27,7 +28,8 @@ export function VersionsProvider({ children }: { children: ReactNode }) {
 /** Switches between the versions that begin with a message. Renders nothing if there is only one. */
 export function VersionSwitch({ messageId }: { messageId: string }) {
   const versions = use(Context).get(messageId)
-  if (!versions || versions.ids.length < 2) return null
+  const { opensOthers } = useNavigation()
+  if (!versions || versions.ids.length < 2 || !opensOthers) return null
   const { ids, index, at } = versions
   return (
     <nav aria-label="Versions of this message" className="flex items-center text-xs text-ink-3">
@@ -62,15 +64,17 @@ function Step({ to, at, label, children }: StepProps) {
     )
   }
   return (
-    <Link
-      to="/c/$conversationId"
-      params={{ conversationId: to }}
-      hash={at === null ? undefined : `m-${at}`}
+    <PlaceLink
+      to={{
+        type: 'path',
+        path: `/c/${encodeURIComponent(to)}`,
+        hash: at === null ? '' : `m-${at}`,
+      }}
       aria-label={label}
       title={label}
       className={look}
     >
       {children}
-    </Link>
+    </PlaceLink>
   )
 }

@@ -1,6 +1,6 @@
 import { type ApprovalState, isAssetRef, parseVariableRef } from 'byref/client'
 import { useConversation } from '../app/conversation-context.tsx'
-import { ViewLink } from '../app/view.tsx'
+import { ViewLink } from '../app/navigation.tsx'
 import { isRecord } from '../ui/is-record.ts'
 import { LabelMark } from './label-mark.tsx'
 

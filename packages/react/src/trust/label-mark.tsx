@@ -1,7 +1,7 @@
 import type { WrittenLabelTree } from 'byref/client'
 import { Lock, ShieldAlert } from 'lucide-react'
 import { use } from 'react'
-import { ViewLink } from '../app/view.tsx'
+import { ViewLink } from '../app/navigation.tsx'
 import { InsideLink } from '../references/inside-link.ts'
 import { cn } from '../ui/cn.ts'
 import { labelWords } from './label-words.ts'

@@ -4,6 +4,8 @@ import { Component, type ReactNode } from 'react'
 export interface ErrorBoundaryProps {
   /** Returns what replaces the children. */
   fallback: (error: unknown) => ReactNode
+  /** The children are tried again when it changes. */
+  resetKey?: unknown
   children: ReactNode
 }
 
@@ -16,6 +18,12 @@ export class ErrorBoundary extends Component<
 
   static getDerivedStateFromError(error: unknown): { error: unknown; failed: boolean } {
     return { error, failed: true }
+  }
+
+  override componentDidUpdate({ resetKey }: ErrorBoundaryProps): void {
+    if (this.state.failed && resetKey !== this.props.resetKey) {
+      this.setState({ error: null, failed: false })
+    }
   }
 
   override render(): ReactNode {

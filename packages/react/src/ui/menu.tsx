@@ -9,6 +9,7 @@ import {
   useState,
 } from 'react'
 import { cn } from './cn.ts'
+import { useContainer } from './container.ts'
 
 /** Properties of {@link Menu}. */
 export interface MenuProps {
@@ -22,6 +23,7 @@ export interface MenuProps {
 /** Renders a menu behind a button, for pointer and keyboard. Nothing but the button exists until it is opened. */
 export function Menu({ trigger, className, children }: MenuProps) {
   const [container, setContainer] = useState<HTMLElement | null>(null)
+  const floating = useContainer()
   const button = useRef<HTMLElement>(null)
   const isElsewhere = useRef(false)
   const isByKey = useRef(false)
@@ -32,7 +34,7 @@ export function Menu({ trigger, className, children }: MenuProps) {
     isElsewhere.current = false
     // Inside a landmark, or inside an open dialog, because clicks outside of a dialog are ignored.
     const dialog = document.querySelector<HTMLElement>('[role=dialog]')
-    setContainer(dialog ?? document.getElementById('floating') ?? document.body)
+    setContainer(dialog ?? floating ?? document.body)
   }
   const press = (event: PointerEvent) => {
     if (event.button !== 0 || event.ctrlKey) return

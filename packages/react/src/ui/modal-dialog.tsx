@@ -1,6 +1,7 @@
 import { Dialog } from 'radix-ui'
 import { useRef } from 'react'
 import { cn } from './cn.ts'
+import { useContainer } from './container.ts'
 import type { ModalProps } from './modal.tsx'
 
 /**
@@ -18,7 +19,7 @@ export function ModalDialog({
   const before = useRef(document.activeElement)
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
-      <Dialog.Portal>
+      <Dialog.Portal container={useContainer()}>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/40" />
         <Dialog.Content
           aria-describedby={undefined}

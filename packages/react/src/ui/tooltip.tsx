@@ -1,12 +1,13 @@
 import { Tooltip as Radix } from 'radix-ui'
 import type { ReactElement, ReactNode } from 'react'
+import { useContainer } from './container.ts'
 
 /** Renders a short explanation on hover and focus. The child must be focusable and take a ref. */
 export function Tooltip({ text, children }: { text: ReactNode; children: ReactElement }) {
   return (
     <Radix.Root>
       <Radix.Trigger asChild>{children}</Radix.Trigger>
-      <Radix.Portal>
+      <Radix.Portal container={useContainer()}>
         <Radix.Content
           sideOffset={6}
           collisionPadding={8}

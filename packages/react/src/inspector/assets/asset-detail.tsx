@@ -1,11 +1,10 @@
-import { useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { AssetCreated } from 'byref/client'
 import { ArrowLeft, Download, ExternalLink, Trash2 } from 'lucide-react'
 import { useState } from 'react'
-import { assetQuery, client } from '../../app/client.ts'
+import { PlaceLink, ViewLink } from '../../app/navigation.tsx'
 import { useMay } from '../../app/role.ts'
-import { ViewLink } from '../../app/view.tsx'
+import { useServer } from '../../app/server.ts'
+import { useQuery } from '../../app/server-queries.ts'
 import { AssetFactsList, Fact } from '../../preview/asset-facts-list.tsx'
 import { AssetPreview } from '../../preview/asset-preview.tsx'
 import { MetaList } from '../../preview/meta-list.tsx'
@@ -25,6 +24,7 @@ import { DeleteAsset } from './delete-asset.tsx'
 
 /** Renders one asset: its preview, its origin, and its meta as a model sees it. */
 export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | null }) {
+  const { assetQuery, client } = useServer()
   const { data, error, refetch } = useQuery(assetQuery(id))
   const [deleting, setDeleting] = useState(false)
   const mayDelete = useMay('owner')
@@ -54,15 +54,14 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
             >
               <Download aria-hidden />
             </a>
-            <Link
-              to="/assets/$assetId"
-              params={{ assetId: id }}
+            <PlaceLink
+              to={{ type: 'asset', id: id }}
               aria-label="Open on its own page"
               title="Open on its own page"
               className={buttonClass('ghost', true)}
             >
               <ExternalLink aria-hidden />
-            </Link>
+            </PlaceLink>
             {mayDelete && (
               <Button icon aria-label="Delete" title="Delete" onClick={() => setDeleting(true)}>
                 <Trash2 aria-hidden />
@@ -144,6 +143,7 @@ function Origin({ entry }: { entry: AssetEntry | null }) {
 
 /** Shows the original file of a table, which is what downloads. */
 function Source({ reference }: { reference: string }) {
+  const { assetQuery } = useServer()
   const id = parse(reference)?.id
   const { data } = useQuery({ ...assetQuery(id ?? ''), enabled: id !== undefined })
   if (id === undefined) return null

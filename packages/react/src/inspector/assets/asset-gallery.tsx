@@ -1,7 +1,7 @@
 import { Shapes } from 'lucide-react'
 import { useState } from 'react'
-import { client } from '../../app/client.ts'
-import { ViewLink } from '../../app/view.tsx'
+import { ViewLink } from '../../app/navigation.tsx'
+import { useServer } from '../../app/server.ts'
 import { AssetFacts } from '../../references/asset-facts.tsx'
 import { AssetIcon } from '../../references/asset-icon.tsx'
 import { LabelMark } from '../../trust/label-mark.tsx'
@@ -66,6 +66,7 @@ export function AssetGallery({ entries }: { entries: AssetEntry[] }) {
 }
 
 function Picture({ entry }: { entry: AssetEntry }) {
+  const { client } = useServer()
   return (
     <ViewLink
       view={{ asset: entry.id }}

@@ -1,10 +1,11 @@
 // @vitest-environment jsdom
+
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { AssetCreated, AssetDetails } from 'byref/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { client } from '../../app/client.ts'
 import { message, stateOf } from '../../testing/messages.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
+import { client } from '../../testing/server.ts'
 import { AssetsTab } from './assets-tab.tsx'
 
 const created = (assetId: string, change: Partial<AssetCreated> = {}) => {

@@ -1,6 +1,6 @@
 import { useMemo } from 'react'
 import { useConversation } from '../../app/conversation-context.tsx'
-import { useView } from '../../app/view.tsx'
+import { useView } from '../../app/navigation.tsx'
 import { AssetDetail } from './asset-detail.tsx'
 import { AssetGallery } from './asset-gallery.tsx'
 import { conversationAssets } from './conversation-assets.ts'

@@ -1,5 +1,5 @@
-import { assetQuery, client, queries } from '../../app/client.ts'
-import { useChangeView } from '../../app/view.tsx'
+import { useChangeView } from '../../app/navigation.tsx'
+import { useServer } from '../../app/server.ts'
 import { Confirm } from '../../ui/confirm.tsx'
 
 /** Asks whether to delete an asset, and deletes it. */
@@ -12,6 +12,7 @@ export function DeleteAsset({
   name: string | null
   onClose: () => void
 }) {
+  const { assetQuery, client, queries } = useServer()
   const change = useChangeView()
   return (
     <Confirm

@@ -1,10 +1,11 @@
 // @vitest-environment jsdom
+
 import { fireEvent, screen, within } from '@testing-library/react'
 import { useState } from 'react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { client } from '../../app/client.ts'
 import { message, stateOf } from '../../testing/messages.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
+import { client } from '../../testing/server.ts'
 import { CallLedger } from './call-ledger.tsx'
 import { ChecksTab } from './checks-tab.tsx'
 

@@ -1,8 +1,9 @@
-import { Link } from '@tanstack/react-router'
 import { Search } from 'lucide-react'
 import { useEffect, useState } from 'react'
 import { useConversationId } from '../../app/conversation-context.tsx'
+import { PlaceLink } from '../../app/navigation.tsx'
 import { useMay } from '../../app/role.ts'
+import { useServer } from '../../app/server.ts'
 import { Button } from '../../ui/button.tsx'
 import { errorText } from '../../ui/error-text.ts'
 import { formatCount } from '../../ui/format.ts'
@@ -67,10 +68,8 @@ function HitLine({ hit: { messageId, part, at, value } }: { hit: Hit }) {
   const view =
     part === 'debug' ? { debug: at } : { tab: 'message' as const, message: messageId, path: at }
   return (
-    <Link
-      to="."
-      search={(before: object) => ({ ...before, ...view })}
-      hash={`m-${messageId}`}
+    <PlaceLink
+      to={{ type: 'view', view, hash: `m-${messageId}` }}
       className="block rounded-md border border-line px-2 py-1 hover:bg-hover"
     >
       <span className="block truncate font-mono text-ink-2">
@@ -78,12 +77,13 @@ function HitLine({ hit: { messageId, part, at, value } }: { hit: Hit }) {
         {at || '/'}
       </span>
       <span className="block truncate text-ink">{value}</span>
-    </Link>
+    </PlaceLink>
   )
 }
 
 /** Runs a search until the next one starts. */
 function useSearch(conversation: string | null, search: { text: string } | null, debug: boolean) {
+  const { client } = useServer()
   const [progress, setProgress] = useState<SearchProgress | null>(null)
   const [error, setError] = useState<unknown>(null)
   useEffect(() => {
@@ -92,11 +92,15 @@ function useSearch(conversation: string | null, search: { text: string } | null,
     if (conversation === null || search === null) return
     const controller = new AbortController()
     const { signal } = controller
-    searchConversation(conversation, search.text, { debug, signal, onProgress: setProgress }).then(
+    searchConversation(client, conversation, search.text, {
+      debug,
+      signal,
+      onProgress: setProgress,
+    }).then(
       (all) => signal.aborted || setProgress(all),
       (error: unknown) => signal.aborted || setError(error),
     )
     return () => controller.abort()
-  }, [conversation, search, debug])
+  }, [client, conversation, search, debug])
   return { progress, error }
 }

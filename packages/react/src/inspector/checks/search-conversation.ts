@@ -1,4 +1,5 @@
-import { client, debugObject } from '../../app/client.ts'
+import type { Client } from 'byref/client'
+import { debugObject } from '../../app/server.ts'
 import { findInJson } from '../../json/find-in-json.ts'
 import { type JsonPath, pointer } from '../../json/tree-rows.ts'
 import { isRecord } from '../../ui/is-record.ts'
@@ -31,6 +32,7 @@ const MOST = 300
  * line. `onProgress` is called from time to time.
  */
 export async function searchConversation(
+  client: Client,
   conversation: string,
   text: string,
   {

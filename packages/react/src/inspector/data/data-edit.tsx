@@ -1,6 +1,6 @@
 import { useState } from 'react'
-import { client } from '../../app/client.ts'
 import { useConversationId } from '../../app/conversation-context.tsx'
+import { useServer } from '../../app/server.ts'
 import { Button } from '../../ui/button.tsx'
 import { errorText } from '../../ui/error-text.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -16,6 +16,7 @@ export interface DataEditProps {
 
 /** Edits a value as JSON. The edit is an ordinary message of the person. */
 export function DataEdit({ entry, value, onClose }: DataEditProps) {
+  const { client } = useServer()
   const conversation = useConversationId()
   const [text, setText] = useState(() => JSON.stringify(value ?? null, null, 2))
   const [sending, setSending] = useState(false)

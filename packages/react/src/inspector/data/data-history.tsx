@@ -1,6 +1,6 @@
 import { useState } from 'react'
 import { useConversation } from '../../app/conversation-context.tsx'
-import { useChangeView } from '../../app/view.tsx'
+import { useChangeView } from '../../app/navigation.tsx'
 import { ledgerOf } from '../../thread/ledger.ts'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'

@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
+
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { client } from '../../app/client.ts'
 import { message, stateOf } from '../../testing/messages.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
+import { client } from '../../testing/server.ts'
 import { Modal } from '../../ui/modal.tsx'
 import { DataTab } from './data-tab.tsx'
 

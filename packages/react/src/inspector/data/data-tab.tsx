@@ -1,7 +1,7 @@
 import { Database } from 'lucide-react'
 import { useMemo } from 'react'
 import { useConversation } from '../../app/conversation-context.tsx'
-import { useView } from '../../app/view.tsx'
+import { useView } from '../../app/navigation.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { DataCard } from './data-card.tsx'
 import { dataEntries, writesOf } from './data-entries.ts'

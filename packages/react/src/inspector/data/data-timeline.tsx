@@ -1,4 +1,4 @@
-import { useChangeView } from '../../app/view.tsx'
+import { useChangeView } from '../../app/navigation.tsx'
 import { Button } from '../../ui/button.tsx'
 import { formatFullTime, formatTime } from '../../ui/format.ts'
 import { JumpText } from '../jump-text.tsx'

@@ -1,8 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
 import difference, { type Difference } from 'microdiff'
 import { useMemo } from 'react'
-import { debugQuery } from '../../app/client.ts'
 import { useConversationId } from '../../app/conversation-context.tsx'
+import { useServer } from '../../app/server.ts'
+import { useQuery } from '../../app/server-queries.ts'
 import { pointer } from '../../json/tree-rows.ts'
 import { cn } from '../../ui/cn.ts'
 import { formatCount } from '../../ui/format.ts'
@@ -21,6 +21,7 @@ export function DebugDifference({
   data: Record<string, unknown>
   against: string
 }) {
+  const { debugQuery } = useServer()
   const conversation = useConversationId() as string
   const other = useQuery(debugQuery(conversation, against))
   const found = useMemo(

@@ -1,8 +1,8 @@
-import { useQuery } from '@tanstack/react-query'
 import { type Message, readMetadata } from 'byref/client'
 import { useState } from 'react'
-import { debugQuery } from '../../app/client.ts'
 import { useConversationId } from '../../app/conversation-context.tsx'
+import { useServer } from '../../app/server.ts'
+import { useQuery } from '../../app/server-queries.ts'
 import { JsonExplorer } from '../../json/json-explorer.tsx'
 import { Button } from '../../ui/button.tsx'
 import { LoadError } from '../../ui/load-error.tsx'
@@ -20,6 +20,7 @@ export function MessageDebug({
   message: Message
   messages: readonly Message[]
 }) {
+  const { debugQuery } = useServer()
   const conversation = useConversationId() as string
   const [open, setOpen] = useState(false)
   const [against, setAgainst] = useState('')

@@ -1,10 +1,9 @@
-import { useLocation } from '@tanstack/react-router'
 import { isDeleted, type Message } from 'byref/client'
 import { MessageSquareCode } from 'lucide-react'
 import { useMemo } from 'react'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
+import { useChangeView, useHash, useView } from '../../app/navigation.tsx'
 import { useSeesDebug } from '../../app/role.ts'
-import { useChangeView, useView } from '../../app/view.tsx'
 import { JsonExplorer } from '../../json/json-explorer.tsx'
 import { readHash } from '../../thread/read-hash.ts'
 import { Empty } from '../../ui/empty.tsx'
@@ -19,7 +18,7 @@ export function MessageTab() {
   const messages = useConversation((state) => state.messages)
   const conversation = useConversationId()
   const { message: named, path } = useView()
-  const { hash } = useLocation()
+  const hash = useHash()
   const change = useChangeView()
   const seesDebug = useSeesDebug()
   const linked = hash.startsWith('m-') ? readHash(hash).slice(2) : undefined

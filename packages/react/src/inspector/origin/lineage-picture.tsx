@@ -1,6 +1,6 @@
 import type { LineageInfo } from 'byref/client'
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { useChangeView, ViewLink } from '../../app/view.tsx'
+import { useChangeView, ViewLink } from '../../app/navigation.tsx'
 import { InsideLink } from '../../references/inside-link.ts'
 import { LabelMark } from '../../trust/label-mark.tsx'
 import { listed } from '../../trust/label-words.ts'

@@ -1,9 +1,10 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import { parseVariableRef } from 'byref/client'
 import { GitBranch } from 'lucide-react'
-import { client } from '../../app/client.ts'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
-import { useView, ViewLink } from '../../app/view.tsx'
+import { useView, ViewLink } from '../../app/navigation.tsx'
+import { useServer } from '../../app/server.ts'
+import { useQuery } from '../../app/server-queries.ts'
 import { LabelMark } from '../../trust/label-mark.tsx'
 import { CopyButton } from '../../ui/copy-button.tsx'
 import { Empty } from '../../ui/empty.tsx'
@@ -16,6 +17,7 @@ import type { LineageNodeInfo } from './lineage-rows.ts'
 
 /** Renders where a value came from and where it was used. */
 export function OriginTab() {
+  const { client } = useServer()
   const conversation = useConversationId()
   const { origin } = useView()
   const position = useConversation((state) => state.messages.length + state.assets.length)

@@ -1,10 +1,11 @@
 // @vitest-environment jsdom
+
 import { fireEvent, screen, waitFor } from '@testing-library/react'
 import type { PromptInfo } from 'byref/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { client } from '../../app/client.ts'
 import { message, runStarted, stateOf, stepStarted } from '../../testing/messages.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
+import { client } from '../../testing/server.ts'
 import { PromptTab } from './prompt-tab.tsx'
 
 const usage = { inputTokens: null, outputTokens: null }

@@ -1,10 +1,11 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { keepPreviousData } from '@tanstack/react-query'
 import type { RunState } from 'byref/client'
 import { ScanText } from 'lucide-react'
 import { useMemo, useState } from 'react'
-import { client } from '../../app/client.ts'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
-import { useChangeView, useView } from '../../app/view.tsx'
+import { useChangeView, useView } from '../../app/navigation.tsx'
+import { useServer } from '../../app/server.ts'
+import { useQuery } from '../../app/server-queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
 import { LoadError } from '../../ui/load-error.tsx'
@@ -72,6 +73,7 @@ interface PromptProps {
 }
 
 function Prompt({ conversation, message, against }: PromptProps) {
+  const { client } = useServer()
   const { data, error, isPending, refetch } = useQuery({
     queryKey: ['prompt', conversation, message, against],
     queryFn: () => client.prompt(conversation, message, { against: against ?? undefined }),

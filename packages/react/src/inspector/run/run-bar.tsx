@@ -1,8 +1,7 @@
-import { Link } from '@tanstack/react-router'
 import { Sparkles, Wrench } from 'lucide-react'
 import type { ReactNode } from 'react'
+import { PlaceLink, ViewLink } from '../../app/navigation.tsx'
 import { closeDrawer } from '../../app/panels.ts'
-import { ViewLink } from '../../app/view.tsx'
 import { cn } from '../../ui/cn.ts'
 import { formatCount, formatDuration } from '../../ui/format.ts'
 import type { Bar, Segment } from './run-timeline.ts'
@@ -11,7 +10,7 @@ const COLORS = {
   model: 'bg-asset/70',
   call: 'bg-variable/70',
   waits: 'bg-ink-3/30',
-  asks: 'bg-[repeating-linear-gradient(135deg,var(--variable)_0_3px,transparent_3px_6px)]',
+  asks: 'bg-[repeating-linear-gradient(135deg,var(--byref-variable)_0_3px,transparent_3px_6px)]',
 }
 
 /** The names of segments other than work. */
@@ -104,16 +103,14 @@ function Target({ bar: { step, call }, children }: { bar: Bar; children: ReactNo
   }
   if (call) {
     return (
-      <Link
-        to="."
-        search={true}
-        hash={`call-${call.id}`}
+      <PlaceLink
+        to={{ type: 'view', hash: `call-${call.id}` }}
         onClick={closeDrawer}
         title="Show in the thread"
         className={LOOK}
       >
         {children}
-      </Link>
+      </PlaceLink>
     )
   }
   return <div className={LOOK}>{children}</div>

@@ -1,10 +1,11 @@
 // @vitest-environment jsdom
+
 import { fireEvent, screen } from '@testing-library/react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { client } from '../../app/client.ts'
+import { Notifications } from '../../app/notifications.tsx'
 import { asked, runStarted, stateOf } from '../../testing/messages.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
-import { clearToasts, Toasts } from '../../ui/toasts.tsx'
+import { client, server } from '../../testing/server.ts'
 import { RunTab } from './run-tab.tsx'
 
 const many = Array.from({ length: 45 }, (_, i) => [
@@ -13,7 +14,7 @@ const many = Array.from({ length: 45 }, (_, i) => [
 ])
 
 afterEach(() => {
-  clearToasts()
+  server.toasts.clear()
   vi.restoreAllMocks()
 })
 
@@ -31,7 +32,7 @@ describe('RunTab', () => {
     await renderInApp(
       <>
         <RunTab />
-        <Toasts />
+        <Notifications />
       </>,
       { state: stateOf(...asked({ sum: 3 })) },
     )

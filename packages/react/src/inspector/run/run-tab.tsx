@@ -1,9 +1,9 @@
 import type { RunState } from 'byref/client'
 import { Activity, Square } from 'lucide-react'
 import { useState } from 'react'
-import { client } from '../../app/client.ts'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
 import { useMay } from '../../app/role.ts'
+import { useServer } from '../../app/server.ts'
 import { Approval } from '../../thread/approval.tsx'
 import { runPhase } from '../../thread/run-phase.ts'
 import { Button } from '../../ui/button.tsx'
@@ -12,7 +12,6 @@ import { Empty } from '../../ui/empty.tsx'
 import { formatCount, formatDuration, formatTime } from '../../ui/format.ts'
 import { More } from '../../ui/more.tsx'
 import { Notice } from '../../ui/notice.tsx'
-import { tellError } from '../../ui/toasts.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { RunAxis } from './run-axis.tsx'
 import { RunBar } from './run-bar.tsx'
@@ -55,6 +54,7 @@ export function RunTab() {
 }
 
 function Run({ run, number }: { run: RunState; number: number }) {
+  const { client, tellError } = useServer()
   const id = useConversationId()
   const calls = useConversation((state) => state.calls)
   const running = run.status === 'running'

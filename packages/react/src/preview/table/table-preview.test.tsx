@@ -1,9 +1,10 @@
 // @vitest-environment jsdom
+
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { AssetInfo, RowsPage } from 'byref/client'
 import { afterEach, describe, expect, it, vi } from 'vitest'
-import { client } from '../../app/client.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
+import { client } from '../../testing/server.ts'
 import type { TableSample } from './read-table.ts'
 import { TablePreview } from './table-preview.tsx'
 

@@ -1,9 +1,9 @@
-import { useQuery } from '@tanstack/react-query'
 import type { AssetInfo, RowCondition } from 'byref/client'
 import { ChevronLeft, ChevronRight, DatabaseZap, ListFilter } from 'lucide-react'
 import { lazy, Suspense, useState } from 'react'
-import { infoQuery } from '../../app/client.ts'
 import { useMay } from '../../app/role.ts'
+import { useServer } from '../../app/server.ts'
+import { useQuery } from '../../app/server-queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { formatCount } from '../../ui/format.ts'
 import { LoadError } from '../../ui/load-error.tsx'
@@ -23,6 +23,7 @@ const SORTED = 100_000
  * Renders a table of any size. Rows load during scrolling; the server sorts and filters them, and runs SQL if it can.
  */
 export function TablePreview({ table, asset }: { table: TableSample; asset: AssetInfo }) {
+  const { infoQuery } = useServer()
   const [sort, setSort] = useState<string>()
   const [where, setWhere] = useState<readonly RowCondition[]>([])
   const [start, setStart] = useState(0)

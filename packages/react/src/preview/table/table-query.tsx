@@ -1,9 +1,9 @@
-import { useMutation } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import type { AssetInfo } from 'byref/client'
 import { Play } from 'lucide-react'
 import { useState } from 'react'
-import { client } from '../../app/client.ts'
+import { PlaceLink } from '../../app/navigation.tsx'
+import { useServer } from '../../app/server.ts'
+import { useMutation } from '../../app/server-queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { errorText } from '../../ui/error-text.ts'
 import { formatCount } from '../../ui/format.ts'
@@ -11,6 +11,7 @@ import { Notice } from '../../ui/notice.tsx'
 
 /** Queries the table with SQL. The result is a new table with its own reference. */
 export function TableQuery({ asset }: { asset: AssetInfo }) {
+  const { client } = useServer()
   const [sql, setSql] = useState('SELECT count(*) AS rows FROM t')
   const query = useMutation({
     mutationFn: () => client.query({ sql, tables: { t: asset.ref } }),
@@ -49,13 +50,12 @@ export function TableQuery({ asset }: { asset: AssetInfo }) {
         {query.data && !query.isPending && (
           <p role="status">
             {formatCount(query.data.table?.rows ?? 0)} rows:{' '}
-            <Link
-              to="/assets/$assetId"
-              params={{ assetId: query.data.assetId }}
+            <PlaceLink
+              to={{ type: 'asset', id: query.data.assetId }}
               className="font-medium text-ring underline"
             >
               open the result
-            </Link>
+            </PlaceLink>
           </p>
         )}
       </div>

@@ -1,6 +1,7 @@
-import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query'
-import type { RowCondition, RowsPage } from 'byref/client'
-import { client } from '../../app/client.ts'
+import { keepPreviousData } from '@tanstack/react-query'
+import type { Client, RowCondition, RowsPage } from 'byref/client'
+import { useServer } from '../../app/server.ts'
+import { useQueries, useQuery } from '../../app/server-queries.ts'
 
 /** The selected rows of a table: their order and columns. */
 export interface TableChoice {
@@ -20,12 +21,13 @@ export function useTableRows(
   choice: TableChoice,
   { first, last }: { first: number; last: number },
 ) {
-  const start = useQuery({ ...pageQuery(choice, 0), placeholderData: keepPreviousData })
+  const { client } = useServer()
+  const start = useQuery({ ...pageQuery(client, choice, 0), placeholderData: keepPreviousData })
   const total = start.data?.total
   const end = Math.min(last, total ?? 0)
   const pages: number[] = []
   for (let page = Math.floor(first / PAGE); page * PAGE < end; page++) pages.push(page)
-  const loaded = useQueries({ queries: pages.map((page) => pageQuery(choice, page)) })
+  const loaded = useQueries({ queries: pages.map((page) => pageQuery(client, choice, page)) })
   const rowAt = (index: number): Record<string, unknown> | undefined => {
     const page = loaded[Math.floor(index / PAGE) - (pages[0] ?? 0)]
     return page?.data?.rows[index % PAGE]
@@ -40,10 +42,10 @@ export function useTableRows(
   }
 }
 
-function pageQuery(choice: TableChoice, page: number) {
+function pageQuery(client: Client, choice: TableChoice, page: number) {
   return {
     queryKey: ['rows', choice, page],
-    queryFn: ({ signal }: { signal: AbortSignal }) => loadPage(choice, page * PAGE, signal),
+    queryFn: ({ signal }: { signal: AbortSignal }) => loadPage(client, choice, page * PAGE, signal),
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 60_000,
   }
@@ -51,6 +53,7 @@ function pageQuery(choice: TableChoice, page: number) {
 
 /** Loads a whole page. The server returns fewer rows at a time if they are very long. */
 async function loadPage(
+  client: Client,
   { ref, ...choice }: TableChoice,
   offset: number,
   signal: AbortSignal,

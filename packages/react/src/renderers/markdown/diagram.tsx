@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'react'
-import { useIsDark } from '../../app/theme.ts'
+import { useIsDark } from '../../app/root.tsx'
 import { Button } from '../../ui/button.tsx'
 import { CodeBlock } from './code-block.tsx'
 

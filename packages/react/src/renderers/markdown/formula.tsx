@@ -1,4 +1,5 @@
 import { useLayoutEffect, useRef, useState } from 'react'
+import { useServer } from '../../app/server.ts'
 
 type Typeset = typeof import('./typeset.ts').typeset
 
@@ -6,12 +7,15 @@ let typeset: Typeset | null = null
 
 /** Renders a TeX formula. Until the library is loaded, and if the formula has an error, it shows the source. */
 export function Formula({ tex, display }: { tex: string; display: boolean }) {
+  // A saved page has no fonts.
+  const hasFonts = !useServer().isOffline
   const element = useRef<HTMLSpanElement>(null)
   const [isLoaded, setIsLoaded] = useState(typeset !== null)
   const [problem, setProblem] = useState<string | null>(null)
   useLayoutEffect(() => {
     if (isLoaded) {
-      if (element.current) setProblem(typeset?.(tex, element.current, display) ?? null)
+      if (element.current)
+        setProblem(typeset?.(tex, element.current, { display, hasFonts }) ?? null)
       return
     }
     let isCurrent = true
@@ -25,7 +29,7 @@ export function Formula({ tex, display }: { tex: string; display: boolean }) {
     return () => {
       isCurrent = false
     }
-  }, [tex, display, isLoaded])
+  }, [tex, display, hasFonts, isLoaded])
   const isSource = !isLoaded || problem !== null
   const formula = (
     <>

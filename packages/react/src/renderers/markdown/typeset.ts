@@ -1,16 +1,19 @@
 import 'katex/dist/katex.min.css'
 import katex from 'katex'
-import { isOffline } from '../../app/api.ts'
 
 /**
- * Renders a TeX formula into an element. Returns what is wrong with the formula, or null. A saved page has no fonts, so
- * it uses the browser's MathML.
+ * Renders a TeX formula into an element. Returns what is wrong with the formula, or null. Without fonts, it uses the
+ * browser's MathML.
  */
-export function typeset(tex: string, element: HTMLElement, display: boolean): string | null {
+export function typeset(
+  tex: string,
+  element: HTMLElement,
+  { display, hasFonts }: { display: boolean; hasFonts: boolean },
+): string | null {
   try {
     katex.render(tex, element, {
       displayMode: display,
-      output: isOffline ? 'mathml' : 'htmlAndMathml',
+      output: hasFonts ? 'htmlAndMathml' : 'mathml',
       strict: 'ignore',
       // No links and no pictures, and no formula that fills the page.
       ...{ trust: false, maxSize: 20, maxExpand: 500 },

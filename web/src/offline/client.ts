@@ -23,9 +23,3 @@ export const client = {
     return url
   },
 }
-
-/** Whether the page has no server. */
-export const isOffline = true as boolean
-
-/** Whether debug data were saved with it. */
-export const hasSavedDebug = page.debug

@@ -1,16 +1,15 @@
 import { BookOpen } from 'lucide-react'
-import { useMay } from '../app/role.ts'
 import { attach, pickFiles, suggest } from '../composer/suggestions.ts'
 import { Samples } from '../samples/samples.tsx'
-import { cn } from '../ui/cn.ts'
 import { Empty } from '../ui/empty.tsx'
-import { tellError } from '../ui/toasts.tsx'
+import { useMay } from './role.ts'
+import { type Server, useServer } from './server.ts'
 
 const SUGGESTIONS = [
   {
     text: 'Try it with invoices.csv',
     hint: 'A small table that comes with byref',
-    act: () => void attachSample(),
+    act: (tellError: Server['tellError']) => void attachSample(tellError),
   },
   { text: 'Attach a table…', hint: 'CSV, TSV or JSON', act: pickFiles },
   {
@@ -21,7 +20,7 @@ const SUGGESTIONS = [
 ]
 
 /** Attaches the bundled table to the next message. The composer then suggests questions about it. */
-async function attachSample(): Promise<void> {
+async function attachSample(tellError: Server['tellError']): Promise<void> {
   try {
     const response = await fetch('/samples/invoices.csv')
     if (!response.ok) throw new Error(`The server answered ${response.status}.`)
@@ -34,6 +33,7 @@ async function attachSample(): Promise<void> {
 /** Renders an empty conversation: what byref is, and ways to start. */
 export function Welcome() {
   const mayWrite = useMay('member')
+  const { tellError } = useServer()
   if (!mayWrite) {
     return (
       <Empty icon={BookOpen} title="Choose a conversation">
@@ -66,7 +66,7 @@ export function Welcome() {
           <li key={text}>
             <button
               type="button"
-              onClick={act}
+              onClick={() => act(tellError)}
               className="flex w-full flex-wrap items-baseline justify-between gap-x-4 rounded-lg border border-line px-3 py-2 text-left text-sm hover:border-line-strong hover:bg-hover"
             >
               <span className="font-medium">{text}</span>
@@ -76,23 +76,6 @@ export function Welcome() {
         ))}
       </ul>
       <Samples />
-    </div>
-  )
-}
-
-/** Renders the outline of a conversation while it loads. */
-export function ThreadSkeleton() {
-  return (
-    <div role="status" aria-label="Loading the conversation" className="space-y-6 pt-2">
-      {['w-1/2', 'w-4/5', 'w-2/3'].map((width) => (
-        <div key={width} className="flex gap-2">
-          <div className="size-6 animate-pulse rounded-full bg-hover" />
-          <div className="flex-1 space-y-2 pt-1">
-            <div className="h-3 w-24 animate-pulse rounded bg-hover" />
-            <div className={cn('h-3 animate-pulse rounded bg-hover', width)} />
-          </div>
-        </div>
-      ))}
     </div>
   )
 }

@@ -1,7 +1,3 @@
-import { Link, type LinkProps, useNavigate, useSearch } from '@tanstack/react-router'
-import type { ComponentProps } from 'react'
-import { setPanel } from './panels.ts'
-
 /** The inspector's tabs. */
 export const TABS = ['assets', 'data', 'run', 'prompt', 'message', 'checks', 'origin'] as const
 
@@ -45,43 +41,4 @@ export function readView(search: Record<string, unknown>): View {
     origin: text('origin'),
     debug: text('debug'),
   }
-}
-
-/** Returns the current view. */
-export function useView(): View {
-  return readView(useSearch({ strict: false }))
-}
-
-/** Returns a function that changes parts of the view. `undefined` closes a part. */
-export function useChangeView(): (
-  change: View,
-  options?: { hash?: string; replace?: boolean },
-) => void {
-  const navigate = useNavigate()
-  return (change, { hash, replace } = {}) =>
-    void navigate({
-      to: '.',
-      search: (before: View) => ({ ...before, ...change }),
-      hash: hash ?? true,
-      replace,
-    } as Parameters<typeof navigate>[0])
-}
-
-/** Renders a link that opens something in the inspector, without moving the thread. */
-export function ViewLink({
-  view,
-  onClick,
-  ...rest
-}: { view: View } & Omit<ComponentProps<'a'>, 'href'>) {
-  const target = { to: '.', search: (before: View) => ({ ...before, ...view }), hash: true }
-  return (
-    <Link
-      {...(target as LinkProps)}
-      {...rest}
-      onClick={(event) => {
-        onClick?.(event)
-        setPanel('inspector', true)
-      }}
-    />
-  )
 }

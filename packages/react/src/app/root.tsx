@@ -1,0 +1,82 @@
+import {
+  createContext,
+  type ReactNode,
+  use,
+  useEffect,
+  useState,
+  useSyncExternalStore,
+} from 'react'
+import { type Renderers, RenderersContext } from '../renderers/renderers-context.ts'
+import { ContainerContext } from '../ui/container.ts'
+import { TooltipProvider } from '../ui/tooltip.tsx'
+import { Notifications } from './notifications.tsx'
+import { type Server, ServerContext } from './server.ts'
+import type { Theme } from './theme.ts'
+
+const ThemeContext = createContext<Theme>('system')
+
+/** Properties of {@link Root}. */
+export interface RootProps {
+  server: Server
+  renderers: Renderers
+  theme: Theme
+  children: ReactNode
+}
+
+/** Provides what panes share, and renders what floats above them: menus, dialogs and notifications. */
+export function Root({ server, renderers, theme, children }: RootProps) {
+  const [container, setContainer] = useState<HTMLElement | null>(null)
+  const { queries } = server
+  useEffect(() => {
+    queries.mount()
+    return () => queries.unmount()
+  }, [queries])
+  return (
+    <ServerContext value={server}>
+      <RenderersContext value={renderers}>
+        <ThemeContext value={theme}>
+          <ContainerContext value={container}>
+            <TooltipProvider>
+              {children}
+              <div className="byref" data-theme={themeOf(theme)}>
+                <Notifications />
+                {/* Menus open here, so that they are inside a landmark like everything on the page. */}
+                <section ref={setContainer} aria-label="Menus" />
+              </div>
+            </TooltipProvider>
+          </ContainerContext>
+        </ThemeContext>
+      </RenderersContext>
+    </ServerContext>
+  )
+}
+
+/** Returns the properties of an element in which the styles of byref apply. */
+export function useRootProps(className: string | undefined): {
+  className: string
+  'data-theme': Theme | undefined
+} {
+  const theme = use(ThemeContext)
+  return { className: ['byref', className].filter(Boolean).join(' '), 'data-theme': themeOf(theme) }
+}
+
+const DARK = '(prefers-color-scheme: dark)'
+
+/** Returns whether the visible theme of this pane is dark. */
+export function useIsDark(): boolean {
+  const theme = use(ThemeContext)
+  const isSystemDark = useSyncExternalStore(
+    (listener) => {
+      const system = matchMedia(DARK)
+      system.addEventListener('change', listener)
+      return () => system.removeEventListener('change', listener)
+    },
+    () => matchMedia(DARK).matches,
+    () => false,
+  )
+  return theme === 'system' ? isSystemDark : theme === 'dark'
+}
+
+function themeOf(theme: Theme): Theme | undefined {
+  return theme === 'system' ? undefined : theme
+}

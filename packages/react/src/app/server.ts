@@ -1,0 +1,229 @@
+import {
+  type InfiniteData,
+  infiniteQueryOptions,
+  QueryCache,
+  QueryClient,
+  queryOptions,
+} from '@tanstack/react-query'
+import {
+  ApiError,
+  type Client,
+  type ConversationChange,
+  type ConversationSummary,
+  type ConversationsPage,
+  type EventsPage,
+  type LabelsInfo,
+} from 'byref/client'
+import { createContext, use } from 'react'
+import { isRecord } from '../ui/is-record.ts'
+import { ToastList } from '../ui/toast-list.ts'
+import { newestVersions } from './branches.ts'
+import { LiveConversations } from './live-conversations.ts'
+
+/** Options of {@link createServer}. */
+export interface ServerOptions {
+  /** Set if there is no server: the client answers from a saved page, with or without debug data. */
+  saved?: { debug: boolean }
+  /** The first events of a conversation, requested before the app was there. */
+  first?: { id: string; page: Promise<EventsPage | null> }
+}
+
+/** A server as the panes use it: its client, and what was loaded from it. */
+export type Server = ReturnType<typeof createServer>
+
+/** A page of the list of conversations. */
+const PAGE = 50
+
+type ConversationPages = InfiniteData<ConversationsPage>
+
+/** Binds everything that the panes share to one client, so that a page can show more than one server. */
+export function createServer(client: Client, { saved, first }: ServerOptions = {}) {
+  const queries = new QueryClient({
+    queryCache: new QueryCache({
+      onError: (error, { queryKey }) => noticeSignOut(error, queryKey),
+    }),
+    defaultOptions: {
+      queries: {
+        staleTime: 10_000,
+        retry: (failures, error) => failures < 2 && error instanceof ApiError && error.transient,
+        retryDelay: (failures) => 300 * 2 ** failures,
+      },
+    },
+  })
+
+  /** Information about the server. */
+  const infoQuery = queryOptions({
+    queryKey: ['info'],
+    queryFn: () => client.info(),
+    staleTime: 60_000,
+  })
+
+  /** Shows the sign-in form if an answer says that the token is missing or no longer valid. */
+  function noticeSignOut(error: unknown, queryKey: readonly unknown[] = []): void {
+    const isInfo = queryKey[0] === infoQuery.queryKey[0]
+    if (isInfo || !(error instanceof ApiError) || error.status !== 401) return
+    // The form is already shown. Loading again would clear what the person is typing.
+    if (queries.getQueryState(infoQuery.queryKey)?.status === 'error') return
+    void queries.invalidateQueries({ queryKey: infoQuery.queryKey })
+  }
+
+  /**
+   * Returns the list of conversations by pages, which {@link followConversations} keeps up to date. `search` keeps the conversations whose title or text contains it.
+   */
+  function conversationsQuery(search = '') {
+    return infiniteQueryOptions({
+      queryKey: ['conversations', search],
+      queryFn: ({ pageParam: cursor }) =>
+        client.conversations({ limit: PAGE, cursor, ...(search ? { search } : {}) }),
+      initialPageParam: undefined as string | undefined,
+      getNextPageParam: ({ next }) => next ?? undefined,
+      select: ({ pages }) => newestVersions(pages.flatMap(({ conversations }) => conversations)),
+    })
+  }
+
+  /**
+   * Updates the list of conversations as it changes, while the page is visible: a browser has only a few connections for
+   * each server. Returns the function that stops it.
+   */
+  function followConversations(): () => void {
+    let stop: AbortController | null = null
+    const follow = (): void => {
+      if (document.hidden) stop?.abort()
+      if (document.hidden || stop?.signal.aborted === false) return
+      stop = new AbortController()
+      client.followConversations(takeChange, stop).catch(() => {})
+    }
+    document.addEventListener('visibilitychange', follow)
+    follow()
+    return () => {
+      document.removeEventListener('visibilitychange', follow)
+      stop?.abort()
+    }
+  }
+
+  function takeChange(change: ConversationChange): void {
+    if (change.type === 'reset') {
+      forgetConversations()
+      return
+    }
+    const id = change.type === 'deleted' ? change.id : change.conversation.id
+    const now = change.type === 'deleted' ? null : change.conversation
+    queries.setQueryData(conversationQuery(id).queryKey, now)
+    queries.setQueryData<ConversationPages>(
+      conversationsQuery().queryKey,
+      (known) => known && { ...known, pages: withChange(known.pages, id, now) },
+    )
+    if (now?.branch) {
+      const { queryKey } = branchesQuery(now.branch.root)
+      const known = queries.getQueryData(queryKey)
+      if (known && !known.some((one) => one.id === id)) void queries.invalidateQueries({ queryKey })
+    }
+    // Only the server can search. It is not asked during a run, which changes the conversation many times.
+    if (now?.status === 'running') return
+    void queries.invalidateQueries({
+      queryKey: ['conversations'],
+      predicate: ({ queryKey }) => queryKey[1] !== '',
+    })
+  }
+
+  /** Returns the summary of one conversation, or null. */
+  function conversationQuery(id: string) {
+    return queryOptions({
+      queryKey: ['conversation', id],
+      queryFn: () => client.conversationSummary(id),
+    })
+  }
+
+  /** Returns a conversation and its branches. */
+  function branchesQuery(root: string) {
+    return queryOptions({
+      queryKey: ['conversation', 'branches', root],
+      queryFn: async () =>
+        (await client.conversations({ branchesOf: root, limit: 500 })).conversations,
+    })
+  }
+
+  /** Marks the list of conversations as outdated, because one was created, changed or removed. */
+  function forgetConversations(): void {
+    void queries.invalidateQueries({ queryKey: ['conversations'] })
+    void queries.invalidateQueries({ queryKey: ['conversation'] })
+  }
+
+  /** Returns an asset and its meta by reference or id. Assets never change once saved. */
+  function assetQuery(ref: string) {
+    return queryOptions({
+      queryKey: ['asset', ref],
+      queryFn: () => client.asset(ref),
+      staleTime: (query) => (query.state.data ? Number.POSITIVE_INFINITY : 0),
+    })
+  }
+
+  /** Returns a message's debug data, loaded when they are shown. Null if there are none. */
+  function debugQuery(conversation: string, message: string) {
+    return queryOptions({
+      queryKey: ['debug', conversation, message],
+      queryFn: async ({ signal }) => {
+        const value = await client.debug(conversation, message, { signal })
+        return value === null ? null : debugObject(value)
+      },
+      staleTime: (query) => (query.state.data ? Number.POSITIVE_INFINITY : 0),
+    })
+  }
+
+  const toasts = new ToastList()
+  return {
+    client,
+    queries,
+    conversations: new LiveConversations(client, first),
+    toasts,
+    /** Reports an action that failed. `what` is a whole sentence. */
+    tellError: toasts.tellError,
+    /** Whether there is no server, and a saved page is shown. */
+    isOffline: saved !== undefined,
+    /** Whether the saved page contains debug data. */
+    hasSavedDebug: saved?.debug ?? false,
+    /** Labels that were loaded, by conversation. Labels of messages never change. */
+    labels: new Map<string, LabelsInfo>(),
+    infoQuery,
+    conversationsQuery,
+    conversationQuery,
+    branchesQuery,
+    assetQuery,
+    debugQuery,
+    followConversations,
+    forgetConversations,
+    noticeSignOut,
+  }
+}
+
+const Context = createContext<Server | null>(null)
+
+/** Provides the server of the panes inside. */
+export const ServerContext = Context
+
+/** Returns the server that the panes use. */
+export function useServer(): Server {
+  const server = use(Context)
+  if (!server) throw new Error('Put this component inside a <ByrefProvider>.')
+  return server
+}
+
+/** Puts a changed conversation at the beginning, or removes a deleted one. */
+function withChange(
+  pages: readonly ConversationsPage[],
+  id: string,
+  now: ConversationSummary | null,
+): ConversationsPage[] {
+  return pages.map((page, index) => {
+    const others = page.conversations.filter((one) => one.id !== id)
+    return { ...page, conversations: index === 0 && now ? [now, ...others] : others }
+  })
+}
+
+/**
+ * Returns debug data in the form that is shown, and that addresses point into. A value that is not an object is put
+ * under `debug`.
+ */
+export function debugObject(value: unknown): Record<string, unknown> {
+  return isRecord(value) ? value : { debug: value }
+}

@@ -1,0 +1,44 @@
+'use client'
+import { type ReactNode, useRef, useState } from 'react'
+import { LoadedSoFar } from '../app/conversation-context.tsx'
+import { Composer } from '../composer/composer.tsx'
+import { Thread } from '../thread/thread.tsx'
+import { Pane, type PaneProps } from './pane.tsx'
+
+/** Properties of {@link Conversation}. */
+export interface ConversationProps extends Omit<PaneProps, 'conversationId'> {
+  /** The conversation. Null is a new one. Without it, the component starts a new one and keeps its id itself. */
+  conversationId?: string | null
+  /** Shown while the conversation has not started. Default: nothing. */
+  empty?: ReactNode
+  /** Whether the message box gets the focus at first. Default: false. */
+  autoFocus?: boolean
+}
+
+/** Renders a thread with the form that sends messages below it. It fills its container. */
+export function Conversation({
+  conversationId,
+  onConversation,
+  empty,
+  autoFocus = false,
+  className = 'h-full',
+  style,
+}: ConversationProps) {
+  const element = useRef<HTMLDivElement>(null)
+  const [own, setOwn] = useState<string | null>(null)
+  const id = conversationId === undefined ? own : conversationId
+  return (
+    <Pane
+      conversationId={id}
+      onConversation={conversationId === undefined ? setOwn : onConversation}
+      className={className}
+      style={style}
+      ref={element}
+    >
+      <LoadedSoFar>
+        <Thread key={id} empty={empty} />
+      </LoadedSoFar>
+      <Composer key={`composer ${id}`} autoFocus={autoFocus} dropWithin={element} />
+    </Pane>
+  )
+}

@@ -1,0 +1,203 @@
+// @vitest-environment jsdom
+import { fireEvent, render, screen, waitFor, within } from '@testing-library/react'
+import { createClient } from 'byref/client'
+import { StrictMode } from 'react'
+import { renderToString } from 'react-dom/server'
+import { describe, expect, it, vi } from 'vitest'
+import { MessageContent } from '../renderers/message-content.tsx'
+import type { Renderers } from '../renderers/renderers-context.ts'
+import { message } from '../testing/messages.ts'
+import { Workbench } from '../workbench.tsx'
+import { ByrefProvider } from './byref-provider.tsx'
+import { Composer } from './composer.tsx'
+import { Conversation } from './conversation.tsx'
+import { Inspector } from './inspector.tsx'
+import { Thread } from './thread.tsx'
+
+/** A server whose conversations have one message each, and the requests that it got. */
+function serverOf(text: string, change: Parameters<typeof message>[0] = {}) {
+  const asked: string[] = []
+  const fetch = async (input: string | URL | Request, { method = 'GET' }: RequestInit = {}) => {
+    const path = String(input).replace(/^https?:\/\/[^/]+/, '')
+    asked.push(`${method} ${path}`)
+    if (path === '/api/info') {
+      return Response.json({ agents: [], caller: { role: 'owner', subject: 'local' } })
+    }
+    if (path === '/api/conversations') return Response.json({ id: 'made' })
+    if (path.includes('/events')) {
+      const payload = message({ id: 'm1', content: text, ...change })
+      const event = { type: 'NEW_MESSAGE', payload }
+      const record = { v: 1, position: 1, timestamp: '2026-01-01T12:00:00.000Z', event }
+      return Response.json({ records: [record], next: null })
+    }
+    if (path.includes('/stream')) return new Promise<Response>(() => {})
+    if (method === 'POST') return Response.json({ messageId: 'm2', runId: 'r', position: 2 })
+    if (path.includes('/api/assets')) {
+      return Response.json({
+        asset: { assetId: 'a', ref: 'asset://a', name: 'rain.csv' },
+        meta: {},
+      })
+    }
+    return Response.json({ conversations: [], next: null })
+  }
+  return { client: createClient({ baseUrl: 'https://byref.invalid', fetch }), asked }
+}
+
+describe('ByrefProvider', () => {
+  it('shows two servers on one page, each with its own theme', async () => {
+    const [one, two] = [serverOf('one'), serverOf('two')]
+    render(
+      <StrictMode>
+        <ByrefProvider client={one.client} theme="dark">
+          <Thread conversationId="c" className="first" />
+        </ByrefProvider>
+        <ByrefProvider client={two.client} theme="light">
+          <Thread conversationId="c" className="second" />
+        </ByrefProvider>
+      </StrictMode>,
+    )
+    const first = (await screen.findByText('one')).closest<HTMLElement>('.byref')
+    const second = (await screen.findByText('two')).closest<HTMLElement>('.byref')
+    expect([first?.dataset.theme, second?.dataset.theme]).toEqual(['dark', 'light'])
+    expect(first?.classList.contains('first')).toBe(true)
+    expect(document.body.className).toBe('')
+  })
+
+  it('opens one stream for all panes of a conversation, in strict mode too', async () => {
+    const { client, asked } = serverOf('shared')
+    const { unmount } = render(
+      <StrictMode>
+        <ByrefProvider client={client}>
+          <Thread conversationId="c" />
+          <Composer conversationId="c" />
+          <Inspector conversationId="c" />
+        </ByrefProvider>
+      </StrictMode>,
+    )
+    await screen.findByText('shared')
+    await waitFor(() => expect(asked.some((path) => path.includes('/stream'))).toBe(true))
+    expect(asked.filter((path) => path.includes('/stream'))).toHaveLength(1)
+    unmount()
+  })
+
+  it('says what is missing to a pane outside of it', () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    expect(() => render(<Thread conversationId="c" />)).toThrow('<ByrefProvider>')
+  })
+
+  it('keeps links inside the panes: they open in the inspector, and leave the address alone', async () => {
+    const { client } = serverOf('See [rain.csv](asset://a), please.')
+    render(
+      <ByrefProvider client={client}>
+        <Thread conversationId="c" />
+        <Inspector conversationId="c" />
+      </ByrefProvider>,
+    )
+    fireEvent.click(await screen.findByRole('link', { name: /rain\.csv/ }))
+    expect(await screen.findByRole('heading', { name: 'rain.csv' })).toBeTruthy()
+    expect([location.pathname, location.hash, location.search]).toEqual(['/', '', ''])
+  })
+
+  it('opens an asset by its URL where there is no inspector', async () => {
+    const { client } = serverOf('See [rain.csv](asset://a), please.')
+    render(
+      <ByrefProvider client={client}>
+        <Thread conversationId="c" />
+      </ByrefProvider>,
+    )
+    const link = await screen.findByRole('link', { name: /rain\.csv/ })
+    expect(link.getAttribute('href')).toBe(client.assetUrl('asset://a'))
+    expect(link.getAttribute('target')).toBe('_blank')
+  })
+})
+
+describe('Conversation', () => {
+  it('creates the conversation with the first message, and goes on with it', async () => {
+    const { client, asked } = serverOf('answer')
+    render(
+      <ByrefProvider client={client}>
+        <Conversation empty={<p>Ask me anything.</p>} />
+      </ByrefProvider>,
+    )
+    expect(screen.getByText('Ask me anything.')).toBeTruthy()
+    fireEvent.change(screen.getByRole('textbox', { name: 'Message' }), { target: { value: 'Hi' } })
+    fireEvent.click(screen.getByRole('button', { name: 'Send' }))
+    expect(await screen.findByText('answer')).toBeTruthy()
+    expect(asked).toContain('POST /api/conversations')
+    expect(asked.some((path) => path.startsWith('POST /api/conversations/made/messages'))).toBe(
+      true,
+    )
+  })
+
+  it('offers no forks where the app shows one conversation', async () => {
+    const { client } = serverOf('alone')
+    render(
+      <ByrefProvider client={client}>
+        <Conversation conversationId="c" />
+      </ByrefProvider>,
+    )
+    await screen.findByText('alone')
+    fireEvent.pointerDown(screen.getByRole('button', { name: 'Message actions' }), { button: 0 })
+    const menu = await screen.findByRole('menu')
+    expect(within(menu).queryByText('Fork from here')).toBeNull()
+    expect(within(menu).queryByText('Copy link')).toBeNull()
+    expect(within(menu).getByText('Copy text')).toBeTruthy()
+    // Inside an element with the styles and the theme.
+    expect(menu.closest('.byref')).toBeTruthy()
+  })
+})
+
+describe('renderers', () => {
+  const Broken = () => {
+    throw new Error('Out of paint')
+  }
+
+  it('show the built-in rendering and a notice in place of a renderer that throws', async () => {
+    vi.spyOn(console, 'error').mockImplementation(() => {})
+    const renderers: Renderers = {
+      messages: {
+        note: ({ message }) => (
+          <section>
+            <MessageContent message={message} />
+          </section>
+        ),
+      },
+      contents: { 'text/plain': Broken },
+    }
+    const { client } = serverOf('kept', { message_type: 'note', content_type: 'text/plain' })
+    render(
+      <ByrefProvider client={client} renderers={renderers}>
+        <Thread conversationId="c" />
+      </ByrefProvider>,
+    )
+    expect(await screen.findByText('kept')).toBeTruthy()
+    expect(screen.getByText('The renderer of text/plain failed: Out of paint')).toBeTruthy()
+  })
+})
+
+describe('on a server', () => {
+  it('renders to HTML without a browser', () => {
+    const { client } = serverOf('later')
+    for (const name of [
+      'window',
+      'document',
+      'localStorage',
+      'matchMedia',
+      'location',
+      'navigator',
+    ]) {
+      vi.stubGlobal(name, undefined)
+    }
+    const html = renderToString(
+      <ByrefProvider client={client}>
+        <Conversation conversationId="c" />
+        <Inspector conversationId="c" />
+      </ByrefProvider>,
+    )
+    const workbench = renderToString(<Workbench client={client} />)
+    vi.unstubAllGlobals()
+    expect(html).toContain('aria-label="Message"')
+    expect(html).toContain('Loading the conversation')
+    expect(workbench).toBe('<div class="byref h-full"></div>')
+  })
+})

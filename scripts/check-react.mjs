@@ -1,0 +1,277 @@
+// @byref/react as its users get it: packed, and built into a Vite app and a Next.js app in empty folders. Each is opened in
+// Chromium, beside a server with the demo model. Run by check-package.mjs: node scripts/check-react.mjs byref.tgz folder
+import assert from 'node:assert/strict'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { hasBrowser, openBrowser } from '../test/e2e/browser.ts'
+import { environment, node, root, run, say } from './setup.mjs'
+
+/** A page that resets everything and styles its own elements, without layers. */
+const HOSTILE = `
+* { margin: 0; padding: 0; box-sizing: content-box }
+button { background: red; border: 3px solid red; font-size: 30px }
+h1 { font-size: 40px; margin: 7px }
+.flex { display: block }
+`
+
+const NEXT = {
+  'next.config.mjs': `export default {
+  // Compression would hold back the events of a stream.
+  compress: false,
+  async rewrites() {
+    return [{ source: '/api/:path*', destination: \`\${process.env.BYREF_URL}/api/:path*\` }]
+  },
+}
+`,
+  'app/layout.jsx': `import '@byref/react/styles.css'
+import './page.css'
+
+export default function Layout({ children }) {
+  return <html lang="en"><body>{children}</body></html>
+}
+`,
+  'app/page.css': HOSTILE,
+  'app/page.jsx': `import { Chat } from './chat'
+
+export default function Page() {
+  return <main><h1>Weather desk</h1><Chat /></main>
+}
+`,
+  'app/chat.jsx': `'use client'
+import { ByrefProvider, Conversation } from '@byref/react'
+import { createClient } from 'byref/client'
+
+const client = createClient()
+
+export function Chat() {
+  return <ByrefProvider client={client}><div style={{ height: 600 }}><Conversation /></div></ByrefProvider>
+}
+`,
+  // Entries are client components by themselves.
+  'app/server/page.jsx': `import { MessageContent } from '@byref/react'
+import { Workbench } from '@byref/react/workbench'
+
+export default function Page() {
+  return <div style={{ height: 600 }}>{typeof MessageContent === 'string' ? null : <Workbench path="/" />}</div>
+}
+`,
+}
+
+const QUIET = ['--no-audit', '--no-fund', '--loglevel=error']
+const [tarball, folder] = process.argv.slice(2)
+const env = environment({ NEXT_TELEMETRY_DISABLED: '1' })
+const packed = pack()
+const { devDependencies } = JSON.parse(readFileSync(join(root, 'web/package.json'), 'utf8'))
+const chat = JSON.parse(
+  readFileSync(join(root, 'packages/create-byref/templates/chat/package.json'), 'utf8'),
+)
+
+const vite = installVite()
+const next = installNext()
+const port = await freePort()
+const server = await startServer(`http://127.0.0.1:${port}`)
+try {
+  say('── @byref/react: an app with Vite')
+  run(node, ['node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn'], { cwd: vite, env })
+  await check(vite, ['node_modules/vite/bin/vite.js', 'preview', '--host', '127.0.0.1'], /Local/)
+  say('── @byref/react: an app with Next.js')
+  run(node, ['node_modules/next/dist/bin/next', 'build'], { cwd: next, env: withServer() })
+  await check(next, ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1'], /Ready/)
+} finally {
+  await stop(server.process)
+}
+
+/** Packs @byref/react, and looks at what is in it. */
+function pack() {
+  const args = ['pack', '--json', '--workspace', '@byref/react', '--pack-destination', folder]
+  const text = read('npm', args, root)
+  const [{ filename, files, size }] = JSON.parse(text.slice(text.indexOf('[\n')))
+  const paths = files.map(({ path }) => path)
+  assert.deepEqual(
+    paths.filter((path) => /\.test\.|testing\/|node_modules|tsconfig|\.mjs$/.test(path)),
+    [],
+  )
+  for (const path of [
+    'README.md',
+    'LICENSE',
+    'dist/index.js',
+    'dist/index.d.ts',
+    'dist/styles.css',
+  ])
+    assert(paths.includes(path), `The package has no ${path}`)
+  say(`${filename}: ${Math.round(size / 1024)} kB, ${files.length} files`)
+  const file = join(folder, filename)
+  run(node, ['node_modules/publint/src/cli.js', file, '--strict'])
+  const attw = ['node_modules/@arethetypeswrong/cli/dist/index.js', file, '--profile', 'esm-only']
+  run(node, [...attw, '--exclude-entrypoints', './styles.css'])
+  return file
+}
+
+/** The example as it is, in a page with rules of its own. */
+function installVite() {
+  const app = join(folder, 'react-vite')
+  cpSync(join(root, 'examples/react'), app, { recursive: true })
+  rmSync(join(app, 'node_modules'), { recursive: true, force: true })
+  const page = readFileSync(join(app, 'index.html'), 'utf8')
+  writeFileSync(
+    join(app, 'index.html'),
+    page.replace('</head>', `<style>${HOSTILE}</style></head>`),
+  )
+  install(app, JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')))
+  writeFileSync(
+    join(app, 'tsconfig.json'),
+    JSON.stringify({
+      compilerOptions: {
+        ...{ target: 'ES2024', module: 'ESNext', moduleResolution: 'Bundler', jsx: 'react-jsx' },
+        ...{ strict: true, noEmit: true, types: ['vite/client'], allowImportingTsExtensions: true },
+        // Our own declarations, and those that they lead to, hold by themselves.
+        skipLibCheck: false,
+      },
+      include: ['src'],
+    }),
+  )
+  run(node, [join(root, 'node_modules/typescript/bin/tsc'), '-p', app])
+  return app
+}
+
+function installNext() {
+  const app = join(folder, 'react-next')
+  for (const [name, text] of Object.entries(NEXT)) {
+    mkdirSync(join(app, name, '..'), { recursive: true })
+    writeFileSync(join(app, name), text)
+  }
+  const { next, react } = chat.dependencies
+  install(app, { dependencies: { next, react, 'react-dom': react } })
+  return app
+}
+
+function install(app, manifest) {
+  const own = { byref: `file:${tarball}`, '@byref/react': `file:${packed}` }
+  const types = { '@types/react': devDependencies['@types/react'] }
+  const whole = {
+    ...{ name: 'app', private: true, type: 'module' },
+    ...{ ...manifest, dependencies: { ...manifest.dependencies, ...own } },
+    devDependencies: {
+      ...{ ...manifest.devDependencies, ...types },
+      '@types/react-dom': devDependencies['@types/react-dom'],
+    },
+  }
+  writeFileSync(join(app, 'package.json'), JSON.stringify(whole))
+  run('npm', ['install', ...QUIET], { cwd: app, env })
+}
+
+/** The server of the packed package, with the demo model. */
+async function startServer(origin) {
+  const bin = join(vite, 'node_modules/byref/bin/byref.mjs')
+  const data = join(folder, 'react-data')
+  // Next.js sends the address of the server instead of the page's own.
+  const args = ['serve', '--port', '0', '--data', data, '--log', 'silent', '--allow-origin', origin]
+  const own = Object.fromEntries(
+    Object.entries(env).filter(([name]) => !/_API_KEY|^OPENAI_/.test(name)),
+  )
+  const child = spawn(node, [bin, ...args], { env: own, stdio: ['ignore', 'pipe', 'inherit'] })
+  let text = ''
+  for await (const part of child.stdout) {
+    text += part
+    const [url] = /http:\/\/\S+/.exec(text) ?? []
+    if (url && text.includes('\n', text.indexOf(url))) return { url, process: child }
+  }
+  throw new Error(`byref serve ended: ${text}`)
+}
+
+function withServer() {
+  return { ...env, BYREF_URL: server.url }
+}
+
+/** Starts a built app, and has a person ask something on its page. */
+async function check(app, args, ready) {
+  const child = spawn(node, [...args, '--port', String(port)], {
+    cwd: app,
+    env: withServer(),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  try {
+    for await (const text of child.stdout) if (ready.test(text)) break
+    child.stdout.resume()
+    if (hasBrowser) await checkPage(`http://127.0.0.1:${port}`)
+    else assert(!process.env.BYREF_REQUIRE_BROWSER, 'There is no browser for this machine')
+  } finally {
+    await stop(child)
+  }
+}
+
+async function checkPage(url) {
+  const browser = await openBrowser()
+  try {
+    const page = await browser.newPage({ colorScheme: 'dark' })
+    const errors = []
+    page.on('pageerror', (error) => errors.push(error.message))
+    page.on('console', (line) => {
+      if (line.type() === 'error') errors.push(line.text())
+    })
+    await page.goto(url)
+    await page.getByRole('textbox', { name: 'Message' }).fill('What can you do?')
+    await page.getByRole('button', { name: 'Send' }).click()
+    await page
+      .getByRole('article', { name: /^Message from/ })
+      .nth(1)
+      .waitFor()
+    await page.getByText('Enter to send').waitFor()
+    await page.getByRole('button', { name: 'Message actions' }).first().focus()
+    await page.keyboard.press('Enter')
+    await page.getByRole('menu').waitFor()
+    const styles = await page.evaluate(() => {
+      const of = (selector) => getComputedStyle(document.querySelector(selector))
+      const { display, fontSize, color } = of('.byref')
+      return {
+        root: [display, fontSize, color],
+        button: [
+          of('.byref form button[type=submit]').borderRadius,
+          of('.byref form button').borderWidth,
+        ],
+        menu: of('[role=menu]').backgroundColor,
+        h1: [of('h1').fontSize, of('h1').marginTop],
+        body: of('body').backgroundColor,
+      }
+    })
+    assert.deepEqual(styles, {
+      root: ['flex', '13px', 'rgb(237, 237, 239)'],
+      button: ['8px', '0px'],
+      // The tokens of the theme reach what floats, and the app is left alone.
+      menu: 'rgb(25, 27, 30)',
+      h1: ['40px', '7px'],
+      body: 'rgba(0, 0, 0, 0)',
+    })
+    assert.deepEqual(errors, [])
+  } finally {
+    await browser.close()
+  }
+}
+
+async function stop(child) {
+  if (child.exitCode !== null) return
+  const ended = once(child, 'close')
+  child.kill()
+  child.stdout.resume()
+  await ended
+}
+
+async function freePort() {
+  const probe = createServer().listen(0, '127.0.0.1')
+  await once(probe, 'listening')
+  const { port } = probe.address()
+  probe.close()
+  return port
+}
+
+function read(command, args, cwd) {
+  const result = spawnSync(command, args, {
+    ...{ cwd, env, encoding: 'utf8', stdio: ['ignore', 'pipe', 'inherit'], maxBuffer: 1 << 26 },
+  })
+  if (result.error) throw result.error
+  assert.equal(result.status, 0, `${command} ${args.join(' ')} ended with ${result.status}`)
+  return result.stdout
+}
