@@ -129,7 +129,7 @@ describe.skipIf(!hasBrowser)('Markdown', () => {
     const page = await open('saved', [text], 1440)
     await page.getByRole('link', { name: 'saved' }).hover()
     await page.getByRole('button', { name: 'Actions for saved' }).click()
-    await page.getByRole('menuitem', { name: /^Save as a page/ }).click()
+    await page.getByRole('menuitem', { name: /^Save as HTML/ }).click()
     const download = page.waitForEvent('download')
     await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click()
     const path = await (await download).path()

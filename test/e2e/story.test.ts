@@ -192,7 +192,7 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
     await page.keyboard.type('toggle theme')
     await page.keyboard.press('Enter')
     await expect
-      .poll(() => page.evaluate(() => document.documentElement.dataset.theme))
+      .poll(() => page.evaluate(() => document.body.dataset.theme))
       .toBe('dark')
   })
 

@@ -180,7 +180,7 @@ describe.skipIf(!hasBrowser)('texts that would run', () => {
       await page.getByRole('article').first().waitFor()
       await page.evaluate(ALL_MESSAGES)
       await unfold(page)
-      for (const tab of from === 0 ? ['Assets', 'Run', 'Message', 'Checks'] : []) {
+      for (const tab of from === 0 ? ['Files', 'Run', 'Message', 'Problems'] : []) {
         await page.getByRole('tab', { name: tab }).click()
         await unfold(page)
       }
