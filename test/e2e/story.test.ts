@@ -191,9 +191,7 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
     await page.getByPlaceholder(/Type a command/).waitFor()
     await page.keyboard.type('toggle theme')
     await page.keyboard.press('Enter')
-    await expect
-      .poll(() => page.evaluate(() => document.body.dataset.theme))
-      .toBe('dark')
+    await expect.poll(() => page.evaluate('document.body.dataset.theme')).toBe('dark')
   })
 
   it('shows the other tab what happens in this one', async () => {
