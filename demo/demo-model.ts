@@ -7,7 +7,7 @@ import {
 } from '../src/models/answer-stream.ts'
 
 /**
- * The model that answers where there is no key. It is no language model: it follows a few rules over the prompt that it
+ * The model that answers if there is no key. It is not a language model: it follows a few rules over the prompt that it
  * is given (the metas of tables, the data blocks, the tools), and says so. Any table works; any other question gets a
  * plain word about what it can do.
  */

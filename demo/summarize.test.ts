@@ -64,7 +64,7 @@ describe('summarize', () => {
   it('refuses text as a measure and text as a date', async () => {
     await expect(
       summarize(rows, { groupBy: 'day', value: 'town', measure: 'sum' }),
-    ).rejects.toThrow('The column "town" holds "a", which is no number')
+    ).rejects.toThrow('The column "town" holds "a", which is not a number')
     await expect(
       summarize(rows, { groupBy: 'town', interval: 'year', value: 'rain', measure: 'sum' }),
     ).rejects.toThrow('which is no date')

@@ -75,7 +75,7 @@ export async function summarize(rows: TableRows, options: SummaryOptions): Promi
     else tally(groups, group, number)
   }
   if (groups.size === 0 && left.text > 0) {
-    throw invalid(`The column "${value}" holds ${JSON.stringify(sample)}, which is no number`)
+    throw invalid(`The column "${value}" holds ${JSON.stringify(sample)}, which is not a number`)
   }
   const groupColumn = interval ?? groupBy
   const named = value === null || value === groupColumn ? measure : value

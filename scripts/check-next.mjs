@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { hasBrowser, openBrowser } from '../test/e2e/browser.ts'
+import { freePort } from './free-port.mjs'
 import { environment, node, root, run, say } from './setup.mjs'
 
 /** Two questions with two previews. The rows have 477,082 characters, and the chart has 103,489. */
@@ -172,12 +172,4 @@ async function chartOn(page) {
   assert.equal(width, 800)
   assert.match(src, /\/api\/assets\//)
   return src
-}
-
-async function freePort() {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address()
-  server.close()
-  return port
 }

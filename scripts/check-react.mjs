@@ -4,9 +4,9 @@ import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { hasBrowser, openBrowser } from '../test/e2e/browser.ts'
+import { freePort } from './free-port.mjs'
 import { environment, node, root, run, say } from './setup.mjs'
 
 /** A page that resets everything and styles its own elements, without layers. */
@@ -257,14 +257,6 @@ async function stop(child) {
   child.kill()
   child.stdout.resume()
   await ended
-}
-
-async function freePort() {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const { port } = probe.address()
-  probe.close()
-  return port
 }
 
 function read(command, args, cwd) {

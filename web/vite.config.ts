@@ -54,7 +54,9 @@ export default defineConfig({
     alias: { 'byref/client': fileURLToPath(new URL('../src/client/index.ts', import.meta.url)) },
   },
   build: {
-    ...{ outDir: '../dist/web', emptyOutDir: true, target: 'es2023' },
+    outDir: '../dist/web',
+    emptyOutDir: true,
+    target: 'es2023',
     // The policy of the page allows fonts from the server only.
     assetsInlineLimit: (path) => (path.endsWith('.woff2') ? false : undefined),
     // What the first load needs is one file, which compresses better than many.

@@ -94,11 +94,13 @@ function cutAt(
   return before !== undefined && queued.has(before) ? { end: records.length, delivered: [] } : null
 }
 
+/** The events that end a step or a run. */
+const ENDS: ReadonlySet<string> = new Set(['STEP_FINISHED', 'RUN_FINISHED', 'RUN_ERROR'])
+
 /** Returns the end of what belongs to a message: of its step and its run, if they end with it. */
 function withItsEnd(records: readonly LogRecord[], index: number): number {
-  const ends = new Set(['STEP_FINISHED', 'RUN_FINISHED', 'RUN_ERROR'])
   let end = index + 1
-  while (ends.has(records[end]?.event.type ?? '')) end++
+  while (ENDS.has(records[end]?.event.type ?? '')) end++
   return end
 }
 

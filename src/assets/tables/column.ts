@@ -52,8 +52,12 @@ export function textColumn(
   let seen = 0
   let missing = 0
   const can = {
-    ...{ number: true, comma: local, point: local, boolean: true },
-    ...{ percentage: local, currency: local },
+    number: true,
+    comma: local,
+    point: local,
+    boolean: true,
+    percentage: local,
+    currency: local,
   }
   let hasThousands = false
   const dates = dateKind(local)

@@ -2,7 +2,7 @@ const NUMERIC: ReadonlySet<string> = new Set(['number', 'integer', 'decimal'])
 const KEY = /(?:^|[^a-z])(?:id|no|nr|number|code|zip|plz|key)\.?$|nummer$|#$/i
 const LONGEST = 50
 
-/** The columns of a table, as far as questions need them. */
+/** The part of a table's columns that questions depend on. */
 export type QuestionedColumns = readonly {
   name: string
   type: string | null

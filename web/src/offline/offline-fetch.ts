@@ -3,28 +3,33 @@ import type { LogRecord } from 'byref/client'
 
 const NO_SERVER = 'This is a saved page: it has no server to ask.'
 
+/** A line of an export: the header, a record, or debug data. */
+type SavedLine = { title: string | null } | LogRecord | { debug: string; value: unknown }
+
 /**
  * Answers the requests of a client from the data saved with a page, like the server would. Any other request is
  * rejected.
  */
 export function offlineFetch(page: SavedPage): typeof fetch {
-  const lines = page.lines.map((line) => JSON.parse(line) as Record<string, unknown>)
-  const records = lines.filter((line) => 'event' in line) as unknown as LogRecord[]
+  const lines = page.lines.map((line) => JSON.parse(line) as SavedLine)
+  const records = lines.filter((line): line is LogRecord => 'event' in line)
   const debug = new Map(
     lines.flatMap((line) => ('debug' in line ? [[line.debug, line.value]] : [])),
   )
   const assets = new Map(page.assets.map((saved) => [saved.asset.assetId, saved]))
-  const title = (lines[0]?.title as string | null) ?? firstWords(records)
+  const [head] = lines
+  const title = (head && 'title' in head ? head.title : null) ?? firstWords(records)
   const summary = {
-    ...{
-      id: page.id,
-      title,
-      createdAt: page.savedAt,
-      updatedAt: page.savedAt,
-      agent: null,
-      branch: null,
-    },
-    ...{ messages: 0, position: records.length, status: 'idle', queued: 0 },
+    id: page.id,
+    title,
+    createdAt: page.savedAt,
+    updatedAt: page.savedAt,
+    agent: null,
+    branch: null,
+    messages: 0,
+    position: records.length,
+    status: 'idle',
+    queued: 0,
   }
 
   function conversation(path: string, query: URLSearchParams): Response | null {

@@ -1,6 +1,6 @@
 import type { ConversationSummary, Message } from 'byref/client'
 
-/** A conversation, as far as its versions are concerned. */
+/** The part of a conversation's summary that its versions depend on. */
 export type Version = Pick<ConversationSummary, 'id' | 'createdAt' | 'branch'>
 
 /** The versions that a conversation has from a message on: their conversations, oldest first, and which one is shown. */

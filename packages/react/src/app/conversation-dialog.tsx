@@ -3,10 +3,9 @@ import type { ConversationSummary } from 'byref/client'
 import { lazy, Suspense } from 'react'
 import { Confirm } from '../ui/confirm.tsx'
 import { formatCount } from '../ui/format.ts'
-import { rootOf } from './branches.ts'
 import { RenameDialog } from './rename-dialog.tsx'
 import { useServer } from './server.ts'
-import { useQuery } from './server-queries.ts'
+import { useFamily } from './use-family.ts'
 
 const SavePageDialog = lazy(async () => ({
   default: (await import('./save-page-dialog.tsx')).SavePageDialog,
@@ -33,22 +32,14 @@ export function ConversationDialog({ question, conversation, onClose }: Conversa
   )
 }
 
-/** Returns the ids of the conversation and its other versions. */
-function useVersionIds(id: string): string[] {
-  const { conversationQuery, branchesQuery } = useServer()
-  const { data: summary } = useQuery(conversationQuery(id))
-  const root = summary ? rootOf(summary) : ''
-  const { data: family = [] } = useQuery({ ...branchesQuery(root), enabled: root !== '' })
-  return [...new Set([id, ...family.map((one) => one.id)])]
-}
-
 function Delete({
   conversation: { id, title, messages },
   onClose,
 }: Omit<ConversationDialogProps, 'question'>) {
   const { client, forgetConversations } = useServer()
   const navigate = useNavigate()
-  const versions = useVersionIds(id)
+  const family = useFamily(id) ?? []
+  const versions = [...new Set([id, ...family.map((one) => one.id)])]
   const isCurrent = useParams({
     strict: false,
     select: ({ conversationId = '' }) => versions.includes(conversationId),

@@ -1,25 +1,24 @@
-import { Link, useParams } from '@tanstack/react-router'
+import { Link } from '@tanstack/react-router'
 import type { ConversationSummary, RunStatus } from 'byref/client'
 import { CircleAlert, Hand, LoaderCircle, type LucideIcon } from 'lucide-react'
 import { useState } from 'react'
 import { cn } from '../ui/cn.ts'
 import { formatAgo, formatCount, formatFullTime } from '../ui/format.ts'
-import { rootOf } from './branches.ts'
 import { useRenameConversation } from './conversation-actions.ts'
 import { ConversationMenu } from './conversation-menu.tsx'
 import { closeDrawer } from './panels.ts'
-import { useServer } from './server.ts'
-import { useQuery } from './server-queries.ts'
+
+/** Properties of {@link ConversationLine}. */
+export interface ConversationLineProps {
+  conversation: ConversationSummary
+  /** Whether the page shows it, or another version of it. */
+  current: boolean
+}
 
 /** Renders a line of the list: the title of a conversation, its status, and its menu. */
-export function ConversationLine({ conversation }: { conversation: ConversationSummary }) {
+export function ConversationLine({ conversation, current }: ConversationLineProps) {
   const { id, title, updatedAt, status, messages } = conversation
   const [isRenamed, setRenamed] = useState(false)
-  const shown = useParams({ strict: false, select: ({ conversationId = '' }) => conversationId })
-  // Another version of it may be shown.
-  const { conversationQuery } = useServer()
-  const { data: other } = useQuery({ ...conversationQuery(shown), enabled: shown !== '' })
-  const current = id === shown || (other ? rootOf(other) === rootOf(conversation) : false)
   if (isRenamed) return <Rename conversation={conversation} onDone={() => setRenamed(false)} />
   return (
     <div

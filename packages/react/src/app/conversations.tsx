@@ -1,4 +1,4 @@
-import { Link } from '@tanstack/react-router'
+import { Link, useParams } from '@tanstack/react-router'
 import { MessagesSquare, PanelLeftClose, SearchX, SquarePen } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Button, buttonClass } from '../ui/button.tsx'
@@ -9,12 +9,14 @@ import { SearchField } from '../ui/search-field.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import { useNear } from '../ui/use-near.ts'
+import { rootOf } from './branches.ts'
 import { ConversationLine } from './conversation-line.tsx'
 import { ImportButton } from './import-button.tsx'
 import { closeDrawer, setPanel } from './panels.ts'
 import { useMay } from './role.ts'
 import { useServer } from './server.ts'
 import { useInfiniteQuery } from './server-queries.ts'
+import { useRoot } from './use-family.ts'
 import { useSettled } from './use-settled.ts'
 import { WhoAsks } from './who-asks.tsx'
 
@@ -82,6 +84,8 @@ export function Conversations() {
 
 function List({ search }: { search: string }) {
   const { conversationsQuery } = useServer()
+  const shown = useParams({ strict: false, select: ({ conversationId = null }) => conversationId })
+  const root = useRoot(shown)
   const { data, error, refetch, isPending, hasNextPage, isFetchingNextPage, fetchNextPage } =
     useInfiniteQuery(conversationsQuery(search))
   if (isPending) return <Skeleton />
@@ -107,7 +111,10 @@ function List({ search }: { search: string }) {
     <ul className="min-h-0 flex-1 space-y-px overflow-y-auto px-2 pb-3">
       {data.map((conversation) => (
         <li key={conversation.id}>
-          <ConversationLine conversation={conversation} />
+          <ConversationLine
+            conversation={conversation}
+            current={conversation.id === shown || rootOf(conversation) === root}
+          />
         </li>
       ))}
       {hasNextPage && (

@@ -121,7 +121,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     }
   }
 
-  /** A person who takes a file back decides anew whether to send the message. */
+  /** Removes a file. A message that waited for it is no longer sent automatically. */
   function removeFile(key: number): void {
     setHeld(null)
     remove(key)

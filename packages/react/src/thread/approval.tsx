@@ -83,7 +83,7 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
       {mayDecide && !isHidden && (
         <div className="flex flex-wrap items-center gap-2 border-t border-line px-2.5 py-2">
           <Button
-            // What is not verified is not the obvious choice.
+            // A call with unverified data should not look like the default choice.
             look={approval.violations?.length ? 'outline' : 'solid'}
             disabled={sent}
             onClick={() => void answer(true)}

@@ -22,7 +22,7 @@ export interface CallCardProps {
   call: ToolCall | null
   /** The message that announces it. */
   messageId?: string
-  /** The message with its result, which the card shows. Absent if there is none yet, or if it stands elsewhere. */
+  /** The message with its result, which the card shows. Absent if there is none yet, or if the thread shows it elsewhere. */
   result?: Message
 }
 

@@ -81,7 +81,7 @@ export function CallResult({ message }: { message: Message }) {
   const { result, attribution } = readMetadata(message)
   if (!result) return null
   return (
-    // biome-ignore lint/a11y/useSemanticElements: it is no group of form fields
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for form fields
     <div
       id={`m-${message.id}`}
       role="group"

@@ -11,9 +11,9 @@ export interface Saved {
 }
 
 /** Estimate for text and JSON, as everywhere in byref. */
-const BYTES_PER_TOKEN = 4
+export const BYTES_PER_TOKEN = 4
 
-/** Less is not worth a line. */
+/** Smaller sums are not shown, in bytes. */
 const SMALL = 4_000
 
 const known = new WeakMap<RunState, Saved | null>()

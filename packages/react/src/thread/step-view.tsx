@@ -115,6 +115,7 @@ function StepIcon({ status }: { status: StepStatus }) {
 export function StepView({ item }: { item: StepItem }) {
   const { message, header, asides, media } = item
   const { calls } = readMetadata(message)
+  const title = stepTitle(message.content, calls)
   const standing = useConversation((state) => JSON.stringify(stepStanding(state, message)))
   const { status, taken, isOnItsWay, isOdd } = JSON.parse(standing) as Standing
   const isLinked = useIsLinked(item)
@@ -122,14 +123,14 @@ export function StepView({ item }: { item: StepItem }) {
   return (
     <article
       id={`m-${message.id}`}
-      aria-label={`Step: ${stepTitle(message.content, calls)}`}
+      aria-label={`Step: ${title}`}
       className={cn('group/message relative scroll-my-4', header ? 'mt-5 first:mt-0' : 'mt-0.5')}
     >
       {header && <MessageHeader message={message} />}
       <div className="sm:pl-8">
         <StepFrame
-          title={stepTitle(message.content, calls)}
-          openTitle={stepTitle(message.content, calls)}
+          title={title}
+          openTitle={title}
           status={status}
           facts={factsOf(calls.length, status, taken)}
           open={!isOver || isLinked}
@@ -147,7 +148,7 @@ export function StepView({ item }: { item: StepItem }) {
             </>
           )}
         </StepFrame>
-        <StepMedia media={media} title={stepTitle(message.content, calls)} />
+        <StepMedia media={media} title={title} />
       </div>
       <MessageActions message={message} last={asides.at(-1)} />
     </article>

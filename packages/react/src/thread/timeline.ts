@@ -35,7 +35,7 @@ export interface LoopItem {
 
 const MINUTE = 60_000
 
-/** So many steps in a row become one entry. */
+/** Minimum number of steps in a row that are folded into one entry. */
 const LOOP = 5
 
 /**

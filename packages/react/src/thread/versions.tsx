@@ -1,10 +1,9 @@
 import { ChevronLeft, ChevronRight } from 'lucide-react'
 import { createContext, type ReactNode, use, useMemo } from 'react'
-import { rootOf, type Versions, versionsIn } from '../app/branches.ts'
+import { type Versions, versionsIn } from '../app/branches.ts'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { PlaceLink, useNavigation } from '../app/navigation.tsx'
-import { useServer } from '../app/server.ts'
-import { useQuery } from '../app/server-queries.ts'
+import { useFamily } from '../app/use-family.ts'
 import { buttonClass } from '../ui/button.tsx'
 
 const NONE: ReadonlyMap<string, Versions> = new Map()
@@ -13,10 +12,7 @@ const Context = createContext(NONE)
 /** Provides the versions of the conversation: the branches that "try again" and edits made. */
 export function VersionsProvider({ children }: { children: ReactNode }) {
   const id = useConversationId()
-  const { conversationQuery, branchesQuery } = useServer()
-  const { data: summary } = useQuery({ ...conversationQuery(id ?? ''), enabled: id !== null })
-  const root = summary ? rootOf(summary) : ''
-  const { data: family } = useQuery({ ...branchesQuery(root), enabled: root !== '' })
+  const family = useFamily(id)
   const messages = useConversation((state) => state.messages)
   const versions = useMemo(
     () => (id !== null && family && family.length > 1 ? versionsIn(id, family, messages) : NONE),

@@ -9,7 +9,7 @@ const RETRY_MS = 4000
 
 /**
  * Renders what could not be loaded, why, and a button to try again. A temporary error, such as a server that cannot be
- * reached, is tried again by itself.
+ * reached, is retried automatically.
  */
 export function LoadError({
   what,

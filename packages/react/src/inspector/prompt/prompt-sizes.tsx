@@ -1,3 +1,4 @@
+import { BYTES_PER_TOKEN } from '../../thread/saved.ts'
 import { cn } from '../../ui/cn.ts'
 import { formatBytes, formatCount } from '../../ui/format.ts'
 import { Section } from '../section.tsx'
@@ -45,9 +46,6 @@ export function PromptSizes({
     </Section>
   )
 }
-
-/** A rule of thumb for text. */
-const BYTES_PER_TOKEN = 4
 
 function Saved({ total, savings: { assets, byValue } }: { total: number; savings: Savings }) {
   const saved = byValue - total

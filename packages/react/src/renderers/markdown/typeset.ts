@@ -16,7 +16,9 @@ export function typeset(
       output: hasFonts ? 'htmlAndMathml' : 'mathml',
       strict: 'ignore',
       // No links and no pictures, and no formula that fills the page.
-      ...{ trust: false, maxSize: 20, maxExpand: 500 },
+      trust: false,
+      maxSize: 20,
+      maxExpand: 500,
     })
     return null
   } catch (error) {
