@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasBrowser, openBrowser } from '../test/e2e/browser.ts'
-import { freePort } from './free-port.mjs'
+import { freePort } from './free-port.ts'
 import { environment, node, root, run, say } from './setup.mjs'
 
 /** Two questions with two previews. The rows have 477,082 characters, and the chart has 103,489. */

@@ -6,7 +6,7 @@ import { once } from 'node:events'
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasBrowser, openBrowser } from '../test/e2e/browser.ts'
-import { freePort } from './free-port.mjs'
+import { freePort } from './free-port.ts'
 import { environment, node, root, run, say } from './setup.mjs'
 
 /** A page that resets everything and styles its own elements, without layers. */
@@ -76,10 +76,12 @@ const server = await startServer(`http://127.0.0.1:${port}`)
 try {
   say('── @byref/react: an app with Vite')
   run(node, ['node_modules/vite/bin/vite.js', 'build', '--logLevel', 'warn'], { cwd: vite, env })
-  await check(vite, ['node_modules/vite/bin/vite.js', 'preview', '--host', '127.0.0.1'], /Local/)
+  const preview = ['node_modules/vite/bin/vite.js', 'preview', '--host', '127.0.0.1']
+  await check(vite, preview, /Local/, '/workbench.html')
   say('── @byref/react: an app with Next.js')
   run(node, ['node_modules/next/dist/bin/next', 'build'], { cwd: next, env: withServer() })
-  await check(next, ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1'], /Ready/)
+  const start = ['node_modules/next/dist/bin/next', 'start', '-H', '127.0.0.1']
+  await check(next, start, /Ready/, '/server')
 } finally {
   await stop(server.process)
 }
@@ -174,10 +176,13 @@ async function startServer(origin) {
   )
   const child = spawn(node, [bin, ...args], { env: own, stdio: ['ignore', 'pipe', 'inherit'] })
   let text = ''
-  for await (const part of child.stdout) {
+  for await (const part of child.stdout.iterator({ destroyOnReturn: false })) {
     text += part
     const [url] = /http:\/\/\S+/.exec(text) ?? []
-    if (url && text.includes('\n', text.indexOf(url))) return { url, process: child }
+    if (url && text.includes('\n', text.indexOf(url))) {
+      child.stdout.resume()
+      return { url, process: child }
+    }
   }
   throw new Error(`byref serve ended: ${text}`)
 }
@@ -186,24 +191,25 @@ function withServer() {
   return { ...env, BYREF_URL: server.url }
 }
 
-/** Starts a built app, and has a person ask something on its page. */
-async function check(app, args, ready) {
+/** Starts a built app, and has a person ask something on its page and in the whole workbench. */
+async function check(app, args, ready, workbench) {
   const child = spawn(node, [...args, '--port', String(port)], {
     cwd: app,
     env: withServer(),
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   try {
-    for await (const text of child.stdout) if (ready.test(text)) break
+    const output = child.stdout.iterator({ destroyOnReturn: false })
+    for await (const text of output) if (ready.test(text)) break
     child.stdout.resume()
-    if (hasBrowser) await checkPage(`http://127.0.0.1:${port}`)
+    if (hasBrowser) await checkPages(`http://127.0.0.1:${port}`, workbench)
     else assert(!process.env.BYREF_REQUIRE_BROWSER, 'There is no browser for this machine')
   } finally {
     await stop(child)
   }
 }
 
-async function checkPage(url) {
+async function checkPages(url, workbench) {
   const browser = await openBrowser()
   try {
     const page = await browser.newPage({ colorScheme: 'dark' })
@@ -213,42 +219,65 @@ async function checkPage(url) {
       if (line.type() === 'error') errors.push(line.text())
     })
     await page.goto(url)
-    await page.getByRole('textbox', { name: 'Message' }).fill('What can you do?')
-    await page.getByRole('button', { name: 'Send' }).click()
-    await page
-      .getByRole('article', { name: /^Message from/ })
-      .nth(1)
-      .waitFor()
-    await page.getByText('Enter to send').waitFor()
-    await page.getByRole('button', { name: 'Message actions' }).first().focus()
-    await page.keyboard.press('Enter')
-    await page.getByRole('menu').waitFor()
-    const styles = await page.evaluate(() => {
-      const of = (selector) => getComputedStyle(document.querySelector(selector))
-      const { display, fontSize, color } = of('.byref')
-      return {
-        root: [display, fontSize, color],
-        button: [
-          of('.byref form button[type=submit]').borderRadius,
-          of('.byref form button').borderWidth,
-        ],
-        menu: of('[role=menu]').backgroundColor,
-        h1: [of('h1').fontSize, of('h1').marginTop],
-        body: of('body').backgroundColor,
-      }
-    })
-    assert.deepEqual(styles, {
-      root: ['flex', '13px', 'rgb(237, 237, 239)'],
-      button: ['8px', '0px'],
-      // The tokens of the theme reach what floats, and the app is left alone.
-      menu: 'rgb(25, 27, 30)',
-      h1: ['40px', '7px'],
-      body: 'rgba(0, 0, 0, 0)',
-    })
+    await checkPane(page)
+    await page.goto(`${url}${workbench}`)
+    await checkWorkbench(page)
     assert.deepEqual(errors, [])
   } finally {
     await browser.close()
   }
+}
+
+/** Asks a question, and looks at the styles of the pane and of the app around it. */
+async function checkPane(page) {
+  await ask(page)
+  await page.getByRole('button', { name: 'Message actions' }).first().focus()
+  await page.keyboard.press('Enter')
+  await page.getByRole('menu').waitFor()
+  const styles = await page.evaluate(() => {
+    const of = (selector) => getComputedStyle(document.querySelector(selector))
+    const { display, fontSize, color } = of('.byref')
+    return {
+      root: [display, fontSize, color],
+      button: [
+        of('.byref form button[type=submit]').borderRadius,
+        of('.byref form button').borderWidth,
+      ],
+      menu: of('[role=menu]').backgroundColor,
+      h1: [of('h1').fontSize, of('h1').marginTop],
+      body: of('body').backgroundColor,
+    }
+  })
+  assert.deepEqual(styles, {
+    root: ['flex', '13px', 'rgb(237, 237, 239)'],
+    button: ['8px', '0px'],
+    // The tokens of the theme reach what floats, and the app is left alone.
+    menu: 'rgb(25, 27, 30)',
+    h1: ['40px', '7px'],
+    body: 'rgba(0, 0, 0, 0)',
+  })
+}
+
+/** Asks a question in the whole workbench, opens a tab of the inspector, and finds the conversation in the list. */
+async function checkWorkbench(page) {
+  await ask(page)
+  await page.getByRole('tab', { name: 'Prompt' }).click()
+  await page.getByRole('tabpanel', { name: 'Prompt' }).getByText('Instructions').first().waitFor()
+  const list = page.getByRole('navigation', { name: 'Conversations' })
+  await list
+    .getByRole('link', { name: /What can you do/ })
+    .first()
+    .waitFor()
+}
+
+async function ask(page) {
+  await page.getByRole('textbox', { name: 'Message' }).fill('What can you do?')
+  await page.getByRole('button', { name: 'Send' }).click()
+  await page
+    .getByRole('article', { name: /^Message from/ })
+    .nth(1)
+    .waitFor()
+  await page.getByText('Enter to send').waitFor()
 }
 
 async function stop(child) {

@@ -34,6 +34,9 @@ const COMMANDS: Record<string, () => Promise<Command>> = {
   token: () => import('./cli/token-command.ts'),
 }
 
+/** Commands that others depend on after they said where they are. */
+const SERVICES: readonly (string | undefined)[] = ['serve', 'work']
+
 async function main([name, ...args]: string[]): Promise<number> {
   if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
     process.stdout.write(HELP)
@@ -60,9 +63,9 @@ function asksForHelp(args: readonly string[]): boolean {
   return args.slice(0, end < 0 ? args.length : end).some((one) => one === '--help' || one === '-h')
 }
 
-// The reader of a pipe may close it (`byref … | head`).
+// The reader of a pipe may close it (`byref … | head`). A service goes on without a reader.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? 0 : 1)
+  if (!SERVICES.includes(process.argv[2])) process.exit(error.code === 'EPIPE' ? 0 : 1)
 })
 // Lines that cannot be written to stderr are dropped.
 process.stderr.on('error', () => {})

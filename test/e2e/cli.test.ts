@@ -2,6 +2,7 @@ import { chmodSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { freePort } from '../../scripts/free-port.ts'
 import { openAgent } from '../../src/cli/open-agent.ts'
 import type { Message } from '../../src/core/messages/message.ts'
 import { providerServer } from '../../src/models/fixtures/provider-server.ts'
@@ -270,6 +271,17 @@ describe('byref serve', () => {
     expect(await server.stop('SIGINT')).toBe(0)
     const started = await serve(folder.path, {}, { channel: true })
     expect(await started.stop('SIGTERM')).toBe(0)
+  })
+
+  it('goes on when nobody reads its output any more', async () => {
+    const port = await freePort()
+    const server = start(['serve', '--port', `${port}`, '--data', join(folder.path, 'unread')])
+    server.process.stdout?.destroy()
+    const health = () => fetch(`http://127.0.0.1:${port}/healthz`).then(({ status }) => status)
+    await expect.poll(() => health().catch(() => 0), { timeout: 10_000 }).toBe(200)
+    for (let i = 0; i < 20; i++) expect(await health()).toBe(200)
+    server.process.kill()
+    expect((await server.ended).code).toBe(0)
   })
 
   it('says that its port is taken, and that its data folder cannot be used', async () => {

@@ -13,6 +13,6 @@ if (!element) throw new Error('index.html has no #root')
 
 createRoot(element).render(
   <StrictMode>
-    <Workbench firstPage={globalThis.byrefFirstPage} />
+    <Workbench filesUrl="/" firstPage={globalThis.byrefFirstPage} />
   </StrictMode>,
 )

@@ -21,6 +21,11 @@ export interface WorkbenchProps {
   basePath?: string
   /** Keeps the address in memory instead of in the browser, and starts at this path, such as `/c/<id>`. */
   path?: string
+  /**
+   * The URL of the files of byref's own workbench: a sample file, sample conversations, and the page for "Save as HTML".
+   * Without it, these are not offered.
+   */
+  filesUrl?: string
   /** The first events of the conversation in the address, requested before the app was there. */
   firstPage?: Promise<EventsPage | null>
   /** Set for a saved page: there is no server, and the client answers from data, with or without debug data. */
@@ -44,6 +49,7 @@ function App({
   theme,
   basePath,
   path,
+  filesUrl,
   firstPage,
   saved,
 }: WorkbenchProps) {
@@ -51,7 +57,7 @@ function App({
   const [server] = useState(() => {
     const id = /^\/c\/([^/]+)/.exec(location.pathname)?.[1]
     const first = firstPage && id !== undefined ? { id: readHash(id), page: firstPage } : undefined
-    return createServer(client ?? createClient(), { saved, first })
+    return createServer(client ?? createClient(), { saved, first, filesUrl })
   })
   const [router] = useState(() =>
     createWorkbenchRouter({

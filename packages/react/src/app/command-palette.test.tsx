@@ -35,7 +35,7 @@ afterEach(() => history.replaceState(null, '', '/'))
 /** The commands about the conversation that is open. */
 async function commands(): Promise<string[]> {
   history.replaceState(null, '', '/c/c1')
-  render(<Workbench />)
+  render(<Workbench filesUrl="/" />)
   await screen.findByRole('heading', { name: 'Rain' })
   await screen.findByText(/anna/)
   fireEvent.keyDown(document.body, { key: 'k', ctrlKey: true })

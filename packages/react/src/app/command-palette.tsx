@@ -32,7 +32,7 @@ export function CommandPalette({
   /** Asks a question about the open conversation. */
   onAsk: (question: ConversationQuestion) => void
 }) {
-  const { conversationsQuery, isOffline } = useServer()
+  const { conversationsQuery, hasFiles, isOffline } = useServer()
   const navigate = useNavigate()
   const change = useChangeView()
   const { conversationId } = useParams({ strict: false })
@@ -97,9 +97,11 @@ export function CommandPalette({
               <Item icon={Download} onSelect={run(() => download(conversationId))}>
                 Export data
               </Item>
-              <Item icon={FileDown} onSelect={run(() => onAsk('save-page'))}>
-                Save as HTML…
-              </Item>
+              {hasFiles && (
+                <Item icon={FileDown} onSelect={run(() => onAsk('save-page'))}>
+                  Save as HTML…
+                </Item>
+              )}
               {mayDelete && (
                 <Item icon={Trash2} onSelect={run(() => onAsk('delete'))}>
                   Delete…

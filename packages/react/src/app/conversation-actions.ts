@@ -1,6 +1,5 @@
 import { useNavigation } from './navigation.tsx'
 import { useServer } from './server.ts'
-import { urlOn } from './url-on.ts'
 
 /** Returns a function that renames a conversation. An empty title restores its own. */
 export function useRenameConversation(): (id: string, title: string) => Promise<void> {
@@ -20,7 +19,8 @@ export function useExportConversation(): (id: string) => void {
   const { client } = useServer()
   return (id) => {
     const link = document.createElement('a')
-    link.href = urlOn(client, `/api/conversations/${encodeURIComponent(id)}/export`)
+    const [server = ''] = client.assetUrl('asset://a').split('/api/assets/')
+    link.href = `${server}/api/conversations/${encodeURIComponent(id)}/export`
     link.download = ''
     link.click()
   }

@@ -6,6 +6,7 @@ import { Menu, MenuItem, MenuRule } from '../ui/menu.tsx'
 import { useExportConversation, useForkConversation } from './conversation-actions.ts'
 import { ConversationDialog, type ConversationQuestion } from './conversation-dialog.tsx'
 import { useMay } from './role.ts'
+import { useServer } from './server.ts'
 
 /** Properties of {@link ConversationMenu}. */
 export interface ConversationMenuProps {
@@ -17,6 +18,7 @@ export interface ConversationMenuProps {
 export function ConversationMenu({ conversation, onRename }: ConversationMenuProps) {
   const { id, title } = conversation
   const [question, setQuestion] = useState<ConversationQuestion | null>(null)
+  const { hasFiles } = useServer()
   const fork = useForkConversation()
   const download = useExportConversation()
   const mayWrite = useMay('member')
@@ -50,9 +52,11 @@ export function ConversationMenu({ conversation, onRename }: ConversationMenuPro
         <MenuItem icon={Download} hint="JSON Lines" onSelect={() => download(id)}>
           Export data
         </MenuItem>
-        <MenuItem icon={FileDown} hint="One HTML file" onSelect={() => setQuestion('save-page')}>
-          Save as HTML…
-        </MenuItem>
+        {hasFiles && (
+          <MenuItem icon={FileDown} hint="One HTML file" onSelect={() => setQuestion('save-page')}>
+            Save as HTML…
+          </MenuItem>
+        )}
         {mayDelete && (
           <>
             <MenuRule />

@@ -19,7 +19,7 @@ export interface SavePageDialogProps {
 
 /** Saves a conversation as one HTML file, which opens without a server and without a network. */
 export function SavePageDialog({ conversation, onClose }: SavePageDialogProps) {
-  const { client } = useServer()
+  const server = useServer()
   const mayHaveDebug = useMay('owner')
   const [debug, setDebug] = useState(false)
   const [progress, setProgress] = useState<{ assets: number; of: number } | null>(null)
@@ -34,7 +34,7 @@ export function SavePageDialog({ conversation, onClose }: SavePageDialogProps) {
     setError(null)
     setProgress({ assets: 0, of: 0 })
     try {
-      const made = await savePage(client, conversation, { debug, signal, onProgress: setProgress })
+      const made = await savePage(server, conversation, { debug, signal, onProgress: setProgress })
       saveFile(made.html, made.name)
       setSaved(made)
     } catch (error) {

@@ -26,6 +26,8 @@ export interface ServerOptions {
   saved?: { debug: boolean }
   /** The first events of a conversation, requested before the app was there. */
   first?: { id: string; page: Promise<EventsPage | null> }
+  /** Where the files of byref's own workbench are. Without them, samples and "Save as HTML" are not offered. */
+  filesUrl?: string
 }
 
 /** A server as the panes use it: its client, and what was loaded from it. */
@@ -37,7 +39,7 @@ const PAGE = 50
 type ConversationPages = InfiniteData<ConversationsPage>
 
 /** Binds everything that the panes share to one client, so that a page can show more than one server. */
-export function createServer(client: Client, { saved, first }: ServerOptions = {}) {
+export function createServer(client: Client, { saved, first, filesUrl }: ServerOptions = {}) {
   const queries = new QueryClient({
     queryCache: new QueryCache({
       onError: (error, { queryKey }) => noticeSignOut(error, queryKey),
@@ -171,6 +173,13 @@ export function createServer(client: Client, { saved, first }: ServerOptions = {
   }
 
   const toasts = new ToastList()
+  /** Loads a file of byref's own workbench. Throws an `Error` if it is not there. */
+  async function loadFile(path: string, signal?: AbortSignal): Promise<Response> {
+    const response = await fetch(`${filesUrl?.replace(/\/$/, '')}/${path}`, { signal })
+    if (!response.ok) throw new Error(`The file ${path} could not be loaded (${response.status}).`)
+    return response
+  }
+
   return {
     client,
     queries,
@@ -182,6 +191,9 @@ export function createServer(client: Client, { saved, first }: ServerOptions = {
     isOffline: saved !== undefined,
     /** Whether the saved page contains debug data. */
     hasSavedDebug: saved?.debug ?? false,
+    /** Whether there are files of byref's own workbench. */
+    hasFiles: filesUrl !== undefined,
+    loadFile,
     /** Labels that were loaded, by conversation. Labels of messages never change. */
     labels: new Map<string, LabelsInfo>(),
     infoQuery,

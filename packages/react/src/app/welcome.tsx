@@ -9,7 +9,8 @@ const SUGGESTIONS = [
   {
     text: 'Try it with invoices.csv',
     hint: 'A small table that comes with byref',
-    act: (tellError: Server['tellError']) => void attachSample(tellError),
+    act: (server: Server) => void attachSample(server),
+    needsFiles: true,
   },
   { text: 'Attach a table…', hint: 'CSV, TSV or JSON', act: pickFiles },
   {
@@ -20,10 +21,9 @@ const SUGGESTIONS = [
 ]
 
 /** Attaches the bundled table to the next message. The composer then suggests questions about it. */
-async function attachSample(tellError: Server['tellError']): Promise<void> {
+async function attachSample({ loadFile, tellError }: Server): Promise<void> {
   try {
-    const response = await fetch('/samples/invoices.csv')
-    if (!response.ok) throw new Error(`The server answered ${response.status}.`)
+    const response = await loadFile('samples/invoices.csv')
     attach(new File([await response.blob()], 'invoices.csv', { type: 'text/csv' }))
   } catch (error) {
     tellError('The sample file was not loaded.', error)
@@ -33,7 +33,7 @@ async function attachSample(tellError: Server['tellError']): Promise<void> {
 /** Renders an empty conversation: what byref is, and ways to start. */
 export function Welcome() {
   const mayWrite = useMay('member')
-  const { tellError } = useServer()
+  const server = useServer()
   if (!mayWrite) {
     return (
       <Empty icon={BookOpen} title="Choose a conversation">
@@ -62,18 +62,20 @@ export function Welcome() {
         , never the bytes.
       </p>
       <ul className="mt-5 grid gap-1.5">
-        {SUGGESTIONS.map(({ text, hint, act }) => (
-          <li key={text}>
-            <button
-              type="button"
-              onClick={() => act(tellError)}
-              className="flex w-full flex-wrap items-baseline justify-between gap-x-4 rounded-lg border border-line px-3 py-2 text-left text-sm hover:border-line-strong hover:bg-hover"
-            >
-              <span className="font-medium">{text}</span>
-              <span className="text-xs text-ink-3">{hint}</span>
-            </button>
-          </li>
-        ))}
+        {SUGGESTIONS.filter(({ needsFiles }) => !needsFiles || server.hasFiles).map(
+          ({ text, hint, act }) => (
+            <li key={text}>
+              <button
+                type="button"
+                onClick={() => act(server)}
+                className="flex w-full flex-wrap items-baseline justify-between gap-x-4 rounded-lg border border-line px-3 py-2 text-left text-sm hover:border-line-strong hover:bg-hover"
+              >
+                <span className="font-medium">{text}</span>
+                <span className="text-xs text-ink-3">{hint}</span>
+              </button>
+            </li>
+          ),
+        )}
       </ul>
       <Samples />
     </div>

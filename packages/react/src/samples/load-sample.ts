@@ -1,5 +1,4 @@
-import type { Client } from 'byref/client'
-import { urlOn } from '../app/url-on.ts'
+import type { Server } from '../app/server.ts'
 import { bytesOf } from '../save-page/base64.ts'
 
 /** A sample in the list of samples. */
@@ -15,10 +14,9 @@ interface Sample {
   files: readonly { asset: string; table?: string; name: string; mime: string; base64: string }[]
 }
 
-/** Returns the samples that come with the app. Empty if the server has none. */
-export async function listSamples(client: Client): Promise<SampleInfo[]> {
-  const list = await load<unknown>(client, 'index')
-  return Array.isArray(list) ? list : []
+/** Returns the samples that come with the workbench. */
+export async function listSamples({ loadFile }: Server): Promise<SampleInfo[]> {
+  return (await loadFile('samples/index.json')).json()
 }
 
 /**
@@ -26,11 +24,11 @@ export async function listSamples(client: Client): Promise<SampleInfo[]> {
  * ids. An existing conversation is left unchanged. Returns the conversation's id, and the id of its first message.
  */
 export async function loadSample(
-  client: Client,
+  { client, loadFile }: Server,
   name: string,
 ): Promise<{ id: string; first: string | null }> {
   const id = `sample-${name}`
-  const { lines, files } = await load<Sample>(client, name)
+  const { lines, files } = (await (await loadFile(`samples/${name}.json`)).json()) as Sample
   const first = firstMessage(lines)
   if (await client.conversationSummary(id)) return { id, first }
   let text = lines.join('\n')
@@ -52,10 +50,4 @@ function firstMessage(lines: readonly string[]): string | null {
     if (event?.type === 'NEW_MESSAGE' && event.payload?.id) return event.payload.id
   }
   return null
-}
-
-async function load<T>(client: Client, name: string): Promise<T> {
-  const response = await fetch(urlOn(client, `/samples/${name}.json`))
-  if (!response.ok) throw new Error(`The sample ${name} could not be loaded (${response.status}).`)
-  return (await response.json()) as T
 }

@@ -6,17 +6,18 @@ import { listSamples, loadSample } from './load-sample.ts'
 
 /** Renders sample conversations for people without conversations. A click loads and opens one. */
 export function Samples() {
-  const { client, forgetConversations, tellError } = useServer()
+  const server = useServer()
+  const { forgetConversations, tellError } = server
   const mayImport = useMay('owner')
   const { openConversation } = useNavigation()
   const { data } = useQuery({
     queryKey: ['samples'],
-    queryFn: () => listSamples(client),
-    enabled: mayImport,
+    queryFn: () => listSamples(server),
+    enabled: mayImport && server.hasFiles,
     staleTime: Number.POSITIVE_INFINITY,
   })
   const load = useMutation({
-    mutationFn: (name: string) => loadSample(client, name),
+    mutationFn: (name: string) => loadSample(server, name),
     onSuccess: async ({ id, first }) => {
       forgetConversations()
       await openConversation(id, first === null ? undefined : `m-${first}`)

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest'
-import { client } from '../testing/server.ts'
+import { client, server as shown } from '../testing/server.ts'
 import { DATA_ID, type SavedPage } from './page.ts'
 import { savePage } from './save-page.ts'
 
@@ -25,7 +25,7 @@ function server(content: string, known: Record<string, object>) {
 }
 
 async function save(signal = new AbortController().signal) {
-  const saved = await savePage(client, 'c', { debug: false, signal, onProgress: () => {} })
+  const saved = await savePage(shown, 'c', { debug: false, signal, onProgress: () => {} })
   const html = await saved.html.text()
   const [, data = ''] = /id="byref-saved-page">(.*)<\/script><p>/s.exec(html) ?? []
   return { saved, html, data, page: JSON.parse(data) as SavedPage }

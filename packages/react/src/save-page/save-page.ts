@@ -1,5 +1,5 @@
 import { type Client, formatAssetRef, parseAssetRef } from 'byref/client'
-import { urlOn } from '../app/url-on.ts'
+import type { Server } from '../app/server.ts'
 import { base64Of } from './base64.ts'
 import { DATA_ID, LIMITS, type SavedAsset, type SavedPage } from './page.ts'
 import { saveDiagrams } from './save-diagrams.ts'
@@ -26,8 +26,9 @@ export interface SaveOptions {
  * Creates one HTML file of a conversation. It opens without a server and without a network, and contains the assets up
  * to a size.
  */
-export async function savePage(client: Client, id: string, options: SaveOptions): Promise<Saved> {
+export async function savePage(server: Server, id: string, options: SaveOptions): Promise<Saved> {
   const { debug, signal, onProgress } = options
+  const { client } = server
   const response = await client.exportConversation(id, { debug, signal })
   const lines = (await response.text()).split('\n').filter((line) => line !== '')
   const refs = refsIn(lines)
@@ -48,7 +49,7 @@ export async function savePage(client: Client, id: string, options: SaveOptions)
     ...{ lines, debug, assets, diagrams: await saveDiagrams(lines, signal) },
   }
   const name = nameOf(response.headers.get('content-disposition') ?? '')
-  return { html: await htmlOf(client, page, signal), name, assets: assets.length, leftOut }
+  return { html: await htmlOf(server, page, signal), name, assets: assets.length, leftOut }
 }
 
 /** Returns the name of the page, from that of the export. */
@@ -90,11 +91,10 @@ async function saveAsset(
 }
 
 /** Returns the page of the app that needs no server, with the conversation in it. */
-async function htmlOf(client: Client, page: SavedPage, signal: AbortSignal): Promise<Blob> {
-  const response = await fetch(urlOn(client, '/offline.html'), { signal })
-  const template = await response.text()
+async function htmlOf({ loadFile }: Server, page: SavedPage, signal: AbortSignal): Promise<Blob> {
+  const template = await (await loadFile('offline.html', signal)).text()
   const [before, after] = template.split(`id="${DATA_ID}">`)
-  if (!response.ok || before === undefined || after === undefined) {
+  if (before === undefined || after === undefined) {
     throw new Error('This server does not include the page for saved conversations.')
   }
   // Escaped, so that no text in it can end its element.

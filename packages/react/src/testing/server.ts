@@ -5,4 +5,4 @@ import { createServer } from '../app/server.ts'
 export const client = createClient()
 
 /** The server of the tests, which `renderInApp` provides. */
-export const server = createServer(client)
+export const server = createServer(client, { filesUrl: '/' })
