@@ -16,6 +16,7 @@ export function createdPayload(
   meta?: AssetMeta | null,
 ): AssetCreated {
   const { assetId, ref, namespace, mime, kind, size, digest, name, expiresAt, structured } = info
+  const { previous } = info
   const { by = 'system', ...rest } = maker
   return {
     assetId,
@@ -30,6 +31,7 @@ export function createdPayload(
     ...(namespace === null ? {} : { namespace }),
     ...(expiresAt === null ? {} : { expiresAt }),
     ...(structured ? { structured } : {}),
+    ...(previous === undefined ? {} : { previous }),
     ...(meta && (structured || isDescribed(meta))
       ? { meta: metaLines({ ...meta, asset_id: assetId }) }
       : {}),

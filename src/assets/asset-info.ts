@@ -11,6 +11,8 @@ export interface AssetInfo extends Omit<AssetRecord, 'version' | 'attributes' | 
   structured: boolean
   /** The size of a table, and the reference of its original file. Null for other assets. */
   table: { rows: number; columns: number; source: string | null } | null
+  /** The reference of the version that it was made from, by `edit`. Absent for an asset that is not an edited one. */
+  previous?: string
   /** The label of its content, if it was made with trust on (docs/reference/trust.md). */
   label?: WrittenLabel
 }

@@ -160,6 +160,8 @@ export interface AssetAttributes {
   meta?: unknown
   /** Ids of the assets that this one's content refers to: they live as long as it does. */
   references?: string[]
+  /** The id of the version that this one was made from. */
+  previous?: string
   by?: string
   tool?: string
   toolCallId?: string

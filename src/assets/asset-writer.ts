@@ -22,6 +22,12 @@ import { defined } from './defined.ts'
 import { namedAssets } from './named-assets.ts'
 import { type NewBody, storeBody } from './store-body.ts'
 
+/** Options of a save that may be a new version of an asset. */
+export interface VersionOptions extends SaveAssetOptions {
+  /** The id of the version before. */
+  previous?: string
+}
+
 /** A structured asset in its stored form. */
 export interface EncodedAsset {
   /** Default: chosen by the store. The `asset_id` of the meta is ignored. */
@@ -60,7 +66,16 @@ export class AssetWriter {
     return this.#saveFile(input, { ...options, claim: mime })
   }
 
-  async saveAsset(asset: StructuredAssetInput, options: SaveAssetOptions = {}): Promise<AssetInfo> {
+  /** Saves a file of a known type, as a version of another one. */
+  async saveVersion(
+    body: ReadableStream<Uint8Array>,
+    about: Pick<SaveOptions, 'name' | 'description' | 'assetType'> & { type: string },
+    options: VersionOptions,
+  ): Promise<AssetInfo> {
+    return this.#saveFile(body, { ...options, ...about })
+  }
+
+  async saveAsset(asset: StructuredAssetInput, options: VersionOptions = {}): Promise<AssetInfo> {
     checkContentType(asset)
     const file = fileOf(asset)
     if (file) {
@@ -77,7 +92,7 @@ export class AssetWriter {
   }
 
   /** Saves JSON, or a stream of it, with a known id and meta. */
-  async saveEncoded(asset: EncodedAsset, options: SaveAssetOptions): Promise<AssetInfo> {
+  async saveEncoded(asset: EncodedAsset, options: VersionOptions): Promise<AssetInfo> {
     const { assetId, name, body, parts, objects } = asset
     const attributes = { ...asset.attributes, structured: true }
     const type = attributes.content_type ?? 'application/json'
@@ -101,7 +116,7 @@ export class AssetWriter {
 
   async #saveFile(
     input: BodyInput,
-    { type, claim, meta, ...options }: SaveOptions & FileAbout,
+    { type, claim, meta, ...options }: SaveOptions & FileAbout & VersionOptions,
   ): Promise<AssetInfo> {
     const { mime, name: ownName, ...taken } = takeBody(input, options.owned)
     try {
@@ -123,15 +138,16 @@ export class AssetWriter {
   async #saveBody(
     body: Omit<NewBody, 'kept'>,
     about: StoreSaveOptions,
-    options: SaveAssetOptions,
+    options: VersionOptions,
   ): Promise<AssetInfo> {
     const { payloads, locator } = this.#core
     const { onEvent } = this.#scope
     const maker = this.#makerOf(options)
     const label = this.#scope.label?.()
-    const attributes = { ...about.attributes, ...maker, ...(label ? { label } : {}) }
+    const { signal, previous } = options
+    const version = defined({ previous, label })
+    const attributes = { ...about.attributes, ...maker, ...version }
     const kept = onEvent ? payloads.keep() : null
-    const { signal } = options
     const stored = { ...about, expiresAt: timeOf(options.expiresAt), signal, attributes }
     const info = infoOf(await storeBody(this.#core, { ...body, kept }, stored), locator)
     if (!kept) return info

@@ -7,6 +7,7 @@ import type { AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'
 import type { AssetsConfig, ResolvedAssetsConfig } from './assets-config.ts'
 import type { BodyInput } from './bodies/body-input.ts'
 import type { AssetText } from './documents/document-text.ts'
+import type { Edit } from './edit/edit.ts'
 import type { SweepOptions, SweepResult } from './sweep-assets.ts'
 import type { TableRows } from './tables/table-rows.ts'
 
@@ -61,6 +62,26 @@ export interface TableQuery {
 export interface QueryOptions extends SaveAssetOptions, Partial<QueryLimits> {
   /** The name of the result. */
   name?: string
+}
+
+/** Options of {@link Assets.edit}. */
+export interface EditOptions extends SaveAssetOptions {
+  /** Checks the edits and returns the diff, without saving anything. */
+  dryRun?: boolean
+}
+
+/** The result of {@link Assets.edit}. */
+export interface EditedAsset {
+  /** The new version; with `dryRun` the edited asset. */
+  asset: AssetInfo
+  /** The reference of the new version, with the field path of the edited reference. */
+  ref: string
+  /** The edited reference. */
+  previous: string
+  /** Number of places that changed; of a table, the number of its rows. */
+  changes: number
+  /** A unified diff of a text; of JSON, the changed paths; of a table, its size. At most about 2,000 characters. */
+  diff: string
 }
 
 /** Options of {@link Assets.importFile}. An aborted import leaves neither the file nor a table. */
@@ -207,6 +228,25 @@ export interface Assets {
    * `rows` (default: 100,000), `tool_timeout` after `timeoutMs` (default: 30 s); `dependency_missing` without DuckDB
    */
   query(query: TableQuery, options?: QueryOptions): Promise<AssetInfo>
+  /**
+   * Applies edits in order, all or none, and saves the result as a new version: an asset of the same type and name, whose
+   * `previous` is the edited one. Bytes outside of the edits stay as they are. A text and a JSON file may be larger than
+   * memory. With a field path, the text or JSON at that path is edited.
+   *
+   * @throws ByrefError `edit_rejected` if a text does not occur exactly once, a line has another text, a path does not exist
+   * or a `test` fails; `asset_unsupported` for anything but text, JSON and tables; `invalid_arguments`; what `query` and
+   * `save` throw
+   */
+  edit(
+    ref: AssetRefInput,
+    edits: readonly Edit[],
+    options?: NamespaceOption & EditOptions,
+  ): Promise<EditedAsset>
+  /**
+   * Lists the versions of an asset, oldest first: those that it was made from, and those that were made from it. Deleted
+   * versions end the list. It reads the records of all younger assets of the namespace.
+   */
+  versions(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetInfo[]>
   /** Returns the asset's meta. Never reads a body. */
   meta(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetMeta>
   /**

@@ -34,6 +34,9 @@ export function infoOf(record: AssetRecord, locator: AssetLocator): AssetInfo {
     expiresAt: record.expiresAt,
     structured: record.attributes.structured ?? false,
     table: table && { rows: table.rows, columns: table.columns.length, source: table.source },
+    ...(record.attributes.previous === undefined
+      ? {}
+      : { previous: locator.refOf(record.attributes.previous, record.namespace) }),
     ...(record.attributes.label ? { label: record.attributes.label } : {}),
   }
 }

@@ -69,6 +69,8 @@ export const ASSETS_METHODS: MethodTables<Assets> = {
     0: { sql: is.required(is.string), tables: is.recordOf(is.string) },
     1: { ...SAVE_ASSET, name: is.string, rows: is.count, timeoutMs: is.positive },
   },
+  edit: { 2: { ...SAVE_ASSET, dryRun: is.boolean } },
+  versions: { 1: NAMESPACE },
   sweep: {
     0: {
       ...NAMESPACE,

@@ -2,13 +2,20 @@ import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent } from '../core/events/events.ts'
 import { AssetPayloads } from './asset-events.ts'
+import type { AssetInfo } from './asset-info.ts'
 import { AssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader, isRows } from './asset-reader.ts'
 import { assetNotFound } from './asset-record.ts'
 import { isFullStore } from './asset-store.ts'
-import { AssetWriter } from './asset-writer.ts'
+import { AssetWriter, type VersionOptions } from './asset-writer.ts'
 import { type AssetLimits, createConfiguredStore, resolveAssetsConfig } from './assets-config.ts'
-import type { AssetScope, Assets, CreateAssetsOptions } from './assets-contract.ts'
+import type {
+  AssetScope,
+  Assets,
+  CreateAssetsOptions,
+  QueryOptions,
+  TableQuery,
+} from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
 import { ASSETS_METHODS, CREATE_ASSETS } from './assets-options.ts'
 import { createContentCache } from './content-access.ts'
@@ -64,6 +71,20 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
       return record && infoOf(record, core.locator)
     },
   })
+  async function query(
+    query: TableQuery,
+    options: QueryOptions & VersionOptions = {},
+  ): Promise<AssetInfo> {
+    const { rows = ROWS, timeoutMs = TIMEOUT_MS, name = null, ...saving } = options
+    const { namespace, signal } = options
+    const { queryTables } = await import('./tables/query-tables.ts')
+    const { saveTable } = await import('./tables/save-table.ts')
+    const sources = { ...reader, importSaved: importer.importSaved }
+    const limits = { rows, timeoutMs }
+    const result = await queryTables(sources, query, { limits, namespace, signal })
+    const about = { ...saving, name, description: query.sql.slice(0, 500), source: null }
+    return saveTable(writer, result.table, { ...about, references: result.sources })
+  }
   const assets: Assets = {
     ...reader,
     save: (body, mime, options) => writer.save(body, mime, options),
@@ -84,16 +105,15 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
       if (found.table !== null) return reader.rows(found.table, options)
       throw new ByrefError('invalid_arguments', `${info.ref} is ${found.problem}`)
     },
-    async query(query, options = {}) {
-      const { rows = ROWS, timeoutMs = TIMEOUT_MS, name = null, ...saving } = options
-      const { namespace, signal } = options
-      const { queryTables } = await import('./tables/query-tables.ts')
-      const { saveTable } = await import('./tables/save-table.ts')
-      const sources = { ...reader, importSaved: importer.importSaved }
-      const limits = { rows, timeoutMs }
-      const result = await queryTables(sources, query, { limits, namespace, signal })
-      const about = { ...saving, name, description: query.sql.slice(0, 500), source: null }
-      return saveTable(writer, result.table, { ...about, references: result.sources })
+    query,
+    async edit(ref, edits, { dryRun = false, ...options } = {}) {
+      const place = core.locator.locate(ref, options, scope.namespace)
+      const { editAsset } = await import('./edit/edit-asset.ts')
+      return editAsset({ core, writer, query }, { place, edits, dryRun, options })
+    },
+    async versions(ref, options) {
+      const { versionsOf } = await import('./edit/versions.ts')
+      return versionsOf(core, core.locator.locate(ref, options, scope.namespace))
     },
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {

@@ -13,6 +13,7 @@ export type ByrefErrorCode =
   | 'asset_invalid'
   | 'asset_unsupported'
   | 'asset_too_large'
+  | 'edit_rejected'
   | 'too_many_assets'
   | 'too_deep'
   | 'result_too_large'

@@ -4,6 +4,7 @@ import type { ByrefError, ByrefErrorCode } from '../core/errors.ts'
 export const HTTP_STATUS = {
   invalid_reference: 400,
   field_not_found: 404,
+  edit_rejected: 409,
   variable_not_found: 404,
   invalid_message: 400,
   invalid_data: 400,

@@ -1,8 +1,7 @@
 import { cutMark } from '../../core/json/cut.ts'
 import { assetMeta } from '../../core/messages/asset-meta.ts'
 import type { AssetInfo } from '../asset-info.ts'
-import type { AssetWriter } from '../asset-writer.ts'
-import type { SaveAssetOptions } from '../assets-contract.ts'
+import type { AssetWriter, VersionOptions } from '../asset-writer.ts'
 import { defined } from '../defined.ts'
 import { openParquet } from './parquet-file.ts'
 import { PARQUET_TYPE, type TableFacts } from './table-facts.ts'
@@ -10,7 +9,7 @@ import { fileRows, type TableRow } from './table-rows.ts'
 import type { WrittenTable } from './write-table.ts'
 
 /** How to save a table. */
-export interface SaveTableOptions extends SaveAssetOptions {
+export interface SaveTableOptions extends VersionOptions {
   /** Default: chosen by the store. */
   assetId?: string
   name: string | null

@@ -242,6 +242,7 @@ const EVENTS: { readonly [T in Durable]: Check<Of<T>> } = {
       namespace: { optional: text },
       expiresAt: { optional: time },
       structured: { optional: yes },
+      previous: { optional: text },
       meta: { optional: object() },
       base64: { optional: text },
       dataUrl: { optional: text },

@@ -34,6 +34,8 @@ export interface AssetCreated {
   namespace?: string
   /** ISO 8601 in UTC. After this time the asset no longer exists. Absent if it does not expire. */
   expiresAt?: string
+  /** The reference of the version that this one was made from, by an edit. */
+  previous?: string
   /** Whether the asset is structured content, with fields that references can address. Absent for a file. */
   structured?: true
   /** The flattened meta that the model sees, for structured content and for files saved with a description. */

@@ -1,0 +1,122 @@
+import { chunksOf, streamFrom } from '../bodies/body.ts'
+import type { BodyRanges as Ranges } from '../content-access.ts'
+
+/** The original body, of which any part can be read repeatedly. */
+export type BodyRanges = Pick<Ranges, 'size' | 'open'>
+
+/** A part of a draft: a range of the original body, or new bytes. */
+type Piece = { start: number; end: number; bytes?: undefined } | { bytes: Uint8Array }
+
+/** A range of a draft, end exclusive, and the bytes that replace it. */
+export interface Splice {
+  start: number
+  end: number
+  bytes: Uint8Array
+}
+
+/** A range of the original, end exclusive, and the bytes that replaced it. */
+export interface Change {
+  start: number
+  end: number
+  bytes: Uint8Array
+}
+
+/**
+ * A body that is being edited. It keeps ranges of the original and the new bytes between them, so that memory depends on
+ * the edits and not on the size of the body. All offsets are in bytes.
+ */
+export class Draft {
+  readonly #original: BodyRanges
+  #pieces: Piece[]
+
+  constructor(original: BodyRanges) {
+    this.#original = original
+    this.#pieces = [{ start: 0, end: original.size }]
+  }
+
+  get size(): number {
+    return this.#pieces.reduce((sum, piece) => sum + lengthOf(piece), 0)
+  }
+
+  /** Replaces ranges, which are in order and do not overlap. */
+  splice(splices: readonly Splice[]): void {
+    const pieces: Piece[] = []
+    const rest = this.#pieces.values()
+    let piece = rest.next().value
+    /** Where the first unread byte of `piece` is in the draft. */
+    let at = 0
+    const copy = (to: number, isKept: boolean): void => {
+      while (piece && at < to) {
+        const taken = Math.min(lengthOf(piece), to - at)
+        if (isKept) pieces.push(cut(piece, 0, taken))
+        at += taken
+        piece = taken < lengthOf(piece) ? cut(piece, taken, lengthOf(piece)) : rest.next().value
+      }
+    }
+    for (const { start, end, bytes } of splices) {
+      copy(start, true)
+      copy(end, false)
+      if (bytes.byteLength > 0) pieces.push({ bytes })
+    }
+    copy(Infinity, true)
+    this.#pieces = pieces
+  }
+
+  /** Yields the bytes of a range. */
+  async *chunks(start = 0, end = Infinity): AsyncGenerator<Uint8Array> {
+    let at = 0
+    for (const piece of this.#pieces) {
+      const length = lengthOf(piece)
+      const from = Math.max(0, start - at)
+      const to = Math.min(length, end - at)
+      at += length
+      if (from >= to) continue
+      const part = cut(piece, from, to)
+      if (part.bytes) yield part.bytes
+      else yield* chunksOf(await this.#original.open(part))
+    }
+  }
+
+  /** Returns the bytes of a small range. */
+  async read(start: number, end: number): Promise<Uint8Array> {
+    const chunks: Uint8Array[] = []
+    for await (const chunk of this.chunks(start, end)) chunks.push(chunk)
+    return chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks)
+  }
+
+  /** Returns the edited body as a stream. */
+  stream(): ReadableStream<Uint8Array> {
+    return streamFrom(() => this.chunks() as AsyncGenerator<Uint8Array<ArrayBuffer>>)
+  }
+
+  /** Returns what differs from the original, in order. */
+  changes(): Change[] {
+    const changes: Change[] = []
+    let at = 0
+    let added: Uint8Array[] = []
+    const close = (end: number): void => {
+      if (end > at || added.length > 0) {
+        changes.push({ start: at, end, bytes: Buffer.concat(added) })
+      }
+      added = []
+    }
+    for (const piece of this.#pieces) {
+      if (piece.bytes) added.push(piece.bytes)
+      else {
+        close(piece.start)
+        at = piece.end
+      }
+    }
+    close(this.#original.size)
+    return changes
+  }
+}
+
+function lengthOf(piece: Piece): number {
+  return piece.bytes ? piece.bytes.byteLength : piece.end - piece.start
+}
+
+function cut(piece: Piece, from: number, to: number): Piece {
+  if (piece.bytes) return { bytes: piece.bytes.subarray(from, to) }
+  return { start: piece.start + from, end: piece.start + to }
+}

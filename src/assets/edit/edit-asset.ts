@@ -1,0 +1,231 @@
+import { isUtf8 } from 'node:buffer'
+import { ByrefError } from '../../core/errors.ts'
+import type { FieldKey } from '../../core/refs/field-path.ts'
+import type { AssetInfo } from '../asset-info.ts'
+import type { AssetPlace } from '../asset-locator.ts'
+import { assetNotFound } from '../asset-record.ts'
+import type { AssetRecord } from '../asset-store.ts'
+import type { AssetWriter, VersionOptions } from '../asset-writer.ts'
+import type { EditedAsset, QueryOptions, SaveAssetOptions, TableQuery } from '../assets-contract.ts'
+import { type AssetsCore, infoOf } from '../assets-core.ts'
+import { readBytes, streamOf } from '../bodies/body.ts'
+import { isJsonType } from '../bodies/mime-type.ts'
+import { markedEncoding } from '../bodies/text-encoding.ts'
+import { bodyRanges } from '../content-access.ts'
+import { defined } from '../defined.ts'
+import { tableFacts } from '../tables/table-facts.ts'
+import { type BodyRanges, type Change, Draft } from './draft.ts'
+import { checkEdits, type Edit, type JsonEdit } from './edit.ts'
+import { editJson } from './json-edits.ts'
+import { findPlace } from './json-place.ts'
+import { rawOffsets, unescapedText } from './json-text.ts'
+import { textDiff } from './text-diff.ts'
+import { editText, type TextEdit } from './text-edits.ts'
+import { TextForm } from './text-form.ts'
+
+/** Bodies up to this size are read once and edited in memory. */
+const IN_MEMORY = 8 * 1024 * 1024
+/** Characters of paths in the result. */
+const MAX_PATHS = 2000
+
+/** What an edit needs. */
+export interface EditSources {
+  core: AssetsCore
+  writer: AssetWriter
+  query(query: TableQuery, options: QueryOptions & VersionOptions): Promise<AssetInfo>
+}
+
+/** The edits of one call, and what they edit. */
+export interface EditCall {
+  place: AssetPlace
+  edits: readonly Edit[]
+  dryRun: boolean
+  options: SaveAssetOptions
+}
+
+/** Applies edits, and saves a new version unless it is a dry run. */
+export async function editAsset(
+  { core, writer, query }: EditSources,
+  { place, edits, dryRun, options }: EditCall,
+): Promise<EditedAsset> {
+  checkEdits(edits)
+  const { store, locator } = core
+  const { assetId, namespace, fieldPath = [] } = place
+  const record = await store.info(assetId, { namespace })
+  if (!record) throw assetNotFound(assetId)
+  if (fieldPath.length > 0 && fieldPath[0] !== 'content') {
+    throw unsupported('Only the content of an asset can be edited')
+  }
+  const named = { previous: locator.refOf(assetId, namespace, place.fieldPath) }
+  const saving = { expiresAt: record.expiresAt, ...defined({ ...options }) }
+  const result = (asset: AssetInfo, changes: number, diff: string): EditedAsset => {
+    const ref = locator.refOf(asset.assetId, namespace, place.fieldPath)
+    return { asset, ref, ...named, changes, diff }
+  }
+  const isRows = tableFacts(record) !== null
+  const [first] = edits
+  if (first && 'sql' in first) {
+    if (edits.length > 1) throw invalid('An edit of a table is one { sql }.')
+    if (!isRows) throw unsupported('The asset is no table: edit it with find and replace')
+    const tables = { rows: named.previous }
+    const about = { ...saving, name: record.name ?? undefined, previous: assetId }
+    const asset = await query({ sql: first.sql, tables }, about)
+    const { rows = 0, columns = 0 } = asset.table ?? {}
+    return result(asset, rows, `${rows} rows, ${columns} columns`)
+  }
+  if (isRows)
+    throw unsupported('The asset is a table: edit it with one { sql } over the table rows')
+  const path = fieldPath.slice(1)
+  const { changes, diff, draft } = await planEdit(core, record, {
+    edits,
+    path,
+    signal: options.signal,
+  })
+  if (dryRun) return result(infoOf(record, locator), changes, diff)
+  return result(await saveEdited(core, writer, { record, draft, options: saving }), changes, diff)
+}
+
+/** What edits would change, before anything is saved. */
+interface EditPlan {
+  /** Number of places. */
+  changes: number
+  /** A unified diff of a text, the changed paths of JSON. At most about 2,000 characters. */
+  diff: string
+  draft: Draft
+}
+
+/**
+ * Applies edits to the body of an asset, or to the field at a path in it, without saving anything.
+ *
+ * @throws ByrefError `edit_rejected`, `invalid_arguments`, `asset_unsupported`
+ */
+async function planEdit(
+  { store }: AssetsCore,
+  record: AssetRecord,
+  {
+    edits,
+    path,
+    signal,
+  }: { edits: readonly Edit[]; path: readonly FieldKey[]; signal?: AbortSignal },
+): Promise<EditPlan> {
+  if (record.attributes.marked) {
+    throw unsupported('The asset contains bytes or objects inside of JSON: save it again instead')
+  }
+  const original = await originalOf(await bodyRanges(record, store, signal))
+  const draft = new Draft(original)
+  const steps = path.map(String)
+  if (edits.every(isJsonEdit)) {
+    const paths = await editJson(draft, edits, steps)
+    return { changes: paths.length, diff: listed(paths), draft }
+  }
+  if (edits.some(isJsonEdit)) {
+    throw invalid('Edits of text and of JSON cannot be mixed: send two calls.')
+  }
+  const texts = edits as readonly TextEdit[]
+  if (path.length > 0) return editField(draft, { edits: texts, steps })
+  if (!(await isText(draft, record))) {
+    throw unsupported(`The asset is ${record.mime} and not text`)
+  }
+  const changes = await editText(draft, texts)
+  return {
+    changes,
+    diff: await textDiff(original, draft.changes(), await TextForm.of(draft)),
+    draft,
+  }
+}
+
+/** Saves what a plan made, as a new version of the asset. */
+async function saveEdited(
+  core: AssetsCore,
+  writer: AssetWriter,
+  { record, draft, options }: { record: AssetRecord; draft: Draft; options: SaveAssetOptions },
+): Promise<AssetInfo> {
+  const { name, mime, assetId: previous, attributes } = record
+  const { asset_type, description, content_type } = attributes
+  const saving = { ...options, previous }
+  if (!attributes.structured) {
+    const file = { type: mime, name, description, assetType: asset_type }
+    return writer.saveVersion(draft.stream(), file, saving)
+  }
+  const { valueBytes } = core.config.limits
+  if (draft.size > valueBytes) {
+    throw new ByrefError(
+      'asset_too_large',
+      `The edited value has ${draft.size} bytes of JSON, more than limits.valueBytes (${valueBytes}).`,
+    )
+  }
+  const content: unknown = JSON.parse(Buffer.from(await draft.read(0, draft.size)).toString())
+  const about = defined({ asset_type, description, asset_name: name ?? undefined })
+  return writer.saveAsset({ ...about, content_type: content_type ?? mime, content }, saving)
+}
+
+/** Edits a text inside of JSON. Only the changed characters are written again. */
+async function editField(
+  draft: Draft,
+  { edits, steps }: { edits: readonly TextEdit[]; steps: readonly string[] },
+): Promise<EditPlan> {
+  const name = `/${steps.join('/')}`
+  const place = await findPlace(draft, steps)
+  if (!place?.value) throw new ByrefError('field_not_found', `The asset has no ${name}.`)
+  const { start, end } = place.value
+  const raw = Buffer.from(await draft.read(start, end)).toString()
+  if (!raw.startsWith('"'))
+    throw unsupported(`The value at ${name} is not text: edit it with JSON operations`)
+  const inside = raw.slice(1, -1)
+  const original = inMemory(Buffer.from(unescapedText(inside)))
+  const text = new Draft(original)
+  const changes = await editText(text, edits)
+  const changed = text.changes()
+  const diff = await textDiff(original, changed, await TextForm.of(text))
+  const offsets = rawOffsets(
+    inside,
+    changed.flatMap((change) => [change.start, change.end]),
+  )
+  draft.splice(
+    changed.map((change: Change, i) => ({
+      start: start + 1 + (offsets[2 * i] as number),
+      end: start + 1 + (offsets[2 * i + 1] as number),
+      bytes: Buffer.from(JSON.stringify(Buffer.from(change.bytes).toString()).slice(1, -1)),
+    })),
+  )
+  return { changes, diff, draft }
+}
+
+function isJsonEdit(edit: Edit): edit is JsonEdit {
+  return 'op' in edit
+}
+
+/** Reads a small body at once, so that several edits do not read it again. */
+async function originalOf(source: BodyRanges): Promise<BodyRanges> {
+  if (source.size > IN_MEMORY) return source
+  return inMemory(await readBytes(await source.open({ start: 0, end: source.size })))
+}
+
+function inMemory(bytes: Uint8Array): BodyRanges {
+  return {
+    size: bytes.byteLength,
+    open: async ({ start, end }) => streamOf(bytes.subarray(start, end)),
+  }
+}
+
+/** Returns whether a body is text: by its type, or by its beginning. */
+async function isText(draft: Draft, { mime }: AssetRecord): Promise<boolean> {
+  if (/^text\//.test(mime) || isJsonType(mime)) return true
+  const head = await draft.read(0, 4096)
+  if (markedEncoding(head) !== 'utf-8') return true
+  if (head.includes(0)) return false
+  return [0, 1, 2, 3].some((cut) => isUtf8(head.subarray(0, head.byteLength - cut)))
+}
+
+function listed(paths: readonly string[]): string {
+  const text = paths.map((path) => path || '(the whole document)').join('\n')
+  return text.length > MAX_PATHS ? `${text.slice(0, MAX_PATHS)}…` : text
+}
+
+function invalid(message: string): ByrefError {
+  return new ByrefError('invalid_arguments', message)
+}
+
+function unsupported(reason: string): ByrefError {
+  return new ByrefError('asset_unsupported', `${reason}.`)
+}

@@ -1,0 +1,95 @@
+import { ByrefError } from '../../core/errors.ts'
+import { isPlainObject, type JsonValue, shownJson } from '../../core/json/json.ts'
+
+/** Replaces a text. It must occur exactly once, unless `occurrence` says which one (from 1), or `all`. */
+export interface ReplaceEdit {
+  find: string
+  replace: string
+  occurrence?: number | 'all'
+}
+
+/** Inserts a text directly before or after another one, which must occur exactly once. */
+export type InsertEdit = { insert: string; before: string } | { insert: string; after: string }
+
+/**
+ * Replaces whole lines: `lines` has the first and the last one, from 1. `firstLine` is the current text of the first
+ * line, as a check. An empty `replace` removes the lines.
+ */
+export interface LinesEdit {
+  lines: [number, number]
+  firstLine: string
+  replace: string
+}
+
+/** One operation of JSON Patch (RFC 6902). Paths are JSON Pointers (RFC 6901) below the edited value. */
+export type JsonEdit =
+  | { op: 'add' | 'replace' | 'test'; path: string; value: JsonValue }
+  | { op: 'remove'; path: string }
+  | { op: 'move' | 'copy'; path: string; from: string }
+
+/** The rows of a table become those of one SELECT, which names the table `rows`. */
+export interface TableEdit {
+  sql: string
+}
+
+/** One edit of an asset. */
+export type Edit = ReplaceEdit | InsertEdit | LinesEdit | JsonEdit | TableEdit
+
+/** The forms of an edit: required keys, and whether their values and those of optional keys are right. */
+const FORMS: readonly Readonly<Record<string, (value: unknown) => boolean>>[] = [
+  { find: isText, replace: isText, 'occurrence?': isOccurrence },
+  { insert: isText, before: isText },
+  { insert: isText, after: isText },
+  { lines: isLines, firstLine: isText, replace: isText },
+  { op: isOneOf('add', 'replace', 'test'), path: isText, value: (value) => value !== undefined },
+  { op: isOneOf('remove'), path: isText },
+  { op: isOneOf('move', 'copy'), path: isText, from: isText },
+  { sql: isText },
+]
+
+/** @throws ByrefError `invalid_arguments` for anything but a list of edits */
+export function checkEdits(edits: unknown): asserts edits is readonly Edit[] {
+  if (!Array.isArray(edits) || edits.length === 0) {
+    throw new ByrefError('invalid_arguments', `edits is a list with at least one edit. ${HELP}`)
+  }
+  for (const [index, edit] of edits.entries()) {
+    if (FORMS.some((form) => matches(edit, form))) continue
+    throw new ByrefError(
+      'invalid_arguments',
+      `edits[${index}] is not an edit: ${shownJson(edit)}. ${HELP}`,
+    )
+  }
+}
+
+const HELP =
+  'Use { find, replace }, { insert, before } or { insert, after }, { lines: [first, last], firstLine, replace }, a JSON Patch operation { op, path, value }, or { sql } for a table.'
+
+function matches(edit: unknown, form: (typeof FORMS)[number]): boolean {
+  if (!isPlainObject(edit)) return false
+  const names = Object.keys(form).map((name) => name.replace('?', ''))
+  if (Object.keys(edit).some((key) => !names.includes(key))) return false
+  return Object.entries(form).every(([name, accepts]) => {
+    const value = edit[name.replace('?', '')]
+    return (name.endsWith('?') && value === undefined) || accepts(value)
+  })
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string'
+}
+
+function isOccurrence(value: unknown): boolean {
+  return value === 'all' || (Number.isInteger(value) && (value as number) >= 1)
+}
+
+function isLines(value: unknown): boolean {
+  if (!Array.isArray(value) || value.length !== 2) return false
+  const [first, last] = value as number[]
+  return (
+    value.every(Number.isInteger) && (first as number) >= 1 && (last as number) >= (first as number)
+  )
+}
+
+function isOneOf(...texts: string[]): (value: unknown) => boolean {
+  return (value) => typeof value === 'string' && texts.includes(value)
+}

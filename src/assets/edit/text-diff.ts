@@ -1,0 +1,120 @@
+import { structuredPatch } from 'diff'
+import { type BodyRanges, type Change, Draft } from './draft.ts'
+import { findBytes } from './find-text.ts'
+import type { TextForm } from './text-form.ts'
+
+/** Lines around a change. */
+const CONTEXT = 3
+/** Bytes that are read around a change to find these lines. */
+const AROUND = 2048
+/** Bytes of a part of the text that are compared line by line. */
+const MAX_PART = 256 * 1024
+/** Characters of a diff, and of one line in it. */
+const MAX_DIFF = 2000
+const MAX_LINE = 300
+
+/** Changes that are close to each other, with the range of the original around them. */
+interface Part {
+  start: number
+  end: number
+  changes: Change[]
+}
+
+/** Returns a unified diff of at most about 2,000 characters. It says what it leaves out, and cuts long lines. */
+export async function textDiff(
+  original: BodyRanges,
+  changes: readonly Change[],
+  form: TextForm,
+): Promise<string> {
+  const parts = partsOf(changes, original.size, form)
+  const counter = new LineCounter(original, form)
+  const shown: string[] = []
+  let length = 0
+  let shift = 0
+  for (const [index, part] of parts.entries()) {
+    if (length > MAX_DIFF) {
+      shown.push(`… and changes at ${parts.length - index} more places`)
+      break
+    }
+    const line = await counter.lineAt(part.start)
+    const { before, after } = await textsOf(original, part, form)
+    if (before.length + after.length > MAX_PART) {
+      shown.push(`… a change of ${after.length - before.length} characters after line ${line}`)
+      length += MAX_LINE
+      continue
+    }
+    const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT })
+    for (const { oldStart, oldLines, newStart, newLines, lines: all } of hunks) {
+      // The end of a part is not the end of the file.
+      const lines = all.filter((one) => !one.startsWith('\\'))
+      const ranges = `-${oldStart + line - 1},${oldLines} +${newStart + line - 1 + shift},${newLines}`
+      const text = [`@@ ${ranges} @@`, ...lines.map(cutLine)].join('\n')
+      length += text.length
+      shown.push(text.length > MAX_DIFF ? `${text.slice(0, MAX_DIFF)}\n…` : text)
+      if (length > MAX_DIFF) break
+    }
+    shift += linesIn(after) - linesIn(before)
+  }
+  return shown.join('\n')
+}
+
+function partsOf(changes: readonly Change[], size: number, { mark }: TextForm): Part[] {
+  const parts: Part[] = []
+  for (const change of changes) {
+    // An even distance, so that no code unit of UTF-16 is cut.
+    const start = Math.max(mark, change.start - AROUND)
+    const end = Math.min(size, change.end + AROUND)
+    const last = parts.at(-1)
+    if (last && start < last.end && change.start - last.start < MAX_PART) {
+      last.end = end
+      last.changes.push(change)
+    } else parts.push({ start, end, changes: [change] })
+  }
+  return parts
+}
+
+/** Returns a part of the text before and after its changes. */
+async function textsOf(
+  { open }: BodyRanges,
+  { start, end, changes }: Part,
+  form: TextForm,
+): Promise<{ before: string; after: string }> {
+  const draft = new Draft({
+    size: end - start,
+    open: (range) => open({ start: range.start + start, end: range.end + start }),
+  })
+  const textOf = async () => form.decode(await draft.read(0, Infinity)).replaceAll('\r\n', '\n')
+  const before = await textOf()
+  draft.splice(changes.map((one) => ({ ...one, start: one.start - start, end: one.end - start })))
+  return { before, after: await textOf() }
+}
+
+function cutLine(line: string): string {
+  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line
+}
+
+function linesIn(text: string): number {
+  return text.split('\n').length
+}
+
+/** Counts lines from the beginning of a text, for offsets in order. */
+class LineCounter {
+  readonly #breaks: AsyncGenerator<number>
+  #next = -1
+  #line = 0
+
+  constructor(original: BodyRanges, { unit, encoding }: TextForm) {
+    const newline = unit === 1 ? '\n' : encoding === 'utf-16le' ? '\n\0' : '\0\n'
+    this.#breaks = findBytes(new Draft(original), Buffer.from(newline), { unit })
+  }
+
+  /** Returns the line of an offset, counted from 1. */
+  async lineAt(offset: number): Promise<number> {
+    while (this.#next < offset) {
+      const { value } = await this.#breaks.next()
+      this.#next = value ?? Infinity
+      this.#line++
+    }
+    return this.#line
+  }
+}

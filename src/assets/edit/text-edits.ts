@@ -1,0 +1,185 @@
+import { ByrefError } from '../../core/errors.ts'
+import type { Draft, Splice } from './draft.ts'
+import type { InsertEdit, LinesEdit, ReplaceEdit } from './edit.ts'
+import { findBytes } from './find-text.ts'
+import { nearestText } from './nearest-text.ts'
+import { TextForm } from './text-form.ts'
+
+/** An edit of a text. */
+export type TextEdit = ReplaceEdit | InsertEdit | LinesEdit
+
+/** Maximum number of places that one edit changes. */
+const MAX_PLACES = 100_000
+/** Places that an error lists. */
+const LISTED = 5
+
+/**
+ * Applies edits to a text in order, and returns how many places they changed. The text of an edit is found exactly, with
+ * one exception: a line break in it also finds CRLF. In a text with CRLF, line breaks of new text become CRLF.
+ *
+ * @throws ByrefError `edit_rejected` for a text that does not occur, or not exactly once, and for a line that has another
+ * text; `invalid_arguments`, `asset_unsupported`
+ */
+export async function editText(draft: Draft, edits: readonly TextEdit[]): Promise<number> {
+  let places = 0
+  for (const [index, edit] of edits.entries()) {
+    const editor = new TextEditor(draft, await TextForm.of(draft), `edits[${index}]`)
+    const splices = 'lines' in edit ? [await editor.lines(edit)] : await editor.places(edit)
+    draft.splice(splices)
+    places += splices.length
+  }
+  return places
+}
+
+class TextEditor {
+  readonly #draft: Draft
+  readonly #form: TextForm
+  readonly #name: string
+
+  constructor(draft: Draft, form: TextForm, name: string) {
+    this.#draft = draft
+    this.#form = form
+    this.#name = name
+  }
+
+  /** Returns what a replacement or an insertion changes. */
+  async places(edit: ReplaceEdit | InsertEdit): Promise<Splice[]> {
+    const { find, occurrence, text } =
+      'find' in edit ? { ...edit, text: edit.replace } : insertion(edit)
+    if (find === '') throw this.#invalid('The text to find is empty.')
+    const { wanted, at } = await this.#find(find, occurrence)
+    const bytes = await this.#form.encode(this.#withLineEnds(text))
+    return at.map((start) => {
+      const end = start + wanted.byteLength
+      if ('find' in edit) return { start, end, bytes }
+      const place = 'before' in edit ? start : end
+      return { start: place, end: place, bytes }
+    })
+  }
+
+  async lines({ lines: [first, last], firstLine, replace }: LinesEdit): Promise<Splice> {
+    const range = await this.#rangeOf(first, last)
+    const found = this.#form.decode(await this.#draft.read(range.start, range.firstEnd))
+    if (found !== firstLine) {
+      throw this.#rejected(
+        `Line ${first} is ${quoted(found)} and not ${quoted(firstLine)}. Nothing was changed.`,
+      )
+    }
+    if (replace === '') return { start: range.start, end: range.next, bytes: new Uint8Array() }
+    const text = this.#withLineEnds(replace.replace(/\r?\n$/, ''))
+    return { start: range.start, end: range.end, bytes: await this.#form.encode(text) }
+  }
+
+  async #find(
+    find: string,
+    occurrence: ReplaceEdit['occurrence'],
+  ): Promise<{ wanted: Uint8Array; at: number[] }> {
+    const forms = [find, ...(/(?<!\r)\n/.test(find) ? [find.replace(/\r?\n/g, '\r\n')] : [])]
+    for (const form of forms) {
+      const wanted = await this.#form.encode(form)
+      const at = await this.#placesOf(wanted, occurrence)
+      if (at.length > 0) return { wanted, at }
+    }
+    const nearest = await nearestText(this.#draft, this.#form, find)
+    throw this.#rejected(`The text ${quoted(find)} does not occur. Nothing was changed.${nearest}`)
+  }
+
+  /** Returns the places that an edit changes; none if the bytes do not occur. */
+  async #placesOf(wanted: Uint8Array, occurrence: ReplaceEdit['occurrence']): Promise<number[]> {
+    const { unit, mark } = this.#form
+    const overlaps = occurrence === undefined
+    const found: number[] = []
+    for await (const at of findBytes(this.#draft, wanted, { unit, from: mark, overlaps })) {
+      found.push(at)
+      if (found.length === occurrence) return [at]
+      if (found.length > MAX_PLACES) {
+        throw this.#rejected(
+          `The text occurs at more than ${MAX_PLACES} places. Nothing was changed.`,
+        )
+      }
+    }
+    if (occurrence === 'all' || found.length === 0) return found
+    if (occurrence !== undefined) {
+      throw this.#rejected(
+        `The text occurs ${found.length} times, so there is no occurrence ${occurrence}. Nothing was changed.`,
+      )
+    }
+    if (found.length === 1) return found
+    const lines = await this.#lineNumbers(found.slice(0, LISTED))
+    const more = found.length > LISTED ? ', …' : ''
+    throw this.#rejected(
+      `The text occurs ${found.length} times, at lines ${lines.join(', ')}${more}. Add text around it, or say which: occurrence from 1 to ${found.length}, or "all". Nothing was changed.`,
+    )
+  }
+
+  /** Returns the lines of places, which are in order. */
+  async #lineNumbers(places: readonly number[]): Promise<number[]> {
+    const lines: number[] = []
+    let line = 1
+    const breaks = findBytes(this.#draft, await this.#form.encode('\n'), { unit: this.#form.unit })
+    for await (const at of breaks) {
+      while (lines.length < places.length && (places[lines.length] as number) <= at)
+        lines.push(line)
+      if (lines.length === places.length) return lines
+      line++
+    }
+    while (lines.length < places.length) lines.push(line)
+    return lines
+  }
+
+  /** Returns where lines are: without their last line break (`end`), and with it (`next`). */
+  async #rangeOf(
+    first: number,
+    last: number,
+  ): Promise<{ start: number; firstEnd: number; end: number; next: number }> {
+    const { unit, mark } = this.#form
+    let line = 1
+    let begin = mark
+    let start = first === 1 ? begin : -1
+    let firstEnd = -1
+    const breaks = findBytes(this.#draft, await this.#form.encode('\n'), { unit })
+    for await (const at of breaks) {
+      if (line === first) firstEnd = await this.#beforeReturn(begin, at)
+      if (line === last) {
+        return { start, firstEnd, end: await this.#beforeReturn(begin, at), next: at + unit }
+      }
+      begin = at + unit
+      line++
+      if (line === first) start = begin
+    }
+    const { size } = this.#draft
+    const lines = begin < size || line === 1 ? line : line - 1
+    if (last > lines) throw this.#rejected(`The text has ${lines} lines. Nothing was changed.`)
+    return { start, firstEnd: line === first ? size : firstEnd, end: size, next: size }
+  }
+
+  /** Returns where the text of a line ends that ends with LF or CRLF. */
+  async #beforeReturn(begin: number, at: number): Promise<number> {
+    const { unit } = this.#form
+    if (at - unit < begin) return at
+    const before = this.#form.decode(await this.#draft.read(at - unit, at))
+    return before === '\r' ? at - unit : at
+  }
+
+  #withLineEnds(text: string): string {
+    return this.#form.isCrlf ? text.replace(/\r?\n/g, '\r\n') : text
+  }
+
+  #rejected(message: string): ByrefError {
+    return new ByrefError('edit_rejected', `${this.#name}: ${message}`)
+  }
+
+  #invalid(message: string): ByrefError {
+    return new ByrefError('invalid_arguments', `${this.#name}: ${message}`)
+  }
+}
+
+function insertion(edit: InsertEdit): { find: string; occurrence?: undefined; text: string } {
+  return { find: 'before' in edit ? edit.before : edit.after, text: edit.insert }
+}
+
+/** Returns a text as an error shows it. */
+export function quoted(text: string): string {
+  const shown = text.length > 120 ? `${text.slice(0, 100)}…` : text
+  return JSON.stringify(shown)
+}

@@ -1,0 +1,96 @@
+import { isUtf8 } from 'node:buffer'
+import { ByrefError } from '../../core/errors.ts'
+import { markedEncoding } from '../bodies/text-encoding.ts'
+import type { Draft } from './draft.ts'
+
+/** Bytes that are read to find the first line break. */
+const HEAD = 64 * 1024
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters of ASCII
+const ASCII = /^[\u0000-\u007f]*$/
+
+/** How a text is stored. */
+export class TextForm {
+  readonly encoding: 'utf-8' | 'utf-16le' | 'utf-16be'
+  /** Bytes of a code unit. */
+  readonly unit: 1 | 2
+  /** Bytes of the byte order mark. */
+  readonly mark: number
+  /** Whether the first line ends with CRLF. */
+  readonly isCrlf: boolean
+  readonly #draft: Draft
+  #isUtf8: boolean | null = null
+
+  private constructor(draft: Draft, head: Uint8Array) {
+    this.#draft = draft
+    this.encoding = markedEncoding(head)
+    this.unit = this.encoding === 'utf-8' ? 1 : 2
+    const isMarked = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
+    this.mark = this.unit === 2 ? 2 : isMarked ? 3 : 0
+    this.isCrlf = /\r?\n/.exec(this.decode(head))?.[0] === '\r\n'
+  }
+
+  /** Detects the form of a text. Without a byte order mark it is UTF-8. */
+  static async of(draft: Draft): Promise<TextForm> {
+    return new TextForm(draft, await draft.read(0, HEAD))
+  }
+
+  /**
+   * Returns a text of an edit as bytes of the asset.
+   *
+   * @throws ByrefError `invalid_arguments` for half of a surrogate pair; `asset_unsupported` for other characters than
+   * those of ASCII if the asset is not UTF-8
+   */
+  async encode(text: string): Promise<Uint8Array> {
+    if (!text.isWellFormed()) {
+      throw new ByrefError(
+        'invalid_arguments',
+        'A text of the edit contains half of a surrogate pair: send whole characters.',
+      )
+    }
+    if (this.unit === 1) {
+      if (!ASCII.test(text) && !(await this.#checkUtf8())) throw notUtf8()
+      return Buffer.from(text)
+    }
+    const bytes = Buffer.from(text, 'utf16le')
+    return this.encoding === 'utf-16le' ? bytes : bytes.swap16()
+  }
+
+  /** Returns bytes of the asset as text. */
+  decode(bytes: Uint8Array): string {
+    return new TextDecoder(this.encoding, { ignoreBOM: true }).decode(bytes)
+  }
+
+  /** Returns whether the text is UTF-8. It is read once. */
+  async #checkUtf8(): Promise<boolean> {
+    this.#isUtf8 ??= await this.#readUtf8()
+    return this.#isUtf8
+  }
+
+  async #readUtf8(): Promise<boolean> {
+    let rest: Uint8Array = new Uint8Array()
+    for await (const chunk of this.#draft.chunks()) {
+      const bytes = rest.byteLength > 0 ? Buffer.concat([rest, chunk]) : chunk
+      const end = wholeCharacters(bytes)
+      if (!isUtf8(bytes.subarray(0, end))) return false
+      rest = bytes.subarray(end)
+    }
+    return isUtf8(rest)
+  }
+}
+
+/** Returns where the last character begins, if the bytes may end in the middle of it, and else where they end. */
+function wholeCharacters(bytes: Uint8Array): number {
+  for (let back = 1; back <= 3 && back <= bytes.byteLength; back++) {
+    const byte = bytes[bytes.byteLength - back] as number
+    if (byte >= 0xc0) return bytes.byteLength - back
+    if (byte < 0x80) break
+  }
+  return bytes.byteLength
+}
+
+function notUtf8(): ByrefError {
+  return new ByrefError(
+    'asset_unsupported',
+    'The text is not UTF-8 or UTF-16, so only characters of ASCII can be found or written in it. Save it as UTF-8 first.',
+  )
+}
