@@ -1,6 +1,6 @@
 import { structuredPatch } from 'diff'
 import { type BodyRanges, type Change, Draft } from './draft.ts'
-import { findBytes } from './find-text.ts'
+import { LineCounter } from './line-counter.ts'
 import type { TextForm } from './text-form.ts'
 
 /** Lines around a change. */
@@ -27,7 +27,7 @@ export async function textDiff(
   form: TextForm,
 ): Promise<string> {
   const parts = partsOf(changes, original.size, form)
-  const counter = new LineCounter(original, form)
+  const counter = new LineCounter(new Draft(original), form)
   const shown: string[] = []
   let length = 0
   let shift = 0
@@ -55,6 +55,7 @@ export async function textDiff(
     }
     shift += linesIn(after) - linesIn(before)
   }
+  await counter.close()
   return shown.join('\n')
 }
 
@@ -95,26 +96,4 @@ function cutLine(line: string): string {
 
 function linesIn(text: string): number {
   return text.split('\n').length
-}
-
-/** Counts lines from the beginning of a text, for offsets in order. */
-class LineCounter {
-  readonly #breaks: AsyncGenerator<number>
-  #next = -1
-  #line = 0
-
-  constructor(original: BodyRanges, { unit, encoding }: TextForm) {
-    const newline = unit === 1 ? '\n' : encoding === 'utf-16le' ? '\n\0' : '\0\n'
-    this.#breaks = findBytes(new Draft(original), Buffer.from(newline), { unit })
-  }
-
-  /** Returns the line of an offset, counted from 1. */
-  async lineAt(offset: number): Promise<number> {
-    while (this.#next < offset) {
-      const { value } = await this.#breaks.next()
-      this.#next = value ?? Infinity
-      this.#line++
-    }
-    return this.#line
-  }
 }

@@ -2,6 +2,7 @@ import { ByrefError } from '../../core/errors.ts'
 import type { Draft, Splice } from './draft.ts'
 import type { InsertEdit, LinesEdit, ReplaceEdit } from './edit.ts'
 import { findBytes } from './find-text.ts'
+import { LineCounter } from './line-counter.ts'
 import { nearestText } from './nearest-text.ts'
 import { TextForm } from './text-form.ts'
 
@@ -89,9 +90,11 @@ class TextEditor {
     const { unit, mark } = this.#form
     const overlaps = occurrence === undefined
     const found: number[] = []
-    for await (const at of findBytes(this.#draft, wanted, { unit, from: mark, overlaps })) {
-      found.push(at)
-      if (found.length === occurrence) return [at]
+    for await (const places of findBytes(this.#draft, wanted, { unit, from: mark, overlaps })) {
+      for (const at of places) found.push(at)
+      if (typeof occurrence === 'number' && found.length >= occurrence) {
+        return [found[occurrence - 1] as number]
+      }
       if (found.length > MAX_PLACES) {
         throw this.#rejected(
           `The text occurs at more than ${MAX_PLACES} places. Nothing was changed.`,
@@ -114,16 +117,10 @@ class TextEditor {
 
   /** Returns the lines of places, which are in order. */
   async #lineNumbers(places: readonly number[]): Promise<number[]> {
+    const counter = new LineCounter(this.#draft, this.#form)
     const lines: number[] = []
-    let line = 1
-    const breaks = findBytes(this.#draft, await this.#form.encode('\n'), { unit: this.#form.unit })
-    for await (const at of breaks) {
-      while (lines.length < places.length && (places[lines.length] as number) <= at)
-        lines.push(line)
-      if (lines.length === places.length) return lines
-      line++
-    }
-    while (lines.length < places.length) lines.push(line)
+    for (const place of places) lines.push(await counter.lineAt(place))
+    await counter.close()
     return lines
   }
 
@@ -132,25 +129,29 @@ class TextEditor {
     first: number,
     last: number,
   ): Promise<{ start: number; firstEnd: number; end: number; next: number }> {
-    const { unit, mark } = this.#form
+    const { unit, mark, newline } = this.#form
     let line = 1
     let begin = mark
-    let start = first === 1 ? begin : -1
+    let start = mark
     let firstEnd = -1
-    const breaks = findBytes(this.#draft, await this.#form.encode('\n'), { unit })
-    for await (const at of breaks) {
-      if (line === first) firstEnd = await this.#beforeReturn(begin, at)
-      if (line === last) {
-        return { start, firstEnd, end: await this.#beforeReturn(begin, at), next: at + unit }
+    for await (const breaks of findBytes(this.#draft, newline, { unit })) {
+      for (const at of breaks) {
+        if (line === first) {
+          start = begin
+          firstEnd = await this.#beforeReturn(begin, at)
+        }
+        if (line === last) {
+          return { start, firstEnd, end: await this.#beforeReturn(begin, at), next: at + unit }
+        }
+        begin = at + unit
+        line++
       }
-      begin = at + unit
-      line++
-      if (line === first) start = begin
     }
     const { size } = this.#draft
     const lines = begin < size || line === 1 ? line : line - 1
     if (last > lines) throw this.#rejected(`The text has ${lines} lines. Nothing was changed.`)
-    return { start, firstEnd: line === first ? size : firstEnd, end: size, next: size }
+    if (line === first) return { start: begin, firstEnd: size, end: size, next: size }
+    return { start, firstEnd, end: size, next: size }
   }
 
   /** Returns where the text of a line ends that ends with LF or CRLF. */

@@ -15,6 +15,8 @@ export class TextForm {
   readonly unit: 1 | 2
   /** Bytes of the byte order mark. */
   readonly mark: number
+  /** A line feed. */
+  readonly newline: Uint8Array
   /** Whether the first line ends with CRLF. */
   readonly isCrlf: boolean
   readonly #draft: Draft
@@ -24,6 +26,9 @@ export class TextForm {
     this.#draft = draft
     this.encoding = markedEncoding(head)
     this.unit = this.encoding === 'utf-8' ? 1 : 2
+    this.newline = Buffer.from(
+      this.unit === 1 ? '\n' : this.encoding === 'utf-16le' ? '\n\0' : '\0\n',
+    )
     const isMarked = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
     this.mark = this.unit === 2 ? 2 : isMarked ? 3 : 0
     this.isCrlf = /\r?\n/.exec(this.decode(head))?.[0] === '\r\n'
