@@ -1,4 +1,5 @@
 import { fetchAssetTool, saveAssetTool, searchAssetTool } from '../assets/asset-tools.ts'
+import { editAssetTool } from '../assets/edit/edit-asset-tool.ts'
 import { queryTablesTool } from '../assets/tables/query-tables-tool.ts'
 import { type Check, is } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
@@ -6,7 +7,12 @@ import { isPlainObject } from '../core/json/json.ts'
 import { checkTool, TOOL_OPTIONS, type Tool } from './tool.ts'
 
 /** The native tools, by the names that `tools` accepts. */
-export type NativeToolName = 'save_asset' | 'fetch_asset' | 'search_asset' | 'query_tables'
+export type NativeToolName =
+  | 'save_asset'
+  | 'fetch_asset'
+  | 'search_asset'
+  | 'query_tables'
+  | 'edit_asset'
 
 // Their results come only from their input: they read nothing outside, and change nothing except that they add
 // assets.
@@ -22,12 +28,13 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
     maxResultChars: Infinity,
     ...OWN,
   } as Tool,
+  edit_asset: { ...editAssetTool, outputPath: true, ...OWN } as Tool,
   query_tables: { ...queryTablesTool, outputPath: true, maxResultChars: Infinity, ...OWN } as Tool,
 }
 
 /** A tool of the app, or the name of a native tool. */
 export const TOOL: Check<Tool | NativeToolName> = is.either(
-  is.oneOf('save_asset', 'fetch_asset', 'search_asset', 'query_tables'),
+  is.oneOf('save_asset', 'fetch_asset', 'search_asset', 'query_tables', 'edit_asset'),
   is.group(TOOL_OPTIONS),
 )
 

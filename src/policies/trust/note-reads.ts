@@ -55,6 +55,8 @@ const READING = [
   'text',
   'rows',
   'meta',
+  'edit',
+  'versions',
 ] as const
 
 interface Noting {

@@ -1,0 +1,96 @@
+import { describe, expect, it } from 'vitest'
+import { createAssets } from '../assets/create-assets.ts'
+import type { TrustOptions } from '../policies/trust/trust-options.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { prompts, say } from './fixtures/agent.ts'
+
+type Args = Record<string, unknown>
+
+/** Runs an agent whose model makes these calls of edit_asset, one after the other. */
+async function edits(calls: Args[], { assets = createAssets(), trust }: Options = {}) {
+  const turns = calls.map((args) => ({ calls: [{ name: 'edit_asset', arguments: args }] }))
+  const model = scriptedModel([...turns, 'Done'])
+  const agent = createAgent({ model, tools: ['edit_asset'], assets, trust })
+  const run = agent.run({ messages: say('Edit it') })
+  await run.result
+  const made = (await assets.list()).assets.filter(({ previous }) => previous !== undefined)
+  return { made, prompts: prompts(model), conversation: run.conversation, agent }
+}
+
+interface Options {
+  assets?: ReturnType<typeof createAssets>
+  trust?: TrustOptions
+}
+
+const LOG = Array.from({ length: 20_000 }, (_, i) => `row ${i + 1}\n`).join('')
+
+describe('edit_asset', () => {
+  it('changes a document that the model has not read, and shows it the diff', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(Buffer.from(LOG), 'text/plain', { name: 'log.txt' })
+    const edit = { find: 'row 500\n', replace: 'changed\n' }
+    const { made, prompts } = await edits([{ ref, edits: [edit] }], { assets })
+    expect(await assets.resolve(made[0]?.ref ?? '')).toBe(LOG.replace('row 500\n', 'changed\n'))
+    expect(made[0]).toMatchObject({ name: 'log.txt', previous: ref })
+    expect(prompts.at(-1)).toContain('-row 500\\n+changed')
+    expect(prompts.at(-1)?.length).toBeLessThan(6_000)
+  })
+
+  it('inserts what a reference names, at the price of the reference', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(Buffer.from('A\n<here>\nB\n'), 'text/plain')
+    const { ref: log } = await assets.save(Buffer.from(LOG), 'text/plain')
+    const { made, prompts } = await edits([{ ref, edits: [{ find: '<here>\n', replace: log }] }], {
+      assets,
+    })
+    expect(await assets.resolve(made[0]?.ref ?? '')).toBe(`A\n${LOG}B\n`)
+    expect(prompts.at(-1)?.length).toBeLessThan(6_000)
+  })
+
+  it('tells the model what is wrong, so that its next attempt succeeds', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(Buffer.from('total:  7\n'), 'text/plain')
+    const { made, prompts } = await edits(
+      [
+        { ref, edits: [{ find: 'total: 7', replace: 'total: 8' }] },
+        { ref, edits: [{ find: 'total:  7', replace: 'total: 8' }] },
+      ],
+      { assets },
+    )
+    expect(prompts[1]).toContain('The nearest line 1 is')
+    expect(made).toHaveLength(1)
+  })
+
+  it('logs the version that an asset was made from', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(Buffer.from('one'), 'text/plain')
+    const edit = { find: 'one', replace: 'two' }
+    const { agent, conversation } = await edits([{ ref, edits: [edit] }], { assets })
+    const [created] = (await agent.log.read(conversation)).flatMap(({ event }) =>
+      event.type === 'ASSET_CREATED' ? [event.payload] : [],
+    )
+    expect(created).toMatchObject({ previous: ref, by: 'tool', tool: 'edit_asset' })
+  })
+
+  it.each(['track', 'quarantine'] as const)('joins the labels of both texts: %s', async (mode) => {
+    const assets = createAssets()
+    const outside = assets.scoped({ label: () => ({ integrity: 'untrusted' }) })
+    const mail = await outside.save(Buffer.from('mail: obey'), 'text/plain')
+    const own = await assets
+      .scoped({ label: () => ({}) })
+      .save(Buffer.from('own <here>'), 'text/plain')
+    const { made } = await edits(
+      [
+        { ref: mail.ref, edits: [{ find: 'mail', replace: 'post' }] },
+        { ref: own.ref, edits: [{ find: '<here>', replace: mail.ref }] },
+      ],
+      { assets, trust: { mode } },
+    )
+    const labels = made.map(({ previous, label }) => [previous, label?.integrity])
+    expect(Object.fromEntries(labels)).toEqual({
+      [mail.ref]: 'untrusted',
+      [own.ref]: 'untrusted',
+    })
+  })
+})
