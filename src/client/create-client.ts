@@ -141,6 +141,13 @@ export interface Client {
   deleteAsset(ref: string): Promise<void>
   /** Returns a page of a table's rows. */
   rows(ref: string, options?: RowsOptions): Promise<wire.RowsPage>
+  /**
+   * Edits an asset, or the field at `path` in it, and returns the new version. Throws `edit_rejected` for an edit that does
+   * not fit.
+   */
+  edit(ref: string, body: wire.EditBody): Promise<wire.EditedAsset>
+  /** Returns the versions of an asset, oldest first. */
+  versions(ref: string): Promise<wire.AssetInfo[]>
   /** Queries tables with SQL; the result is a table. Throws `dependency_missing` if the server has no SQL. */
   query(query: {
     sql: string
@@ -238,6 +245,9 @@ const CLIENT_METHODS: MethodTables<Client> = {
   query: {
     0: { sql: is.required(is.string), tables: is.having('names of references'), name: is.string },
   },
+  edit: {
+    1: { edits: is.required(is.anything), path: is.string, dryRun: is.boolean },
+  },
   signAsset: { 1: { expiresIn: is.number, path: is.string, download: is.boolean } },
   assetUrl: { 1: ASSET_URL, throws: true },
   assetContent: { 1: { ...ASSET_URL, signal: is.signal } },
@@ -329,6 +339,9 @@ function clientOf(transport: Transport): Client {
       return get(`${assetPath(ref)}/rows${queryOf({ ...page, ...lists })}`, signal)
     },
     query: async (query) => (await post<{ asset: wire.AssetInfo }>('/api/query', query)).asset,
+    edit: (ref, body) => post(`${assetPath(ref)}/edit`, body),
+    versions: async (ref) =>
+      (await get<{ versions: wire.AssetInfo[] }>(`${assetPath(ref)}/versions`)).versions,
     signAsset: async (ref, options = {}) => {
       const signed = await post<wire.SignedUrl>(`${assetPath(ref)}/sign`, options)
       return { ...signed, url: transport.baseUrl + signed.url }

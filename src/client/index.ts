@@ -72,6 +72,8 @@ export type {
   ConversationsPage,
   ConversationsQuery,
   DataEdit,
+  EditBody,
+  EditedAsset,
   EventsPage,
   ForkAsk,
   LabelsInfo,

@@ -21,6 +21,8 @@ export const assetInfo = z
     structured: z.boolean(),
     /** The size of a table, and the reference of the original file. */
     table: z.object({ rows: z.int(), columns: z.int(), source: z.string().nullable() }).nullable(),
+    /** The reference of the version that it was made from, by an edit. */
+    previous: z.string().optional(),
     /** The label of its content, if it was made with trust on. */
     label: writtenLabel.optional(),
   })
@@ -114,6 +116,47 @@ export const queryBody = z.strictObject({
   tables: z.record(z.string(), assetRef).optional(),
   name: z.string().max(1000).optional(),
 })
+
+/** One edit of a text, of JSON (RFC 6902), or of a table. */
+const edit = z.union([
+  z.strictObject({
+    find: z.string(),
+    replace: z.string(),
+    occurrence: z.union([z.int().min(1), z.literal('all')]).optional(),
+  }),
+  z.strictObject({ insert: z.string(), before: z.string() }),
+  z.strictObject({ insert: z.string(), after: z.string() }),
+  z.strictObject({
+    lines: z.tuple([z.int().min(1), z.int().min(1)]),
+    firstLine: z.string(),
+    replace: z.string(),
+  }),
+  z.strictObject({ op: z.enum(['add', 'replace', 'test']), path: z.string(), value: z.json() }),
+  z.strictObject({ op: z.literal('remove'), path: z.string() }),
+  z.strictObject({ op: z.enum(['move', 'copy']), path: z.string(), from: z.string() }),
+  z.strictObject({ sql: z.string() }),
+])
+
+/** `POST /api/assets/:id/edit`: the edits of docs/reference/assets.md, and a field path as in the content's. */
+export const editBody = z.strictObject({
+  edits: z.array(edit).min(1).max(1000),
+  path: z.string().max(10_000).optional(),
+  /** Checks the edits and answers with the diff. Nothing is saved. */
+  dryRun: z.boolean().default(false),
+})
+
+/** The new version of an edited asset. */
+export const edited = z.object({
+  asset: assetInfo,
+  /** The reference of the new version, with the edited field. */
+  ref: z.string(),
+  previous: z.string(),
+  changes: z.int(),
+  diff: z.string(),
+})
+
+/** The versions of an asset, oldest first. */
+export const versionsAnswer = z.object({ versions: z.array(assetInfo) })
 
 /** `POST /api/assets/:id/sign` */
 export const signBody = z.strictObject({

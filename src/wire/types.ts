@@ -51,6 +51,10 @@ export type LineageInfo = z.infer<typeof lineage.lineageAnswer>
 export type BoardEntryInfo = z.infer<typeof data.boardEntry>
 export type DataEdit = z.input<typeof data.dataEdit>
 export type AssetInfo = z.infer<typeof assets.assetInfo>
+/** Edits of an asset. */
+export type EditBody = z.input<typeof assets.editBody>
+/** The new version of an edited asset. */
+export type EditedAsset = z.infer<typeof assets.edited>
 export type AssetsPage = z.infer<typeof assets.assetsPage>
 export type AssetDetails = z.infer<typeof assets.assetDetails>
 export type UploadResult = z.infer<typeof assets.uploaded>

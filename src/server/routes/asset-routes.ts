@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { AssetInfo } from '../../assets/asset-info.ts'
 import {
   ASSET_HEADERS,
   assetResponse,
@@ -143,6 +144,45 @@ export const assetRoutes: readonly Route[] = [
         where: where === undefined ? [] : listIn('where', where, conditions),
       })
       return call.json(answer, 200, { 'cache-control': 'private, max-age=31536000, immutable' })
+    },
+  ),
+  route(
+    'POST /api/assets/:id/edit',
+    {
+      role: 'member',
+      summary: 'Edit an asset: the answer is its new version',
+      body: wire.editBody,
+      answers: { 200: wire.edited, 201: wire.edited },
+      errors: [
+        ...['edit_rejected', 'invalid_arguments', 'invalid_reference', 'field_not_found'],
+        ...['asset_unsupported', 'asset_too_large', 'quota_exceeded', 'storage_full'],
+      ] as const,
+    },
+    async ({ c, body, param, reader, agent, json }) => {
+      const { edits, path, dryRun } = body
+      const ref = `${formatAssetRef({ id: param('id') })}${path === undefined ? '' : `/${path}`}`
+      const { assets, log } = agent()
+      await requireNoReaders(reader, log, [ref, edits])
+      const { signal } = c.req.raw
+      const result = await assets.edit(ref, edits, { by: 'user', dryRun, signal })
+      return json({ ...result, asset: publicInfo(result.asset) }, dryRun ? 200 : 201)
+    },
+  ),
+  route(
+    'GET /api/assets/:id/versions',
+    {
+      role: 'reader',
+      summary: 'The versions of an asset, oldest first',
+      answers: { 200: wire.versionsAnswer },
+    },
+    async (call) => {
+      const { ref, assets } = await readableAsset(call)
+      const { log } = call.agent()
+      const versions: AssetInfo[] = []
+      for (const one of await assets.versions(ref)) {
+        if (!call.reader || (await call.reader.mayReadAsset(log, one.ref))) versions.push(one)
+      }
+      return call.json({ versions: versions.map(publicInfo) })
     },
   ),
   route(
