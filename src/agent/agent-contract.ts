@@ -41,7 +41,7 @@ export interface AgentOptions extends PromptOptions {
   instructions?: string
   /**
    * Your own tools, and the names of built-in ones: `save_asset`, `fetch_asset`, `search_asset`,
-   * `query_tables`.
+   * `query_tables`, `edit_asset`.
    */
   tools?: readonly (Tool | NativeToolName)[]
   /** Commands that the model calls as tools and that people call with messages. See `loadPlugin`. */

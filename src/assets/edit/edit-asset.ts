@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import { ByrefError } from '../../core/errors.ts'
 import type { FieldKey } from '../../core/refs/field-path.ts'
 import type { AssetInfo } from '../asset-info.ts'
@@ -214,7 +213,13 @@ async function isText(draft: Draft, { mime }: AssetRecord): Promise<boolean> {
   const head = await draft.read(0, 4096)
   if (markedEncoding(head) !== 'utf-8') return true
   if (head.includes(0)) return false
-  return [0, 1, 2, 3].some((cut) => isUtf8(head.subarray(0, head.byteLength - cut)))
+  try {
+    // The last character may be cut.
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: true })
+    return true
+  } catch {
+    return false
+  }
 }
 
 function listed(paths: readonly string[]): string {

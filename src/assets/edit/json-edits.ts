@@ -1,6 +1,6 @@
-import { isDeepStrictEqual } from 'node:util'
 import { ByrefError } from '../../core/errors.ts'
 import type { JsonValue } from '../../core/json/json.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import type { Draft } from './draft.ts'
 import type { JsonEdit } from './edit.ts'
 import {
@@ -10,6 +10,8 @@ import {
   type JsonPlace,
   pointerSteps,
 } from './json-place.ts'
+
+const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
 /** Bytes of a value that `test`, `copy` and `move` read. */
 const MAX_VALUE = 64 * 1024 * 1024

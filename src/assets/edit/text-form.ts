@@ -1,6 +1,5 @@
-import { isUtf8 } from 'node:buffer'
 import { ByrefError } from '../../core/errors.ts'
-import { markedEncoding } from '../bodies/text-encoding.ts'
+import { markedEncoding, textEncodingOf } from '../bodies/text-encoding.ts'
 import type { Draft } from './draft.ts'
 
 /** Bytes that are read to find the first line break. */
@@ -67,30 +66,9 @@ export class TextForm {
 
   /** Returns whether the text is UTF-8. It is read once. */
   async #checkUtf8(): Promise<boolean> {
-    this.#isUtf8 ??= await this.#readUtf8()
+    this.#isUtf8 ??= (await textEncodingOf(this.#draft.chunks())) === 'utf-8'
     return this.#isUtf8
   }
-
-  async #readUtf8(): Promise<boolean> {
-    let rest: Uint8Array = new Uint8Array()
-    for await (const chunk of this.#draft.chunks()) {
-      const bytes = rest.byteLength > 0 ? Buffer.concat([rest, chunk]) : chunk
-      const end = wholeCharacters(bytes)
-      if (!isUtf8(bytes.subarray(0, end))) return false
-      rest = bytes.subarray(end)
-    }
-    return isUtf8(rest)
-  }
-}
-
-/** Returns where the last character begins, if the bytes may end in the middle of it, and else where they end. */
-function wholeCharacters(bytes: Uint8Array): number {
-  for (let back = 1; back <= 3 && back <= bytes.byteLength; back++) {
-    const byte = bytes[bytes.byteLength - back] as number
-    if (byte >= 0xc0) return bytes.byteLength - back
-    if (byte < 0x80) break
-  }
-  return bytes.byteLength
 }
 
 function notUtf8(): ByrefError {
