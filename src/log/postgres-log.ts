@@ -45,6 +45,7 @@ import { deletedIn } from './postgres/postgres-deletions.ts'
 import { postgresExport, postgresImport, publishStaged } from './postgres/postgres-import.ts'
 import { listConversations } from './postgres/postgres-lists.ts'
 import { readRecords, storedRows } from './postgres/postgres-reads.ts'
+import { listRuns, readCosts } from './postgres/postgres-runs.ts'
 import { debugOf, rowProblem } from './record-rows.ts'
 import type { Lines } from './stage-lines.ts'
 
@@ -121,6 +122,12 @@ class Storage {
 
   remember(place: Place, known: Known): void {
     setRecent(this.#known, placeKey(place), known, MAX_KNOWN)
+  }
+
+  /** Returns the open run of a conversation that has not changed since this process last saw it. */
+  openRunAt(place: Place, position: number): Known['run'] {
+    const known = this.#known.get(placeKey(place))
+    return known?.position === position ? known.run : null
   }
 
   forget(place: Place): Known | undefined {
@@ -222,7 +229,8 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
         if (!row) return null
         // A process that reads a conversation often appends to it next.
         const { key, position } = row
-        storage.remember(placeOf(id), { key, position, state: stateOf(row) })
+        const run = storage.openRunAt(placeOf(id), position)
+        storage.remember(placeOf(id), { key, position, state: stateOf(row), run })
         return summaryOfRow(row, row.now)
       }),
     list: (options = {}) =>
@@ -230,6 +238,8 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
         const { hasTrigrams } = storage
         return listConversations(database, namespace ?? '', { options, hasTrigrams })
       }),
+    runs: (options = {}) => storage.use(() => listRuns(database, namespace ?? '', options)),
+    costs: (options = {}) => storage.use(() => readCosts(database, namespace ?? '', options)),
     async append(id, events, options = {}) {
       const place = placeOf(checkId(id))
       const appendix = appendixOf(events, options)

@@ -19,6 +19,7 @@ import {
 } from './change-conversation.ts'
 import { NOW, stateColumns, type TimedRow } from './conversation-rows.ts'
 import { deleteMessages, titleIn } from './postgres-deletions.ts'
+import { putRuns } from './postgres-runs.ts'
 
 /** Returns the lines of a conversation; see {@link exportStored}. */
 export function postgresExport(
@@ -85,7 +86,7 @@ export function publishStaged(
   place: Place,
   { replaces = false, ...staged }: Staged & { replaces?: boolean },
 ): Promise<{ made: Noted; old: Noted | null }> {
-  const { key, header, position, state } = staged
+  const { key, header, position, state, runs } = staged
   const { created, updated, title } = header
   const [name, words] = nameColumns(title)
   return transaction(async (query) => {
@@ -111,6 +112,7 @@ export function publishStaged(
       ],
     )
     if (!rows[0]) throw existsError(place.id)
+    await putRuns(query, key, runs)
     return { made: rows[0], old }
   })
 }

@@ -1,5 +1,6 @@
 import { DamagedError } from '../../core/events/damaged-error.ts'
 import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
+import { toPlain } from '../../postgres/plain-text.ts'
 import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
 import { admit, leaseAfter, type StoredLease } from '../admit.ts'
 import { foldCase } from '../chat-text.ts'
@@ -12,6 +13,8 @@ import {
   stateOf,
 } from '../conversation-row.ts'
 import { eventSum, type RecordRow, recordsOf, seal } from '../record-rows.ts'
+import { RUN_COLUMNS, type RunRow, rowOfRun, runOfRow } from '../run-rows.ts'
+import { runsAfter, type StoredRun } from '../runs.ts'
 import {
   type ConversationState,
   deletedBy,
@@ -88,23 +91,41 @@ function update(
     sql.lease.run(...owner, row.key)
     return
   }
-  const state = stateWith(sql, row, events)
+  const state = stateWith(sql, row, change)
   const end = row.position + events.length
   sql.update.run(change.now, end, ...stateColumns(state), ...owner, row.key)
   if (row.name === null && state.title !== row.title) indexTitle(sql, row.key, state.title)
 }
 
-/** Returns the state after stored events. */
+/** Returns the state after stored events, and stores the runs that they change. */
 function stateWith(
   sql: Statements,
   row: ConversationRow,
-  events: readonly ConversationEvent[],
+  { events, now: at }: { events: readonly ConversationEvent[]; now: number },
 ): ConversationState {
-  const state = stateAfter(stateOf(row), events)
+  const before = stateOf(row)
+  const state = stateAfter(before, events)
+  const known = (run: string): StoredRun | null => {
+    const found = rowOf<RunRow>(sql.findRun.get(row.key, toPlain(run)))
+    return found && runOfRow(found)
+  }
+  putRuns(sql, row, runsAfter({ events, before, after: state, at }, known))
   const ids = deletedBy(events)
   if (ids.length === 0) return state
   const deleted = deleteMessages(sql, row.key, ids)
   return withoutMessages(state, { deleted, title: titleIn(sql, row.key) })
+}
+
+/** Stores runs of a conversation. */
+export function putRuns(
+  sql: Statements,
+  { key, namespace }: Pick<ConversationRow, 'key' | 'namespace'>,
+  runs: readonly StoredRun[],
+): void {
+  for (const run of runs) {
+    const row = rowOfRun(run)
+    sql.putRun.run(key, namespace, ...RUN_COLUMNS.map((column) => row[column]))
+  }
 }
 
 /** Indexes the title of a conversation. */

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Connection } from '../../sqlite/connection.ts'
 import type { FileKind } from '../../sqlite/open-file.ts'
+import { RUN_CHANGES, RUN_COLUMNS } from '../run-rows.ts'
 import { migrateLog } from './log-file.ts'
 
 const SQL = {
@@ -28,6 +29,12 @@ const SQL = {
   debug: 'SELECT value FROM debug WHERE conversation = ? AND message = ?',
   debugLines: `SELECT id, message, value FROM debug WHERE conversation = ? AND id > ?
     ORDER BY id LIMIT ?`,
+  // runs
+  findRun: 'SELECT * FROM runs WHERE conversation = ? AND run = ?',
+  putRun: `INSERT INTO runs (conversation, namespace, ${RUN_COLUMNS.join(', ')})
+    VALUES (?, ?, ${RUN_COLUMNS.map(() => '?').join(', ')})
+    ON CONFLICT (conversation, run) DO UPDATE SET ${RUN_CHANGES}`,
+  forgetRuns: 'DELETE FROM runs WHERE conversation = ?',
   // what other processes do
   dataVersion: 'PRAGMA data_version',
   lastRecord: "SELECT seq FROM sqlite_sequence WHERE name = 'records'",
