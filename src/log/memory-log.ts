@@ -38,7 +38,6 @@ import {
   type RunSummary,
   type RunsOptions,
   runSummary,
-  runsAfter,
   type StoredRun,
 } from './runs.ts'
 import {
@@ -369,11 +368,9 @@ function fold(
   events: readonly ConversationEvent[],
   at: number,
 ): void {
-  const { state: before, runs } = conversation
-  const after = stateAfter(before, events)
-  const known = (run: string): StoredRun | null => runs.get(run) ?? null
-  for (const run of runsAfter({ events, before, after, at }, known)) runs.set(run.run, run)
-  conversation.state = after
+  const { state, runs } = stateAfter(conversation.state, events, at)
+  for (const run of runs) conversation.runs.set(run.run, run)
+  conversation.state = state
 }
 
 /** Removes what lists show of messages, and their debug data. Their records stay. */

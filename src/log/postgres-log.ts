@@ -124,12 +124,6 @@ class Storage {
     setRecent(this.#known, placeKey(place), known, MAX_KNOWN)
   }
 
-  /** Returns the open run of a conversation that has not changed since this process last saw it. */
-  openRunAt(place: Place, position: number): Known['run'] {
-    const known = this.#known.get(placeKey(place))
-    return known?.position === position ? known.run : null
-  }
-
   forget(place: Place): Known | undefined {
     const known = this.#known.get(placeKey(place))
     this.#known.delete(placeKey(place))
@@ -229,8 +223,7 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
         if (!row) return null
         // A process that reads a conversation often appends to it next.
         const { key, position } = row
-        const run = storage.openRunAt(placeOf(id), position)
-        storage.remember(placeOf(id), { key, position, state: stateOf(row), run })
+        storage.remember(placeOf(id), { key, position, state: stateOf(row) })
         return summaryOfRow(row, row.now)
       }),
     list: (options = {}) =>

@@ -28,6 +28,7 @@ export interface RunSummary {
   reason: FinishReason | null
   /** The error code of a failed run. */
   error: string | null
+  /** Those of an open run are up to date with its last answer. */
   steps: number
   calls: number
   /** Calls whose result is an error. A denied call does not count. */
@@ -77,7 +78,7 @@ export interface RunsOptions extends RunFilter {
 export interface CostsOptions extends RunFilter {
   /** One sum for each of these. Default: one sum of all. */
   by?: 'hour' | 'day' | 'month'
-  /** The time zone of days and months: an IANA name, or an offset such as `+02:00`. Default: UTC. */
+  /** The time zone of days and months: an IANA name. Default: UTC. */
   timeZone?: string
   /** One sum for each model or agent. */
   group?: 'model' | 'agent'
@@ -106,7 +107,7 @@ export interface StoredRun {
   run: string
   parent: string | null
   agent: string | null
-  /** Milliseconds since 1970. */
+  /** Milliseconds since 1970. Not a number if the database sets the time. */
   started: number
   finished: number | null
   status: RunStatus
@@ -122,53 +123,55 @@ export interface StoredRun {
   usages: readonly TokenUsage[]
 }
 
-/** The state of a conversation that its open run depends on. */
-interface OpenRun {
-  openRun: string | null
-  approvals: readonly string[]
-}
-
-/** The events of an append, and the state of the conversation before and after it. */
-export interface RunChange {
-  events: readonly ConversationEvent[]
-  before: OpenRun
-  after: OpenRun
-  /** When the events are stored, in milliseconds since 1970. */
-  at: number
-}
-
-/** Returns the ids of the runs that the events may change, without those that begin with them. */
-export function runsIn({ events, before, after }: Omit<RunChange, 'at'>): Set<string> {
-  const ids = new Set<string>()
-  const made = new Set<string>()
-  for (const { event, run } of withRuns(events, before.openRun)) {
-    if (event.type === 'RUN_STARTED') made.add(run)
-    if (!made.has(run)) ids.add(run)
+/** Returns the open run after an event. Never throws, whatever an imported event contains. */
+export function runAfter(
+  run: StoredRun | null,
+  event: ConversationEvent,
+  at: number,
+): StoredRun | null {
+  if (event.type === 'RUN_STARTED') return started(event, at)
+  if (!run) return null
+  if (event.type === 'NEW_MESSAGE') {
+    return isFailure(event) ? { ...run, failedCalls: run.failedCalls + 1 } : run
   }
-  const { openRun, approvals } = after
-  const isOther = approvals.length > 0 !== before.approvals.length > 0
-  if (isOther && openRun !== null && !made.has(openRun)) ids.add(openRun)
-  return ids
+  if (!('runId' in event) || event.runId !== run.run) return run
+  switch (event.type) {
+    case 'STEP_STARTED':
+      return { ...run, steps: run.steps + 1 }
+    case 'STEP_FINISHED':
+      return used(run, event.usage, event.model)
+    case 'TOOL_USAGE':
+      return event.usedBy === undefined ? used(run, event.usage) : run
+    case 'TOOL_CALL_END': {
+      const { name } = event.call
+      const tools = run.tools.includes(name) ? run.tools : [...run.tools, name]
+      return { ...run, calls: run.calls + 1, tools }
+    }
+    case 'RUN_FINISHED': {
+      const { reason } = event.result
+      const status = reason === 'cancelled' ? reason : 'finished'
+      return { ...run, finished: at, status, reason }
+    }
+    case 'RUN_ERROR':
+      return { ...run, finished: at, status: 'failed', error: event.code }
+    default:
+      return run
+  }
 }
 
 /**
- * Returns the runs that the events change. `known` returns a stored run; what is unknown, such as a copied run, is not
- * changed. Never throws, whatever an imported event contains.
+ * Returns whether an open run is stored anew. The number of steps and calls alone is not worth it: they are stored with
+ * the next answer.
  */
-export function runsAfter(
-  { events, before, after, at }: RunChange,
-  known: (run: string) => StoredRun | null,
-): StoredRun[] {
-  const changed = new Map<string, StoredRun>()
-  const take = (run: string): StoredRun | null => changed.get(run) ?? known(run)
-  for (const { event, run } of withRuns(events, before.openRun)) {
-    const now = applied(take(run), event, at)
-    if (now) changed.set(run, now)
-  }
-  const open = after.openRun === null ? null : take(after.openRun)
-  const status = after.approvals.length > 0 ? 'waiting' : 'running'
-  if (open?.finished === null && open.status !== status) changed.set(open.run, { ...open, status })
-  return [...changed.values()]
+export function isNews(before: StoredRun | null, now: StoredRun): boolean {
+  const { run, status, usages, tools, failedCalls } = now
+  return (
+    before?.run !== run ||
+    before.status !== status ||
+    before.usages !== usages ||
+    before.tools !== tools ||
+    before.failedCalls !== failedCalls
+  )
 }
 
 /** Checks the values of a filter. @throws ByrefError `bad_request` for a time that is not ISO 8601 */
@@ -232,52 +235,6 @@ export function runSummary(
 
 const UNUSED: TokenUsage = { inputTokens: null, outputTokens: null }
 
-type RunEvent = Extract<
-  ConversationEvent,
-  {
-    type:
-      | 'RUN_STARTED'
-      | 'RUN_FINISHED'
-      | 'RUN_ERROR'
-      | 'STEP_STARTED'
-      | 'STEP_FINISHED'
-      | 'TOOL_CALL_END'
-      | 'TOOL_USAGE'
-      | 'NEW_MESSAGE'
-  }
->
-
-/** Returns the events that change runs, each with the id of its run. */
-function* withRuns(
-  events: readonly ConversationEvent[],
-  openRun: string | null,
-): Generator<{ event: RunEvent; run: string }> {
-  let open = openRun
-  for (const event of events) {
-    switch (event.type) {
-      case 'RUN_STARTED':
-        open = event.runId
-        yield { event, run: event.runId }
-        break
-      case 'RUN_FINISHED':
-      case 'RUN_ERROR':
-        if (open === event.runId) open = null
-        yield { event, run: event.runId }
-        break
-      case 'TOOL_USAGE':
-        if (event.usedBy === undefined) yield { event, run: event.runId }
-        break
-      case 'STEP_STARTED':
-      case 'STEP_FINISHED':
-      case 'TOOL_CALL_END':
-        yield { event, run: event.runId }
-        break
-      case 'NEW_MESSAGE':
-        if (open !== null && isFailure(event)) yield { event, run: open }
-    }
-  }
-}
-
 /** Returns whether the event is the result of a call that failed. */
 function isFailure({ payload }: ConversationEvent & { type: 'NEW_MESSAGE' }): boolean {
   const { metadata } = Object(payload)
@@ -286,41 +243,9 @@ function isFailure({ payload }: ConversationEvent & { type: 'NEW_MESSAGE' }): bo
   return isPlainObject(error) && error.code !== 'approval_denied'
 }
 
-/** Returns the run after an event; null for an unknown run. */
-function applied(run: StoredRun | null, event: RunEvent, at: number): StoredRun | null {
-  if (event.type === 'RUN_STARTED') return started(run, event, at)
-  if (!run) return null
-  switch (event.type) {
-    case 'STEP_STARTED':
-      return { ...run, steps: run.steps + 1 }
-    case 'STEP_FINISHED':
-      return used(run, event.usage, event.model)
-    case 'TOOL_USAGE':
-      return used(run, event.usage)
-    case 'TOOL_CALL_END': {
-      const { name } = event.call
-      const tools = run.tools.includes(name) ? run.tools : [...run.tools, name]
-      return { ...run, calls: run.calls + 1, tools }
-    }
-    case 'NEW_MESSAGE':
-      return { ...run, failedCalls: run.failedCalls + 1 }
-    case 'RUN_FINISHED': {
-      const { reason } = event.result
-      return ended(run, at, { status: reason === 'cancelled' ? reason : 'finished', reason })
-    }
-    case 'RUN_ERROR':
-      return ended(run, at, { status: 'failed', error: event.code })
-  }
-}
-
-function started(
-  before: StoredRun | null,
-  event: RunEvent & { type: 'RUN_STARTED' },
-  at: number,
-): StoredRun | null {
+/** Returns a run that starts; null for a copied one. */
+function started(event: ConversationEvent & { type: 'RUN_STARTED' }, at: number): StoredRun | null {
   if (event.copiedFrom !== undefined) return null
-  // A run that starts twice is still one.
-  if (before) return { ...before, status: 'running', finished: null, reason: null, error: null }
   const { runId, parentRunId, agent, model } = event
   return {
     run: runId,
@@ -347,8 +272,4 @@ function used(run: StoredRun, usage: TokenUsage, model = run.models[0] ?? ''): S
     return { ...run, models: [...run.models, model], usages }
   }
   return { ...run, usages: run.usages.map((sum, i) => (i === known ? addUsage(sum, usage) : sum)) }
-}
-
-function ended(run: StoredRun, at: number, end: Partial<StoredRun>): StoredRun {
-  return run.finished === null ? { ...run, finished: at, ...end } : run
 }

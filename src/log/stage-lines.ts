@@ -1,6 +1,6 @@
 import { CHUNK } from './pause.ts'
 import { type ExportHeader, type ImportedLine, readLines } from './read-lines.ts'
-import { runsAfter, type StoredRun } from './runs.ts'
+import type { StoredRun } from './runs.ts'
 import {
   type ConversationState,
   deletedBy,
@@ -35,7 +35,6 @@ export async function stageLines(lines: Lines, { key, store, forget }: Staging):
   const header: ExportHeader = { id: '', title: null, created: 0, updated: 0 }
   const staged: Staged = { key, header, position: 0, state: NEW_CONVERSATION, runs: [] }
   const runs = new Map<string, StoredRun>()
-  const known = (run: string): StoredRun | null => runs.get(run) ?? null
   const deleted: string[] = []
   let piece: ImportedLine[] = []
   for await (const line of readLines(lines)) {
@@ -46,10 +45,9 @@ export async function stageLines(lines: Lines, { key, store, forget }: Staging):
     if (line.type === 'record') {
       const { at, position } = line
       const events = [line.event]
-      const after = stateAfter(staged.state, events)
-      const change = { events, before: staged.state, after, at }
-      for (const run of runsAfter(change, known)) runs.set(run.run, run)
-      Object.assign(staged, { position, state: after })
+      const after = stateAfter(staged.state, events, at)
+      for (const run of after.runs) runs.set(run.run, run)
+      Object.assign(staged, { position, state: after.state })
       deleted.push(...deletedBy(events))
     }
     if (piece.push(line) < CHUNK) continue

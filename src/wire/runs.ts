@@ -122,7 +122,7 @@ export const runsPage = z.object({ runs: z.array(runSummary), next: z.string().n
 export const costsQuery = z.strictObject({
   ...filter,
   by: z.enum(['hour', 'day', 'month']).optional(),
-  /** An IANA name, or an offset such as `+02:00`. Default: UTC. */
+  /** An IANA name such as Europe/Berlin. Default: UTC. */
   timeZone: z.string().max(100).optional(),
   group: z.enum(['model', 'agent']).optional(),
 })

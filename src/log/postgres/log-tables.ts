@@ -125,6 +125,7 @@ export const LOG_TABLES: Tables = {
          UNIQUE (conversation, run)
        )`,
       'CREATE INDEX runs_by_start ON byref.runs (namespace, started, key)',
+      'ALTER TABLE byref.conversations ADD COLUMN run text',
     ],
   ],
 }

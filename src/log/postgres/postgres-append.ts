@@ -3,7 +3,6 @@ import type { Database, Query } from '../../postgres/database.ts'
 import { admit, leaseAfter } from '../admit.ts'
 import type { ConversationQueue } from '../conversation-log.ts'
 import { leaseOf, type Place, stateOf } from '../conversation-row.ts'
-import { type RunChange, runsAfter, runsIn, type StoredRun } from '../runs.ts'
 import {
   type ConversationState,
   deletedBy,
@@ -15,15 +14,12 @@ import { type Appendix, appendBehind, appendNothing } from './append-statement.t
 import { createRow, lockRow, stateColumns, type TimedRow } from './conversation-rows.ts'
 import { deleteMessages, titleIn } from './postgres-deletions.ts'
 import { readRecords } from './postgres-reads.ts'
-import { findRuns } from './postgres-runs.ts'
 
 /** The state of a conversation at a position. */
 export interface Known {
   key: number
   position: number
   state: ConversationState
-  /** The open run, if it is known. */
-  run: StoredRun | null
 }
 
 /** The records that an append stored, and the state after them. */
@@ -40,19 +36,14 @@ export async function appendAtOnce(
 ): Promise<Appended | null> {
   const { events, lease } = appendix
   if (events.length === 0 || deletedBy(events).length > 0) return null
-  const state = stateAfter(known.state, events)
-  if (queue && isDue(state) && !lease?.ms) return null
-  const change = changeOf(known, events, state)
-  if ([...runsIn(change)].some((run) => run !== known.run?.run)) return null
-  const runs = runsAfter(change, (run) => (run === known.run?.run ? known.run : null))
-  const now = await appendBehind(query, known, { ...appendix, state, runs })
-  return now === null ? null : appended(known, { events, now, state, runs })
+  const after = stateAfter(known.state, events, AT_COMMIT)
+  if (queue && isDue(after.state) && !lease?.ms) return null
+  const now = await appendBehind(query, known, { ...appendix, ...after })
+  return now === null ? null : appended(known, { events, now, state: after.state })
 }
 
-/** Returns what an append changes. The database knows the time. */
-function changeOf(known: Known, events: Appendix['events'], after: ConversationState): RunChange {
-  return { events, before: known.state, after, at: Number.NaN }
-}
+/** The database sets the time. */
+const AT_COMMIT = Number.NaN
 
 /** Appends in a transaction that locks the conversation, or throws the reason why it may not. */
 export function appendInTransaction(
@@ -64,21 +55,17 @@ export function appendInTransaction(
   const { events, lease } = appendix
   return transaction(async (query) => {
     const row = await admitted(query, place, { after, lease })
-    const known: Known = { key: row.key, position: row.position, state: stateOf(row), run: null }
+    const known: Known = { key: row.key, position: row.position, state: stateOf(row) }
     let result: Appended = { records: [], known }
     if (events.length === 0) await appendNothing(query, row.key, appendix)
     else {
-      const state = stateAfter(known.state, events)
-      const change = changeOf(known, events, state)
-      const stored = await findRuns(query, row.key, [...runsIn(change)])
-      const runs = runsAfter(change, (run) => stored.get(run) ?? null)
-      const now = await appendBehind(query, known, { ...appendix, state, runs })
+      const after = stateAfter(known.state, events, AT_COMMIT)
+      const now = await appendBehind(query, known, { ...appendix, ...after })
       if (now === null) throw new Error('A locked conversation changed')
       result = appended(known, {
         events,
         now,
-        state: await withDeletions(query, row, { events, state }),
-        runs: [...stored.values(), ...runs],
+        state: await withDeletions(query, row, { events, state: after.state }),
       })
     }
     const held = leaseAfter(leaseOf(row), lease, row.now)
@@ -110,26 +97,14 @@ export async function enqueueDue(
 }
 
 function appended(
-  { key, position, run: before }: Known,
-  {
-    events,
-    now,
-    state,
-    runs,
-  }: Pick<Appendix, 'events'> & {
-    now: number
-    state: ConversationState
-    runs: readonly StoredRun[]
-  },
+  { key, position }: Known,
+  { events, now, state }: Pick<Appendix, 'events'> & { now: number; state: ConversationState },
 ): Appended {
-  const isOpen = (one: StoredRun | null): boolean => one !== null && one.run === state.openRun
-  const run = runs.findLast(isOpen) ?? (isOpen(before) ? before : null)
-
   const timestamp = new Date(now).toISOString()
   const records = events.map((event, i): LogRecord => {
     return { v: 1, position: position + i + 1, timestamp, event }
   })
-  return { records, known: { key, position: position + records.length, state, run } }
+  return { records, known: { key, position: position + records.length, state } }
 }
 
 /** Returns the locked row for an append that may pass. Creates it if there is none. */

@@ -95,8 +95,8 @@ export function publishStaged(
     const { rows } = await query<Noted>(
       `WITH made AS (
          INSERT INTO byref.conversations (key, namespace, id, name, words, created, updated, position, imported,
-           title, messages, open_run, queued, approvals, failed, agent, root, branch)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+           title, messages, open_run, queued, approvals, failed, agent, root, branch, run)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
          ON CONFLICT (namespace, id) DO NOTHING RETURNING key, namespace, id
        ) ${noticeOf('made', false)}`,
       [

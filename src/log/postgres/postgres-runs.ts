@@ -1,5 +1,5 @@
 import type { Database, Query } from '../../postgres/database.ts'
-import { fromPlain, toPlain } from '../../postgres/plain-text.ts'
+import { fromPlain } from '../../postgres/plain-text.ts'
 import { type CostPart, sumCosts } from '../cost-sums.ts'
 import {
   costParts,
@@ -10,7 +10,6 @@ import {
   type RunDialect,
   type RunRow,
   rowOfRun,
-  runOfRow,
   runsPage,
   runsQuery,
   splitQuery,
@@ -63,20 +62,6 @@ export async function putRuns(
   runs: readonly StoredRun[],
 ): Promise<void> {
   if (runs.length > 0) await query(PUT, [key, runsJson(runs)])
-}
-
-/** Returns the stored runs with these ids. */
-export async function findRuns(
-  query: Query,
-  key: number,
-  runs: readonly string[],
-): Promise<Map<string, StoredRun>> {
-  if (runs.length === 0) return new Map()
-  const { rows } = await query<RunRow>(
-    'SELECT * FROM byref.runs WHERE conversation = $1 AND run = ANY ($2)',
-    [key, runs.map(toPlain)],
-  )
-  return new Map(rows.map(runOfRow).map((run) => [run.run, run]))
 }
 
 /** One page of a list of runs. The namespace '' means none. */

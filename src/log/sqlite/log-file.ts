@@ -94,7 +94,8 @@ const MIGRATIONS: readonly string[] = [
      usages TEXT,
      UNIQUE (conversation, run)
    ) STRICT;
-   CREATE INDEX runs_by_start ON runs (namespace, started, key);`,
+   CREATE INDEX runs_by_start ON runs (namespace, started, key);
+   ALTER TABLE conversations ADD COLUMN run TEXT;`,
 ]
 
 /** Migrates a file to this version. */

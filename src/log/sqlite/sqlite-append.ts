@@ -1,6 +1,5 @@
 import { DamagedError } from '../../core/events/damaged-error.ts'
 import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
-import { toPlain } from '../../postgres/plain-text.ts'
 import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
 import { admit, leaseAfter, type StoredLease } from '../admit.ts'
 import { foldCase } from '../chat-text.ts'
@@ -13,8 +12,8 @@ import {
   stateOf,
 } from '../conversation-row.ts'
 import { eventSum, type RecordRow, recordsOf, seal } from '../record-rows.ts'
-import { RUN_COLUMNS, type RunRow, rowOfRun, runOfRow } from '../run-rows.ts'
-import { runsAfter, type StoredRun } from '../runs.ts'
+import { RUN_COLUMNS, rowOfRun } from '../run-rows.ts'
+import type { StoredRun } from '../runs.ts'
 import {
   type ConversationState,
   deletedBy,
@@ -103,13 +102,8 @@ function stateWith(
   row: ConversationRow,
   { events, now: at }: { events: readonly ConversationEvent[]; now: number },
 ): ConversationState {
-  const before = stateOf(row)
-  const state = stateAfter(before, events)
-  const known = (run: string): StoredRun | null => {
-    const found = rowOf<RunRow>(sql.findRun.get(row.key, toPlain(run)))
-    return found && runOfRow(found)
-  }
-  putRuns(sql, row, runsAfter({ events, before, after: state, at }, known))
+  const { state, runs } = stateAfter(stateOf(row), events, at)
+  putRuns(sql, row, runs)
   const ids = deletedBy(events)
   if (ids.length === 0) return state
   const deleted = deleteMessages(sql, row.key, ids)

@@ -11,7 +11,7 @@ const SQL = {
   find: 'SELECT * FROM conversations WHERE namespace = ? AND id = ?',
   create: 'INSERT INTO conversations (namespace, id, created, updated) VALUES (?, ?, ?, ?)',
   update: `UPDATE conversations SET updated = ?, position = ?, title = ?, messages = ?, open_run = ?, queued = ?,
-    approvals = ?, failed = ?, agent = ?, root = ?, branch = ?, lease_owner = ?, lease_until = ? WHERE key = ?`,
+    approvals = ?, failed = ?, agent = ?, root = ?, branch = ?, run = ?, lease_owner = ?, lease_until = ? WHERE key = ?`,
   lease: 'UPDATE conversations SET lease_owner = ?, lease_until = ? WHERE key = ?',
   name: 'UPDATE conversations SET name = ? WHERE key = ?',
   setAside: 'UPDATE conversations SET damage = ? WHERE key = ?',
@@ -30,7 +30,6 @@ const SQL = {
   debugLines: `SELECT id, message, value FROM debug WHERE conversation = ? AND id > ?
     ORDER BY id LIMIT ?`,
   // runs
-  findRun: 'SELECT * FROM runs WHERE conversation = ? AND run = ?',
   putRun: `INSERT INTO runs (conversation, namespace, ${RUN_COLUMNS.join(', ')})
     VALUES (?, ?, ${RUN_COLUMNS.map(() => '?').join(', ')})
     ON CONFLICT (conversation, run) DO UPDATE SET ${RUN_CHANGES}`,
@@ -52,8 +51,8 @@ const SQL = {
   dropLeftover: 'DELETE FROM leftovers WHERE key = ?',
   oldLeftovers: 'SELECT key FROM leftovers WHERE touched < ?',
   publish: `INSERT INTO conversations (key, namespace, id, name, created, updated, position, title, messages,
-    open_run, queued, approvals, failed, agent, root, branch, imported)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    open_run, queued, approvals, failed, agent, root, branch, run, imported)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   unindexSome: `DELETE FROM search WHERE rowid IN
     (SELECT id * 2 FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
   removeSome: `DELETE FROM records WHERE id IN

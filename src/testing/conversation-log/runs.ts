@@ -73,7 +73,7 @@ export function testRuns(check: Check): void {
     assert.deepEqual(pick(late, 'status', 'finishedAt', 'inputTokens'), [
       'finished',
       ended.finishedAt,
-      121,
+      120,
     ])
   })
 
