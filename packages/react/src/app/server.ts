@@ -81,11 +81,21 @@ export function createServer(client: Client, { saved, first }: ServerOptions = {
     })
   }
 
+  let followers = 0
+  let endFollowing = (): void => {}
+
   /**
    * Updates the list of conversations as it changes, while the page is visible: a browser has only a few connections for
-   * each server. Returns the function that stops it.
+   * each server. Several callers share one connection. Returns the function that stops it.
    */
   function followConversations(): () => void {
+    if (followers++ === 0) endFollowing = startFollowing()
+    return () => {
+      if (--followers === 0) endFollowing()
+    }
+  }
+
+  function startFollowing(): () => void {
     let stop: AbortController | null = null
     const follow = (): void => {
       if (document.hidden) stop?.abort()
@@ -120,6 +130,7 @@ export function createServer(client: Client, { saved, first }: ServerOptions = {
     }
     // Only the server can search. It is not asked during a run, which changes the conversation many times.
     if (now?.status === 'running') return
+    void queries.invalidateQueries({ queryKey: ['runs'] })
     void queries.invalidateQueries({
       queryKey: ['conversations'],
       predicate: ({ queryKey }) => queryKey[1] !== '',
@@ -147,6 +158,7 @@ export function createServer(client: Client, { saved, first }: ServerOptions = {
   function forgetConversations(): void {
     void queries.invalidateQueries({ queryKey: ['conversations'] })
     void queries.invalidateQueries({ queryKey: ['conversation'] })
+    void queries.invalidateQueries({ queryKey: ['runs'] })
   }
 
   /** Returns an asset and its meta by reference or id. Assets never change once saved. */
