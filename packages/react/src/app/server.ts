@@ -34,6 +34,9 @@ export type Server = ReturnType<typeof createServer>
 /** A page of the list of conversations. */
 const PAGE = 50
 
+/** Minimum pause between two requests for runs, in milliseconds. */
+const FORGET_RUNS_MS = 500
+
 type ConversationPages = InfiniteData<ConversationsPage>
 
 /** Binds everything that the panes share to one client, so that a page can show more than one server. */
@@ -81,6 +84,7 @@ export function createServer(client: Client, { saved, first }: ServerOptions = {
     })
   }
 
+  let forgettingRuns: ReturnType<typeof setTimeout> | null = null
   let followers = 0
   let endFollowing = (): void => {}
 
@@ -130,11 +134,19 @@ export function createServer(client: Client, { saved, first }: ServerOptions = {
     }
     // Only the server can search. It is not asked during a run, which changes the conversation many times.
     if (now?.status === 'running') return
-    void queries.invalidateQueries({ queryKey: ['runs'] })
+    forgetRuns()
     void queries.invalidateQueries({
       queryKey: ['conversations'],
       predicate: ({ queryKey }) => queryKey[1] !== '',
     })
+  }
+
+  /** Marks the runs as outdated, but only once in a while: many may end at the same time. */
+  function forgetRuns(): void {
+    forgettingRuns ??= setTimeout(() => {
+      forgettingRuns = null
+      void queries.invalidateQueries({ queryKey: ['runs'] })
+    }, FORGET_RUNS_MS)
   }
 
   /** Returns the summary of one conversation, or null. */
@@ -158,7 +170,7 @@ export function createServer(client: Client, { saved, first }: ServerOptions = {
   function forgetConversations(): void {
     void queries.invalidateQueries({ queryKey: ['conversations'] })
     void queries.invalidateQueries({ queryKey: ['conversation'] })
-    void queries.invalidateQueries({ queryKey: ['runs'] })
+    forgetRuns()
   }
 
   /** Returns an asset and its meta by reference or id. Assets never change once saved. */

@@ -62,7 +62,7 @@ export function CostChart({ view, data, onChange }: CostChartProps) {
               <div
                 key={period.key}
                 title={said}
-                className="flex h-full min-w-0 flex-1 flex-col-reverse hover:bg-hover"
+                className="flex h-full min-w-0 max-w-16 flex-1 flex-col-reverse hover:bg-hover"
               >
                 {names.map((name, place) => (
                   <span

@@ -4,6 +4,7 @@ import { useServer } from '../app/server.ts'
 import { useQuery } from '../app/server-queries.ts'
 import { useSettled } from '../app/use-settled.ts'
 import { Button } from '../ui/button.tsx'
+import { cn } from '../ui/cn.ts'
 import { clearFilters, countFilters, RANGES, type RunsView, STATUSES } from './runs-view.ts'
 
 const FIELD =
@@ -21,6 +22,8 @@ export function RunsFilter({ view, onChange }: RunsFilterProps) {
   const { data: info } = useQuery(infoQuery)
   const count = countFilters(view)
   const agents = info?.agents ?? []
+  // On a phone, only the first two are there at once.
+  const [isOpen, setOpen] = useState(count > 0)
   const set = (change: RunsView) => onChange({ ...view, ...change })
   const amount = (text: string) => (text === '' ? undefined : Math.max(0, Number(text)))
   return (
@@ -29,7 +32,7 @@ export function RunsFilter({ view, onChange }: RunsFilterProps) {
       onSubmit={(event) => event.preventDefault()}
       className="space-y-2 rounded-lg border border-line bg-sunken p-2.5"
     >
-      <div className="grid grid-cols-2 gap-2 sm:grid-cols-4 lg:grid-cols-5">
+      <div className="grid grid-cols-2 gap-2 sm:grid-cols-3 lg:grid-cols-5">
         <Choice
           label="Time"
           value={view.range ?? '30d'}
@@ -42,52 +45,62 @@ export function RunsFilter({ view, onChange }: RunsFilterProps) {
           names={[['', 'Any'], ...Object.entries(STATUSES)]}
           onChoose={(status) => set({ status: (status || undefined) as RunsView['status'] })}
         />
-        <Field
-          label="Agent"
-          value={view.agent}
-          names={agents.map(({ name }) => name)}
-          onSettle={(agent) => set({ agent })}
-        />
-        <Field
-          label="Model"
-          value={view.model}
-          names={agents.map(({ model }) => model.id)}
-          onSettle={(model) => set({ model })}
-        />
-        <Field
-          label="Tool"
-          value={view.tool}
-          names={agents.flatMap(({ tools }) => tools.map(({ id }) => id))}
-          onSettle={(tool) => set({ tool })}
-        />
-        <Field label="Error code" value={view.error} onSettle={(error) => set({ error })} />
-        <Field
-          label="Cost at least ($)"
-          value={view.minCost}
-          step="any"
-          onSettle={(text) => set({ minCost: amount(text ?? '') })}
-        />
-        <Field
-          label="Tokens at least"
-          value={view.minTokens}
-          step={1}
-          onSettle={(text) => set({ minTokens: amount(text ?? '') })}
-        />
-        <Field
-          label="Seconds at least"
-          value={view.minDuration}
-          step="any"
-          onSettle={(text) => set({ minDuration: amount(text ?? '') })}
-        />
-        <div className="flex items-end">
-          <Button
-            look="outline"
-            className="h-8 w-full pointer-coarse:h-10"
-            disabled={count === 0}
-            onClick={() => onChange({ ...clearFilters(view), range: view.range })}
-          >
-            <FilterX aria-hidden /> Clear filters
-          </Button>
+        <Button
+          look="outline"
+          aria-expanded={isOpen}
+          className="col-span-2 h-8 sm:hidden pointer-coarse:h-10"
+          onClick={() => setOpen(!isOpen)}
+        >
+          {isOpen ? 'Fewer filters' : 'More filters'}
+        </Button>
+        <div className={cn('contents', !isOpen && 'max-sm:hidden')}>
+          <Field
+            label="Agent"
+            value={view.agent}
+            names={agents.map(({ name }) => name)}
+            onSettle={(agent) => set({ agent })}
+          />
+          <Field
+            label="Model"
+            value={view.model}
+            names={agents.map(({ model }) => model.id)}
+            onSettle={(model) => set({ model })}
+          />
+          <Field
+            label="Tool"
+            value={view.tool}
+            names={agents.flatMap(({ tools }) => tools.map(({ id }) => id))}
+            onSettle={(tool) => set({ tool })}
+          />
+          <Field label="Error code" value={view.error} onSettle={(error) => set({ error })} />
+          <Field
+            label="Cost at least ($)"
+            value={view.minCost}
+            step="any"
+            onSettle={(text) => set({ minCost: amount(text ?? '') })}
+          />
+          <Field
+            label="Tokens at least"
+            value={view.minTokens}
+            step={1}
+            onSettle={(text) => set({ minTokens: amount(text ?? '') })}
+          />
+          <Field
+            label="Seconds at least"
+            value={view.minDuration}
+            step="any"
+            onSettle={(text) => set({ minDuration: amount(text ?? '') })}
+          />
+          <div className="flex items-end">
+            <Button
+              look="outline"
+              className="h-8 w-full pointer-coarse:h-10"
+              disabled={count === 0}
+              onClick={() => onChange({ ...clearFilters(view), range: view.range })}
+            >
+              <FilterX aria-hidden /> Clear filters
+            </Button>
+          </div>
         </div>
       </div>
       {view.conversation !== undefined && (

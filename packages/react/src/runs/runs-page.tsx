@@ -105,7 +105,7 @@ function Sums({ total }: { total: CostSum }) {
   return (
     <dl aria-label="Sums" className="grid grid-cols-2 gap-2 sm:grid-cols-4">
       <Sum name="Cost" note={unknown > 0 && `${formatCount(unknown)} without a known price`}>
-        {cost === null ? 'unknown' : formatCost(cost)}
+        {cost === null ? 'Unknown' : formatCost(cost)}
       </Sum>
       <Sum name="Runs" note={`${formatCount(failedRuns)} failed`}>
         {formatCount(runs)}

@@ -68,7 +68,7 @@ function Row({
           {formatTime(startedAt)}
         </time>
       </Cell>
-      <th scope="row" className="max-w-72 min-w-40 px-2 py-1.5 text-start font-medium">
+      <th scope="row" className="max-w-72 min-w-40 px-2 py-1.5 text-start align-top font-medium">
         <Link
           to="/c/$conversationId"
           params={{ conversationId: conversation }}
