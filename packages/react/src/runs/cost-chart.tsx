@@ -50,7 +50,7 @@ export function CostChart({ view, data, onChange }: CostChartProps) {
           onChoose={(chosen) => onChange({ ...view, split: chosen })}
         />
       </div>
-      <div aria-hidden>
+      <div aria-hidden style={{ maxWidth: `${periods.length * 4}rem` }}>
         <p className="border-b border-dashed border-line pb-0.5 text-2xs text-ink-3 tabular-nums">
           {format(most)}
         </p>

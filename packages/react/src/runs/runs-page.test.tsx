@@ -56,8 +56,8 @@ describe('RunsPage', () => {
     expect(link.getAttribute('href')).toBe('/c/c1?tab=run&run=r1')
     const cells = (await row()).getAllByRole('cell').map(({ textContent }) => textContent)
     expect(cells.slice(1)).toEqual([
-      ...['Failedmodel_failed', 'payer', 'large', '3', 'paylook_up1 of 4 failed'],
-      ...['1,234', '$1.25', '0 ms'],
+      ...['Failedmodel_failed', '$1.25', '0 ms', '1,234', 'payer', 'large', '3'],
+      'paylook_up1 of 4 failed',
     ])
   })
 

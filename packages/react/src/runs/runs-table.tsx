@@ -33,13 +33,13 @@ export function RunsTable({ runs, onTool }: RunsTableProps) {
             <Head>Started</Head>
             <Head>Conversation</Head>
             <Head>Status</Head>
+            <Head end>Cost</Head>
+            <Head end>Duration</Head>
+            <Head end>Tokens</Head>
             <Head>Agent</Head>
             <Head>Model</Head>
             <Head end>Steps</Head>
             <Head>Tools</Head>
-            <Head end>Tokens</Head>
-            <Head end>Cost</Head>
-            <Head end>Duration</Head>
           </tr>
         </thead>
         <tbody>
@@ -65,7 +65,7 @@ function Row({
     <tr className="border-t border-line hover:bg-hover">
       <Cell>
         <time dateTime={startedAt} title={formatFullTime(startedAt)} className="whitespace-nowrap">
-          {formatTime(startedAt)}
+          <bdi>{formatTime(startedAt)}</bdi>
         </time>
       </Cell>
       <th scope="row" className="max-w-72 min-w-40 px-2 py-1.5 text-start align-top font-medium">
@@ -86,6 +86,11 @@ function Row({
       <Cell>
         <Status run={run} />
       </Cell>
+      <Cell end>{run.cost === null ? '' : formatCost(run.cost)}</Cell>
+      <Cell end>
+        <bdi>{formatDuration(Math.max(0, lasted))}</bdi>
+      </Cell>
+      <Cell end>{tokens === null ? '' : formatCount(tokens)}</Cell>
       <Cell>{run.agent}</Cell>
       <Cell className="font-mono">{run.models.join(', ')}</Cell>
       <Cell end>{formatCount(run.steps)}</Cell>
@@ -109,9 +114,6 @@ function Row({
           </span>
         )}
       </Cell>
-      <Cell end>{tokens === null ? '' : formatCount(tokens)}</Cell>
-      <Cell end>{run.cost === null ? '' : formatCost(run.cost)}</Cell>
-      <Cell end>{formatDuration(Math.max(0, lasted))}</Cell>
     </tr>
   )
 }
