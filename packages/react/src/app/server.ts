@@ -143,7 +143,8 @@ export function createServer(client: Client, { saved, first }: ServerOptions = {
 
   /** Marks the runs as outdated, but only once in a while: many may end at the same time. */
   function forgetRuns(): void {
-    forgettingRuns ??= setTimeout(() => {
+    if (forgettingRuns) return
+    forgettingRuns = setTimeout(() => {
       forgettingRuns = null
       void queries.invalidateQueries({ queryKey: ['runs'] })
     }, FORGET_RUNS_MS)
