@@ -82,6 +82,8 @@ export const VIEWS: readonly View[] = [
     },
     shows: 'role=form[name="SQL"]',
   },
+  { name: 'runs', path: '/runs?range=all', shows: 'role=table[name="Runs, newest first"]' },
+  { name: 'runs-none', path: '/runs?range=24h&tool=none', shows: 'text=No run matches' },
   { name: 'asset-picture', path: '/assets/{picture}', shows: 'img[alt]' },
   { name: 'unknown-conversation', path: '/c/nowhere', shows: 'h2, main p' },
   { name: 'unknown-asset', path: '/assets/nowhere', shows: 'text=This asset does not exist' },

@@ -1,6 +1,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import {
+  ChartColumn,
   Download,
   FileDown,
   GitFork,
@@ -68,6 +69,11 @@ export function CommandPalette({
             <Item icon={SquarePen} onSelect={run(() => navigate({ to: '/' }))}>
               New conversation
             </Item>
+            {!isOffline && (
+              <Item icon={ChartColumn} onSelect={run(() => navigate({ to: '/runs' }))}>
+                Runs and costs
+              </Item>
+            )}
             {conversationId !== undefined &&
               TABS.filter((tab) => tab !== 'origin').map((tab) => (
                 <Item

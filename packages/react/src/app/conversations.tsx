@@ -1,5 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router'
-import { MessagesSquare, PanelLeftClose, SearchX, SquarePen } from 'lucide-react'
+import { ChartColumn, MessagesSquare, PanelLeftClose, SearchX, SquarePen } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
@@ -57,6 +57,16 @@ export function Conversations() {
             </Link>
           </Tooltip>
         )}
+        <Tooltip text="Runs and costs">
+          <Link
+            to="/runs"
+            onClick={closeDrawer}
+            aria-label="Runs and costs"
+            className={buttonClass('ghost', true)}
+          >
+            <ChartColumn aria-hidden />
+          </Link>
+        </Tooltip>
         <ImportButton />
         <Tooltip text="Hide conversations">
           <Button

@@ -36,6 +36,9 @@ export type Server = ReturnType<typeof createServer>
 /** A page of the list of conversations. */
 const PAGE = 50
 
+/** Minimum pause between two requests for runs, in milliseconds. */
+const FORGET_RUNS_MS = 500
+
 type ConversationPages = InfiniteData<ConversationsPage>
 
 /** Binds everything that the panes share to one client, so that a page can show more than one server. */
@@ -83,11 +86,22 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
     })
   }
 
+  let forgettingRuns: ReturnType<typeof setTimeout> | null = null
+  let followers = 0
+  let endFollowing = (): void => {}
+
   /**
    * Updates the list of conversations as it changes, while the page is visible: a browser has only a few connections for
-   * each server. Returns the function that stops it.
+   * each server. Several callers share one connection. Returns the function that stops it.
    */
   function followConversations(): () => void {
+    if (followers++ === 0) endFollowing = startFollowing()
+    return () => {
+      if (--followers === 0) endFollowing()
+    }
+  }
+
+  function startFollowing(): () => void {
     let stop: AbortController | null = null
     const follow = (): void => {
       if (document.hidden) stop?.abort()
@@ -122,10 +136,20 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
     }
     // Only the server can search. It is not asked during a run, which changes the conversation many times.
     if (now?.status === 'running') return
+    forgetRuns()
     void queries.invalidateQueries({
       queryKey: ['conversations'],
       predicate: ({ queryKey }) => queryKey[1] !== '',
     })
+  }
+
+  /** Marks the runs as outdated, but only once in a while: many may end at the same time. */
+  function forgetRuns(): void {
+    if (forgettingRuns) return
+    forgettingRuns = setTimeout(() => {
+      forgettingRuns = null
+      void queries.invalidateQueries({ queryKey: ['runs'] })
+    }, FORGET_RUNS_MS)
   }
 
   /** Returns the summary of one conversation, or null. */
@@ -149,6 +173,7 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
   function forgetConversations(): void {
     void queries.invalidateQueries({ queryKey: ['conversations'] })
     void queries.invalidateQueries({ queryKey: ['conversation'] })
+    forgetRuns()
   }
 
   /** Returns an asset and its meta by reference or id. Assets never change once saved. */

@@ -13,6 +13,8 @@ export interface View {
   data?: string
   /** The data message after which the board is shown. */
   at?: string
+  /** The run that its tab shows first. */
+  run?: string
   /** The message whose step is open in the prompt tab. */
   step?: string
   /** The message that is open in its tab, and a JSON Pointer into it. */
@@ -35,6 +37,7 @@ export function readView(search: Record<string, unknown>): View {
     asset: text('asset'),
     data: text('data'),
     at: text('at'),
+    run: text('run'),
     step: text('step'),
     message: text('message'),
     path: text('path'),
