@@ -47,7 +47,7 @@ export function Composer(props: ComposerProps) {
     <p className="shrink-0 border-t border-line px-3 py-3 text-center text-xs text-ink-3">
       {isOffline
         ? 'This is a saved page. It has no server, so you cannot send messages.'
-        : 'You can only read. Sending messages requires the role of a member.'}
+        : 'Read-only. To write here, ask for member access.'}
     </p>
   )
 }

@@ -6,9 +6,20 @@ export function readBlock({ content }: Message): Partial<DataBlock> {
   return isBlock ? content : {}
 }
 
-/** Returns how a block changes its target. */
-export function methodOf({ _outputMethod, _path }: Partial<DataBlock>): string {
-  return _outputMethod ?? (_path?.length ? 'set' : 'merge')
+const METHODS: Record<NonNullable<DataBlock['_outputMethod']>, string> = {
+  set: 'replaced',
+  merge: 'merged',
+  assign: 'assigned',
+  push: 'added',
+  concat: 'appended',
+  delete: 'deleted',
+}
+
+/** Returns in one word how a block changes its target. */
+export function methodOf(block: Partial<DataBlock>): string {
+  if (!('data' in block)) return 'declared'
+  const method = block._outputMethod ?? (block._path?.length ? 'set' : 'merge')
+  return METHODS[method] ?? String(method)
 }
 
 /** Returns the variable reference of a block's target: `†state.total`, `†state#a.items[0]`. */

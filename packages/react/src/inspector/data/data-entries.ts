@@ -39,7 +39,7 @@ export function dataEntries(messages: readonly Message[]): DataEntry[] {
     entry.writes.push({
       messageId: message.id,
       at: message.timestamp,
-      method: 'data' in block ? methodOf(block) : 'declare',
+      method: methodOf(block),
       target: variableOf(block),
       block,
     })
