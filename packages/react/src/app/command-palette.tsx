@@ -15,13 +15,14 @@ import {
 import { Modal } from '../ui/modal.tsx'
 import { useExportConversation, useForkConversation } from './conversation-actions.ts'
 import type { ConversationQuestion } from './conversation-dialog.tsx'
+import { markTwins } from './mark-twins.ts'
 import { useChangeView } from './navigation.tsx'
 import { setPanel, usePanel } from './panels.ts'
 import { useMay } from './role.ts'
 import { useServer } from './server.ts'
 import { useInfiniteQuery } from './server-queries.ts'
 import { setTheme, toggleTheme } from './theme.ts'
-import { TABS } from './view.ts'
+import { TAB_TITLES, TABS } from './view.ts'
 
 /** Renders the command palette, which finds every action of the app by a part of its name. */
 export function CommandPalette({
@@ -37,6 +38,7 @@ export function CommandPalette({
   const change = useChangeView()
   const { conversationId } = useParams({ strict: false })
   const { data: conversations = [] } = useInfiniteQuery(conversationsQuery())
+  const marks = markTwins(conversations)
   const fork = useForkConversation()
   const download = useExportConversation()
   const mayWrite = useMay('member')
@@ -78,7 +80,7 @@ export function CommandPalette({
                     setPanel('inspector', true)
                   })}
                 >
-                  Inspector: {tab[0]?.toUpperCase() + tab.slice(1)}
+                  Inspector: {TAB_TITLES[tab]}
                 </Item>
               ))}
           </Group>
@@ -132,7 +134,7 @@ export function CommandPalette({
                     navigate({ to: '/c/$conversationId', params: { conversationId: id } }),
                   )}
                 >
-                  {title || 'Untitled'}
+                  {[title || 'Untitled', marks.get(id)].filter(Boolean).join(' · ')}
                 </Item>
               ))}
             </Group>

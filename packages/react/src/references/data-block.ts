@@ -1,9 +1,20 @@
 import { type DataBlock, formatVariableRef, type Message } from 'byref/client'
+import { isRecord } from '../ui/is-record.ts'
 
 /** Returns the data block of a message. It is empty if the content is not a data block. */
 export function readBlock({ content }: Message): Partial<DataBlock> {
-  const isBlock = typeof content === 'object' && content !== null && !Array.isArray(content)
-  return isBlock ? content : {}
+  return isRecord(content) ? content : {}
+}
+
+/** Returns whether a data message has the form of a data block: then it writes or declares a value. */
+export function isBlock({ content, content_type }: Message): boolean {
+  if (content_type !== 'data' || !isRecord(content)) return false
+  const { type, kind, _path, ...rest } = content
+  const isNamed = kind === undefined || typeof kind === 'string'
+  const hasPath = _path === undefined || Array.isArray(_path)
+  const keys = Object.keys(rest).filter((key) => !key.startsWith('_'))
+  const says = keys.length === 0 || keys.some((key) => /^(data|schema|description)$/.test(key))
+  return isNamed && hasPath && says
 }
 
 const METHODS: Record<NonNullable<DataBlock['_outputMethod']>, string> = {

@@ -44,7 +44,7 @@ describe('DataTab', () => {
   it('lists the writes to a value, which lead to the board after them', async () => {
     await renderInApp(<DataTab />, { state, role: 'reader' })
     const card = within(screen.getByRole('article', { name: '†state' }))
-    fireEvent.click(card.getAllByTitle('Show the value after this write').at(-1) as HTMLElement)
+    fireEvent.click(card.getAllByTitle('Show the value after this change').at(-1) as HTMLElement)
     await waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
   })
 
