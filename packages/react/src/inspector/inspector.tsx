@@ -68,7 +68,7 @@ export function Inspector() {
               icon
               aria-label="Close inspector"
               onClick={closeInspector}
-              className="ml-auto min-[1100px]:hidden"
+              className="ml-auto min-[68.75rem]:hidden"
             >
               <X aria-hidden />
             </Button>
