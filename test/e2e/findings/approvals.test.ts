@@ -77,6 +77,8 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
     const approval = thread(page).getByRole('form', { name: 'Approval of pay' })
     await approval.getByText('7', { exact: true }).waitFor()
     expect(paid).toEqual([120])
+    // One answer to both: the run did not end before it took the message.
+    expect(await thread(page).getByText('The call is over.').count()).toBe(0)
   })
 
   it('runs with the arguments that a person changed, and shows the change', async () => {
