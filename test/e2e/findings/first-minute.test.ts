@@ -167,7 +167,6 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
   })
 
   it.each([
-    { width: 1440, height: 900, least: 0.5 },
     { width: 1280, height: 800, least: 0.5 },
     { width: 360, height: 740, least: 0.45 },
   ])('leaves the thread its room at twice the text size, $width pixels wide', async (screen) => {
