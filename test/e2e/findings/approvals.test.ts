@@ -88,7 +88,9 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
     await page.getByRole('button', { name: 'Approve these arguments' }).click()
     await thread(page).getByText('The call is over.').waitFor()
     expect(paid).toEqual([90])
-    await thread(page).getByRole('button', { name: /1 call/ }).click()
+    await thread(page)
+      .getByRole('button', { name: /1 call/ })
+      .click()
     const card = thread(page).getByRole('article', { name: 'Call of pay' })
     await card.getByText(/Approved by local/).waitFor()
     await card.getByText('sum 120 → 90').waitFor()
@@ -111,7 +113,11 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
     const page = await askToPay(360)
     const reason = page.getByRole('textbox', { name: /Reason for denying/ })
     const hidden = await reason.evaluate((element) => {
-      const field = element as unknown as { value: string; scrollWidth: number; clientWidth: number }
+      const field = element as unknown as {
+        value: string
+        scrollWidth: number
+        clientWidth: number
+      }
       field.value = 'Why not? (optional)'
       return field.scrollWidth - field.clientWidth
     })

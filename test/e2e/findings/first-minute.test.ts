@@ -72,36 +72,43 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
     await expect.poll(() => page.evaluate('document.body.dataset.theme')).toBe('dark')
   })
 
-  it.each(SCREENS)('answers every question that it offers, $width pixels wide', async (viewport) => {
-    const page = await workbench.open('/', { viewport })
-    await page.getByRole('button', { name: /^What can you do\?/ }).click()
-    await expect.poll(() => messageBox(page).inputValue()).toBe('What can you do?')
-    await page.getByRole('button', { name: 'Send', exact: true }).click()
-    await thread(page).getByText(/demo model/).waitFor()
-    const suggestions = page.getByRole('list', { name: 'Suggested questions' })
-    const offer = async () => {
-      await page.goto(workbench.url)
-      await page.getByRole('button', { name: /^Try it with invoices\.csv/ }).click()
-      await suggestions.waitFor()
-      return suggestions.getByRole('button').allTextContents()
-    }
-    const questions = await offer()
-    expect(questions.length).toBeGreaterThan(4)
-    for (const question of questions) {
-      await offer()
-      await suggestions.getByRole('button', { name: question, exact: true }).click()
-      await expect.poll(() => messageBox(page).inputValue()).toBe(question)
+  it.each(SCREENS)(
+    'answers every question that it offers, $width pixels wide',
+    async (viewport) => {
+      const page = await workbench.open('/', { viewport })
+      await page.getByRole('button', { name: /^What can you do\?/ }).click()
+      await expect.poll(() => messageBox(page).inputValue()).toBe('What can you do?')
       await page.getByRole('button', { name: 'Send', exact: true }).click()
-      if (question.startsWith('Send a report')) {
-        await page.getByRole('button', { name: 'Approve' }).click()
-        await thread(page).getByText(/this demo sends nothing/).waitFor()
+      await thread(page)
+        .getByText(/demo model/)
+        .waitFor()
+      const suggestions = page.getByRole('list', { name: 'Suggested questions' })
+      const offer = async () => {
+        await page.goto(workbench.url)
+        await page.getByRole('button', { name: /^Try it with invoices\.csv/ }).click()
+        await suggestions.waitFor()
+        return suggestions.getByRole('button').allTextContents()
       }
-      const text = await answered(page)
-      expect(`${question}: ${text}`).not.toMatch(REFUSAL)
-      // Every answer names a column, or counts the rows.
-      expect(`${question}: ${text}`).toMatch(/: .*(Amount|69)/s)
-    }
-  })
+      const questions = await offer()
+      expect(questions.length).toBeGreaterThan(4)
+      for (const question of questions) {
+        await offer()
+        await suggestions.getByRole('button', { name: question, exact: true }).click()
+        await expect.poll(() => messageBox(page).inputValue()).toBe(question)
+        await page.getByRole('button', { name: 'Send', exact: true }).click()
+        if (question.startsWith('Send a report')) {
+          await page.getByRole('button', { name: 'Approve' }).click()
+          await thread(page)
+            .getByText(/this demo sends nothing/)
+            .waitFor()
+        }
+        const text = await answered(page)
+        expect(`${question}: ${text}`).not.toMatch(REFUSAL)
+        // Every answer names a column, or counts the rows.
+        expect(`${question}: ${text}`).toMatch(/: .*(Amount|69)/s)
+      }
+    },
+  )
 
   it.each(SCREENS)('opens every sample at its start, $width pixels wide', async (viewport) => {
     const page = await workbench.open('/', { viewport })
@@ -130,7 +137,10 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
     await thread(page).getByText(/\b8\b/).first().waitFor()
     await page.goto(workbench.url)
     await say(page, 'Chart the total Amount by month')
-    await thread(page).getByText(/attach/i).last().waitFor()
+    await thread(page)
+      .getByText(/attach/i)
+      .last()
+      .waitFor()
   })
 
   it.each(['plot the profit margin', 'lowest discount', 'average weight by Supplier'])(
@@ -140,7 +150,9 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
       await page.getByRole('button', { name: /^Try it with invoices\.csv/ }).click()
       await page.getByText('69 rows × 7 columns').waitFor()
       await say(page, question)
-      await thread(page).getByText(/I cannot answer/).waitFor()
+      await thread(page)
+        .getByText(/I cannot answer/)
+        .waitFor()
       expect(await thread(page).getByRole('img').count()).toBe(0)
     },
   )
@@ -151,10 +163,16 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
     await attach(page, 'rechnungen.csv', `${rows.join('\n')}\n`)
     await page.getByText('2 rows × 3 columns').waitFor()
     await say(page, 'total Betrag')
-    await thread(page).getByText(/1,?330/).first().waitFor()
+    await thread(page)
+      .getByText(/1,?330/)
+      .first()
+      .waitFor()
     await say(page, 'chart Betrag by month')
     await thread(page).getByRole('img').first().waitFor()
-    await thread(page).getByText(/2023-09/).first().waitFor()
+    await thread(page)
+      .getByText(/2023-09/)
+      .first()
+      .waitFor()
   })
 
   it('is told which rows a chart leaves out', async () => {
@@ -163,7 +181,10 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
     await attach(page, 'shops.csv', `${rows.join('\n')}\n`)
     await page.getByText('4 rows × 2 columns').waitFor()
     await say(page, 'chart sold by shop')
-    await thread(page).getByText(/2 of 4 rows are left out/).first().waitFor()
+    await thread(page)
+      .getByText(/2 of 4 rows are left out/)
+      .first()
+      .waitFor()
   })
 
   it.each([

@@ -23,7 +23,9 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
   async function start(page: Page, question: string): Promise<string> {
     await page.goto(workbench.url)
     await say(page, question)
-    await thread(page).getByText(/^Answer/).waitFor()
+    await thread(page)
+      .getByText(/^Answer/)
+      .waitFor()
     return new URL(page.url()).pathname.split('/').at(-1) ?? ''
   }
 
@@ -88,7 +90,9 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
         if (text && text !== titles.at(-1)) titles.push(text)
       }).observe(document, { subtree: true, childList: true, characterData: true })`)
     await page.goto(`${workbench.url}/c/${id}`)
-    await thread(page).getByText(/^Answer/).waitFor()
+    await thread(page)
+      .getByText(/^Answer/)
+      .waitFor()
     await page.getByRole('heading', { level: 1, name: 'Opened by address' }).waitFor()
     expect(await page.evaluate('titles')).toEqual(['Opened by address'])
   })
@@ -97,7 +101,11 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
     const page = await workbench.open()
     await twoVersions(page, 'Say it twice')
     await page.getByText('2 / 2').waitFor()
-    expect(await list(page).getByRole('link', { name: /^Say it twice/ }).count()).toBe(1)
+    expect(
+      await list(page)
+        .getByRole('link', { name: /^Say it twice/ })
+        .count(),
+    ).toBe(1)
   })
 
   it('deletes all versions, and not before it knows them', async () => {
@@ -153,7 +161,10 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
     await askToDelete(page, 'Soon gone')
     await page.getByRole('dialog').getByRole('button', { name: 'Delete', exact: true }).click()
     await list(other).getByRole('link', { name: 'Soon gone' }).waitFor({ state: 'detached' })
-    await other.getByText(/was deleted/).first().waitFor()
+    await other
+      .getByText(/was deleted/)
+      .first()
+      .waitFor()
     expect(await messageBox(other).count()).toBe(0)
   })
 })

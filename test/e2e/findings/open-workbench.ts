@@ -1,4 +1,4 @@
-import { type Browser, type BrowserContextOptions, type Locator, type Page } from 'playwright-core'
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core'
 import { expect } from 'vitest'
 import type { Agent } from '../../../src/index.ts'
 import { createServer } from '../../../src/server/index.ts'
@@ -105,7 +105,11 @@ export async function say(page: Page, text: string): Promise<void> {
 }
 
 /** Attaches a file by the file field of the page. */
-export async function attach(page: Page, name: string, content: string | Uint8Array): Promise<void> {
+export async function attach(
+  page: Page,
+  name: string,
+  content: string | Uint8Array,
+): Promise<void> {
   const types: Record<string, string> = { csv: 'text/csv', json: 'application/json' }
   const mimeType = types[name.split('.').at(-1) ?? ''] ?? 'image/png'
   const buffer = Buffer.from(content)

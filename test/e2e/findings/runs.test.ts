@@ -1,4 +1,8 @@
-import { APICallError, type LanguageModelV4, type LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import {
+  APICallError,
+  type LanguageModelV4,
+  type LanguageModelV4CallOptions,
+} from '@ai-sdk/provider'
 import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createAgent, defineTool } from '../../../src/index.ts'
@@ -95,7 +99,11 @@ describe.skipIf(!hasBrowser)('a run', () => {
   beforeAll(async () => {
     const model = unreliableModel()
     workbench = await workbenchOf(
-      createAgent({ name: 'planner', model, tools: [wait, look], retry: { maxRetries: 1 },
+      createAgent({
+        name: 'planner',
+        model,
+        tools: [wait, look],
+        retry: { maxRetries: 1 },
         limits: { steps: 40 },
       }),
     )
@@ -121,12 +129,18 @@ describe.skipIf(!hasBrowser)('a run', () => {
     await first.getByText('running').waitFor()
     gate('first').resolve()
     await thread(page).getByText('Answered after 1.').waitFor()
-    await thread(page).getByRole('button', { name: /2 calls/ }).click()
+    await thread(page)
+      .getByRole('button', { name: /2 calls/ })
+      .click()
     await first.getByText('first is over').waitFor()
     expect(await cards(page).count()).toBe(2)
     expect(await first.getByText(/is over/).count()).toBe(1)
     expect(await second.innerText()).toMatch(/second is over/)
-    expect(await thread(page).getByRole('article', { name: /^Result/ }).count()).toBe(0)
+    expect(
+      await thread(page)
+        .getByRole('article', { name: /^Result/ })
+        .count(),
+    ).toBe(0)
   })
 
   it('gives each call its own end on the time axis', async () => {
@@ -153,14 +167,27 @@ describe.skipIf(!hasBrowser)('a run', () => {
     await thread(page).getByText('Answered after 25.').waitFor()
     const line = thread(page).getByRole('button', { name: /25 steps · 25 calls/ })
     await line.waitFor()
-    expect(await thread(page).getByRole('button', { name: /1 call/ }).count()).toBe(0)
+    expect(
+      await thread(page)
+        .getByRole('button', { name: /1 call/ })
+        .count(),
+    ).toBe(0)
     await line.click()
-    await expect.poll(() => thread(page).getByRole('button', { name: /1 call/ }).count()).toBe(25)
+    await expect
+      .poll(() =>
+        thread(page)
+          .getByRole('button', { name: /1 call/ })
+          .count(),
+      )
+      .toBe(25)
   })
 
   it('keeps the name of the agent and the heading of a step, while it runs and when it is opened', async () => {
     const page = await workbench.open()
-    const names = () => thread(page).getByText(/^(planner|Assistant|Agent|Bot)$/).allTextContents()
+    const names = () =>
+      thread(page)
+        .getByText(/^(planner|Assistant|Agent|Bot)$/)
+        .allTextContents()
     await say(page, 'think and wait')
     await thread(page).getByText('Thinking…').waitFor()
     const before = await names()
@@ -184,9 +211,15 @@ describe.skipIf(!hasBrowser)('a run', () => {
     await say(page, 'Please break off')
     await thread(page).getByText('The first half').waitFor()
     gate('breaking').resolve()
-    await thread(page).getByText(/The answer broke off: the model’s provider failed/).waitFor()
+    await thread(page)
+      .getByText(/The answer broke off: the model’s provider failed/)
+      .waitFor()
     await thread(page).getByText('The first half').waitFor()
-    expect(await thread(page).getByText(/did not answer/).count()).toBe(0)
+    expect(
+      await thread(page)
+        .getByText(/did not answer/)
+        .count(),
+    ).toBe(0)
     await thread(page).getByRole('button', { name: 'Try again' }).waitFor()
   })
 
@@ -194,7 +227,9 @@ describe.skipIf(!hasBrowser)('a run', () => {
     busy = 1
     const page = await workbench.open()
     await say(page, 'Please be busy')
-    await thread(page).getByText(/The provider is busy \(429\)\. Trying again in/).waitFor()
+    await thread(page)
+      .getByText(/The provider is busy \(429\)\. Trying again in/)
+      .waitFor()
     await thread(page).getByText('Answered after 0.').waitFor()
   })
 
@@ -205,7 +240,9 @@ describe.skipIf(!hasBrowser)('a run', () => {
     await say(page, 'think')
     await thread(page).getByText('Thinking…').waitFor()
     await page.clock.fastForward(15_000)
-    await thread(page).getByText(/Thinking… 1\d s/).waitFor()
+    await thread(page)
+      .getByText(/Thinking… 1\d s/)
+      .waitFor()
     gate('thinking').resolve()
     await thread(page).getByText('Answered after 0.').waitFor()
   })

@@ -71,7 +71,9 @@ describe.skipIf(!hasBrowser)('values and files', () => {
     await page.getByText('400 rows × 2 columns').waitFor()
     await say(page, 'Count the sales')
     await thread(page).getByText('There are 5000 rows. Done.').waitFor()
-    await thread(page).getByText(/KB passed by reference · [\d,]+ tokens instead of about [\d,]+/).waitFor()
+    await thread(page)
+      .getByText(/KB passed by reference · [\d,]+ tokens instead of about [\d,]+/)
+      .waitFor()
     const chip = thread(page).getByRole('list', { name: 'Attachments' }).getByRole('link')
     await expect.poll(() => chip.innerText()).toMatch(/prices\.csv\s+400 rows × 2 columns/)
     const files = page.getByRole('tabpanel', { name: 'Files' })
@@ -152,6 +154,39 @@ describe.skipIf(!hasBrowser)('values and files', () => {
     await thread(page).getByText('Total: 1234.5.').waitFor()
     await thread(page).getByText('Here:').waitFor()
     expect(await thread(page).innerText()).not.toMatch(/!\[|<\|/)
+  })
+
+  it('are tables with rows from 1, and SQL knows them by the name that is shown', async () => {
+    const page = await workbench.open()
+    await attach(page, 'towns.csv', 'town,people\nBonn,1\nKöln,2\n')
+    await page.getByText('2 rows × 2 columns').waitFor()
+    await say(page, 'hello')
+    await page.getByRole('tabpanel', { name: 'Files' }).getByText('towns.csv').click()
+    await page.getByRole('rowheader').first().waitFor()
+    expect(await page.getByRole('rowheader').allTextContents()).toEqual(['1', '2'])
+    expect(await page.getByRole('tabpanel').innerText()).not.toMatch(/vnd\.apache/)
+    await page.getByRole('button', { name: 'SQL' }).click()
+    const query = page.getByRole('form', { name: 'SQL' })
+    await query.getByRole('textbox').fill('select * from towns')
+    await query.getByRole('button', { name: 'Run' }).click()
+    await query.getByText(/The tables of this query are "t"\./).waitFor()
+    await query.getByRole('textbox').fill('select sum(people) as people from t')
+    await query.getByRole('button', { name: 'Run' }).click()
+    await query.getByRole('link', { name: 'open the result' }).click()
+    await page.getByRole('cell', { name: '3', exact: true }).waitFor()
+  })
+
+  it('are links where a picture is on another site', async () => {
+    const content = 'See ![the coast](https://pictures.invalid/coast.png).'
+    await workbench.importMessages('outside', { content, content_type: 'text/markdown' })
+    const page = await workbench.open()
+    const asked: string[] = []
+    page.on('request', (request) => asked.push(new URL(request.url()).host))
+    await page.goto(`${workbench.url}/c/outside`)
+    const link = thread(page).getByRole('link', { name: /the coast/ })
+    expect(await link.getAttribute('href')).toBe('https://pictures.invalid/coast.png')
+    expect(await thread(page).getByRole('img').count()).toBe(0)
+    expect(asked).not.toContain('pictures.invalid')
   })
 
   it('are not said to be missing while the server does not answer', async () => {

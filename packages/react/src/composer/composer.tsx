@@ -182,7 +182,10 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
         )}
         <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3">
           {uploads.length > 0 && (
-            <ul aria-label="Files to send" className="flex max-h-[max(3.25rem,15vh)] flex-wrap gap-1.5 overflow-y-auto px-2.5 pt-2.5">
+            <ul
+              aria-label="Files to send"
+              className="flex max-h-[max(3.25rem,15vh)] flex-wrap gap-1.5 overflow-y-auto px-2.5 pt-2.5"
+            >
               {uploads.map((upload) => (
                 <UploadChip
                   key={upload.key}
