@@ -114,7 +114,7 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
   }
 
   const backgroundOf = (element: Locator): Promise<string> =>
-    element.evaluate('(element) => getComputedStyle(element).backgroundColor')
+    element.evaluate((one) => getComputedStyle(one).backgroundColor)
 
   const call = (id: string) => ({ id, name: 'look_up', arguments: { at: '†state.none' } })
 
@@ -457,4 +457,5 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
 
 // The browser's, in functions that run there.
 declare const DataTransfer: new () => { items: { add(file: File): void } }
+declare function getComputedStyle(element: unknown): { backgroundColor: string }
 declare const ClipboardEvent: new (type: string, options: object) => unknown
