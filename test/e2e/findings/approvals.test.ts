@@ -46,7 +46,9 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
   async function askToPay(width = 1440): Promise<Page> {
     const page = await workbench.open('/', { viewport: { width, height: 800 } })
     await say(page, 'Pay 120')
-    await thread(page).getByRole('form', { name: 'Approval of pay' }).waitFor()
+    // The card moves when the answer is complete.
+    const step = thread(page).getByRole('article', { name: 'Step: Pay' })
+    await step.getByRole('form', { name: 'Approval of pay' }).waitFor()
     return page
   }
 

@@ -97,7 +97,9 @@ describe.skipIf(!hasBrowser)('the first minute', () => {
         await expect.poll(() => messageBox(page).inputValue()).toBe(question)
         await page.getByRole('button', { name: 'Send', exact: true }).click()
         if (question.startsWith('Send a report')) {
-          await page.getByRole('button', { name: 'Approve' }).click()
+          // The card moves when the answer is complete.
+          const step = thread(page).getByRole('article', { name: 'Step: Send the report' })
+          await step.getByRole('button', { name: 'Approve' }).click()
           await thread(page)
             .getByText(/this demo sends nothing/)
             .waitFor()
