@@ -12,6 +12,7 @@ import { useNear } from '../ui/use-near.ts'
 import { rootOf } from './branches.ts'
 import { ConversationLine } from './conversation-line.tsx'
 import { ImportButton } from './import-button.tsx'
+import { markTwins } from './mark-twins.ts'
 import { closeDrawer, setPanel } from './panels.ts'
 import { useMay } from './role.ts'
 import { useServer } from './server.ts'
@@ -117,12 +118,14 @@ function List({ search }: { search: string }) {
       </Empty>
     )
   }
+  const marks = markTwins(data)
   return (
     <ul className="min-h-0 flex-1 space-y-px overflow-y-auto px-2 pb-3">
       {data.map((conversation) => (
         <li key={conversation.id}>
           <ConversationLine
             conversation={conversation}
+            mark={marks.get(conversation.id)}
             current={conversation.id === shown || rootOf(conversation) === root}
           />
         </li>

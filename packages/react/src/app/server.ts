@@ -17,7 +17,7 @@ import {
 import { createContext, use } from 'react'
 import { isRecord } from '../ui/is-record.ts'
 import { ToastList } from '../ui/toast-list.ts'
-import { newestVersions } from './branches.ts'
+import { newestVersions, rootOf } from './branches.ts'
 import { LiveConversations } from './live-conversations.ts'
 
 /** Options of {@link createServer}. */
@@ -157,6 +157,13 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
     return queryOptions({
       queryKey: ['conversation', id],
       queryFn: () => client.conversationSummary(id),
+      // The list knows its title already, so that the heading does not change while this loads.
+      placeholderData: () =>
+        queries
+          .getQueriesData<ConversationPages>({ queryKey: ['conversations'] })
+          .flatMap(([, known]) => known?.pages ?? [])
+          .flatMap(({ conversations }) => conversations)
+          .find((one) => one.id === id),
     })
   }
 
@@ -167,6 +174,13 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
       queryFn: async () =>
         (await client.conversations({ branchesOf: root, limit: 500 })).conversations,
     })
+  }
+
+  /** Loads a conversation with its branches anew. Empty if it does not exist. */
+  async function loadFamily(id: string): Promise<ConversationSummary[]> {
+    const conversation = await queries.fetchQuery({ ...conversationQuery(id), staleTime: 0 })
+    if (!conversation) return []
+    return queries.fetchQuery({ ...branchesQuery(rootOf(conversation)), staleTime: 0 })
   }
 
   /** Marks the list of conversations as outdated, because one was created, changed or removed. */
@@ -225,6 +239,7 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
     conversationsQuery,
     conversationQuery,
     branchesQuery,
+    loadFamily,
     assetQuery,
     debugQuery,
     followConversations,
