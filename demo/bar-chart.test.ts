@@ -35,6 +35,18 @@ describe('barChartSvg', () => {
     expect(heights([1e12, 5e11]).every(Number.isFinite)).toBe(true)
   })
 
+  it('writes numbers with separators, and the note below the labels', () => {
+    const bars = ['Blue Harbour Foods', 'Ferro & Sons Limited'].map((name) => ({
+      ...{ label: name.repeat(9), value: 20_000 },
+    }))
+    const svg = barChartSvg({ title: '', valueLabel: '', bars, note: 'Left out' })
+    expect(svg).toContain('>20,000</text>')
+    const noteAt = Number(/y="([\d.]+)"[^>]*>Left out</.exec(svg)?.[1])
+    const labelAt = Number(/y="([\d.]+)"[^>]*>Blue/.exec(svg)?.[1])
+    // A slanted label of 16 characters reaches 61 pixels down.
+    expect(noteAt - 12).toBeGreaterThan(labelAt + 61)
+  })
+
   it('escapes what people call their columns', () => {
     const bars = [{ label: '<script>&"\u0000', value: 1 }]
     const svg = barChartSvg({ title: '</svg>', valueLabel: '', bars })

@@ -17,7 +17,9 @@ export const BAR_COLOR = '#4269d0'
 
 const WIDTH = 960
 const HEIGHT = 480
-const MARGIN = { top: 56, right: 24, bottom: 72, left: 80 }
+const MARGIN = { top: 56, right: 24, left: 80 }
+/** Heights below the bars, in pixels. */
+const BELOW = { labels: 36, slantedLabels: 84, note: 20 }
 const INK = '#1f2328'
 const MUTED = '#656d76'
 const GRID = '#e4e7eb'
@@ -40,19 +42,18 @@ export async function drawBarChart(chart: BarChart): Promise<Uint8Array> {
 
 /** The same picture as SVG. */
 export function barChartSvg({ title, valueLabel, bars, note = '' }: BarChart): string {
-  const plot = {
-    width: WIDTH - MARGIN.left - MARGIN.right,
-    height: HEIGHT - MARGIN.top - MARGIN.bottom,
-  }
+  const plotWidth = WIDTH - MARGIN.left - MARGIN.right
+  const slot = plotWidth / Math.max(1, bars.length)
+  const every = Math.ceil(bars.length / Math.min(24, Math.floor(plotWidth / 40)))
+  const slanted = bars.some((bar) => bar.label.length * 7 > slot * every - 6)
+  const below = (slanted ? BELOW.slantedLabels : BELOW.labels) + (note === '' ? 0 : BELOW.note)
+  const plotHeight = HEIGHT - MARGIN.top - below
   const values = bars.map((bar) => bar.value)
   const ticks = axisTicks(Math.min(0, ...values), Math.max(0, ...values))
   const low = ticks[0] ?? 0
   const high = ticks.at(-1) ?? 1
-  const y = (value: number): number => MARGIN.top + plot.height * (1 - (value - low) / (high - low))
-  const slot = plot.width / Math.max(1, bars.length)
+  const y = (value: number): number => MARGIN.top + plotHeight * (1 - (value - low) / (high - low))
   const width = Math.max(0.5, slot * 0.8)
-  const every = Math.ceil(bars.length / Math.min(24, Math.floor(plot.width / 40)))
-  const slanted = bars.some((bar) => bar.label.length * 7 > slot * every - 6)
 
   const grid = ticks.map((tick) => {
     const at = y(tick)
@@ -70,7 +71,7 @@ export function barChartSvg({ title, valueLabel, bars, note = '' }: BarChart): s
   const labels = bars.map(({ label }, i) => {
     if (i % every !== 0) return ''
     const x = MARGIN.left + (i + 0.5) * slot
-    const at = HEIGHT - MARGIN.bottom + 18
+    const at = HEIGHT - below + 18
     const short = label.length > 16 ? `${label.slice(0, 15)}…` : label
     return slanted
       ? text(x + 4, at, short, { anchor: 'end', size: 11, fill: MUTED, turn: -35 })
@@ -129,9 +130,11 @@ function px(value: number): string {
 }
 
 function formatNumber(value: number): string {
-  return Math.abs(value) >= 1e5
-    ? new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 1 }).format(value)
-    : String(value)
+  const options: Intl.NumberFormatOptions =
+    Math.abs(value) >= 1e5
+      ? { notation: 'compact', maximumFractionDigits: 1 }
+      : { maximumSignificantDigits: 12 }
+  return new Intl.NumberFormat('en', options).format(value)
 }
 
 /** Text that XML can carry: the characters that it forbids become U+FFFD. */

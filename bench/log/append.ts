@@ -52,7 +52,14 @@ function step(i: number): ConversationEvent[][] {
 }
 
 async function run(log: ConversationLog, id: string): Promise<void> {
-  let after = 0
+  const begin = {
+    type: 'RUN_STARTED',
+    threadId: id,
+    runId: 'r',
+    messageIds: [],
+    owner: 'o',
+  } as const
+  let after = (await log.append(id, [begin])).length
   for (let i = 0; i < STEPS; i++) {
     for (const events of step(i)) {
       const lease = { owner: 'bench', ms: 30_000 }
@@ -104,6 +111,9 @@ await report(
   '200 agents at once, a subscriber',
   async () => {
     const agents = Array.from({ length: 200 }, async (_, n) => {
+      await many.append(`${n}`, [
+        { type: 'RUN_STARTED', threadId: `${n}`, runId: 'r', messageIds: [], owner: 'o' },
+      ])
       for (let i = 0; i < 10; i++) for (const events of step(i)) await many.append(`${n}`, events)
     })
     await Promise.all(agents)

@@ -33,7 +33,7 @@ async function inspector(page: Page): Promise<void> {
 
 /** Every screen and dialog, with what samples show in it. */
 export const VIEWS: readonly View[] = [
-  { name: 'empty', path: '/', shows: 'text=Everything has an address' },
+  { name: 'empty', path: '/', shows: 'text=Ask about big files without pasting them' },
   { name: 'thread', path: weather, shows: 'text=Which month was the wettest?' },
   { name: 'every-kind', path: every, shows: 'text=Stopped before it was complete' },
   { name: 'approvals', path: '/c/sample-refunds', shows: 'text=Then C9 stays as it is' },
@@ -82,6 +82,8 @@ export const VIEWS: readonly View[] = [
     },
     shows: 'role=form[name="SQL"]',
   },
+  { name: 'runs', path: '/runs?range=all', shows: 'role=table[name="Runs, newest first"]' },
+  { name: 'runs-none', path: '/runs?range=24h&tool=none', shows: 'text=No run matches' },
   { name: 'asset-picture', path: '/assets/{picture}', shows: 'img[alt]' },
   { name: 'unknown-conversation', path: '/c/nowhere', shows: 'h2, main p' },
   { name: 'unknown-asset', path: '/assets/nowhere', shows: 'text=This asset does not exist' },

@@ -89,12 +89,11 @@ const model = () =>
     },
   ])
 
-/** What nobody vouches for: passed on by name, asked about, held up where it would act, and followed to where it came from. */
+/** Untrusted data: passed on by name, asked about, stopped where it would act, and followed to its origin. */
 export const mail: Sample = {
   name: 'mail',
   title: 'A mail that gives orders',
-  description:
-    'The model passes on what it is never shown; where a stranger’s words would act, a person is asked.',
+  description: 'Untrusted mail cannot give orders; you decide.',
   async make({ log, assets }, conversation) {
     const agent = createAgent({
       model: model(),

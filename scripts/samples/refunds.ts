@@ -103,8 +103,7 @@ const model = () =>
 export const refunds: Sample = {
   name: 'refunds',
   title: 'Refunds that a person approves',
-  description:
-    'Calls run side by side, wait for a person, and fail: nothing is lost, nothing runs twice.',
+  description: 'Parallel tools, an approval and a failure, all recoverable.',
   async make({ log, assets }, conversation) {
     const agent = createAgent({
       model: model(),

@@ -14,6 +14,7 @@ import type { PromptOptions } from '../engine/prompt-settings.ts'
 import type { PrepareStep } from '../engine/run-settings.ts'
 import type { AdvanceOptions } from '../engine/sessions.ts'
 import type { ConversationLog } from '../log/conversation-log.ts'
+import type { CostSum, CostsOptions, RunSummary, RunsOptions } from '../log/runs.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { ModelSettings } from '../models/model-settings.ts'
 import type { RetryOptions } from '../models/retry-options.ts'
@@ -187,6 +188,10 @@ export interface Agent {
   cancel(conversation: string, options?: CancelOptions & InNamespace): Promise<boolean>
   /** Reads the messages, assets and data of a conversation. Null if the conversation does not exist. */
   conversation(conversation: string, options?: InNamespace): Promise<ConversationContent | null>
+  /** Runs of all conversations by pages, newest first, that match a filter: failed, expensive, slow, with a tool. */
+  runs(options?: RunsOptions & InNamespace): Promise<{ runs: RunSummary[]; next: string | null }>
+  /** Adds up what runs have used, for each hour, day or month and for each model or agent. */
+  costs(options?: CostsOptions & InNamespace): Promise<CostSum[]>
   /** Copies a conversation up to and including a message. Resolves to the id of the new conversation. */
   fork(conversation: string, options?: ForkOptions & InNamespace): Promise<string>
   /**

@@ -4,6 +4,7 @@ import { is, type MethodTables, type OptionTable } from '../core/check-options.t
 import { EVENT_TYPES } from '../core/events/events.ts'
 import { LIMITS } from '../engine/limits.ts'
 import { PROMPT_OPTIONS } from '../engine/prompt-settings.ts'
+import { COSTS_OPTIONS, RUNS_OPTIONS } from '../log/check-arguments.ts'
 import { MODEL } from '../models/language-model.ts'
 import { MODEL_SETTINGS } from '../models/model-settings.ts'
 import { RETRY_OPTIONS } from '../models/retry-options.ts'
@@ -57,6 +58,8 @@ export const AGENT_METHODS: MethodTables<Agent> = {
   ...is.all({ 2: NAMESPACE }, 'deleteMessage', 'lineage', 'debug'),
   resume: { 1: NAMESPACE, throws: true },
   conversation: { 1: NAMESPACE },
+  runs: { 0: { ...NAMESPACE, ...RUNS_OPTIONS } },
+  costs: { 0: { ...NAMESPACE, ...COSTS_OPTIONS } },
   cancel: { 1: { ...NAMESPACE, runId: is.string, discardQueued: is.boolean } },
   fork: { 1: { ...NAMESPACE, ...is.all(is.string, 'at', 'before', 'id'), branch: is.boolean } },
   advance: { 1: { ...NAMESPACE, onTaken: is.callback(), leave: is.signal, signal: is.signal } },

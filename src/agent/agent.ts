@@ -254,6 +254,9 @@ function agentIn(namespace: string | null, core: Core): Agent {
       return cancelRun(opened, await opened.get(conversation), given)
     },
     conversation: (conversation, given) => readConversation(logOf(of(given)), conversation),
+    runs: ({ namespace: scope, ...options } = {}) => logOf(of({ namespace: scope })).runs(options),
+    costs: ({ namespace: scope, ...options } = {}) =>
+      logOf(of({ namespace: scope })).costs(options),
     fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
     async lineage(conversation, ref, given) {
       const { lineageOf } = await import('../policies/trust/lineage.ts')

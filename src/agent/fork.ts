@@ -24,7 +24,8 @@ export interface ForkOptions {
 
 /**
  * Copies a conversation up to and including a message. A run that is open at that point is cancelled in the
- * fork. Messages that wait for a run are left out. Asset bodies are shared, and debug data is copied.
+ * fork. Messages that wait for a run are left out. Asset bodies are shared, and debug data is copied. Copied runs say so
+ * (`copiedFrom`), so that their cost counts only once.
  *
  * @throws ByrefError `conversation_not_found`, `message_not_found`, `conversation_exists`; `config_invalid` for
  *   both `at` and `before`
@@ -53,7 +54,9 @@ export async function forkConversation(
       `There is no message "${at ?? before}" in the conversation "${conversation}"`,
     )
   }
-  const shared = sharedEvents(conversation, records, cut)
+  const shared = sharedEvents(conversation, records, cut).map((event) =>
+    event.type === 'RUN_STARTED' ? { copiedFrom: conversation, ...event } : event,
+  )
   const events = branch
     ? asBranch(shared, records, { conversation, root: summary.branch?.root ?? conversation })
     : shared.filter(({ type }) => type !== 'BRANCH_STARTED')

@@ -137,7 +137,10 @@ async function outcome(
       // Applies to failed runs too: the text of their errors may be untrusted.
       if (session.labels) context.trust?.mark(session.labels.context())
     })
-    context.addUsage(usage)
+    // In another log, only the caller's run counts what the sub-agent has used.
+    const log = parts.log.scoped(namespace)
+    const isSameLog = (await log.find(context.conversation)) !== null
+    context.addUsage(usage, isSameLog ? run.id : undefined)
     const scopedAssets = parts.assets.in(namespace)
     for (const { ref } of assets) {
       // copyAsset announces the assets that it copies.

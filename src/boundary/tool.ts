@@ -48,9 +48,9 @@ export interface ToolContext<Context = unknown> {
   /**
    * Reports the tokens, and with `cost` the US dollars, that the tool's own model calls used. They count towards
    * the run's usage and limits. They are logged with the outcome of the call, so that a repeated execution counts
-   * once.
+   * once. `usedBy` is the run in the same log that made the calls and counts them too, such as a sub-agent's.
    */
-  addUsage(usage: TokenUsage): void
+  addUsage(usage: TokenUsage, usedBy?: string): void
   /** The assets of the run's namespace. What is saved through them is recorded as this call's. */
   assets: Assets
   /**

@@ -68,6 +68,10 @@ export interface Client {
   conversations(options?: wire.ConversationsQuery): Promise<wire.ConversationsPage>
   /** Returns the summary of a conversation; null for an unknown one. */
   conversationSummary(id: string): Promise<wire.ConversationSummary | null>
+  /** Returns a page of runs of all conversations, newest first. */
+  runs(options?: wire.RunsQuery): Promise<wire.RunsPage>
+  /** Returns what runs cost, by period and by model or agent. */
+  costs(options?: wire.CostsQuery): Promise<wire.CostSum[]>
   createConversation(options?: wire.NewConversation): Promise<{ id: string }>
   /** Sets the title; null restores the conversation's own title. */
   renameConversation(id: string, title: string | null): Promise<wire.ConversationSummary>
@@ -196,9 +200,25 @@ const ASSET_URL: OptionTable<AssetUrlOptions> = {
 }
 
 /** The options of the methods. The server checks ranges and contents. */
+const RUN_FILTER = {
+  ...is.all(is.string, 'agent', 'model', 'tool', 'conversation', 'since', 'until'),
+  status: is.oneOf('running', 'waiting', 'finished', 'failed', 'cancelled'),
+  error: is.either(is.boolean, is.string),
+  ...is.all(is.number, 'minCost', 'minTokens', 'minDurationMs'),
+}
+
 const CLIENT_METHODS: MethodTables<Client> = {
   conversations: {
     0: { limit: is.number, ...is.all(is.string, 'cursor', 'search', 'branchesOf') },
+  },
+  runs: { 0: { ...RUN_FILTER, limit: is.number, cursor: is.string } },
+  costs: {
+    0: {
+      ...RUN_FILTER,
+      by: is.oneOf('hour', 'day', 'month'),
+      timeZone: is.string,
+      group: is.oneOf('model', 'agent'),
+    },
   },
   followConversations: { 1: { signal: is.required(is.signal) } },
   createConversation: { 0: is.all(is.string, 'id', 'title') },
@@ -290,6 +310,9 @@ function clientOf(transport: Transport): Client {
     info: () => get('/api/info'),
     conversations: (query) => get(`/api/conversations${queryOf(query)}`),
     conversationSummary: (id) => nullFor('conversation_not_found', get(at(id))),
+    runs: (query) => get(`/api/runs${queryOf(query)}`),
+    costs: async (query) =>
+      (await get<{ costs: wire.CostSum[] }>(`/api/costs${queryOf(query)}`)).costs,
     createConversation: (options = {}) => post('/api/conversations', options),
     renameConversation: (id, title) =>
       requestJson(transport, at(id), { method: 'PATCH', json: { title } }),

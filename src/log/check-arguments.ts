@@ -1,10 +1,31 @@
 import { is, type MethodTables, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { ConversationLog, Lease } from './conversation-log.ts'
+import type { CostsOptions, RunFilter, RunsOptions } from './runs.ts'
 
 const LEASE: OptionTable<Lease> = {
   owner: is.required(is.string),
   ms: is.required(is.number),
+}
+
+const RUN_FILTER: OptionTable<RunFilter> = {
+  ...is.all(is.string, 'agent', 'model', 'tool', 'conversation', 'since', 'until'),
+  status: is.oneOf('running', 'waiting', 'finished', 'failed', 'cancelled'),
+  error: is.either(is.boolean, is.string),
+  ...is.all(is.notNegative, 'minCost', 'minTokens', 'minDurationMs'),
+}
+
+export const RUNS_OPTIONS: OptionTable<RunsOptions> = {
+  ...RUN_FILTER,
+  limit: is.number,
+  cursor: is.nullable(is.string),
+}
+
+export const COSTS_OPTIONS: OptionTable<CostsOptions> = {
+  ...RUN_FILTER,
+  by: is.oneOf('hour', 'day', 'month'),
+  timeZone: is.string,
+  group: is.oneOf('model', 'agent'),
 }
 
 const MAX_LENGTH = 200
@@ -23,6 +44,8 @@ export const LOG_METHODS: MethodTables<ConversationLog> = {
       allNamespaces: is.boolean,
     },
   },
+  runs: { 0: RUNS_OPTIONS },
+  costs: { 0: COSTS_OPTIONS },
   append: {
     2: { after: is.number, lease: is.group(LEASE), debug: is.having('an object by message id') },
   },

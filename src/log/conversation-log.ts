@@ -1,6 +1,7 @@
 import { ByrefError } from '../core/errors.ts'
 import type { Damage } from '../core/events/damaged-error.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
+import type { CostSum, CostsOptions, RunSummary, RunsOptions } from './runs.ts'
 
 /**
  * The status of a conversation: nothing to do, a run is open, an open run waits for approval, or the last run failed.
@@ -213,6 +214,17 @@ export interface ConversationLog {
   list(
     options?: ListOptions,
   ): Promise<{ conversations: ConversationSummary[]; next: string | null }>
+
+  /** Runs by pages, newest first. `next` is the cursor of the next page, null at the end. */
+  runs(options?: RunsOptions): Promise<{ runs: RunSummary[]; next: string | null }>
+
+  /**
+   * Adds up what runs have used, oldest period first. Each run counts what it used itself: the run of a sub-agent counts
+   * for itself, and a run that a fork copied does not count again.
+   *
+   * @throws ByrefError `bad_request` for an unknown time zone
+   */
+  costs(options?: CostsOptions): Promise<CostSum[]>
 
   /**
    * Appends the events in order, all or none, and creates the conversation if it does not exist (unless `after` says that it

@@ -1,7 +1,14 @@
 import type { StoredLease } from './admit.ts'
 import { formatCursor } from './check-arguments.ts'
 import type { ConversationSummary } from './conversation-log.ts'
-import { type ConversationState, readBranch, readDamage, readIds, summaryOf } from './summary.ts'
+import {
+  type ConversationState,
+  readBranch,
+  readDamage,
+  readIds,
+  readRun,
+  summaryOf,
+} from './summary.ts'
 
 /** The namespace and id of a conversation. The namespace '' means none. */
 export interface Place {
@@ -25,15 +32,16 @@ export interface ConversationRow extends Place {
   agent: string | null
   root: string | null
   branch: string | null
+  run: string | null
   lease_owner: string | null
   lease_until: number | null
   imported: number
   damage: string | null
 }
 
-/** Returns the columns title, messages, open_run, queued, approvals, failed, agent, root and branch, in this order. */
+/** Returns the columns title, messages, open_run, queued, approvals, failed, agent, root, branch and run, in this order. */
 export function stateColumns(state: ConversationState): (string | number | null)[] {
-  const { title, messages, openRun, queued, approvals, failed, agent, branch } = state
+  const { title, messages, openRun, queued, approvals, failed, agent, branch, run } = state
   return [
     title,
     messages,
@@ -44,6 +52,7 @@ export function stateColumns(state: ConversationState): (string | number | null)
     agent,
     branch?.root ?? null,
     branch && JSON.stringify({ from: branch.from, at: branch.at }),
+    run && JSON.stringify(run),
   ]
 }
 
@@ -58,6 +67,7 @@ export function stateOf(row: ConversationRow): ConversationState {
     failed: Boolean(row.failed),
     agent: row.agent,
     branch: readBranch(row.root, row.branch),
+    run: readRun(row.run),
   }
 }
 

@@ -11,6 +11,7 @@ import {
   checkPage,
   checkPosition,
   checkTitle,
+  formatCursor,
   type ListPlace,
   LOG_METHODS,
   parseCursor,
@@ -26,9 +27,19 @@ import {
 } from './conversation-log.ts'
 import { pageOf } from './conversation-row.ts'
 import { logEntry } from './copy-event.ts'
+import { partsOf, sumCosts } from './cost-sums.ts'
 import { Listeners } from './listeners.ts'
 import { CHUNK, pause } from './pause.ts'
 import { debugLine, headerLine, type ImportedLine, readLines, recordLine } from './read-lines.ts'
+import {
+  checkRunFilter,
+  matchesRun,
+  type RunFilter,
+  type RunSummary,
+  type RunsOptions,
+  runSummary,
+  type StoredRun,
+} from './runs.ts'
 import {
   deletedBy,
   isDue,
@@ -91,6 +102,7 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
       const all = spaces.flatMap((space) => [...space.values()])
       return listPage(all, options)
     },
+    ...runReaders(storage, scoped),
     async append(id, events, options) {
       checkId(id)
       const target = { id, find: () => find(id), make: (now: number) => make(id, now) }
@@ -184,7 +196,7 @@ function add(conversation: MemoryConversation, line: ImportedLine): void {
   const { position, at, event } = line
   conversation.records.push({ v: 1, position, timestamp: new Date(at).toISOString(), event })
   conversation.position = position
-  conversation.state = stateAfter(conversation.state, [event])
+  fold(conversation, [event], at)
 }
 
 /** Returns the lines of a conversation as it is when the first is asked for. */
@@ -223,6 +235,70 @@ function listPage(
   }
   return pageOf(found, size, (conversation) => summaryOf(conversation, now))
 }
+
+function runReaders(
+  storage: Storage,
+  conversations: ReadonlyMap<string, MemoryConversation>,
+): Pick<ConversationLog, 'runs' | 'costs'> {
+  const matching = (filter: RunFilter): MatchingRun[] => {
+    if (storage.closed) throw closedError()
+    return matchingRuns(conversations, filter)
+  }
+  return {
+    runs: async (options = {}) => runPage(matching(options), options),
+    async costs(options = {}) {
+      const parts = matching(options).flatMap(({ run }) => partsOf(run, options))
+      return sumCosts(parts, options)
+    },
+  }
+}
+
+interface MatchingRun {
+  conversation: MemoryConversation
+  run: StoredRun
+  /** Its place in the order in which runs started. */
+  key: number
+}
+
+function matchingRuns(
+  conversations: ReadonlyMap<string, MemoryConversation>,
+  filter: RunFilter,
+): MatchingRun[] {
+  checkRunFilter(filter)
+  const now = Date.now()
+  const { conversation: only } = filter
+  return [...conversations.values()]
+    .filter(({ id }) => only === undefined || id === only)
+    .flatMap((conversation) =>
+      [...conversation.runs.values()].map((run, i) => {
+        return { conversation, run, key: conversation.key * MOST_RUNS + i }
+      }),
+    )
+    .filter(({ run }) => matchesRun(run, filter, now))
+}
+
+function runPage(
+  found: readonly MatchingRun[],
+  { limit = 50, cursor }: RunsOptions,
+): { runs: RunSummary[]; next: string | null } {
+  const size = checkPage(limit)
+  const placed = found.map((one) => ({ ...one, updated: one.run.started }))
+  const after = cursor ? parseCursor(cursor) : null
+  const rest = placed
+    .toSorted(lastChangedFirst)
+    .filter((one) => after === null || lastChangedFirst(after, one) < 0)
+  const page = rest.slice(0, size)
+  const last = page.at(-1)
+  return {
+    runs: page.map(({ conversation: { id, namespace, name, state }, run }) =>
+      runSummary(run, { conversation: id, namespace, title: name ?? state.title }),
+    ),
+    next: last && rest.length > size ? formatCursor(last) : null,
+  }
+}
+
+/** More than the runs of any conversation. */
+const MOST_RUNS = 1_000_000
 
 function isInFamily({ id, state }: MemoryConversation, root: string): boolean {
   return id === root || state.branch?.root === root
@@ -281,9 +357,20 @@ function store(
   })
   for (const record of records) conversation.records.push(record)
   conversation.updated = now
-  conversation.state = stateAfter(conversation.state, events)
+  fold(conversation, events, now)
   deleteMessages(conversation, deletedBy(events))
   return records
+}
+
+/** Updates the state and the runs of a conversation. */
+function fold(
+  conversation: MemoryConversation,
+  events: readonly ConversationEvent[],
+  at: number,
+): void {
+  const { state, runs } = stateAfter(conversation.state, events, at)
+  for (const run of runs) conversation.runs.set(run.run, run)
+  conversation.state = state
 }
 
 /** Removes what lists show of messages, and their debug data. Their records stay. */
@@ -315,6 +402,8 @@ interface MemoryConversation extends StoredSummary {
   /** Grows with each conversation that is made. */
   key: number
   records: LogRecord[]
+  /** By id, in the order in which they started. */
+  runs: Map<string, StoredRun>
   /** JSON by message id. */
   debug: Map<string, string>
   /** The ids of the messages that were deleted. */
@@ -337,6 +426,7 @@ function newConversation(id: string, namespace: string | null, now: number): Mem
     lease: null,
     damage: null,
     records: [],
+    runs: new Map(),
     debug: new Map(),
     deleted: new Set(),
   }

@@ -45,6 +45,7 @@ import { deletedIn } from './postgres/postgres-deletions.ts'
 import { postgresExport, postgresImport, publishStaged } from './postgres/postgres-import.ts'
 import { listConversations } from './postgres/postgres-lists.ts'
 import { readRecords, storedRows } from './postgres/postgres-reads.ts'
+import { listRuns, readCosts } from './postgres/postgres-runs.ts'
 import { debugOf, rowProblem } from './record-rows.ts'
 import type { Lines } from './stage-lines.ts'
 
@@ -230,6 +231,8 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
         const { hasTrigrams } = storage
         return listConversations(database, namespace ?? '', { options, hasTrigrams })
       }),
+    runs: (options = {}) => storage.use(() => listRuns(database, namespace ?? '', options)),
+    costs: (options = {}) => storage.use(() => readCosts(database, namespace ?? '', options)),
     async append(id, events, options = {}) {
       const place = placeOf(checkId(id))
       const appendix = appendixOf(events, options)

@@ -27,6 +27,7 @@ import { CHUNK } from './pause.ts'
 import { debugOf, type RecordRow, rowProblem } from './record-rows.ts'
 import { deletedIn } from './sqlite/delete-messages.ts'
 import { listConversations } from './sqlite/list-conversations.ts'
+import { listRuns, readCosts } from './sqlite/list-runs.ts'
 import { forget, giveNotice, removeAll } from './sqlite/remove-records.ts'
 import {
   createRow,
@@ -80,6 +81,8 @@ function logOf(
         return row && summaryOfRow(row, Date.now())
       }),
     list: (options = {}) => use(() => listConversations(connection, namespace ?? '', options)),
+    runs: (options = {}) => use(() => listRuns(connection, namespace ?? '', options)),
+    costs: (options = {}) => use(() => readCosts(connection, namespace ?? '', options)),
     append: (id, events, options) => use(() => space.append(id, events, options)),
     renew: (id, { owner, ms }) =>
       use(async () => {

@@ -1,5 +1,6 @@
 import { CHUNK } from './pause.ts'
 import { type ExportHeader, type ImportedLine, readLines } from './read-lines.ts'
+import type { StoredRun } from './runs.ts'
 import {
   type ConversationState,
   deletedBy,
@@ -14,6 +15,7 @@ export interface Staged {
   header: ExportHeader
   position: number
   state: ConversationState
+  runs: readonly StoredRun[]
 }
 
 /** Where lines are staged. */
@@ -31,7 +33,8 @@ export type Lines = AsyncIterable<string> | Iterable<string>
 /** Stores lines in pieces and folds them. */
 export async function stageLines(lines: Lines, { key, store, forget }: Staging): Promise<Staged> {
   const header: ExportHeader = { id: '', title: null, created: 0, updated: 0 }
-  const staged: Staged = { key, header, position: 0, state: NEW_CONVERSATION }
+  const staged: Staged = { key, header, position: 0, state: NEW_CONVERSATION, runs: [] }
+  const runs = new Map<string, StoredRun>()
   const deleted: string[] = []
   let piece: ImportedLine[] = []
   for await (const line of readLines(lines)) {
@@ -40,9 +43,12 @@ export async function stageLines(lines: Lines, { key, store, forget }: Staging):
       continue
     }
     if (line.type === 'record') {
-      staged.position = line.position
-      staged.state = stateAfter(staged.state, [line.event])
-      deleted.push(...deletedBy([line.event]))
+      const { at, position } = line
+      const events = [line.event]
+      const after = stateAfter(staged.state, events, at)
+      for (const run of after.runs) runs.set(run.run, run)
+      Object.assign(staged, { position, state: after.state })
+      deleted.push(...deletedBy(events))
     }
     if (piece.push(line) < CHUNK) continue
     await store(piece)
@@ -50,5 +56,5 @@ export async function stageLines(lines: Lines, { key, store, forget }: Staging):
   }
   await store(piece)
   if (deleted.length > 0) staged.state = withoutMessages(staged.state, await forget(deleted))
-  return staged
+  return { ...staged, runs: [...runs.values()] }
 }

@@ -1,8 +1,10 @@
 import type { Damage } from '../core/events/damaged-error.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
+import { isPlainObject } from '../core/json/json.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { chatText } from './chat-text.ts'
 import type { Branch, ConversationStatus, ConversationSummary } from './conversation-log.ts'
+import { isNews, runAfter, type StoredRun } from './runs.ts'
 
 /** The data about a conversation's events that a log stores, so that lists need not read the events. */
 export interface ConversationState {
@@ -20,6 +22,8 @@ export interface ConversationState {
   /** The name of the agent that ran last, or that a message waits for; null before there is one, and without a name. */
   agent: string | null
   branch: Branch | null
+  /** The open run; null for a run that a fork copied. */
+  run: StoredRun | null
 }
 
 /** The state before the first event. */
@@ -32,6 +36,7 @@ export const NEW_CONVERSATION: ConversationState = {
   failed: false,
   agent: null,
   branch: null,
+  run: null,
 }
 
 /** The data about a conversation, in addition to its events, that every log stores. */
@@ -49,16 +54,29 @@ export interface StoredSummary {
 }
 
 /**
- * Returns the state after more events. {@link withoutMessages} then subtracts deleted messages. Never throws, whatever
- * an imported event contains.
+ * Returns the state after more events, which are stored at a time, and the runs whose rows they change.
+ * {@link withoutMessages} then subtracts deleted messages. Never throws, whatever an imported event contains.
  */
 export function stateAfter(
   before: ConversationState,
   events: readonly ConversationEvent[],
-): ConversationState {
+  at: number,
+): { state: ConversationState; runs: StoredRun[] } {
   const state = { ...before }
-  for (const event of events) apply(state, event)
-  return state
+  const runs: StoredRun[] = []
+  for (const event of events) {
+    apply(state, event)
+    const run = runAfter(state.run, event, at)
+    if (state.run && state.run.run !== run?.run) runs.push(state.run)
+    const hasEnded = run !== null && run.finished !== null
+    if (hasEnded) runs.push(run)
+    state.run = hasEnded ? null : run
+  }
+  if (!state.run) return { state, runs }
+  const status = state.approvals.length > 0 ? 'waiting' : 'running'
+  if (state.run.status !== status) state.run = { ...state.run, status }
+  if (isNews(before.run, state.run)) runs.push(state.run)
+  return { state, runs }
 }
 
 /** Returns the state after `deleted` messages were deleted; `title` is that of the remaining ones. */
@@ -125,6 +143,12 @@ export function readDamage(stored: string | null): Damage | null {
   if (stored === null) return null
   const { position, reason } = Object(readJson(stored))
   return { position: Number(position) || 0, reason: String(reason) }
+}
+
+/** Returns the open run as databases store it; null for none. */
+export function readRun(stored: string | null): StoredRun | null {
+  const run: unknown = stored === null ? null : readJson(stored)
+  return isPlainObject(run) && typeof run.run === 'string' ? (run as object as StoredRun) : null
 }
 
 /** Null if it is not JSON. */

@@ -14,7 +14,7 @@ export async function verifyConversation(log: ConversationLog, id: string): Prom
   try {
     for await (const record of readAll(log, id)) {
       fold.apply(record)
-      state = stateAfter(state, [record.event])
+      state = stateAfter(state, [record.event], 0).state
     }
     // The export also reads the debug data.
     for await (const _ of log.export(id));

@@ -1,8 +1,10 @@
 import type { z } from 'zod'
 import type { AssetInfo } from '../assets/asset-info.ts'
 import type { ConversationSummary } from '../log/conversation-log.ts'
+import type { RunSummary } from '../log/runs.ts'
 import type { assetInfo } from '../wire/assets.ts'
 import type { conversationSummary } from '../wire/conversations.ts'
+import type { runSummary } from '../wire/runs.ts'
 
 /** Returns an asset as the API shows it: without its namespace, which is the caller's. */
 export function publicInfo({ namespace, ...info }: AssetInfo): z.infer<typeof assetInfo> {
@@ -13,4 +15,9 @@ export function publicInfo({ namespace, ...info }: AssetInfo): z.infer<typeof as
 export function publicSummary(summary: ConversationSummary): z.infer<typeof conversationSummary> {
   const { namespace, openRun, lease, ...shown } = summary
   return shown
+}
+
+/** Returns a run as the API shows it: without its namespace, which is the caller's. */
+export function publicRun({ namespace, ...run }: RunSummary): z.infer<typeof runSummary> {
+  return run
 }

@@ -11,6 +11,7 @@ import { testLeases } from './conversation-log/leases.ts'
 import { testLists } from './conversation-log/lists.ts'
 import { testNames } from './conversation-log/names.ts'
 import { testProcesses } from './conversation-log/processes.ts'
+import { testRuns } from './conversation-log/runs.ts'
 import { testSearch } from './conversation-log/search.ts'
 import { testStored } from './conversation-log/stored.ts'
 import { testSubscriptions } from './conversation-log/subscriptions.ts'
@@ -59,6 +60,7 @@ export function testConversationLog(
   testSearch(check)
   testDeletions(check)
   testNames(check)
+  testRuns(check)
   testSubscriptions(check)
   testExports(check)
   testImports(check)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { id, jsonObject } from './common.ts'
+import { id, jsonObject, limit, time } from './common.ts'
 
 /** A person's answer to an approval. */
 export const approvalAnswer = z.strictObject({
@@ -51,3 +51,96 @@ export const promptAnswer = z.object({
   /** The difference to the prompt of another answer; null for the first answer. */
   difference: promptDifference.nullable(),
 })
+
+/** Whether a run is open, waits for an approval, or how it ended. */
+const status = z.enum(['running', 'waiting', 'finished', 'failed', 'cancelled'])
+
+const least = z.coerce.number().min(0).optional()
+const name = z.string().max(1000).optional()
+
+/** Which runs: each parameter that is set must match. */
+const filter = {
+  agent: name,
+  model: name,
+  status: status.optional(),
+  /** Whether the run failed, or the code of its error. */
+  error: z
+    .union([z.stringbool({ truthy: ['true'], falsy: ['false'] }), z.string().max(1000)])
+    .optional(),
+  /** The name of a tool that it called. */
+  tool: name,
+  /** US dollars. */
+  minCost: least,
+  /** Input and output tokens together. */
+  minTokens: least,
+  minDurationMs: least,
+  /** ISO 8601. */
+  since: time.optional(),
+  until: time.optional(),
+  conversation: id.optional(),
+}
+
+/** `GET /api/runs` */
+export const runsQuery = z.strictObject({
+  ...filter,
+  limit: limit(500, 50),
+  /** `next` of the page before. */
+  cursor: z.string().optional(),
+})
+
+/** One line of the list of runs. */
+export const runSummary = z
+  .object({
+    runId: z.string(),
+    conversation: z.string(),
+    /** The title of the conversation. */
+    title: z.string().nullable(),
+    parentRunId: z.string().nullable().describe('For a sub-agent: the run that called it.'),
+    agent: z.string().nullable(),
+    models: z.array(z.string()).readonly(),
+    startedAt: time,
+    finishedAt: time.nullable(),
+    status,
+    reason: z.string().nullable().describe('Why a finished or cancelled run ended.'),
+    error: z.string().nullable().describe('The error code of a failed run.'),
+    steps: z.int(),
+    calls: z.int(),
+    failedCalls: z.int(),
+    /** The names of the tools that were called. */
+    tools: z.array(z.string()).readonly(),
+    inputTokens: z.number().nullable(),
+    cachedInputTokens: z.number().nullable(),
+    outputTokens: z.number().nullable(),
+    cost: z.number().nullable().describe('US dollars; null if no price is known.'),
+  })
+  .meta({ id: 'Run' })
+
+/** A page of runs, newest first; `next` is the cursor of the next one, null at the end. */
+export const runsPage = z.object({ runs: z.array(runSummary), next: z.string().nullable() })
+
+/** `GET /api/costs` */
+export const costsQuery = z.strictObject({
+  ...filter,
+  by: z.enum(['hour', 'day', 'month']).optional(),
+  /** An IANA name such as Europe/Berlin. Default: UTC. */
+  timeZone: z.string().max(100).optional(),
+  group: z.enum(['model', 'agent']).optional(),
+})
+
+/** What runs cost together. */
+export const costSum = z
+  .object({
+    period: z.string().nullable().describe('A month, a day, or the start of an hour.'),
+    group: z.string().nullable().describe('The model or the agent.'),
+    runs: z.int(),
+    failedRuns: z.int(),
+    inputTokens: z.number(),
+    cachedInputTokens: z.number(),
+    outputTokens: z.number(),
+    cost: z.number().nullable().describe('US dollars; null if no price is known.'),
+    unpricedRuns: z.int().describe('Runs that used tokens of a model whose price is unknown.'),
+  })
+  .meta({ id: 'Cost' })
+
+/** Sums, oldest period first. */
+export const costsAnswer = z.object({ costs: z.array(costSum) })

@@ -21,6 +21,11 @@ export type ConversationsPage = z.infer<typeof conversations.conversationsPage>
 export type ConversationsQuery = Partial<z.infer<typeof conversations.conversationsQuery>>
 export type NewConversation = z.infer<typeof conversations.newConversation>
 export type ForkAsk = z.infer<typeof conversations.forkAsk>
+export type RunsQuery = Partial<z.infer<typeof runs.runsQuery>>
+export type RunSummary = z.infer<typeof runs.runSummary>
+export type RunsPage = z.infer<typeof runs.runsPage>
+export type CostsQuery = Partial<z.infer<typeof runs.costsQuery>>
+export type CostSum = z.infer<typeof runs.costSum>
 export type CancelAsk = z.infer<typeof runs.cancelAsk>
 /** A page of a conversation's log, oldest first. `next` is the `after` of the next page, null on the last. */
 export interface EventsPage {

@@ -30,7 +30,7 @@ describe.skipIf(!hasBrowser)('every screen and dialog', () => {
     data.remove()
   })
 
-  const some = ['every-kind', 'run', 'prompt', 'checks', 'asset-sql', 'menu']
+  const some = ['every-kind', 'run', 'prompt', 'checks', 'asset-sql', 'runs', 'menu']
   const cases = VIEWS.filter(({ name }) => some.includes(name)).map((view, place) => ({
     ...{ name: view.name, view, theme: THEMES[place % 2] },
     width: WIDTHS[place % 3] as number,

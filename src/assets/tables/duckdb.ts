@@ -65,10 +65,16 @@ export function named(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
-/** Returns the error for a wrong query, from a reason or a message of DuckDB. A ByrefError stays unchanged. */
-export function queryFailed(reason: unknown): ByrefError {
+/**
+ * Returns the error for a wrong query, from a reason or a message of DuckDB. A ByrefError stays unchanged. `tables` are
+ * the names that the query was given for its tables.
+ */
+export function queryFailed(reason: unknown, tables: readonly string[] = []): ByrefError {
   if (reason instanceof ByrefError) return reason
-  const hint = 'Tables are named by their references in double quotes: from "asset://id".'
+  const hint =
+    tables.length > 0
+      ? `The tables of this query are ${tables.map(named).join(', ')}.`
+      : 'Tables are named by their references in double quotes: from "asset://id".'
   const why = typeof reason === 'string' ? reason : errorMessage(reason)
   return new ByrefError('invalid_arguments', `The query failed. ${why} ${hint}`, { cause: reason })
 }

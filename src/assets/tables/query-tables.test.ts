@@ -133,6 +133,12 @@ describe('Assets.query', () => {
     }
   })
 
+  it('names the tables of a query that gave them names, where one is unknown', async () => {
+    const query = { sql: 'select * from towns', tables: { t: refs.cities ?? '' } }
+    const error = await assets.query(query).catch((reason: Error) => reason)
+    expect(Object(error).message).toMatch(/towns.*The tables of this query are "t"\.$/s)
+  })
+
   it('reports errors in a query', async () => {
     expect((await failure(`select nam from "${refs.cities}"`)).message).toMatch(/nam.*name/s)
     expect((await failure('selec 1')).message).toMatch(/syntax error/)

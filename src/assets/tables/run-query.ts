@@ -1,4 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
+import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { type ColumnReader, textColumn, valueColumn } from './column.ts'
 import {
   type DuckdbConnection,
@@ -45,7 +46,8 @@ export async function runQuery({
       return parquetOfResult(await connection.stream(sql), rows)
     })
   } catch (error) {
-    throw queryFailed(error)
+    const given = tables.map(({ name }) => name).filter((name) => !isAssetRef(name))
+    throw queryFailed(error, given)
   }
 }
 

@@ -68,6 +68,8 @@ export interface RunState {
   context?: JsonValue
   /** Model settings and output schema for this run. */
   ask?: RunAsk
+  /** The conversation that the run was copied from by a fork. */
+  copiedFrom?: string
   /** Milliseconds during which the run only waited for approvals. */
   waitedMs: number
 }

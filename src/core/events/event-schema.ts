@@ -274,6 +274,7 @@ const EVENTS: { readonly [T in Durable]: Check<Of<T>> } = {
     trust: { optional: word() },
     context: { optional: json() },
     ask: { optional: ask },
+    copiedFrom: { optional: text },
   }),
   RUN_CLAIMED: shape<Of<'RUN_CLAIMED'>>({
     threadId: text,
@@ -303,6 +304,7 @@ const EVENTS: { readonly [T in Durable]: Check<Of<T>> } = {
     messageId: name,
     usage,
     finishReason: text,
+    model: { optional: text },
   }),
   PROMPT_COMPACTED: shape<Of<'PROMPT_COMPACTED'>>({
     runId: name,
@@ -353,6 +355,6 @@ const EVENTS: { readonly [T in Durable]: Check<Of<T>> } = {
     label: { optional: object() },
     given: { optional: object() },
   }),
-  TOOL_USAGE: shape<Of<'TOOL_USAGE'>>({ ...ofCall, usage }),
+  TOOL_USAGE: shape<Of<'TOOL_USAGE'>>({ ...ofCall, usage, usedBy: { optional: text } }),
   DECLASSIFIED: shape<Of<'DECLASSIFIED'>>({ ...ofCall, bits: amount, question: text }),
 }

@@ -218,6 +218,8 @@ export type ConversationEvent =
       trust?: TrustMode
       context?: JsonValue
       ask?: RunAsk
+      /** The conversation that the run was copied from by a fork. Its usage counts there. */
+      copiedFrom?: string
     }
   | {
       type: 'RUN_CLAIMED'
@@ -257,6 +259,8 @@ export type ConversationEvent =
       usage: TokenUsage
       /** The AI SDK's finish reason; `error` if the answer broke off after one of its calls had started. */
       finishReason: string
+      /** The model that `prepareStep` chose. Absent for the model of the run. */
+      model?: string
     }
   // From here on, all prompts show the earlier messages in compact form; durable.
   | ({ type: 'PROMPT_COMPACTED'; runId: string } & Compaction)
@@ -325,7 +329,14 @@ export type ConversationEvent =
       given?: WrittenLabel
     }
   /** Usage of a tool's own model calls. It counts towards the run, and is logged with the call's result. */
-  | { type: 'TOOL_USAGE'; toolCallId: string; runId: string; usage: TokenUsage }
+  | {
+      type: 'TOOL_USAGE'
+      toolCallId: string
+      runId: string
+      usage: TokenUsage
+      /** The run in the same log, such as a sub-agent's, that has used it and counts it too. */
+      usedBy?: string
+    }
   /** The model sees an answer about untrusted data, or a tool acts on closed values. It reveals at most `bits` bits. */
   | { type: 'DECLASSIFIED'; toolCallId: string; runId: string; bits: number; question: string }
   // Streamed events; not durable. Their outcome is in the events above.

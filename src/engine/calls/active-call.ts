@@ -179,10 +179,12 @@ export function openContext(scope: RunScope, parts: ContextParts): OpenContext {
       })
       inBackground('Telling handlers of progress', notified)
     },
-    addUsage(usage) {
+    addUsage(usage, usedBy) {
+      if (over) return
       // A tool may pass anything: only valid counts are logged.
       const counted = addUsage({ inputTokens: null, outputTokens: null }, usage)
-      if (!over) events.push({ type: 'TOOL_USAGE', toolCallId: plan.id, runId, usage: counted })
+      const event = { type: 'TOOL_USAGE', toolCallId: plan.id, runId, usage: counted } as const
+      events.push(typeof usedBy === 'string' ? { ...event, usedBy } : event)
     },
     get assets() {
       return assets()

@@ -4,6 +4,7 @@ import { labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { CallState } from '../../core/events/conversation-state.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
+import { inBackground } from '../../core/in-background.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
 import type { CallItem, CallOutcome, Verdict } from '../../policies/policy.ts'
@@ -267,6 +268,11 @@ class AnswerCalls implements CallRunner {
     const { policy } = this.#scope.settings
     this.#ended.add({ plan, outcome: await adjusted(policy, call, outcome), endedAt })
     await this.#ended.record()
+    if (!this.#ended.waits(plan.id)) return
+    const message = 'Finished. Its result follows when the calls before it have ended.'
+    const payload = { toolCallId: plan.id, message, fraction: 1 }
+    const notified = this.#scope.stream({ type: 'TOOL_PROGRESS', payload })
+    inBackground('Telling handlers that a call has ended', notified)
   }
 
   #recordSoon(): void {

@@ -275,6 +275,8 @@ export interface EndedCalls {
   expect(id: string): void
   add(result: CallResult): void
   readonly isEmpty: boolean
+  /** Whether the outcome of a call waits for calls before it. */
+  waits(id: string): boolean
   /** Records the outcomes whose turn has come. Call it again when a call is added, ends or is held. */
   record(): Promise<void>
 }
@@ -311,6 +313,7 @@ export function createEndedCalls(
     get isEmpty() {
       return ended.length === 0
     },
+    waits: (id) => !isRecording && ended.some(({ plan }) => plan.id === id),
     async record() {
       if (isRecording) return
       isRecording = true

@@ -237,6 +237,7 @@ async function logAnswer(
         })
       : { events: [], attachments: [], text: response.text }
   const provider = changed ? { ...response.provider, changed } : response.provider
+  const model = changed?.model ? { model: changed.model.modelId } : {}
   await scope.append((state) => {
     const { step, stepName } = openStep(state, messageId)
     const calls = step ? loggedCalls(state, step) : []
@@ -247,7 +248,7 @@ async function logAnswer(
       events: [
         ...events,
         { type: 'NEW_MESSAGE', payload },
-        { type: 'STEP_FINISHED', stepName, runId, messageId, usage, finishReason },
+        { type: 'STEP_FINISHED', stepName, runId, messageId, usage, finishReason, ...model },
       ],
       debug: provider ? { [messageId]: provider } : undefined,
     }

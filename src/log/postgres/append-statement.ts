@@ -4,8 +4,10 @@ import { isOwnKey, keyOf, toPlain } from '../../postgres/plain-text.ts'
 import { chatText, foldCase } from '../chat-text.ts'
 import type { Lease } from '../conversation-log.ts'
 import { eventSum, seal } from '../record-rows.ts'
+import type { StoredRun } from '../runs.ts'
 import { type ConversationState, messageIn } from '../summary.ts'
 import { NOW, stateColumns } from './conversation-rows.ts'
+import { insertRuns, runsJson } from './postgres-runs.ts'
 
 /** The events of an append, each also as JSON, and debug data as JSON by message id. */
 export interface Appendix {
@@ -19,36 +21,52 @@ export interface Appendix {
  * Appends after a position, unless the conversation has moved on or another owner's lease is valid. It is one statement, all
  * or nothing, so that no lock is held over the network.
  */
-const APPEND = `
+const appendStatement = (more = '') => `
   WITH clock AS MATERIALIZED (SELECT ${NOW} AS now),
   changed AS (
     UPDATE byref.conversations c SET updated = clock.now, position = c.position + $3::integer,
       title = $4, messages = $5, open_run = $6, queued = $7, approvals = $8, failed = $9, agent = $10,
-      root = $11, branch = $12,
-      lease_owner = CASE WHEN $13::text IS NULL THEN c.lease_owner WHEN $14::bigint > 0 THEN $13::text END,
-      lease_until = CASE WHEN $13::text IS NULL THEN c.lease_until WHEN $14::bigint > 0 THEN clock.now + $14::bigint END
+      root = $11, branch = $12, run = $13,
+      lease_owner = CASE WHEN $14::text IS NULL THEN c.lease_owner WHEN $15::bigint > 0 THEN $14::text END,
+      lease_until = CASE WHEN $14::text IS NULL THEN c.lease_until WHEN $15::bigint > 0 THEN clock.now + $15::bigint END
     FROM clock
     WHERE c.key = $1 AND c.position = $2::integer
-      AND ($13::text IS NULL OR c.lease_owner IS NULL OR c.lease_owner = $13::text OR c.lease_until <= clock.now)
-    RETURNING c.key, clock.now
+      AND ($14::text IS NULL OR c.lease_owner IS NULL OR c.lease_owner = $14::text OR c.lease_until <= clock.now)
+    RETURNING c.key, c.namespace, clock.now
   ), added AS (
     INSERT INTO byref.records (conversation, position, at, event, sum, message, words)
     SELECT changed.key, $2::integer + e.n, changed.now, e.event, e.sum + changed.now, e.message, e.words
-    FROM changed, unnest($15::text[], $21::bigint[], $16::text[], $17::text[]) WITH ORDINALITY AS e (event, sum, message, words, n)
+    FROM changed, unnest($16::text[], $22::bigint[], $17::text[], $18::text[]) WITH ORDINALITY AS e (event, sum, message, words, n)
   ), noted AS (
     INSERT INTO byref.debug (conversation, message, name, value)
     SELECT changed.key, d.message, d.name, d.value
-    FROM changed, unnest($18::text[], $19::text[], $20::text[]) AS d (message, name, value)
+    FROM changed, unnest($19::text[], $20::text[], $21::text[]) AS d (message, name, value)
     ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value
-  ) SELECT now FROM changed`
+  )${more} SELECT now FROM changed`
+
+const APPEND = appendStatement()
+const APPEND_WITH_RUNS = appendStatement(`, ran AS (
+    ${insertRuns('changed', '$23')}
+  )`)
 
 /** Appends one or more events. Returns the time; null if the conversation has moved on or another owner has the lease. */
 export async function appendBehind(
   query: Query,
   { key, position }: { key: number; position: number },
-  { events, texts, debug, lease, state }: Appendix & { state: ConversationState },
+  {
+    events,
+    texts,
+    debug,
+    lease,
+    ...after
+  }: Appendix & {
+    state: ConversationState
+    runs: readonly StoredRun[]
+  },
 ): Promise<number | null> {
-  const { rows } = await query<{ now: number }>(APPEND, [
+  const { state, runs } = after
+  const isRun = runs.length > 0
+  const { rows } = await query<{ now: number }>(isRun ? APPEND_WITH_RUNS : APPEND, [
     key,
     position,
     events.length,
@@ -59,6 +77,7 @@ export async function appendBehind(
     events.map(wordsOf),
     ...debugColumns(debug),
     texts.map((text, i) => eventSum(position + i + 1, text)),
+    ...(isRun ? [runsJson(runs)] : []),
   ])
   return rows[0]?.now ?? null
 }

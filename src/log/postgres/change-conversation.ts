@@ -82,6 +82,8 @@ export function nameColumns(name: string | null): (string | null)[] {
 
 const DELETE = `WITH gone AS (
     DELETE FROM byref.conversations WHERE namespace = $1 AND id = $2 RETURNING key, namespace, id
+  ), gone_runs AS (
+    DELETE FROM byref.runs r USING gone WHERE r.conversation = gone.key
   ), left_over AS (
     INSERT INTO byref.leftovers (key, touched) SELECT key, ${NOW} FROM gone
   ), old AS (

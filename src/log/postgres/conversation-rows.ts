@@ -13,7 +13,7 @@ export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** The columns of {@link ConversationRow}. */
 export const COLUMNS = `key, namespace, id, name, created, updated, position, title, messages, open_run, queued,
-  approvals, failed, agent, root, branch, lease_owner, lease_until, imported, damage`
+  approvals, failed, agent, root, branch, run, lease_owner, lease_until, imported, damage`
 
 const FIND = `SELECT ${COLUMNS}, ${NOW} AS now FROM byref.conversations WHERE namespace = $1 AND id = $2`
 
@@ -63,7 +63,7 @@ export function decodeRow<Row extends ConversationRow>(row: Row): Row {
   }
 }
 
-/** The columns title, messages, open_run, queued, approvals, failed, agent, root and branch, in this order. */
+/** The columns title, messages, open_run, queued, approvals, failed, agent, root, branch and run, in this order. */
 export function stateColumns(state: ConversationState): unknown[] {
   const { title, openRun, agent, branch } = state
   return columnsOf({

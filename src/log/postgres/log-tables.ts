@@ -97,5 +97,35 @@ export const LOG_TABLES: Tables = {
          END IF;
        END $$`,
     ],
+    [
+      // Counts of tokens may be any number.
+      `CREATE TABLE byref.runs (
+         key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+         conversation bigint NOT NULL,
+         namespace text COLLATE "C" NOT NULL,
+         run text COLLATE "C" NOT NULL,
+         parent text,
+         agent text COLLATE "C",
+         models text COLLATE "C" NOT NULL,
+         started bigint NOT NULL,
+         finished bigint,
+         status text COLLATE "C" NOT NULL,
+         reason text,
+         error text COLLATE "C",
+         steps integer NOT NULL,
+         calls integer NOT NULL,
+         failed_calls integer NOT NULL,
+         tools text COLLATE "C" NOT NULL,
+         input double precision,
+         cached double precision,
+         output double precision,
+         cost double precision,
+         unpriced integer NOT NULL,
+         usages text,
+         UNIQUE (conversation, run)
+       )`,
+      'CREATE INDEX runs_by_start ON byref.runs (namespace, started, key)',
+      'ALTER TABLE byref.conversations ADD COLUMN run text',
+    ],
   ],
 }

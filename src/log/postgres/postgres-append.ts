@@ -36,11 +36,14 @@ export async function appendAtOnce(
 ): Promise<Appended | null> {
   const { events, lease } = appendix
   if (events.length === 0 || deletedBy(events).length > 0) return null
-  const state = stateAfter(known.state, events)
-  if (queue && isDue(state) && !lease?.ms) return null
-  const now = await appendBehind(query, known, { ...appendix, state })
-  return now === null ? null : appended(known, { events, now, state })
+  const after = stateAfter(known.state, events, AT_COMMIT)
+  if (queue && isDue(after.state) && !lease?.ms) return null
+  const now = await appendBehind(query, known, { ...appendix, ...after })
+  return now === null ? null : appended(known, { events, now, state: after.state })
 }
+
+/** The database sets the time. */
+const AT_COMMIT = Number.NaN
 
 /** Appends in a transaction that locks the conversation, or throws the reason why it may not. */
 export function appendInTransaction(
@@ -56,13 +59,13 @@ export function appendInTransaction(
     let result: Appended = { records: [], known }
     if (events.length === 0) await appendNothing(query, row.key, appendix)
     else {
-      const state = stateAfter(known.state, events)
-      const now = await appendBehind(query, known, { ...appendix, state })
+      const after = stateAfter(known.state, events, AT_COMMIT)
+      const now = await appendBehind(query, known, { ...appendix, ...after })
       if (now === null) throw new Error('A locked conversation changed')
       result = appended(known, {
         events,
         now,
-        state: await withDeletions(query, row, { events, state }),
+        state: await withDeletions(query, row, { events, state: after.state }),
       })
     }
     const held = leaseAfter(leaseOf(row), lease, row.now)

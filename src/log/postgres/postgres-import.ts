@@ -19,6 +19,7 @@ import {
 } from './change-conversation.ts'
 import { NOW, stateColumns, type TimedRow } from './conversation-rows.ts'
 import { deleteMessages, titleIn } from './postgres-deletions.ts'
+import { putRuns } from './postgres-runs.ts'
 
 /** Returns the lines of a conversation; see {@link exportStored}. */
 export function postgresExport(
@@ -85,7 +86,7 @@ export function publishStaged(
   place: Place,
   { replaces = false, ...staged }: Staged & { replaces?: boolean },
 ): Promise<{ made: Noted; old: Noted | null }> {
-  const { key, header, position, state } = staged
+  const { key, header, position, state, runs } = staged
   const { created, updated, title } = header
   const [name, words] = nameColumns(title)
   return transaction(async (query) => {
@@ -94,8 +95,8 @@ export function publishStaged(
     const { rows } = await query<Noted>(
       `WITH made AS (
          INSERT INTO byref.conversations (key, namespace, id, name, words, created, updated, position, imported,
-           title, messages, open_run, queued, approvals, failed, agent, root, branch)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17)
+           title, messages, open_run, queued, approvals, failed, agent, root, branch, run)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
          ON CONFLICT (namespace, id) DO NOTHING RETURNING key, namespace, id
        ) ${noticeOf('made', false)}`,
       [
@@ -111,6 +112,7 @@ export function publishStaged(
       ],
     )
     if (!rows[0]) throw existsError(place.id)
+    await putRuns(query, key, runs)
     return { made: rows[0], old }
   })
 }

@@ -68,6 +68,34 @@ const MIGRATIONS: readonly string[] = [
    CREATE VIRTUAL TABLE search USING fts5 (
      text, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1'
    );`,
+  // Counts of tokens may be any number.
+  `CREATE TABLE runs (
+     key INTEGER PRIMARY KEY,
+     conversation INTEGER NOT NULL,
+     namespace TEXT NOT NULL,
+     run TEXT NOT NULL,
+     parent TEXT,
+     agent TEXT,
+     models TEXT NOT NULL,
+     started INTEGER NOT NULL,
+     finished INTEGER,
+     status TEXT NOT NULL,
+     reason TEXT,
+     error TEXT,
+     steps INTEGER NOT NULL,
+     calls INTEGER NOT NULL,
+     failed_calls INTEGER NOT NULL,
+     tools TEXT NOT NULL,
+     input REAL,
+     cached REAL,
+     output REAL,
+     cost REAL,
+     unpriced INTEGER NOT NULL,
+     usages TEXT,
+     UNIQUE (conversation, run)
+   ) STRICT;
+   CREATE INDEX runs_by_start ON runs (namespace, started, key);
+   ALTER TABLE conversations ADD COLUMN run TEXT;`,
 ]
 
 /** Migrates a file to this version. */

@@ -32,6 +32,7 @@ export function forget(sql: Statements, place: Place): { key: number; more: bool
   if (!row) return null
   const { key } = row
   sql.forget.run(key)
+  sql.forgetRuns.run(key)
   indexTitle(sql, key, null)
   giveNotice(sql, place, { deleted: true })
   sql.putLeftover.run(key, 0)

@@ -12,6 +12,8 @@ import {
   stateOf,
 } from '../conversation-row.ts'
 import { eventSum, type RecordRow, recordsOf, seal } from '../record-rows.ts'
+import { RUN_COLUMNS, rowOfRun } from '../run-rows.ts'
+import type { StoredRun } from '../runs.ts'
 import {
   type ConversationState,
   deletedBy,
@@ -88,23 +90,36 @@ function update(
     sql.lease.run(...owner, row.key)
     return
   }
-  const state = stateWith(sql, row, events)
+  const state = stateWith(sql, row, change)
   const end = row.position + events.length
   sql.update.run(change.now, end, ...stateColumns(state), ...owner, row.key)
   if (row.name === null && state.title !== row.title) indexTitle(sql, row.key, state.title)
 }
 
-/** Returns the state after stored events. */
+/** Returns the state after stored events, and stores the runs that they change. */
 function stateWith(
   sql: Statements,
   row: ConversationRow,
-  events: readonly ConversationEvent[],
+  { events, now: at }: { events: readonly ConversationEvent[]; now: number },
 ): ConversationState {
-  const state = stateAfter(stateOf(row), events)
+  const { state, runs } = stateAfter(stateOf(row), events, at)
+  putRuns(sql, row, runs)
   const ids = deletedBy(events)
   if (ids.length === 0) return state
   const deleted = deleteMessages(sql, row.key, ids)
   return withoutMessages(state, { deleted, title: titleIn(sql, row.key) })
+}
+
+/** Stores runs of a conversation. */
+export function putRuns(
+  sql: Statements,
+  { key, namespace }: Pick<ConversationRow, 'key' | 'namespace'>,
+  runs: readonly StoredRun[],
+): void {
+  for (const run of runs) {
+    const row = rowOfRun(run)
+    sql.putRun.run(key, namespace, ...RUN_COLUMNS.map((column) => row[column]))
+  }
 }
 
 /** Indexes the title of a conversation. */

@@ -7,7 +7,7 @@ import { type Staged, stageLines } from '../stage-lines.ts'
 import { messageIn } from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { forget, giveNotice, removeAll, removeLeftovers } from './remove-records.ts'
-import { createRow, findRow, indexTitle } from './sqlite-append.ts'
+import { createRow, findRow, indexTitle, putRuns } from './sqlite-append.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
 /**
@@ -92,7 +92,7 @@ function publish(
   place: Place,
   { replaces, ...staged }: Staged & { replaces: boolean },
 ): ReturnType<typeof forget> {
-  const { key, header, position, state } = staged
+  const { key, header, position, state, runs } = staged
   const replaced = replaces ? forget(sql, place) : null
   if (findRow(sql, place)) throw existsError(place.id)
   const { created, updated, title } = header
@@ -102,6 +102,7 @@ function publish(
   sql.dropLeftover.run(key)
   sql.publish.run(key, namespace, id, title, created, updated, position, ...columns, imported)
   indexTitle(sql, key, title ?? state.title)
+  putRuns(sql, { key, namespace }, runs)
   giveNotice(sql, place, { deleted: false })
   return replaced
 }

@@ -1,6 +1,7 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Connection } from '../../sqlite/connection.ts'
 import type { FileKind } from '../../sqlite/open-file.ts'
+import { RUN_CHANGES, RUN_COLUMNS } from '../run-rows.ts'
 import { migrateLog } from './log-file.ts'
 
 const SQL = {
@@ -10,7 +11,7 @@ const SQL = {
   find: 'SELECT * FROM conversations WHERE namespace = ? AND id = ?',
   create: 'INSERT INTO conversations (namespace, id, created, updated) VALUES (?, ?, ?, ?)',
   update: `UPDATE conversations SET updated = ?, position = ?, title = ?, messages = ?, open_run = ?, queued = ?,
-    approvals = ?, failed = ?, agent = ?, root = ?, branch = ?, lease_owner = ?, lease_until = ? WHERE key = ?`,
+    approvals = ?, failed = ?, agent = ?, root = ?, branch = ?, run = ?, lease_owner = ?, lease_until = ? WHERE key = ?`,
   lease: 'UPDATE conversations SET lease_owner = ?, lease_until = ? WHERE key = ?',
   name: 'UPDATE conversations SET name = ? WHERE key = ?',
   setAside: 'UPDATE conversations SET damage = ? WHERE key = ?',
@@ -28,6 +29,11 @@ const SQL = {
   debug: 'SELECT value FROM debug WHERE conversation = ? AND message = ?',
   debugLines: `SELECT id, message, value FROM debug WHERE conversation = ? AND id > ?
     ORDER BY id LIMIT ?`,
+  // runs
+  putRun: `INSERT INTO runs (conversation, namespace, ${RUN_COLUMNS.join(', ')})
+    VALUES (?, ?, ${RUN_COLUMNS.map(() => '?').join(', ')})
+    ON CONFLICT (conversation, run) DO UPDATE SET ${RUN_CHANGES}`,
+  forgetRuns: 'DELETE FROM runs WHERE conversation = ?',
   // what other processes do
   dataVersion: 'PRAGMA data_version',
   lastRecord: "SELECT seq FROM sqlite_sequence WHERE name = 'records'",
@@ -45,8 +51,8 @@ const SQL = {
   dropLeftover: 'DELETE FROM leftovers WHERE key = ?',
   oldLeftovers: 'SELECT key FROM leftovers WHERE touched < ?',
   publish: `INSERT INTO conversations (key, namespace, id, name, created, updated, position, title, messages,
-    open_run, queued, approvals, failed, agent, root, branch, imported)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+    open_run, queued, approvals, failed, agent, root, branch, run, imported)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   unindexSome: `DELETE FROM search WHERE rowid IN
     (SELECT id * 2 FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
   removeSome: `DELETE FROM records WHERE id IN

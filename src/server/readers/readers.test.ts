@@ -243,6 +243,8 @@ describe('readers', { shuffle: false }, () => {
     expect(await askJson('/api/conversations/mine', { token: 'ben' })).toMatchObject({
       title: null,
     })
+    expect(await read('/api/runs?conversation=mine', ben)).toContain('"title":null')
+    expect(await read('/api/runs?conversation=mine', anna)).toContain('"title":"Read it"')
     // Nor in a fork, where it is said again.
     await ben(`${at}/fork`, post({ id: 'fork' }))
     expect(await read('/api/conversations/fork/messages', ben)).not.toContain(SECRET)

@@ -66,7 +66,7 @@ function Asset({ id, field }: { id: string; field: string | null }) {
               <AssetFactsList details={data} />
               <section className="space-y-1.5">
                 <h2 className="text-xs font-medium text-ink-3">
-                  Meta (a model sees three items of each list)
+                  What the model sees (lists cut to 3)
                 </h2>
                 <MetaList meta={data.meta} />
               </section>

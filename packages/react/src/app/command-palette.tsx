@@ -1,6 +1,7 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import { Command } from 'cmdk'
 import {
+  ChartColumn,
   Download,
   FileDown,
   GitFork,
@@ -15,13 +16,14 @@ import {
 import { Modal } from '../ui/modal.tsx'
 import { useExportConversation, useForkConversation } from './conversation-actions.ts'
 import type { ConversationQuestion } from './conversation-dialog.tsx'
+import { markTwins } from './mark-twins.ts'
 import { useChangeView } from './navigation.tsx'
 import { setPanel, usePanel } from './panels.ts'
 import { useMay } from './role.ts'
 import { useServer } from './server.ts'
 import { useInfiniteQuery } from './server-queries.ts'
 import { setTheme, toggleTheme } from './theme.ts'
-import { TABS } from './view.ts'
+import { TAB_TITLES, TABS } from './view.ts'
 
 /** Renders the command palette, which finds every action of the app by a part of its name. */
 export function CommandPalette({
@@ -37,6 +39,7 @@ export function CommandPalette({
   const change = useChangeView()
   const { conversationId } = useParams({ strict: false })
   const { data: conversations = [] } = useInfiniteQuery(conversationsQuery())
+  const marks = markTwins(conversations)
   const fork = useForkConversation()
   const download = useExportConversation()
   const mayWrite = useMay('member')
@@ -68,6 +71,11 @@ export function CommandPalette({
             <Item icon={SquarePen} onSelect={run(() => navigate({ to: '/' }))}>
               New conversation
             </Item>
+            {!isOffline && (
+              <Item icon={ChartColumn} onSelect={run(() => navigate({ to: '/runs' }))}>
+                Runs and costs
+              </Item>
+            )}
             {conversationId !== undefined &&
               TABS.filter((tab) => tab !== 'origin').map((tab) => (
                 <Item
@@ -78,7 +86,7 @@ export function CommandPalette({
                     setPanel('inspector', true)
                   })}
                 >
-                  Inspector: {tab[0]?.toUpperCase() + tab.slice(1)}
+                  Inspector: {TAB_TITLES[tab]}
                 </Item>
               ))}
           </Group>
@@ -134,7 +142,7 @@ export function CommandPalette({
                     navigate({ to: '/c/$conversationId', params: { conversationId: id } }),
                   )}
                 >
-                  {title || 'Untitled'}
+                  {[title || 'Untitled', marks.get(id)].filter(Boolean).join(' · ')}
                 </Item>
               ))}
             </Group>

@@ -3,9 +3,10 @@ import type { ConversationSummary } from 'byref/client'
 import { lazy, Suspense } from 'react'
 import { Confirm } from '../ui/confirm.tsx'
 import { formatCount } from '../ui/format.ts'
+import { LoadError } from '../ui/load-error.tsx'
 import { RenameDialog } from './rename-dialog.tsx'
 import { useServer } from './server.ts'
-import { useFamily } from './use-family.ts'
+import { useQuery } from './server-queries.ts'
 
 const SavePageDialog = lazy(async () => ({
   default: (await import('./save-page-dialog.tsx')).SavePageDialog,
@@ -36,27 +37,52 @@ function Delete({
   conversation: { id, title, messages },
   onClose,
 }: Omit<ConversationDialogProps, 'question'>) {
-  const { client, forgetConversations } = useServer()
+  const { client, loadFamily, forgetConversations } = useServer()
   const navigate = useNavigate()
-  const family = useFamily(id) ?? []
-  const versions = [...new Set([id, ...family.map((one) => one.id)])]
-  const isCurrent = useParams({
-    strict: false,
-    select: ({ conversationId = '' }) => versions.includes(conversationId),
+  const shown = useParams({ strict: false, select: ({ conversationId = '' }) => conversationId })
+  const { data, error, refetch } = useQuery({
+    queryKey: ['family', id],
+    queryFn: async () => idsWith(id, await loadFamily(id)),
+    staleTime: 0,
+    gcTime: 0,
   })
+  const count = data?.length ?? 1
 
+  /** Another version may have been made since the question was asked. */
   async function remove(): Promise<void> {
+    const versions = idsWith(id, await loadFamily(id))
     for (const version of versions) await client.deleteConversation(version)
-    if (isCurrent) await navigate({ to: '/' })
+    if (versions.includes(shown)) await navigate({ to: '/' })
     forgetConversations()
   }
 
   return (
-    <Confirm title="Delete this conversation?" action="Delete" onConfirm={remove} onClose={onClose}>
+    <Confirm
+      title="Delete this conversation?"
+      action="Delete"
+      isReady={data !== undefined}
+      onConfirm={remove}
+      onClose={onClose}
+    >
       “{title || 'Untitled'}” with its{' '}
       {messages === 1 ? 'one message' : `${formatCount(messages)} messages`} and their debug data is
-      deleted for everybody{versions.length > 1 && `, in all ${versions.length} versions`}. This
-      cannot be undone: export it first to keep a copy.
+      deleted for everybody{count > 1 && `, in all ${count} versions`}. This cannot be undone:
+      export it first to keep a copy.
+      {!data && !error && (
+        <p role="status" className="mt-2 text-xs text-ink-3">
+          Looking for its other versions, which are deleted too…
+        </p>
+      )}
+      {error && (
+        <div className="mt-2">
+          <LoadError what="The list of its versions" error={error} onRetry={() => void refetch()} />
+        </div>
+      )}
     </Confirm>
   )
+}
+
+/** Returns the ids of a conversation and its other versions. */
+function idsWith(id: string, family: readonly ConversationSummary[]): string[] {
+  return [...new Set([id, ...family.map((one) => one.id)])]
 }

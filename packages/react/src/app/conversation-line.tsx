@@ -11,12 +11,14 @@ import { closeDrawer } from './panels.ts'
 /** Properties of {@link ConversationLine}. */
 export interface ConversationLineProps {
   conversation: ConversationSummary
+  /** What distinguishes it from others with the same title. */
+  mark?: string
   /** Whether the page shows it, or another version of it. */
   current: boolean
 }
 
 /** Renders a line of the list: the title of a conversation, its status, and its menu. */
-export function ConversationLine({ conversation, current }: ConversationLineProps) {
+export function ConversationLine({ conversation, mark, current }: ConversationLineProps) {
   const { id, title, updatedAt, status, messages } = conversation
   const [isRenamed, setRenamed] = useState(false)
   if (isRenamed) return <Rename conversation={conversation} onDone={() => setRenamed(false)} />
@@ -38,7 +40,10 @@ export function ConversationLine({ conversation, current }: ConversationLineProp
           current && 'font-medium',
         )}
       >
-        <span className="min-w-0 flex-1 truncate">{title || 'Untitled'}</span>
+        <span className="flex min-w-0 flex-1 gap-1">
+          <span className="truncate">{title || 'Untitled'}</span>
+          {mark && <span className="shrink-0 font-normal text-ink-3 tabular-nums">· {mark}</span>}
+        </span>
         <Standing status={status} />
         {(status === 'idle' || status === 'failed') && (
           <span className="shrink-0 text-2xs font-normal text-ink-3 tabular-nums pointer-fine:group-focus-within/line:opacity-0 pointer-fine:group-hover/line:opacity-0">

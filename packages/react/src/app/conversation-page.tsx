@@ -21,13 +21,14 @@ import { Welcome } from './welcome.tsx'
 export function ConversationPage({ id }: { id: string | null }) {
   const { conversationQuery } = useServer()
   const { data } = useQuery({ ...conversationQuery(id ?? ''), enabled: id !== null })
-  const title = id === null ? 'New conversation' : data?.title || 'Conversation'
+  // Nothing is shown until the title is known: a heading that changes looks like another conversation.
+  const title = id === null ? 'New conversation' : data && (data.title || 'Untitled')
   return (
     <ConversationProvider id={id}>
-      <title>{`${title} · byref`}</title>
+      <title>{title ? `${title} · byref` : 'byref'}</title>
       <FreshList />
       <LabelsProvider>
-        <Panes id={id} title={title} />
+        <Panes id={id} title={title ?? ''} />
       </LabelsProvider>
     </ConversationProvider>
   )

@@ -1,5 +1,5 @@
 import { Link, useParams } from '@tanstack/react-router'
-import { MessagesSquare, PanelLeftClose, SearchX, SquarePen } from 'lucide-react'
+import { ChartColumn, MessagesSquare, PanelLeftClose, SearchX, SquarePen } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
@@ -12,6 +12,7 @@ import { useNear } from '../ui/use-near.ts'
 import { rootOf } from './branches.ts'
 import { ConversationLine } from './conversation-line.tsx'
 import { ImportButton } from './import-button.tsx'
+import { markTwins } from './mark-twins.ts'
 import { closeDrawer, setPanel } from './panels.ts'
 import { useMay } from './role.ts'
 import { useServer } from './server.ts'
@@ -57,6 +58,16 @@ export function Conversations() {
             </Link>
           </Tooltip>
         )}
+        <Tooltip text="Runs and costs">
+          <Link
+            to="/runs"
+            onClick={closeDrawer}
+            aria-label="Runs and costs"
+            className={buttonClass('ghost', true)}
+          >
+            <ChartColumn aria-hidden />
+          </Link>
+        </Tooltip>
         <ImportButton />
         <Tooltip text="Hide conversations">
           <Button
@@ -107,12 +118,14 @@ function List({ search }: { search: string }) {
       </Empty>
     )
   }
+  const marks = markTwins(data)
   return (
     <ul className="min-h-0 flex-1 space-y-px overflow-y-auto px-2 pb-3">
       {data.map((conversation) => (
         <li key={conversation.id}>
           <ConversationLine
             conversation={conversation}
+            mark={marks.get(conversation.id)}
             current={conversation.id === shown || rootOf(conversation) === root}
           />
         </li>

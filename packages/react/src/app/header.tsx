@@ -25,7 +25,7 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
   const theme = useTheme()
   const ThemeIcon = { system: SunMoon, light: Sun, dark: Moon }[theme]
   return (
-    <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-1 border-b border-line px-2 py-1 sm:px-3">
+    <header className="@container flex min-h-12 shrink-0 flex-wrap items-center gap-1 border-b border-line px-2 py-1 sm:px-3">
       {!conversationsOpen && !isOffline && (
         <Tooltip text="Show conversations">
           <Button
@@ -45,7 +45,7 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
         </Button>
       </Tooltip>
       <Tooltip text={`Light or dark (now: ${theme})`}>
-        <Button icon aria-label="Toggle theme" onClick={toggleTheme} className="max-sm:hidden">
+        <Button icon aria-label="Toggle theme" onClick={toggleTheme} className="@max-lg:hidden">
           <ThemeIcon aria-hidden />
         </Button>
       </Tooltip>

@@ -46,10 +46,16 @@ const assetField = createRoute({
   component: lazyRouteComponent(() => import('./asset-page.tsx'), 'AssetPage'),
 })
 
+const runs = createRoute({
+  getParentRoute: () => root,
+  path: '/runs',
+  component: lazyRouteComponent(() => import('../runs/runs-page.tsx'), 'RunsPage'),
+})
+
 /** Creates a router with all addresses of the app. */
 export function createWorkbenchRouter(options: { history?: RouterHistory; basepath?: string }) {
   return createRouter({
-    routeTree: root.addChildren([home, conversation, asset, assetField]),
+    routeTree: root.addChildren([home, conversation, asset, assetField, runs]),
     defaultHashScrollIntoView: false,
     ...options,
   })

@@ -17,7 +17,7 @@ import {
 import { createContext, use } from 'react'
 import { isRecord } from '../ui/is-record.ts'
 import { ToastList } from '../ui/toast-list.ts'
-import { newestVersions } from './branches.ts'
+import { newestVersions, rootOf } from './branches.ts'
 import { LiveConversations } from './live-conversations.ts'
 
 /** Options of {@link createServer}. */
@@ -35,6 +35,9 @@ export type Server = ReturnType<typeof createServer>
 
 /** A page of the list of conversations. */
 const PAGE = 50
+
+/** Minimum pause between two requests for runs, in milliseconds. */
+const FORGET_RUNS_MS = 500
 
 type ConversationPages = InfiniteData<ConversationsPage>
 
@@ -83,11 +86,22 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
     })
   }
 
+  let forgettingRuns: ReturnType<typeof setTimeout> | null = null
+  let followers = 0
+  let endFollowing = (): void => {}
+
   /**
    * Updates the list of conversations as it changes, while the page is visible: a browser has only a few connections for
-   * each server. Returns the function that stops it.
+   * each server. Several callers share one connection. Returns the function that stops it.
    */
   function followConversations(): () => void {
+    if (followers++ === 0) endFollowing = startFollowing()
+    return () => {
+      if (--followers === 0) endFollowing()
+    }
+  }
+
+  function startFollowing(): () => void {
     let stop: AbortController | null = null
     const follow = (): void => {
       if (document.hidden) stop?.abort()
@@ -122,10 +136,20 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
     }
     // Only the server can search. It is not asked during a run, which changes the conversation many times.
     if (now?.status === 'running') return
+    forgetRuns()
     void queries.invalidateQueries({
       queryKey: ['conversations'],
       predicate: ({ queryKey }) => queryKey[1] !== '',
     })
+  }
+
+  /** Marks the runs as outdated, but only once in a while: many may end at the same time. */
+  function forgetRuns(): void {
+    if (forgettingRuns) return
+    forgettingRuns = setTimeout(() => {
+      forgettingRuns = null
+      void queries.invalidateQueries({ queryKey: ['runs'] })
+    }, FORGET_RUNS_MS)
   }
 
   /** Returns the summary of one conversation, or null. */
@@ -133,6 +157,13 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
     return queryOptions({
       queryKey: ['conversation', id],
       queryFn: () => client.conversationSummary(id),
+      // The list knows its title already, so that the heading does not change while this loads.
+      placeholderData: () =>
+        queries
+          .getQueriesData<ConversationPages>({ queryKey: ['conversations'] })
+          .flatMap(([, known]) => known?.pages ?? [])
+          .flatMap(({ conversations }) => conversations)
+          .find((one) => one.id === id),
     })
   }
 
@@ -145,10 +176,18 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
     })
   }
 
+  /** Loads a conversation with its branches anew. Empty if it does not exist. */
+  async function loadFamily(id: string): Promise<ConversationSummary[]> {
+    const conversation = await queries.fetchQuery({ ...conversationQuery(id), staleTime: 0 })
+    if (!conversation) return []
+    return queries.fetchQuery({ ...branchesQuery(rootOf(conversation)), staleTime: 0 })
+  }
+
   /** Marks the list of conversations as outdated, because one was created, changed or removed. */
   function forgetConversations(): void {
     void queries.invalidateQueries({ queryKey: ['conversations'] })
     void queries.invalidateQueries({ queryKey: ['conversation'] })
+    forgetRuns()
   }
 
   /** Returns an asset and its meta by reference or id. Assets never change once saved. */
@@ -200,6 +239,7 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
     conversationsQuery,
     conversationQuery,
     branchesQuery,
+    loadFamily,
     assetQuery,
     debugQuery,
     followConversations,

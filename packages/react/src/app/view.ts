@@ -4,6 +4,17 @@ export const TABS = ['assets', 'data', 'run', 'prompt', 'message', 'checks', 'or
 /** One of the inspector's tabs. */
 export type Tab = (typeof TABS)[number]
 
+/** What people call the inspector's tabs. */
+export const TAB_TITLES: Readonly<Record<Tab, string>> = {
+  assets: 'Files',
+  data: 'Saved values',
+  run: 'Run',
+  prompt: 'Prompt',
+  message: 'Message',
+  checks: 'Problems',
+  origin: 'Origin',
+}
+
 /** The part of an address after the conversation. It contains everything that is open, so a link can be copied. */
 export interface View {
   tab?: Tab
@@ -13,6 +24,8 @@ export interface View {
   data?: string
   /** The data message after which the board is shown. */
   at?: string
+  /** The run that its tab shows first. */
+  run?: string
   /** The message whose step is open in the prompt tab. */
   step?: string
   /** The message that is open in its tab, and a JSON Pointer into it. */
@@ -35,6 +48,7 @@ export function readView(search: Record<string, unknown>): View {
     asset: text('asset'),
     data: text('data'),
     at: text('at'),
+    run: text('run'),
     step: text('step'),
     message: text('message'),
     path: text('path'),

@@ -37,7 +37,7 @@ export function Welcome() {
   if (!mayWrite) {
     return (
       <Empty icon={BookOpen} title="Choose a conversation">
-        You can only read. Choose a conversation from the list.
+        Read-only. Choose a conversation from the list.
       </Empty>
     )
   }
@@ -49,7 +49,9 @@ export function Welcome() {
       >
         †
       </p>
-      <h2 className="text-xl font-semibold tracking-tight">Everything has an address</h2>
+      <h2 className="text-xl font-semibold tracking-tight">
+        Ask about big files without pasting them
+      </h2>
       <p className="mt-1.5 text-base text-ink-2">
         Drop a file, ask about it, and watch it travel by reference: the model sees{' '}
         <code className="rounded border border-asset-line bg-asset-soft px-1 font-mono text-[0.9em] text-asset">

@@ -251,7 +251,7 @@ describe('Composer', () => {
   it('is not there for those who only read', async () => {
     await renderInApp(<Composer />, { role: 'reader' })
     expect(screen.queryByRole('textbox')).toBeNull()
-    expect(screen.getByText(/You can only read/)).toBeTruthy()
+    expect(screen.getByText(/Read-only/)).toBeTruthy()
   })
 
   it('keeps the text and says why when sending is refused', async () => {

@@ -28,7 +28,7 @@ const HINT_WHILE_HELD = 'Sends when the files are uploaded…'
 
 const HINT_WHILE_BUSY = 'Enter: send next · Ctrl+Enter: add now'
 
-const HINT_WHILE_WAITING = 'Sends after the waiting call. To change the call, use Edit on its card'
+const HINT_WHILE_WAITING = 'Answered after your decision. To change the call, use Edit on its card'
 
 /** Properties of {@link Composer}. */
 export interface ComposerProps {
@@ -47,7 +47,7 @@ export function Composer(props: ComposerProps) {
     <p className="shrink-0 border-t border-line px-3 py-3 text-center text-xs text-ink-3">
       {isOffline
         ? 'This is a saved page. It has no server, so you cannot send messages.'
-        : 'You can only read. Sending messages requires the role of a member.'}
+        : 'Read-only. To write here, ask for member access.'}
     </p>
   )
 }
@@ -63,6 +63,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   const phase = useConversation(runPhase)
   const inbox = useConversation((state) => state.inbox)
   const running = phase !== 'over'
+  const waits = phase === 'waiting'
   const { status } = useConnection()
   const { uploads, add, restore, retry, remove, clearSent } = useUploads()
   const [text, setText] = useState(() => readDraft(id))
@@ -97,10 +98,11 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   const isUploading = uploads.some((upload) => upload.status === 'sending')
   const empty = text.trim() === '' && attachments.length === 0 && !isUploading
   const ready = !empty && !sending && status !== 'closed'
-  const busyHint = phase === 'waiting' ? HINT_WHILE_WAITING : HINT_WHILE_BUSY
+  const busyHint = waits ? HINT_WHILE_WAITING : HINT_WHILE_BUSY
   const [held, setHeld] = useState<'queue' | 'steer' | null>(null)
 
-  async function send(ifBusy: 'queue' | 'steer' = 'queue'): Promise<void> {
+  // After a person's decision, the message and the result of the call are answered together.
+  async function send(ifBusy: 'queue' | 'steer' = waits ? 'steer' : 'queue'): Promise<void> {
     if (!ready) return
     if (isUploading) return setHeld(ifBusy)
     setSending(true)
@@ -180,7 +182,10 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
         )}
         <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3">
           {uploads.length > 0 && (
-            <ul aria-label="Files to send" className="flex flex-wrap gap-1.5 px-2.5 pt-2.5">
+            <ul
+              aria-label="Files to send"
+              className="flex max-h-[max(3.25rem,15vh)] flex-wrap gap-1.5 overflow-y-auto px-2.5 pt-2.5"
+            >
               {uploads.map((upload) => (
                 <UploadChip
                   key={upload.key}
@@ -196,7 +201,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
             value={text}
             onChange={setText}
             onFiles={add}
-            onSend={({ steers }) => void send(steers ? 'steer' : 'queue')}
+            onSend={({ steers }) => void send(steers ? 'steer' : undefined)}
           />
           <div className="flex items-center gap-1 px-2 pb-2">
             <Button
@@ -238,7 +243,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
                 <Square className="fill-current" aria-hidden />
               </Button>
             )}
-            {running && !empty && (
+            {running && !waits && !empty && (
               <Button
                 look="outline"
                 disabled={!ready || held !== null}
@@ -255,14 +260,18 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
                 icon={!running}
                 type="submit"
                 aria-label={running ? undefined : 'Send'}
-                title={running ? 'Send when this run is over (Enter)' : 'Send'}
+                title={running && !waits ? 'Send when this run is over (Enter)' : 'Send'}
                 disabled={!ready || held !== null}
                 className="rounded-lg"
               >
                 {sending || held ? (
                   <Spinner className="text-solid-ink" />
                 ) : running ? (
-                  'Send next'
+                  waits ? (
+                    'Send'
+                  ) : (
+                    'Send next'
+                  )
                 ) : (
                   <ArrowUp aria-hidden />
                 )}

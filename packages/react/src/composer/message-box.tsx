@@ -23,7 +23,8 @@ export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBox
     const box = element.current
     if (!box) return
     box.style.height = 'auto'
-    box.style.height = `${Math.min(box.scrollHeight, 240)}px`
+    // The thread keeps most of a low window, and of one with large text.
+    box.style.height = `${Math.min(box.scrollHeight, 240, innerHeight / 5)}px`
   }, [value])
 
   return (

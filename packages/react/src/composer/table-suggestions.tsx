@@ -22,9 +22,12 @@ export function TableSuggestions({
     ...(isDemo ? demoQuestions(table.columns) : []),
   ]
   return (
-    <ul aria-label="Suggested questions" className="mb-2 flex flex-wrap gap-1.5">
+    <ul
+      aria-label="Suggested questions"
+      className="mb-2 flex gap-1.5 max-sm:overflow-x-auto sm:max-h-[max(2rem,14vh)] sm:flex-wrap sm:overflow-y-auto"
+    >
       {questions.map((question) => (
-        <li key={question} className="max-w-full">
+        <li key={question} className="max-w-full max-sm:shrink-0">
           <button
             type="button"
             onClick={() => onChoose(question)}

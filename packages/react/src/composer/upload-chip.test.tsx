@@ -16,10 +16,10 @@ describe('UploadChip', () => {
     for (const [change, text, now] of [
       [{ progress: 0.25 }, '25% of 2.0 KB', '25'],
       [{ progress: 1 }, 'The server is reading it…', '100'],
-      [{ progress: 1, imported: { share: 0.4, isAgain: false } }, '40% converted to a table', '40'],
+      [{ progress: 1, imported: { share: 0.4, isAgain: false } }, 'Building table, 40%', '40'],
       [
         { progress: 1, imported: { share: 0.1, isAgain: true } },
-        '10% converted to a table, second pass',
+        'Building table, 10%, second pass',
         '10',
       ],
     ] as const) {

@@ -72,7 +72,7 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
 /** Describes the progress: the part that was sent, or the part that was read after sending. */
 function howFar({ file, progress, imported }: Upload): string {
   if (imported)
-    return `${percent(imported.share)} converted to a table${imported.isAgain ? ', second pass' : ''}`
+    return `Building table, ${percent(imported.share)}${imported.isAgain ? ', second pass' : ''}`
   if (progress >= 1) return 'The server is reading it…'
   return `${percent(progress)} of ${formatBytes(file.size)}`
 }

@@ -1,23 +1,14 @@
 import { X } from 'lucide-react'
 import { Tabs } from 'radix-ui'
 import { lazy, Suspense, useEffect, useRef } from 'react'
+import { useConnection, useLoaded } from '../app/conversation-context.tsx'
 import { useNavigation, useView } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
-import { TABS, type Tab } from '../app/view.ts'
+import { TAB_TITLES, TABS, type Tab } from '../app/view.ts'
 import { Button } from '../ui/button.tsx'
 import { ErrorBoundary } from '../ui/error-boundary.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Spinner } from '../ui/spinner.tsx'
-
-const TITLES: Record<Tab, string> = {
-  assets: 'Files',
-  data: 'Saved values',
-  run: 'Run',
-  prompt: 'Prompt',
-  message: 'Message',
-  checks: 'Problems',
-  origin: 'Origin',
-}
 
 const CONTENTS = {
   assets: lazy(async () => ({ default: (await import('./assets/assets-tab.tsx')).AssetsTab })),
@@ -40,6 +31,7 @@ export function Inspector() {
     origin: view.origin !== undefined,
   }
   const tabs = TABS.filter((name) => isThere[name] ?? true)
+  const loaded = useLoaded()
   const tab = tabs.find((name) => name === view.tab) ?? 'assets'
   const { change, closeInspector } = useNavigation()
   const list = useRef<HTMLDivElement>(null)
@@ -67,7 +59,7 @@ export function Inspector() {
                 data-tab={name}
                 className="relative h-full px-1.5 text-sm text-ink-3 max-sm:px-1 max-sm:text-xs -outline-offset-4 hover:text-ink data-[state=active]:font-semibold data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-1.5 data-[state=active]:after:bottom-0 data-[state=active]:after:h-0.5 data-[state=active]:after:rounded-full data-[state=active]:after:bg-ink"
               >
-                {TITLES[name]}
+                {TAB_TITLES[name]}
               </Tabs.Trigger>
             ))}
           </Tabs.List>
@@ -76,7 +68,7 @@ export function Inspector() {
               icon
               aria-label="Close inspector"
               onClick={closeInspector}
-              className="ml-auto min-[1100px]:hidden"
+              className="ml-auto min-[68.75rem]:hidden"
             >
               <X aria-hidden />
             </Button>
@@ -98,7 +90,8 @@ export function Inspector() {
                 )}
               >
                 <Suspense fallback={<Spinner label="Loading" className="m-4" />}>
-                  <Content />
+                  {/* An asset does not need the conversation. */}
+                  {loaded || (name === 'assets' && view.asset) ? <Content /> : <NotLoaded />}
                 </Suspense>
               </ErrorBoundary>
             </Tabs.Content>
@@ -106,5 +99,16 @@ export function Inspector() {
         })}
       </div>
     </Tabs.Root>
+  )
+}
+
+/** Renders a tab until its conversation is loaded: an empty tab would say that there is nothing. */
+function NotLoaded() {
+  const { error } = useConnection()
+  return (
+    <div className="flex items-center gap-2 p-4 text-sm text-ink-2">
+      <Spinner label="Loading the conversation" />
+      {error && 'The server does not answer, so this is not loaded yet.'}
+    </div>
   )
 }

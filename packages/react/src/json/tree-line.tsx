@@ -1,9 +1,10 @@
 import { ChevronRight } from 'lucide-react'
 import { memo, useState } from 'react'
 import { InlineValue } from '../references/inline-value.tsx'
+import { isAsset } from '../references/kinds.ts'
 import { cn } from '../ui/cn.ts'
 import { CopyButton } from '../ui/copy-button.tsx'
-import { formatCount } from '../ui/format.ts'
+import { formatBytes, formatCount } from '../ui/format.ts'
 import { pointer, type TreeRow } from './tree-rows.ts'
 
 /** Properties of {@link TreeLine}. */
@@ -100,10 +101,15 @@ function Summary({ row }: { row: Extract<TreeRow, { type: 'branch' }> }) {
   const list = Array.isArray(row.value)
   if (row.size === 0) return <span className="text-ink-3">{list ? '[]' : '{}'}</span>
   if (list) return <span className="text-ink-3">[{formatCount(row.size)}]</span>
+  const { offloaded, assetRef, size } = row.value as Record<string, unknown>
+  if (offloaded === true && isAsset(assetRef)) {
+    const bytes = typeof size === 'number' ? ` (${formatBytes(size)})` : ''
+    return <span className="text-ink-3">value, stored as a file{bytes}</span>
+  }
   const keys = Object.keys(row.value).slice(0, 4).join(', ')
   return (
     <span className="text-ink-3">
-      {row.expanded ? `{${row.size}}` : `{ ${keys}${row.size > 4 ? ', …' : ''} }`}
+      {row.expanded ? `{${formatCount(row.size)}}` : `{ ${keys}${row.size > 4 ? ', …' : ''} }`}
     </span>
   )
 }

@@ -3,6 +3,9 @@ import type { ReactNode } from 'react'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatBytes, formatCount, formatFullTime } from '../ui/format.ts'
 
+/** How tables are stored. */
+const PARQUET = 'application/vnd.apache.parquet'
+
 /** Renders the properties of an asset, one per line. `children` are further lines. */
 export function AssetFactsList({
   details,
@@ -18,7 +21,8 @@ export function AssetFactsList({
         {ref}
       </Fact>
       <Fact name="Type">
-        {mime} <span className="text-ink-3">· {kind}</span>
+        {mime === PARQUET ? 'Table' : mime}{' '}
+        <span className="text-ink-3">· {mime === PARQUET ? 'stored as Parquet' : kind}</span>
       </Fact>
       <Fact name="Size">
         {formatBytes(size)} <span className="text-ink-3">· {formatCount(size)} bytes</span>

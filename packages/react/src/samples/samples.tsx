@@ -27,7 +27,7 @@ export function Samples() {
   if (!mayImport || !data) return null
   return (
     <section className="mt-6">
-      <h3 className="text-sm font-semibold">Show me</h3>
+      <h3 className="text-sm font-semibold">Sample conversations</h3>
       <p className="mt-0.5 text-xs text-ink-3">
         These conversations are recordings: their calls do not run again.
       </p>

@@ -107,11 +107,16 @@ function Status({ status, call }: { status: CallStatus; call: CallState | undefi
         <Hand className="size-3.5" aria-hidden /> needs your approval
       </span>
     ),
-    running: (
-      <>
-        <Spinner className="size-3.5" /> running
-      </>
-    ),
+    running:
+      call?.progress?.fraction === 1 ? (
+        <>
+          <Hourglass className="size-3.5" aria-hidden /> finishing
+        </>
+      ) : (
+        <>
+          <Spinner className="size-3.5" /> running
+        </>
+      ),
     done: (
       <>
         <Check className="size-3.5 text-good" aria-hidden />

@@ -28,13 +28,11 @@ export function DataLine({ message, inStep = false }: { message: Message; inStep
     <div id={`m-${message.id}`} className={cn('scroll-my-4 text-xs', !inStep && 'mt-1.5 sm:ml-8')}>
       <div className="flex min-h-7 flex-wrap items-center gap-x-2 rounded-md pl-2.5 text-ink-3">
         <PencilLine className="size-3.5 shrink-0" aria-hidden />
-        <span className="shrink-0">{'data' in block ? 'wrote' : 'declared'}</span>
+        <span className="shrink-0">{methodOf(block)}</span>
         <VariableChip reference={variableOf(block)} isTarget />
         <span className="truncate">
-          {'data' in block && methodOf(block)}
           {call && (
             <>
-              {' '}
               from <span className="font-mono">{call.name}</span>
             </>
           )}

@@ -48,7 +48,7 @@ describe('InProgress', () => {
       { type: 'TOOL_STARTED', ...ids('1'), attempt: 1 },
       message({ content: 'seen', metadata: { tool_result: { tool_call_id: '1' } } }),
     )
-    expect(screen.getByText('Half of')).toBeTruthy()
+    expect(screen.getAllByText('Half of').map((one) => one.tagName)).toEqual(['SPAN', 'P'])
     expect(shown()).toEqual(['Call of tool_1', 'Call of tool_2'])
     const [first] = screen.getAllByRole('article')
     expect(

@@ -53,7 +53,6 @@ function OpenStep({ answer: { text, calls, results } }: { answer: OpenAnswer }) 
   return (
     <StepFrame
       title={stepTitle(text, calls)}
-      openTitle={stepTitle('', calls)}
       status={status === 'done' ? 'running' : status}
       facts={factsOf(calls.length, status, null)}
       open

@@ -20,7 +20,6 @@ export function LoopView({ item }: { item: LoopItem }) {
       <div className="sm:pl-8">
         <StepFrame
           title={title}
-          openTitle={title}
           status="done"
           facts={`${formatCount(steps.length)} steps · ${formatCount(steps.length * calls.length)} calls`}
           open={isNamed(item, hash)}

@@ -4,6 +4,7 @@ import { useConversation } from '../app/conversation-context.tsx'
 import { PlaceLink } from '../app/navigation.tsx'
 import { useSeesDebug } from '../app/role.ts'
 import { isBranch } from '../json/tree-rows.ts'
+import { isBlock } from '../references/data-block.ts'
 import { messageRenderers } from '../renderers/message-renderers.tsx'
 import { Rendered } from '../renderers/rendered.tsx'
 import { useRenderers } from '../renderers/renderers-context.ts'
@@ -37,6 +38,9 @@ export function MessageBody({ message }: { message: Message }) {
       )}
       {attachments.length > 0 && <Attachments attachments={attachments} />}
       {isIncomplete && <p className="text-2xs text-ink-3">Stopped before it was complete.</p>}
+      {message.content_type === 'data' && !isBlock(message) && (
+        <p className="text-2xs text-warn">Malformed data message: it writes no value.</p>
+      )}
       {problems.length > 0 && (
         <p className="text-2xs text-warn [overflow-wrap:anywhere]">
           Malformed: {problems.map(({ message }) => message).join('; ')}.

@@ -1,6 +1,7 @@
 import type { Message } from 'byref/client'
 import { readMetadata } from 'byref/client'
 import { useState } from 'react'
+import { isBlock } from '../references/data-block.ts'
 import { LabelMark } from '../trust/label-mark.tsx'
 import { useLabels } from '../trust/labels-context.tsx'
 import { cn } from '../ui/cn.ts'
@@ -28,7 +29,7 @@ export function MessageView({ message, header, inStep }: MessageViewProps) {
   if (readMetadata(message).result) {
     return <ResultCard message={message} />
   }
-  if (message.content_type === 'data') return <DataLine message={message} inStep={inStep} />
+  if (isBlock(message)) return <DataLine message={message} inStep={inStep} />
   return (
     <article
       id={`m-${message.id}`}

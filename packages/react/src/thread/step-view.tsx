@@ -31,8 +31,6 @@ export type StepStatus = 'running' | 'waiting' | 'failed' | 'unanswered' | 'deni
 /** Properties of {@link StepFrame}. */
 export interface StepFrameProps {
   title: string
-  /** The title while it is open, because the open step shows the rest. */
-  openTitle: string
   status: StepStatus
   /** The number of calls and their duration, in words. */
   facts: string
@@ -45,7 +43,7 @@ export interface StepFrameProps {
 
 /** Renders a step as a line that can be opened. It stays as a person opened or closed it. */
 export function StepFrame(props: StepFrameProps) {
-  const { title, openTitle, status, facts, open, hasMenu, children } = props
+  const { title, status, facts, open, hasMenu, children } = props
   const [chosen, setChosen] = useState<boolean | null>(null)
   const [wasOpen, setWasOpen] = useState(open)
   const panel = useId()
@@ -70,7 +68,7 @@ export function StepFrame(props: StepFrameProps) {
       >
         <StepIcon status={status} />
         <span className={cn('min-w-0 truncate', status === 'failed' ? 'text-bad' : 'text-ink-2')}>
-          {isOpen ? openTitle : title}
+          {title}
         </span>
         <span className="max-w-3/5 shrink-0 truncate text-xs tabular-nums">{facts}</span>
         <ChevronRight
@@ -130,7 +128,6 @@ export function StepView({ item }: { item: StepItem }) {
       <div className="sm:pl-8">
         <StepFrame
           title={title}
-          openTitle={title}
           status={status}
           facts={factsOf(calls.length, status, taken)}
           open={!isOver || isLinked}

@@ -38,7 +38,10 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
   const { start, end, extend, toEnd } = useWindow(items, hash, loaded)
   const isWhole = loaded && end === items.length
   const isThere = start < end
-  const { scroller, content, atBottom, toBottom, release } = useStickToBottom(isWhole || !isThere)
+  const { scroller, content, atBottom, toBottom, release } = useStickToBottom(
+    // What is shown in place of a conversation is read from its beginning.
+    id !== null && (isWhole || !isThere),
+  )
   const keepPlace = useKeptPlace(scroller, content, start)
   const latest = useCallback(() => {
     toEnd()
@@ -89,7 +92,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
         </div>
       </div>
       <Connection />
-      {loaded && !(atBottom && isWhole) && (
+      {id !== null && loaded && !(atBottom && isWhole) && (
         <Button
           look="outline"
           onClick={latest}

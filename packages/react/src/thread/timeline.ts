@@ -1,5 +1,6 @@
 import type { CallState, ConversationState, Message, RunState } from 'byref/client'
 import { isDeleted, readMetadata } from 'byref/client'
+import { isBlock } from '../references/data-block.ts'
 import type { Media } from './find-media.ts'
 import { callBehind, earlyResults } from './open-answer.ts'
 import { placeMedia } from './place-media.ts'
@@ -135,7 +136,7 @@ interface Speaker {
 
 /** Returns whether a message has its own form without a header: results and data. */
 export function isAside(message: Message): boolean {
-  return message.content_type === 'data' || readMetadata(message).result !== null
+  return isBlock(message) || readMetadata(message).result !== null
 }
 
 function speakerOf(message: Message, at: number): Speaker {

@@ -3,6 +3,9 @@ import { type RefObject, useCallback, useEffect, useLayoutEffect, useRef, useSta
 /** Maximum distance to the end that counts as being there, in pixels. */
 const NEAR = 48
 
+/** Events by which a user scrolls. */
+const INPUTS = ['wheel', 'touchmove', 'pointerdown', 'keydown'] as const
+
 /**
  * Keeps a scrolling element at its end while its content grows, but only if it is there. A user who scrolled up is not
  * disturbed. Neither is a user who sees a part that is not `isWhole`, because its end is not the real end.
@@ -12,13 +15,14 @@ export function useStickToBottom(isWhole = true): {
   content: RefObject<HTMLDivElement | null>
   atBottom: boolean
   toBottom: () => void
-  /** Stops following the end, to show something else. */
+  /** Stops following the end, to show something else, until the user scrolls. */
   release: () => void
 } {
   const scroller = useRef<HTMLDivElement>(null)
   const content = useRef<HTMLDivElement>(null)
   const stuck = useRef(true)
   const whole = useRef(isWhole)
+  const released = useRef(false)
   const [atBottom, setAtBottom] = useState(true)
   useLayoutEffect(() => {
     whole.current = isWhole
@@ -34,10 +38,14 @@ export function useStickToBottom(isWhole = true): {
       const { scrollTop: top, scrollHeight: height, clientHeight } = outer
       const near = height - top - clientHeight < NEAR
       // Growing or shrinking content moves the end, too. Only scrolling up in unchanged content stops following it.
-      if (near) stuck.current = whole.current
+      // What is shown may be short at first, so that its beginning is at its end, too.
+      if (near && !released.current) stuck.current = whole.current
       else if (top < last.top && height === last.height) stuck.current = false
       last = { top, height }
       setAtBottom(near || stuck.current)
+    }
+    const onInput = () => {
+      released.current = false
     }
     const onWheel = (event: WheelEvent) => {
       if (event.deltaY < 0 && outer.scrollHeight > outer.clientHeight) stuck.current = false
@@ -50,10 +58,12 @@ export function useStickToBottom(isWhole = true): {
     observer.observe(outer)
     outer.addEventListener('scroll', onScroll, { passive: true })
     outer.addEventListener('wheel', onWheel, { passive: true })
+    for (const type of INPUTS) outer.addEventListener(type, onInput, { passive: true })
     return () => {
       observer.disconnect()
       outer.removeEventListener('scroll', onScroll)
       outer.removeEventListener('wheel', onWheel)
+      for (const type of INPUTS) outer.removeEventListener(type, onInput)
     }
   }, [])
 
@@ -62,9 +72,11 @@ export function useStickToBottom(isWhole = true): {
     content,
     atBottom,
     release: useCallback(() => {
+      released.current = true
       stuck.current = false
     }, []),
     toBottom: useCallback(() => {
+      released.current = false
       stuck.current = true
       whole.current = true
       scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior: 'smooth' })

@@ -11,13 +11,22 @@ export interface ConfirmProps {
   children: ReactNode
   /** The text of the button. */
   action: string
+  /** Whether the action can be done now. Default: true. */
+  isReady?: boolean
   /** Does the action. If it throws, the error is shown and the question stays. */
   onConfirm: () => Promise<void>
   onClose: () => void
 }
 
 /** Asks before an action that cannot be undone. */
-export function Confirm({ title, children, action, onConfirm, onClose }: ConfirmProps) {
+export function Confirm({
+  title,
+  children,
+  action,
+  isReady = true,
+  onConfirm,
+  onClose,
+}: ConfirmProps) {
   const [busy, setBusy] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
 
@@ -53,7 +62,7 @@ export function Confirm({ title, children, action, onConfirm, onClose }: Confirm
         <Button look="outline" onClick={onClose}>
           Cancel
         </Button>
-        <Button look="danger" disabled={busy} onClick={() => void confirm()}>
+        <Button look="danger" disabled={busy || !isReady} onClick={() => void confirm()}>
           {action}
         </Button>
       </div>

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { formatBytes, formatDuration } from './format.ts'
+import { formatBytes, formatCost, formatDuration } from './format.ts'
 
 describe('formatDuration', () => {
   it('has no 1,000 milliseconds and no 60 seconds', () => {
@@ -19,5 +19,16 @@ describe('formatBytes', () => {
     expect(said).toEqual([
       ...['0 B', '999 B', '1.0 KB', '99.9 KB', '999 KB', '1.0 MB', '1.4 MB', '5000 TB'],
     ])
+  })
+})
+
+describe('formatCost', () => {
+  it.each([
+    [0, '$0.00'],
+    [0.0042, '$0.0042'],
+    [0.5, '$0.50'],
+    [1204.3, '$1,204.30'],
+  ])('writes %d as %s', (dollars, text) => {
+    expect(formatCost(dollars)).toBe(text)
   })
 })

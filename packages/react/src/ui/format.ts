@@ -8,6 +8,17 @@ export function formatCount(value: number): string {
   return NUMBER.format(value)
 }
 
+const DOLLARS = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' })
+const CENTS = new Intl.NumberFormat('en', {
+  ...{ style: 'currency', currency: 'USD' },
+  minimumFractionDigits: 4,
+})
+
+/** Formats US dollars: `$1,204.30`; small amounts with four decimals: `$0.0042`. */
+export function formatCost(dollars: number): string {
+  return (dollars > 0 && dollars < 0.1 ? CENTS : DOLLARS).format(dollars)
+}
+
 /** Formats a size in bytes: `48 B`, `12.3 KB`, `1.4 MB`. */
 export function formatBytes(bytes: number): string {
   if (bytes < 1_000) return `${bytes} B`

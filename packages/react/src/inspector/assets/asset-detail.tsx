@@ -33,8 +33,8 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
       <div className="flex items-center gap-1">
         <ViewLink
           view={{ asset: undefined }}
-          aria-label="All assets"
-          title="All assets"
+          aria-label="All files"
+          title="All files"
           className={buttonClass('ghost', true)}
         >
           <ArrowLeft aria-hidden />
@@ -84,7 +84,7 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
             <Trust id={id} />
             {data.asset.table?.source && <Source reference={data.asset.table.source} />}
           </AssetFactsList>
-          <Section title="Meta (a model sees three items of each list)">
+          <Section title="What the model sees (lists cut to 3)">
             <MetaList meta={data.meta} />
           </Section>
         </>
@@ -105,7 +105,7 @@ function Trust({ id }: { id: string }) {
 }
 
 const MAKERS: Record<AssetCreated['by'], string> = {
-  user: 'you (uploaded)',
+  user: 'you',
   tool: 'the tool',
   agent: 'the model',
   system: 'byref',
@@ -116,7 +116,7 @@ function Origin({ entry }: { entry: AssetEntry | null }) {
   return (
     <>
       {created && (
-        <Fact name="Made by">
+        <Fact name={created.by === 'user' ? 'Uploaded by' : 'Made by'}>
           {MAKERS[created.by]}
           {created.tool && <span className="font-mono"> {created.tool}</span>}
           {created.toolCallId && (

@@ -31,7 +31,7 @@ export function DataCard({ entry, at, wanted }: DataCardProps) {
   const reference = `†${entry.label}`
   const [editing, setEditing] = useState(false)
   const mayEdit = useMay('member') && at === null
-  const isDeclared = entry.writes.every(({ method }) => method === 'declare')
+  const isDeclared = entry.writes.every(({ method }) => method === 'declared')
   const found = readVariable(messages, reference, at ?? undefined)
   const edit = useRef<HTMLButtonElement>(null)
   const wasEditing = useRef(false)

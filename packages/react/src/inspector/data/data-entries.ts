@@ -1,5 +1,5 @@
 import { type DataBlock, formatLabel, type Message } from 'byref/client'
-import { methodOf, readBlock, variableOf } from '../../references/data-block.ts'
+import { isBlock, methodOf, readBlock, variableOf } from '../../references/data-block.ts'
 
 /** A write to a value by a message. */
 export interface DataWrite {
@@ -27,7 +27,7 @@ export interface DataEntry {
 export function dataEntries(messages: readonly Message[]): DataEntry[] {
   const entries = new Map<string, DataEntry>()
   for (const message of messages) {
-    if (message.content_type !== 'data') continue
+    if (!isBlock(message)) continue
     const block = readBlock(message)
     const kind = String(block.kind ?? 'data')
     const instance = block._instance ?? null
@@ -39,7 +39,7 @@ export function dataEntries(messages: readonly Message[]): DataEntry[] {
     entry.writes.push({
       messageId: message.id,
       at: message.timestamp,
-      method: 'data' in block ? methodOf(block) : 'declare',
+      method: methodOf(block),
       target: variableOf(block),
       block,
     })

@@ -70,11 +70,11 @@ function Write({
       <button
         type="button"
         aria-pressed={selected}
-        title="Show the value after this write"
+        title="Show the value after this change"
         onClick={onSelect}
         className="flex min-w-0 flex-1 items-center gap-2 rounded-md px-1.5 py-1 text-left"
       >
-        <span className="w-12 shrink-0 font-medium">{method}</span>
+        <span className="w-16 shrink-0 font-medium">{method}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-ink-2">{target}</span>
       </button>
       {call ? (

@@ -31,7 +31,7 @@ describe('DataTab', () => {
     fireEvent.change(slider, { target: { value: '0' } })
     await waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
     expect(screen.queryByRole('article', { name: '†user#a' })).toBeNull()
-    expect(slider.getAttribute('aria-valuetext')).toBe('After write 1 of 3, merge †state')
+    expect(slider.getAttribute('aria-valuetext')).toBe('After change 1 of 3, merged †state')
     fireEvent.click(screen.getByRole('button', { name: 'Latest' }))
     await waitFor(() => expect(shownOf('†user#a')).toContain('name: "Ann"'))
   })
@@ -44,7 +44,7 @@ describe('DataTab', () => {
   it('lists the writes to a value, which lead to the board after them', async () => {
     await renderInApp(<DataTab />, { state, role: 'reader' })
     const card = within(screen.getByRole('article', { name: '†state' }))
-    fireEvent.click(card.getAllByTitle('Show the value after this write').at(-1) as HTMLElement)
+    fireEvent.click(card.getAllByTitle('Show the value after this change').at(-1) as HTMLElement)
     await waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
   })
 

@@ -15,7 +15,7 @@ export function DataTab() {
   const { data: wanted, at: point } = useView()
   if (entries.length === 0) {
     return (
-      <Empty icon={Database} title="No data yet">
+      <Empty icon={Database} title="No saved values yet">
         Data that tools write with <code className="font-mono">_outputPath</code>, and inputs and
         state of the agent, appear here, each with a † reference.
       </Empty>

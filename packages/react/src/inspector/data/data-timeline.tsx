@@ -25,7 +25,7 @@ export function DataTimeline({ writes, at }: { writes: readonly DataWrite[]; at:
           min={0}
           max={writes.length - 1}
           value={at}
-          aria-valuetext={`After write ${at + 1} of ${writes.length}, ${write.method} ${write.target}`}
+          aria-valuetext={`After change ${at + 1} of ${writes.length}, ${write.method} ${write.target}`}
           onChange={(event) => show(Number(event.target.value))}
           className="h-6 min-w-0 flex-1 accent-variable"
         />

@@ -2,7 +2,7 @@ import type { PromptInfo } from 'byref/client'
 import { useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
-import { formatBytes } from '../../ui/format.ts'
+import { formatBytes, formatCount } from '../../ui/format.ts'
 import { More } from '../../ui/more.tsx'
 import { PromptMessageView } from './prompt-message.tsx'
 import { type PromptMessage, readMessage } from './read-prompt.ts'
@@ -38,8 +38,8 @@ export function PromptMessages({
           className="h-auto w-full justify-start px-2.5 py-1.5 text-left text-xs whitespace-normal"
         >
           <span className="flex-1">
-            The first {kept.length === 1 ? 'message' : `${kept.length} messages`} equal those of the
-            other prompt and can be cached
+            {formatCount(kept.length)} unchanged {kept.length === 1 ? 'message' : 'messages'}{' '}
+            (cacheable)
           </span>
           <span className="text-2xs text-ink-3 tabular-nums">
             {formatBytes(bytesOf(kept))} ·{' '}

@@ -42,7 +42,7 @@ describe('PromptTab', () => {
   it('folds what a cache keeps, and shows what is new and what is gone', async () => {
     prompts({ messageId: 'one', kept: 2, removed: [said('user', 'was here')], added: [] })
     await renderInApp(<PromptTab />, { state })
-    const kept = await screen.findByRole('button', { name: /^The first 2 messages/ })
+    const kept = await screen.findByRole('button', { name: /^2 unchanged messages \(cacheable\)/ })
     expect(screen.getByRole('list', { name: 'New' }).textContent).toContain('new')
     expect(screen.getByRole('list', { name: 'Removed' }).textContent).toContain('was here')
     expect(screen.queryByText('old')).toBeNull()

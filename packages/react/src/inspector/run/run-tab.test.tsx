@@ -27,6 +27,13 @@ describe('RunTab', () => {
     expect(names().at(-1)).toBe('Run 6')
   })
 
+  it('shows the run that the address names, also an old one', async () => {
+    const state = stateOf(...(many.flat() as never[]))
+    await renderInApp(<RunTab />, { state, at: '/?run=r5' })
+    const linked = screen.getByRole('article', { current: true })
+    expect(linked.getAttribute('aria-label')).toBe('Run 6')
+  })
+
   it('has a person answer a call and stop the run, and says why it could not be stopped', async () => {
     vi.spyOn(client, 'cancel').mockRejectedValue(new Error('The server is gone.'))
     await renderInApp(

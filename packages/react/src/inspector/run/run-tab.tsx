@@ -1,7 +1,8 @@
 import type { RunState } from 'byref/client'
 import { Activity, Square } from 'lucide-react'
-import { useState } from 'react'
+import { useEffect, useRef, useState } from 'react'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
+import { useView } from '../../app/navigation.tsx'
 import { useMay } from '../../app/role.ts'
 import { useServer } from '../../app/server.ts'
 import { Approval } from '../../thread/approval.tsx'
@@ -9,7 +10,7 @@ import { runPhase } from '../../thread/run-phase.ts'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
 import { Empty } from '../../ui/empty.tsx'
-import { formatCount, formatDuration, formatTime } from '../../ui/format.ts'
+import { formatCost, formatCount, formatDuration, formatTime } from '../../ui/format.ts'
 import { More } from '../../ui/more.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useNow } from '../../ui/use-now.ts'
@@ -23,7 +24,10 @@ const PAGE = 20
 /** Renders every run of the conversation, newest first, with its steps and calls on a time axis. */
 export function RunTab() {
   const runs = useConversation((state) => state.runs)
+  const { run: linked } = useView()
+  const place = runs.findIndex(({ runId }) => runId === linked)
   const [most, setMost] = useState(PAGE)
+  const shown = Math.max(most, place === -1 ? 0 : runs.length - place)
   if (runs.length === 0) {
     return (
       <Empty icon={Activity} title="No runs yet">
@@ -36,24 +40,28 @@ export function RunTab() {
     <div className="space-y-3 p-3">
       <ol className="space-y-3">
         {runs
-          .slice(-most)
+          .slice(-shown)
           .reverse()
           .map((run, index) => (
             <li key={run.runId}>
-              <Run run={run} number={runs.length - index} />
+              <Run run={run} number={runs.length - index} isLinked={run.runId === linked} />
             </li>
           ))}
       </ol>
       <More
         what="runs"
-        count={Math.max(0, runs.length - most)}
-        onReach={() => setMost(most + PAGE)}
+        count={Math.max(0, runs.length - shown)}
+        onReach={() => setMost(shown + PAGE)}
       />
     </div>
   )
 }
 
-function Run({ run, number }: { run: RunState; number: number }) {
+function Run({ run, number, isLinked }: { run: RunState; number: number; isLinked: boolean }) {
+  const element = useRef<HTMLElement>(null)
+  useEffect(() => {
+    if (isLinked) element.current?.scrollIntoView({ block: 'start' })
+  }, [isLinked])
   const { client, tellError } = useServer()
   const id = useConversationId()
   const calls = useConversation((state) => state.calls)
@@ -64,7 +72,15 @@ function Run({ run, number }: { run: RunState; number: number }) {
   const length = Math.max(1, took, ...bars.map(({ end }) => end))
   const mayAnswer = useMay('member')
   return (
-    <article aria-label={`Run ${number}`} className="overflow-hidden rounded-lg border border-line">
+    <article
+      ref={element}
+      aria-label={`Run ${number}`}
+      aria-current={isLinked || undefined}
+      className={cn(
+        'scroll-mt-3 overflow-hidden rounded-lg border border-line',
+        isLinked && 'animate-flash border-ring',
+      )}
+    >
       <header className="flex items-center gap-2 border-b border-line bg-sunken px-3 py-1.5 text-xs">
         <h2 className="font-semibold">Run {number}</h2>
         <Status run={run} waits={running && runPhase({ runs: [run], calls }) === 'waiting'} />
@@ -123,7 +139,7 @@ function factsOf(
     inputTokens === null ? '' : `${formatCount(inputTokens)} tokens in`,
     cachedInputTokens === undefined ? '' : `${formatCount(cachedInputTokens)} of them cached`,
     outputTokens === null ? '' : `${formatCount(outputTokens)} out`,
-    cost === undefined ? '' : `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`,
+    cost === undefined ? '' : formatCost(cost),
     `model ${formatDuration(model)}`,
     calls === 0 ? '' : `calls ${formatDuration(calls)}`,
     person === 0 ? '' : `waited ${formatDuration(person)} for a person`,

@@ -120,7 +120,7 @@ function Row({
         scope="row"
         className="sticky left-0 border-r border-line bg-surface px-2 py-0 text-right font-normal text-ink-3"
       >
-        {index}
+        {formatCount(index + 1)}
       </th>
       {columns.map(({ name, type }) => (
         <td

@@ -1,0 +1,113 @@
+import type { Database, Query } from '../../postgres/database.ts'
+import { fromPlain } from '../../postgres/plain-text.ts'
+import { type CostPart, sumCosts } from '../cost-sums.ts'
+import {
+  costParts,
+  costsQuery,
+  type FoundRun,
+  RUN_CHANGES,
+  RUN_COLUMNS,
+  type RunDialect,
+  type RunRow,
+  rowOfRun,
+  runsPage,
+  runsQuery,
+  splitQuery,
+} from '../run-rows.ts'
+import {
+  type CostSum,
+  type CostsOptions,
+  checkRunFilter,
+  type RunSummary,
+  type RunsOptions,
+  type StoredRun,
+} from '../runs.ts'
+import { NOW } from './conversation-rows.ts'
+
+const TYPES = `run text, parent text, agent text, models text, started bigint, finished bigint, status text, reason text,
+  error text, steps integer, calls integer, failed_calls integer, tools text, input double precision,
+  cached double precision, output double precision, cost double precision, unpriced integer, usages text`
+
+/** Times that are missing are those of the append. */
+const TIMES: Readonly<Record<string, string>> = {
+  started: 'coalesce(r.started, now)',
+  finished: `CASE WHEN r.status NOT IN ('running', 'waiting') THEN coalesce(r.finished, now) END`,
+}
+
+/**
+ * SQL that stores the runs in a parameter with {@link runsJson}. `of` is a table with the `key` and the `namespace` of
+ * the conversation, and the time `now`.
+ */
+export function insertRuns(of: string, parameter: string): string {
+  return `INSERT INTO byref.runs (conversation, namespace, ${RUN_COLUMNS.join(', ')})
+    SELECT key, namespace, ${RUN_COLUMNS.map((name) => TIMES[name] ?? `r.${name}`).join(', ')}
+    FROM ${of}, json_to_recordset(${parameter}::json) AS r (${TYPES})
+    ON CONFLICT (conversation, run) DO UPDATE SET ${RUN_CHANGES}`
+}
+
+/** Returns runs as a parameter of {@link insertRuns}. Times that are not a number are missing. */
+export function runsJson(runs: readonly StoredRun[]): string {
+  return JSON.stringify(runs.map(rowOfRun))
+}
+
+const PUT = insertRuns(
+  '(SELECT key, namespace, updated AS now FROM byref.conversations WHERE key = $1) AS c',
+  '$2',
+)
+
+/** Stores the runs of a conversation, in a transaction. */
+export async function putRuns(
+  query: Query,
+  key: number,
+  runs: readonly StoredRun[],
+): Promise<void> {
+  if (runs.length > 0) await query(PUT, [key, runsJson(runs)])
+}
+
+/** One page of a list of runs. The namespace '' means none. */
+export async function listRuns(
+  database: Database,
+  namespace: string,
+  options: RunsOptions,
+): Promise<{ runs: RunSummary[]; next: string | null }> {
+  checkRunFilter(options)
+  const rows = await readRows<FoundRun>(database, (dialect) => {
+    return runsQuery(namespace, options, dialect)
+  })
+  const decoded = rows.map((row) => {
+    const { name, title } = row
+    return { ...row, name: name && fromPlain(name), title: title && fromPlain(title) }
+  })
+  return runsPage(decoded, options)
+}
+
+/** Sums of what runs have used. The namespace '' means none. */
+export async function readCosts(
+  database: Database,
+  namespace: string,
+  options: CostsOptions,
+): Promise<CostSum[]> {
+  checkRunFilter(options)
+  const rows = await readRows<CostPart>(database, (dialect) => {
+    return costsQuery(namespace, options, dialect)
+  })
+  const split = await readRows<RunRow>(database, (dialect) => {
+    return splitQuery(namespace, options, dialect)
+  })
+  return sumCosts(costParts(rows, split, options), options)
+}
+
+/** Reads the rows of a statement; none for null. */
+async function readRows<Row extends object>(
+  { query }: Database,
+  sqlOf: (dialect: RunDialect) => string | null,
+): Promise<Row[]> {
+  const values: unknown[] = []
+  const sql = sqlOf({
+    value: (given) => `$${values.push(given)}`,
+    find: 'strpos',
+    schema: 'byref.',
+    now: () => `(SELECT ${NOW})`,
+  })
+  return sql === null ? [] : (await query<Row>(sql, values)).rows
+}

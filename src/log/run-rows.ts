@@ -1,0 +1,255 @@
+import type { TokenUsage } from '../core/events/events.ts'
+import { isoTime } from '../core/iso-time.ts'
+import { fromPlain, toPlain } from '../postgres/plain-text.ts'
+import { checkPage, formatCursor, parseCursor } from './check-arguments.ts'
+import { amountsOf, type CostPart, isUnpriced, partsOf, SLOT_MS } from './cost-sums.ts'
+import {
+  type CostsOptions,
+  type RunFilter,
+  type RunSummary,
+  type RunsOptions,
+  runSummary,
+  type StoredRun,
+  usageOf,
+} from './runs.ts'
+
+/**
+ * A row of the table of runs in a database. Names are encoded by `toPlain`, and lists of names as lines of JSON.
+ * `usages` is JSON for a run with several models, and else null.
+ */
+export interface RunRow {
+  run: string
+  parent: string | null
+  agent: string | null
+  models: string
+  started: number
+  finished: number | null
+  status: StoredRun['status']
+  reason: string | null
+  error: string | null
+  steps: number
+  calls: number
+  failed_calls: number
+  tools: string
+  input: number | null
+  cached: number | null
+  output: number | null
+  cost: number | null
+  unpriced: number
+  usages: string | null
+}
+
+/** The columns of {@link RunRow}. */
+export const RUN_COLUMNS: readonly (keyof RunRow)[] = [
+  ...(['run', 'parent', 'agent', 'models', 'started', 'finished', 'status', 'reason'] as const),
+  ...(['error', 'steps', 'calls', 'failed_calls', 'tools', 'input', 'cached', 'output'] as const),
+  ...(['cost', 'unpriced', 'usages'] as const),
+]
+
+/** What an append changes of a row that exists, for `ON CONFLICT … DO UPDATE SET`. */
+export const RUN_CHANGES = RUN_COLUMNS.filter((name) => name !== 'run' && name !== 'started')
+  .map((name) => `${name} = excluded.${name}`)
+  .join(', ')
+
+/** Returns the row of a run. */
+export function rowOfRun(stored: StoredRun): RunRow {
+  const { run, parent, agent, reason, error, models, tools, usages, failedCalls, ...same } = stored
+  return {
+    ...same,
+    run: toPlain(run),
+    parent: parent && toPlain(parent),
+    agent: agent && toPlain(agent),
+    reason: reason && toPlain(reason),
+    error: error && toPlain(error),
+    failed_calls: failedCalls,
+    models: listText(models),
+    tools: listText(tools),
+    ...amountsOf(usageOf(stored)),
+    unpriced: usages.some(isUnpriced) ? 1 : 0,
+    usages: usages.length > 1 ? JSON.stringify(usages) : null,
+  }
+}
+
+/** Decodes a row of {@link rowOfRun}. */
+export function runOfRow(row: RunRow): StoredRun {
+  const { run, parent, agent, reason, error, started, finished, status, steps, calls } = row
+  return {
+    ...{ started, finished, status, steps, calls, failedCalls: row.failed_calls },
+    run: fromPlain(run),
+    parent: parent && fromPlain(parent),
+    agent: agent && fromPlain(agent),
+    reason: reason && fromPlain(reason),
+    error: error && fromPlain(error),
+    models: listIn(row.models),
+    tools: listIn(row.tools),
+    usages: usagesOf(row),
+  }
+}
+
+/** The statements about runs differ between databases in this. */
+export interface RunDialect {
+  /** Adds a value to those of the statement. Returns its placeholder. */
+  value(given: string | number): string
+  /** The function that finds a text in another. */
+  find: 'instr' | 'strpos'
+  /** What precedes the names of tables. */
+  schema: '' | 'byref.'
+  /** Returns the time in milliseconds. */
+  now(): string
+}
+
+/** Returns the statement that reads a page of runs, and one more to see whether another page follows. */
+export function runsQuery(namespace: string, options: RunsOptions, dialect: RunDialect): string {
+  const { value, schema } = dialect
+  const limit = checkPage(options.limit ?? 50)
+  const place = options.cursor ? parseCursor(options.cursor) : null
+  const where = conditionsOf(namespace, options, dialect)
+  const after = place && `(r.started, r.key) < (${value(place.updated)}, ${value(place.key)})`
+  return `SELECT r.*, c.id, c.name, c.title
+    FROM ${schema}runs r JOIN ${schema}conversations c ON c.key = r.conversation
+    WHERE ${where}${after ? ` AND ${after}` : ''}
+    ORDER BY r.started DESC, r.key DESC LIMIT ${value(limit + 1)}`
+}
+
+/** A row of {@link runsQuery}. */
+export interface FoundRun extends RunRow {
+  key: number
+  namespace: string
+  id: string
+  name: string | null
+  title: string | null
+}
+
+/** Returns the page of the rows of {@link runsQuery}. */
+export function runsPage(
+  rows: readonly FoundRun[],
+  { limit = 50 }: RunsOptions,
+): { runs: RunSummary[]; next: string | null } {
+  const page = rows.slice(0, checkPage(limit))
+  const last = page.at(-1)
+  return {
+    runs: page.map((row) => {
+      const { id: conversation, name, title, namespace } = row
+      const about = { conversation, namespace: namespace || null, title: name ?? title }
+      return runSummary(runOfRow(row), about)
+    }),
+    next:
+      last && rows.length > page.length
+        ? formatCursor({ updated: last.started, key: last.key })
+        : null,
+  }
+}
+
+/** Returns the statement that reads {@link CostPart}s, without those of runs that are read by {@link splitQuery}. */
+export function costsQuery(namespace: string, options: CostsOptions, dialect: RunDialect): string {
+  const { by, group } = options
+  const where = conditionsOf(namespace, options, dialect)
+  const isWhole = group === 'model' ? ' AND r.usages IS NULL' : ''
+  const columns = {
+    slot: by === undefined ? null : `r.started / ${SLOT_MS}`,
+    name: group ? { model: 'r.models', agent: 'r.agent' }[group] : null,
+  }
+  const groups = Object.values(columns).filter((column) => column !== null)
+  return `SELECT ${columns.slot ?? 'NULL'} AS slot, ${columns.name ?? 'NULL'} AS name, count(*) AS runs,
+      count(CASE WHEN r.status = 'failed' THEN 1 END) AS failed,
+      sum(r.input) AS input, sum(r.cached) AS cached, sum(r.output) AS output, sum(r.cost) AS cost,
+      sum(r.unpriced) AS unpriced
+    FROM ${dialect.schema}runs r WHERE ${where}${isWhole}
+    ${groups.length > 0 ? `GROUP BY ${groups.join(', ')}` : 'HAVING count(*) > 0'}`
+}
+
+/** Returns the statement that reads the runs with several models; null if their models do not matter. */
+export function splitQuery(
+  namespace: string,
+  options: CostsOptions,
+  dialect: RunDialect,
+): string | null {
+  if (options.group !== 'model') return null
+  const where = conditionsOf(namespace, options, dialect)
+  return `SELECT r.* FROM ${dialect.schema}runs r WHERE ${where} AND r.usages IS NOT NULL`
+}
+
+/** Decodes the rows of {@link costsQuery} and {@link splitQuery}. */
+export function costParts(
+  rows: readonly CostPart[],
+  split: readonly RunRow[],
+  options: CostsOptions,
+): CostPart[] {
+  const { group } = options
+  const nameOf = (name: string | null): string | null => {
+    if (name === null) return null
+    return group === 'model' ? listIn(name)[0] || null : fromPlain(name)
+  }
+  const whole = rows.map((row) => ({ ...row, name: nameOf(row.name) }))
+  return [...whole, ...split.flatMap((row) => partsOf(runOfRow(row), options))]
+}
+
+/** Returns the conditions of a filter, in the order of their values. */
+function conditionsOf(
+  namespace: string,
+  filter: RunFilter,
+  { value, find, schema, now }: RunDialect,
+): string {
+  const { agent, model, status, error, tool, conversation, since, until } = filter
+  const { minCost, minTokens, minDurationMs } = filter
+  const when = (given: unknown, condition: () => string): string[] =>
+    given === undefined ? [] : [condition()]
+  const hasError = error === true ? 'r.error IS NOT NULL' : 'r.error IS NULL'
+  const conditions = [
+    `r.namespace = ${value(namespace)}`,
+    ...when(since, () => `r.started >= ${value(isoTime(String(since)))}`),
+    ...when(until, () => `r.started < ${value(isoTime(String(until)))}`),
+    ...when(conversation, () => {
+      const place = `namespace = ${value(namespace)} AND id = ${value(String(conversation))}`
+      return `r.conversation = (SELECT key FROM ${schema}conversations WHERE ${place})`
+    }),
+    ...when(agent, () => `r.agent = ${value(toPlain(String(agent)))}`),
+    ...when(model, () => `${find}(r.models, ${value(lineOf(String(model)))}) > 0`),
+    ...when(status, () => `r.status = ${value(String(status))}`),
+    ...(typeof error === 'boolean' ? [hasError] : []),
+    ...(typeof error === 'string' ? [`r.error = ${value(toPlain(error))}`] : []),
+    ...when(tool, () => `${find}(r.tools, ${value(lineOf(String(tool)))}) > 0`),
+    ...when(minCost, () => `r.cost >= ${value(Number(minCost))}`),
+    ...when(minTokens, () => {
+      return `coalesce(r.input, 0) + coalesce(r.output, 0) >= ${value(Number(minTokens))}`
+    }),
+    ...when(minDurationMs, () => {
+      const least = Math.min(Math.ceil(Number(minDurationMs)), Number.MAX_SAFE_INTEGER)
+      return `coalesce(r.finished, ${now()}) - r.started >= ${value(least)}`
+    }),
+  ]
+  return conditions.join(' AND ')
+}
+
+/** Encodes names so that {@link lineOf} finds one of them: JSON has no line ends. */
+function listText(names: readonly string[]): string {
+  return `\n${names.map((name) => `${JSON.stringify(name)}\n`).join('')}`
+}
+
+function lineOf(name: string): string {
+  return listText([name])
+}
+
+/** Decodes the names of {@link listText}; empty for damaged text. */
+function listIn(text: string): string[] {
+  return readJson(`[${text.trim().replaceAll('\n', ',')}]`, [])
+}
+
+function usagesOf({ input, cached, output, cost, usages }: RunRow): TokenUsage[] {
+  const whole: TokenUsage = {
+    inputTokens: input,
+    outputTokens: output,
+    ...(cached === null ? {} : { cachedInputTokens: cached }),
+    ...(cost === null ? {} : { cost }),
+  }
+  return usages === null ? [whole] : readJson(usages, [whole])
+}
+
+function readJson<T extends readonly unknown[]>(text: string, otherwise: T): T {
+  try {
+    const value: unknown = JSON.parse(text)
+    return Array.isArray(value) ? (value as unknown[] as typeof value & T) : otherwise
+  } catch {
+    return otherwise
+  }
+}
