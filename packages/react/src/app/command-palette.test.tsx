@@ -57,7 +57,8 @@ describe('CommandPalette', () => {
   it('asks before it deletes, and leaves what is gone', async () => {
     await commands()
     fireEvent.click(screen.getByRole('option', { name: 'Delete…' }))
-    await screen.findByText(/“Rain” with its 2 messages/)
+    const question = await screen.findByText(/with its 2 messages/)
+    expect(question.textContent).toContain('“Rain” with its 2 messages')
     fireEvent.click(screen.getByRole('button', { name: 'Delete' }))
     await waitFor(() => expect(asked).toEqual(['DELETE /api/conversations/c1']))
     await waitFor(() => expect(location.pathname).toBe('/'))

@@ -57,6 +57,7 @@ export function CommandPalette({
       <Command loop label="Commands">
         <Command.Input
           autoFocus
+          dir="auto"
           placeholder="Type a command or a conversation…"
           className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none placeholder:text-ink-3 max-md:text-[1rem]"
         />
@@ -170,7 +171,9 @@ function Item({
       className="flex h-9 cursor-pointer items-center gap-2.5 rounded-lg px-2.5 text-sm data-[selected=true]:bg-hover"
     >
       <Icon className="size-4 shrink-0 text-ink-3" aria-hidden />
-      <span className="truncate">{children}</span>
+      <span dir="auto" className="truncate">
+        {children}
+      </span>
     </Command.Item>
   )
 }

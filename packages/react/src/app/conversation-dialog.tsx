@@ -53,10 +53,11 @@ function Delete({
 
   return (
     <Confirm title="Delete this conversation?" action="Delete" onConfirm={remove} onClose={onClose}>
-      “{title || 'Untitled'}” with its{' '}
+      “<bdi>{title || 'Untitled'}</bdi>” with its{' '}
       {messages === 1 ? 'one message' : `${formatCount(messages)} messages`} and their debug data is
-      deleted for everybody{versions.length > 1 && `, in all ${versions.length} versions`}. This
-      cannot be undone: export it first to keep a copy.
+      deleted for everybody
+      {versions.length > 1 && `, in all ${formatCount(versions.length)} versions`}. This cannot be
+      undone: export it first to keep a copy.
     </Confirm>
   )
 }

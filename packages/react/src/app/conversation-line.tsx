@@ -34,11 +34,13 @@ export function ConversationLine({ conversation, current }: ConversationLineProp
         aria-current={current ? 'page' : undefined}
         title={`${title || 'Untitled'}\n${formatCount(messages)} messages, ${formatFullTime(updatedAt)}`}
         className={cn(
-          'flex min-h-8 min-w-0 flex-1 items-center gap-2 rounded-md px-2 text-sm pointer-coarse:min-h-10 pointer-coarse:pr-10',
+          'flex min-h-8 min-w-0 flex-1 items-center gap-2 rounded-md px-2 text-sm pointer-coarse:min-h-10 pointer-coarse:pe-10',
           current && 'font-medium',
         )}
       >
-        <span className="min-w-0 flex-1 truncate">{title || 'Untitled'}</span>
+        <span dir="auto" className="min-w-0 flex-1 truncate">
+          {title || 'Untitled'}
+        </span>
         <Standing status={status} />
         {(status === 'idle' || status === 'failed') && (
           <span className="shrink-0 text-2xs font-normal text-ink-3 tabular-nums pointer-fine:group-focus-within/line:opacity-0 pointer-fine:group-hover/line:opacity-0">
@@ -98,6 +100,7 @@ function Rename({
         // biome-ignore lint/a11y/noAutofocus: it takes the place of what was pressed
         autoFocus
         data-own-escape
+        dir="auto"
         value={text}
         maxLength={200}
         aria-label="New title"

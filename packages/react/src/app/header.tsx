@@ -23,6 +23,7 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
   const inspectorOpen = usePanel('inspector')
   const openPalette = use(PaletteContext)
   const theme = useTheme()
+  const InspectorIcon = inspectorOpen ? PanelRightClose : PanelRightOpen
   const ThemeIcon = { system: SunMoon, light: Sun, dark: Moon }[theme]
   return (
     <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-1 border-b border-line px-2 py-1 sm:px-3">
@@ -33,11 +34,13 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
             aria-label="Show conversations"
             onClick={() => setPanel('conversations', true)}
           >
-            <PanelLeftOpen aria-hidden />
+            <PanelLeftOpen aria-hidden className="rtl:-scale-x-100" />
           </Button>
         </Tooltip>
       )}
-      <h1 className="min-w-0 flex-1 basis-24 truncate px-1 text-sm font-semibold">{title}</h1>
+      <h1 dir="auto" className="min-w-0 flex-1 basis-24 truncate px-1 text-sm font-semibold">
+        {title}
+      </h1>
       <Model />
       <Tooltip text="Commands (Ctrl K)">
         <Button icon aria-label="Commands" onClick={openPalette}>
@@ -56,7 +59,7 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
             aria-label={inspectorOpen ? 'Hide inspector' : 'Show inspector'}
             onClick={() => setPanel('inspector', !inspectorOpen)}
           >
-            {inspectorOpen ? <PanelRightClose aria-hidden /> : <PanelRightOpen aria-hidden />}
+            <InspectorIcon aria-hidden className="rtl:-scale-x-100" />
           </Button>
         </Tooltip>
       )}
@@ -72,7 +75,7 @@ function Model() {
   const { id, provider, demo } = model
   if (!demo) {
     return (
-      <span className="mr-1 max-w-48 truncate text-xs text-ink-3" title={`${provider} answers`}>
+      <span className="me-1 max-w-48 truncate text-xs text-ink-3" title={`${provider} answers`}>
         {id}
       </span>
     )
@@ -81,7 +84,7 @@ function Model() {
     <Tooltip text="The demo model answers by rules, without a language model. To use one, set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or OPENAI_BASE_URL and BYREF_MODEL, and restart the server.">
       <button
         type="button"
-        className="mr-1 rounded-full border border-variable-line bg-warn-soft px-2 py-0.5 text-2xs font-medium whitespace-nowrap text-warn"
+        className="me-1 rounded-full border border-variable-line bg-warn-soft px-2 py-0.5 text-2xs font-medium whitespace-nowrap text-warn"
       >
         demo model
       </button>

@@ -32,6 +32,7 @@ export function RenameDialog({
           <input
             // biome-ignore lint/a11y/noAutofocus: it is what the dialog is for
             autoFocus
+            dir="auto"
             value={text}
             maxLength={200}
             placeholder="Automatic title"

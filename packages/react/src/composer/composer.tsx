@@ -219,7 +219,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
                 event.target.value = ''
               }}
             />
-            <span className="ml-auto min-w-0 truncate pr-1 text-2xs text-ink-3 max-sm:invisible">
+            <span className="ms-auto min-w-0 truncate pe-1 text-2xs text-ink-3 max-sm:invisible">
               {held ? HINT_WHILE_HELD : running && !empty ? busyHint : HINTS[phase]}
             </span>
             {running && (

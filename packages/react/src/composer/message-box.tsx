@@ -30,6 +30,7 @@ export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBox
     <textarea
       ref={element}
       rows={1}
+      dir="auto"
       value={value}
       aria-label="Message"
       placeholder="Ask, or drop a file…"

@@ -27,6 +27,7 @@ export function TableSuggestions({
         <li key={question} className="max-w-full">
           <button
             type="button"
+            dir="auto"
             onClick={() => onChoose(question)}
             className="max-w-full truncate rounded-full border border-line bg-raised px-2.5 py-1 text-xs hover:border-line-strong hover:bg-hover"
           >

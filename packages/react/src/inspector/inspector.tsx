@@ -53,8 +53,8 @@ export function Inspector() {
       onValueChange={(next) => change({ tab: next as Tab }, { replace: true })}
       asChild
     >
-      <div className="flex h-full min-h-0 w-full flex-col border-l border-line bg-surface">
-        <div className="flex h-12 shrink-0 items-center border-b border-line pr-2 pl-3 max-sm:pr-1 max-sm:pl-1.5">
+      <div className="flex h-full min-h-0 w-full flex-col border-s border-line bg-surface">
+        <div className="flex h-12 shrink-0 items-center border-b border-line pe-2 ps-3 max-sm:pe-1 max-sm:ps-1.5">
           <Tabs.List
             ref={list}
             aria-label="Inspector"
@@ -76,7 +76,7 @@ export function Inspector() {
               icon
               aria-label="Close inspector"
               onClick={closeInspector}
-              className="ml-auto min-[1100px]:hidden"
+              className="ms-auto min-[68.75rem]:hidden"
             >
               <X aria-hidden />
             </Button>

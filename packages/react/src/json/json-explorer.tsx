@@ -106,6 +106,6 @@ function useHits(value: unknown, text: string) {
 
 function countHits(count: number, index: number): string {
   if (count === 0) return 'No hits'
-  if (count === 1) return '1 hit'
-  return `${index + 1} of ${formatCount(count)}${count === 500 ? '+' : ''} hits`
+  if (count === 1) return `${formatCount(1)} hit`
+  return `${formatCount(index + 1)} of ${formatCount(count)}${count === 500 ? '+' : ''} hits`
 }

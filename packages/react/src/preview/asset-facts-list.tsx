@@ -50,7 +50,10 @@ export function Fact({
     <div className="contents">
       <dt className="text-ink-3">{name}</dt>
       <dd className="flex min-w-0 items-center gap-1">
-        <span className={mono ? 'truncate font-mono' : 'min-w-0 [overflow-wrap:anywhere]'}>
+        <span
+          dir={mono ? 'ltr' : undefined}
+          className={mono ? 'truncate font-mono' : 'min-w-0 [overflow-wrap:anywhere]'}
+        >
           {children}
         </span>
         {copy && (

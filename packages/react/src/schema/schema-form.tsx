@@ -131,7 +131,7 @@ function Field({
 
 function Hint({ id, text }: { id?: string; text: string }) {
   return (
-    <p id={id} className="mt-1 text-xs text-ink-3 [overflow-wrap:anywhere]">
+    <p id={id} dir="auto" className="mt-1 text-xs text-ink-3 [overflow-wrap:anywhere]">
       {text}
     </p>
   )
@@ -172,6 +172,7 @@ function Control({
     return (
       <textarea
         {...shared}
+        dir={kind === 'json' ? 'ltr' : 'auto'}
         rows={3}
         maxLength={limits.maxLength}
         minLength={limits.minLength}
@@ -187,6 +188,7 @@ function Control({
       {...shared}
       {...limits}
       type={isNumber ? 'number' : 'text'}
+      dir={isNumber ? undefined : 'auto'}
       step={kind === 'number' ? 'any' : undefined}
       onChange={(event) => onChange(event.target.value)}
       className={`${LOOK} h-8 pointer-coarse:h-10`}

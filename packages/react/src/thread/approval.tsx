@@ -72,7 +72,11 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
       }}
     >
       <FlowReasons tool={name} approval={approval} />
-      {approval.reason && <p className="px-2.5 pt-2 text-ink-2">{approval.reason}</p>}
+      {approval.reason && (
+        <p dir="auto" className="px-2.5 pt-2 text-ink-2">
+          {approval.reason}
+        </p>
+      )}
       <Shown approval={approval} />
       <GivenFrom callId={callId} approval={approval} />
       {problem && (
@@ -97,6 +101,7 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
             Deny
           </Button>
           <input
+            dir="auto"
             value={reason}
             onChange={(event) => setReason(event.target.value)}
             disabled={sent}

@@ -48,7 +48,7 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
         <span className="truncate font-mono font-medium" title={id}>
           {name}
         </span>
-        <span className="ml-auto flex shrink-0 items-center gap-2 text-ink-3">
+        <span className="ms-auto flex shrink-0 items-center gap-2 text-ink-3">
           <Status status={status} call={newest ? live : undefined} />
           {result && !own && (
             <JumpLink to={`m-${result.messageId}`} label="Go to result">
@@ -89,7 +89,7 @@ function Arguments({ call, text }: { call: ToolCall | null; text: string }) {
 
 function Status({ status, call }: { status: CallStatus; call: CallState | undefined }) {
   const taken = timeTaken([call])
-  const tries = call && call.attempts > 1 ? `${call.attempts} tries` : ''
+  const tries = call && call.attempts > 1 ? `${formatCount(call.attempts)} tries` : ''
   const took = [tries, taken === null ? '' : formatDuration(taken)].filter(Boolean).join(' · ')
   const looks: Record<CallStatus, ReactNode> = {
     streaming: (

@@ -36,7 +36,7 @@ export function MessageView({ message, header, inStep }: MessageViewProps) {
       className={cn('group/message relative scroll-my-4', header ? 'mt-5 first:mt-0' : 'mt-2')}
     >
       {header && <MessageHeader message={message} label={label} />}
-      <div className={cn('space-y-2 sm:pl-8', !header && 'pointer-coarse:pr-9')}>
+      <div className={cn('space-y-2 sm:ps-8', !header && 'pointer-coarse:pe-9')}>
         {isEdited ? (
           <EditMessage message={message} onClose={() => setEdited(false)} />
         ) : (

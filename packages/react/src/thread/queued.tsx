@@ -23,10 +23,10 @@ export function Queued() {
   return inbox.map(({ message, deliver }) => (
     <div
       key={message.id}
-      className="mt-5 border-l-2 border-dashed border-line-strong pl-3 opacity-90"
+      className="mt-5 border-s-2 border-dashed border-line-strong ps-3 opacity-90"
     >
       <MessageView message={message} header />
-      <p className="mt-1 flex items-center gap-1 text-2xs text-ink-2 sm:pl-8">
+      <p className="mt-1 flex items-center gap-1 text-2xs text-ink-2 sm:ps-8">
         <Clock className="size-3" aria-hidden />
         {deliver === 'next_step' ? 'Added at the next step' : 'Sent when this run ends'}
         {mayDelete && conversation !== null && (

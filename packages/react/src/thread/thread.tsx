@@ -93,7 +93,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
         <Button
           look="outline"
           onClick={latest}
-          className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full bg-raised shadow-float"
+          className="absolute inset-x-0 bottom-3 mx-auto w-fit rounded-full bg-raised shadow-float"
         >
           <ArrowDown aria-hidden /> Latest
         </Button>

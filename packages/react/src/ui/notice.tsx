@@ -34,7 +34,7 @@ export function Notice({ tone, code, actions, live = false, className, children 
         <span className="text-ink">{children}</span>
         {code && (
           <code
-            className="ml-1.5 font-mono text-2xs whitespace-nowrap text-ink-3"
+            className="ms-1.5 font-mono text-2xs whitespace-nowrap text-ink-3"
             title="Error code"
           >
             {code}

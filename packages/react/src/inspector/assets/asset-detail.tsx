@@ -37,9 +37,9 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
           title="All assets"
           className={buttonClass('ghost', true)}
         >
-          <ArrowLeft aria-hidden />
+          <ArrowLeft aria-hidden className="rtl:-scale-x-100" />
         </ViewLink>
-        <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">
+        <h2 dir="auto" className="min-w-0 flex-1 truncate text-sm font-semibold">
           {entry?.name ?? data?.asset.name ?? entry?.created?.tool ?? id}
         </h2>
         {data && (

@@ -87,7 +87,7 @@ export function CallLedger({
             {call.announced.map((messageId, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: one message can announce an id twice
               <JumpText key={index} to={`m-${messageId}`}>
-                call{call.announced.length > 1 && ` ${index + 1}`}
+                call{call.announced.length > 1 && ` ${formatCount(index + 1)}`}
               </JumpText>
             ))}
             {call.results.map(({ messageId, failed, state }) => (

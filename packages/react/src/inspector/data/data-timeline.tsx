@@ -1,6 +1,6 @@
 import { useChangeView } from '../../app/navigation.tsx'
 import { Button } from '../../ui/button.tsx'
-import { formatFullTime, formatTime } from '../../ui/format.ts'
+import { formatCount, formatFullTime, formatTime } from '../../ui/format.ts'
 import { JumpText } from '../jump-text.tsx'
 import type { DataWrite } from './data-entries.ts'
 
@@ -25,12 +25,12 @@ export function DataTimeline({ writes, at }: { writes: readonly DataWrite[]; at:
           min={0}
           max={writes.length - 1}
           value={at}
-          aria-valuetext={`After write ${at + 1} of ${writes.length}, ${write.method} ${write.target}`}
+          aria-valuetext={`After write ${formatCount(at + 1)} of ${formatCount(writes.length)}, ${write.method} ${write.target}`}
           onChange={(event) => show(Number(event.target.value))}
           className="h-6 min-w-0 flex-1 accent-variable"
         />
         <span className="text-ink-3 tabular-nums">
-          {at + 1}/{writes.length}
+          {formatCount(at + 1)}/{formatCount(writes.length)}
         </span>
         <Button
           look="outline"

@@ -29,7 +29,7 @@ export function LineageLanes({
       aria-hidden
       width={lanesWidth(lanes)}
       height={HEIGHT}
-      className="shrink-0 text-line-strong"
+      className="shrink-0 text-line-strong rtl:-scale-x-100"
       fill="none"
       stroke="currentColor"
       strokeWidth={1.5}

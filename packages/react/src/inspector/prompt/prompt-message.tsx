@@ -45,7 +45,10 @@ function PartText({ text }: { text: string }) {
   const cut = text.length > MOST && !whole
   return (
     <ScrollArea className="max-h-80 min-w-0 flex-1">
-      <pre className="px-2.5 py-1.5 font-mono leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]">
+      <pre
+        dir="auto"
+        className="px-2.5 py-1.5 font-mono leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]"
+      >
         {cut ? text.slice(0, MOST) : text}
       </pre>
       {cut && (

@@ -8,6 +8,7 @@ import { useServer } from '../../app/server.ts'
 import { useQuery } from '../../app/server-queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { LoadError } from '../../ui/load-error.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Spinner } from '../../ui/spinner.tsx'
@@ -104,7 +105,7 @@ function stepsOf(runs: readonly RunState[]): Step[] {
     run.steps.flatMap(({ name, messageId, finishedAt, commandIds }) =>
       finishedAt === undefined || commandIds
         ? []
-        : [{ messageId, label: `Run ${index + 1}, ${name}` }],
+        : [{ messageId, label: `Run ${formatCount(index + 1)}, ${name}` }],
     ),
   )
 }

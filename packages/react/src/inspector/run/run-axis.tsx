@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react'
-import { formatDuration } from '../../ui/format.ts'
+import { formatCount, formatDuration } from '../../ui/format.ts'
 import { ticksOf } from './run-timeline.ts'
 
 /** Renders the time axis of a run: marks at round times, behind the bars. */
@@ -10,12 +10,12 @@ export function RunAxis({ length, children }: { length: number; children: ReactN
         {ticksOf(length).map((tick) => (
           <span
             key={tick}
-            className="absolute inset-y-0 border-l border-line/70"
-            style={{ left: `${(tick / length) * 100}%` }}
+            className="absolute inset-y-0 border-s border-line/70"
+            style={{ insetInlineStart: `${(tick / length) * 100}%` }}
           >
             {tick / length < 0.92 && (
-              <span className="block pt-0.5 pl-1 text-2xs whitespace-nowrap text-ink-3 tabular-nums">
-                {tick === 0 ? '0' : formatDuration(tick)}
+              <span className="block pt-0.5 ps-1 text-2xs whitespace-nowrap text-ink-3 tabular-nums">
+                {tick === 0 ? formatCount(0) : formatDuration(tick)}
               </span>
             )}
           </span>

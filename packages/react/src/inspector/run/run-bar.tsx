@@ -36,12 +36,12 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
           {name}
         </span>
         {call && call.attempts > 1 && (
-          <span className="text-2xs text-warn">{call.attempts} attempts</span>
+          <span className="text-2xs text-warn">{formatCount(call.attempts)} attempts</span>
         )}
-        <span className="ml-auto shrink-0 text-2xs text-ink-3 tabular-nums">
+        <span className="ms-auto shrink-0 text-2xs text-ink-3 tabular-nums">
           {step?.usage && tokens(step.usage)}
         </span>
-        <span className="w-16 shrink-0 text-right text-ink-3 tabular-nums">
+        <span className="w-16 shrink-0 text-end text-ink-3 tabular-nums">
           {said(bar)}
           {failed && <span className="sr-only"> failed</span>}
         </span>
@@ -60,12 +60,16 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
               failed && segment.type === 'works' && 'bg-bad/80',
               open && segment.end === end && 'animate-pulse',
             )}
-            style={{ left: percent(segment.start), width: percent(segment.end - segment.start) }}
+            style={{
+              insetInlineStart: percent(segment.start),
+              width: percent(segment.end - segment.start),
+            }}
           />
         ))}
       </span>
       <span className="sr-only">
-        , {Math.round(start)} to {Math.round(end)} milliseconds after the start
+        , {formatCount(Math.round(start))} to {formatCount(Math.round(end))} milliseconds after the
+        start
         {bar.segments
           .filter(({ type }) => type !== 'works')
           .map(

@@ -9,7 +9,7 @@ import { runPhase } from '../../thread/run-phase.ts'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
 import { Empty } from '../../ui/empty.tsx'
-import { formatCount, formatDuration, formatTime } from '../../ui/format.ts'
+import { formatCost, formatCount, formatDuration, formatTime } from '../../ui/format.ts'
 import { More } from '../../ui/more.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { useNow } from '../../ui/use-now.ts'
@@ -66,9 +66,9 @@ function Run({ run, number }: { run: RunState; number: number }) {
   return (
     <article aria-label={`Run ${number}`} className="overflow-hidden rounded-lg border border-line">
       <header className="flex items-center gap-2 border-b border-line bg-sunken px-3 py-1.5 text-xs">
-        <h2 className="font-semibold">Run {number}</h2>
+        <h2 className="font-semibold">Run {formatCount(number)}</h2>
         <Status run={run} waits={running && runPhase({ runs: [run], calls }) === 'waiting'} />
-        <span className="ml-auto text-ink-3 tabular-nums">
+        <span className="ms-auto text-ink-3 tabular-nums">
           {formatTime(run.startedAt)} · {formatDuration(Math.max(0, took))}
         </span>
         {running && mayAnswer && id !== null && (
@@ -119,11 +119,11 @@ function factsOf(
 ): string[] {
   const { inputTokens, outputTokens, cachedInputTokens, cost } = usage
   return [
-    `${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`,
+    `${formatCount(steps.length)} ${steps.length === 1 ? 'step' : 'steps'}`,
     inputTokens === null ? '' : `${formatCount(inputTokens)} tokens in`,
     cachedInputTokens === undefined ? '' : `${formatCount(cachedInputTokens)} of them cached`,
     outputTokens === null ? '' : `${formatCount(outputTokens)} out`,
-    cost === undefined ? '' : `$${cost.toFixed(cost < 0.1 ? 4 : 2)}`,
+    cost === undefined ? '' : formatCost(cost),
     `model ${formatDuration(model)}`,
     calls === 0 ? '' : `calls ${formatDuration(calls)}`,
     person === 0 ? '' : `waited ${formatDuration(person)} for a person`,

@@ -56,7 +56,7 @@ export function TableGrid(props: TableGridProps) {
           </colgroup>
           <thead>
             <tr style={{ height: ROW }}>
-              <th className={cn(HEAD, 'left-0 z-20 border-r')}>
+              <th className={cn(HEAD, 'inset-s-0 z-20 border-e')}>
                 <span className="sr-only">Row</span>
               </th>
               {columns.map((column) => (
@@ -75,7 +75,7 @@ export function TableGrid(props: TableGridProps) {
   )
 }
 
-const HEAD = 'sticky top-0 z-10 border-b border-line bg-sunken p-0 text-left'
+const HEAD = 'sticky top-0 z-10 border-b border-line bg-sunken p-0 text-start'
 
 function Head({
   column: { name, type, missing, warning },
@@ -92,9 +92,11 @@ function Head({
         type="button"
         title={`${name}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`}
         onClick={() => onSort(next)}
-        className="flex h-[23px] w-full items-center gap-1.5 px-2 text-left -outline-offset-2 hover:bg-hover"
+        className="flex h-[23px] w-full items-center gap-1.5 px-2 text-start -outline-offset-2 hover:bg-hover"
       >
-        <span className="truncate font-semibold">{name}</span>
+        <span dir="auto" className="truncate font-semibold">
+          {name}
+        </span>
         {type && <span className="shrink-0 font-normal text-ink-3">{type}</span>}
         {warning && (
           <TriangleAlert role="img" aria-label={warning} className="size-3 shrink-0 text-warn" />
@@ -118,14 +120,15 @@ function Row({
     <tr aria-rowindex={index + 2} className="hover:bg-hover" style={{ height: ROW }}>
       <th
         scope="row"
-        className="sticky left-0 border-r border-line bg-surface px-2 py-0 text-right font-normal text-ink-3"
+        className="sticky inset-s-0 border-e border-line bg-surface px-2 py-0 text-end font-normal text-ink-3"
       >
-        {index}
+        {formatCount(index)}
       </th>
       {columns.map(({ name, type }) => (
         <td
           key={name}
-          className={cn('truncate px-2 py-0 whitespace-pre', isNumeric(type) && 'text-right')}
+          dir="auto"
+          className={cn('truncate px-2 py-0 whitespace-pre', isNumeric(type) && 'text-end')}
         >
           {row ? <Cell value={row[name]} /> : <span className="text-ink-3">·</span>}
         </td>
@@ -155,5 +158,5 @@ function widthsOf(
     const longest = Math.max(name.length + (type ? type.length + 2 : 0), ...cells)
     return Math.min(40, Math.max(8, longest + 4))
   })
-  return [Math.max(5, String(count).length + 4), ...chosen]
+  return [Math.max(5, formatCount(count).length + 4), ...chosen]
 }

@@ -31,6 +31,7 @@ export function TableQuery({ asset }: { asset: AssetInfo }) {
           This table is <code className="font-mono text-ink">t</code>; Ctrl Enter runs the query.
         </span>
         <textarea
+          dir="ltr"
           value={sql}
           spellCheck={false}
           rows={3}
@@ -40,7 +41,7 @@ export function TableQuery({ asset }: { asset: AssetInfo }) {
             event.preventDefault()
             event.currentTarget.form?.requestSubmit()
           }}
-          className="block w-full resize-y rounded-md border border-line-strong bg-surface p-2 font-mono max-md:text-[16px]"
+          className="block w-full resize-y rounded-md border border-line-strong bg-surface p-2 font-mono max-md:text-[1rem]"
         />
       </label>
       <div className="flex items-center gap-2">
