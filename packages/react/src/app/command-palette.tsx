@@ -59,7 +59,7 @@ export function CommandPalette({
           autoFocus
           dir="auto"
           placeholder="Type a command or a conversation…"
-          className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none placeholder:text-ink-3 max-md:text-[1rem]"
+          className="h-12 w-full border-b border-line bg-transparent px-4 text-base focus-visible:border-ring focus-visible:inset-shadow-[0_-1px_var(--byref-ring)] focus-visible:outline-hidden placeholder:text-ink-3 max-md:text-[1rem]"
         />
         <Command.List className="max-h-80 overflow-y-auto p-1.5">
           <Command.Empty className="px-3 py-8 text-center text-sm text-ink-3">

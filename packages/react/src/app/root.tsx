@@ -14,6 +14,7 @@ import { TooltipProvider } from '../ui/tooltip.tsx'
 import { Notifications } from './notifications.tsx'
 import { type Server, ServerContext } from './server.ts'
 import type { Theme } from './theme.ts'
+import { useKeptFocus } from './use-kept-focus.ts'
 
 const ThemeContext = createContext<Theme>('system')
 
@@ -28,6 +29,7 @@ export interface RootProps {
 /** Provides what panes share, and renders what floats above them: menus, dialogs and notifications. */
 export function Root({ server, renderers, theme, children }: RootProps) {
   const [container, setContainer] = useState<HTMLElement | null>(null)
+  useKeptFocus()
   const direction = useDirection(container)
   const { queries } = server
   useEffect(() => {

@@ -16,6 +16,7 @@ import { MessageBox } from './message-box.tsx'
 import { onSuggestion } from './suggestions.ts'
 import { TableSuggestions } from './table-suggestions.tsx'
 import { UploadChip } from './upload-chip.tsx'
+import { UploadStatus } from './upload-status.tsx'
 import { useUploads } from './use-uploads.ts'
 
 const HINTS: Record<RunPhase, string> = {
@@ -178,7 +179,8 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
             }}
           />
         )}
-        <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3">
+        <UploadStatus uploads={uploads} />
+        <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3 has-[textarea:focus-visible]:border-ring has-[textarea:focus-visible]:ring-1 has-[textarea:focus-visible]:ring-ring">
           {uploads.length > 0 && (
             <ul aria-label="Files to send" className="flex flex-wrap gap-1.5 px-2.5 pt-2.5">
               {uploads.map((upload) => (

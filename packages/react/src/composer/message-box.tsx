@@ -46,7 +46,7 @@ export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBox
         event.preventDefault()
         onSend({ steers: event.ctrlKey || event.metaKey })
       }}
-      className="block min-h-10 w-full resize-none bg-transparent px-3.5 pt-3 pb-1 text-base outline-none placeholder:text-ink-3 max-md:text-[1rem]"
+      className="block min-h-10 w-full resize-none bg-transparent px-3.5 pt-3 pb-1 text-base outline-hidden placeholder:text-ink-3 max-md:text-[1rem]"
     />
   )
 }

@@ -59,6 +59,7 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
       {status === 'sending' && (
         <span
           role="progressbar"
+          data-bar
           aria-label={`Uploading ${file.name}`}
           aria-valuenow={Math.round(done * 100)}
           aria-valuemin={0}

@@ -49,7 +49,7 @@ export function JsonExplorer({ value, label, at = '' }: JsonExplorerProps) {
           onKeyDown={(event) => {
             if (event.key === 'Enter' && hits?.length) step(event.shiftKey ? -1 : 1)
           }}
-          className="h-7 min-w-0 flex-1 rounded bg-transparent px-1.5 text-base outline-none placeholder:text-ink-3 focus-visible:outline-2 md:text-sm"
+          className="h-7 min-w-0 flex-1 rounded bg-transparent px-1.5 text-base placeholder:text-ink-3 md:text-sm"
         />
         <span role="status" className="text-xs whitespace-nowrap text-ink-3 tabular-nums">
           {wanted && hits && countHits(hits.length, index)}

@@ -36,6 +36,8 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
   const name = call?.name ?? live?.name ?? 'tool'
   return (
     <article
+      // The focus goes here when the answer to an approval takes its buttons away.
+      tabIndex={-1}
       id={newest ? `call-${id}` : undefined}
       aria-label={`Call of ${name}`}
       className={cn(
@@ -165,6 +167,7 @@ function Progress({ message, fraction }: { message: string; fraction?: number })
           className="mt-1 h-1 overflow-hidden rounded-full bg-hover"
         >
           <div
+            data-bar
             className="h-full rounded-full bg-ring transition-[width] duration-300"
             style={{ width: `${Math.min(1, Math.max(0, fraction)) * 100}%` }}
           />

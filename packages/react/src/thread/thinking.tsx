@@ -16,9 +16,12 @@ export function Thinking({ step }: { step: StepState | undefined }) {
   if (retry && seconds > 0) {
     return (
       <p role="status" className="text-base text-ink-2 sm:ps-8">
-        {retry.reason}. Trying again in{' '}
-        <span className="tabular-nums">{formatCount(seconds)} s</span>…
-        {retry.attempt > 1 && ` ${formatCount(retry.attempt)} attempts failed.`}
+        {retry.reason}. Trying again
+        {/* Screen readers would announce every second. */}
+        <span aria-hidden className="tabular-nums">
+          {` in ${formatCount(seconds)} s`}
+        </span>
+        …{retry.attempt > 1 && ` ${formatCount(retry.attempt)} attempts failed.`}
       </p>
     )
   }

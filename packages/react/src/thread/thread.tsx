@@ -9,7 +9,7 @@ import { Debug } from './debug.tsx'
 import { InProgress } from './in-progress.tsx'
 import { Queued } from './queued.tsx'
 import { readHash } from './read-hash.ts'
-import { runPhase } from './run-phase.ts'
+import { RunStatus } from './run-status.tsx'
 import { ThreadItem } from './thread-item.tsx'
 import { ThreadSkeleton } from './thread-skeleton.tsx'
 import { timeline } from './timeline.ts'
@@ -46,7 +46,6 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
   }, [toEnd, toBottom])
   useLinkedItem(hash, isThere, release)
   useSeenWhenSent(loaded ? messages : NONE, latest)
-  const phase = loaded && runPhase({ runs, calls })
 
   return (
     <section aria-label="Thread" className="relative min-h-0 flex-1">
@@ -98,10 +97,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
           <ArrowDown aria-hidden /> Latest
         </Button>
       )}
-      <p role="status" className="sr-only">
-        {phase === 'running' && 'The agent is working.'}
-        {phase === 'waiting' && 'The agent is waiting for your approval of a call.'}
-      </p>
+      {loaded && <RunStatus />}
       <Debug />
     </section>
   )

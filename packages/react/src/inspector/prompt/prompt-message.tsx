@@ -26,7 +26,7 @@ export function PromptMessageView({ message: { role, parts, bytes } }: { message
 function Part({ part }: { part: PromptPart }) {
   return (
     <div className="flex border-t border-line">
-      <span aria-hidden className={cn('w-0.5 shrink-0', SHARES[part.share].color)} />
+      <span aria-hidden data-bar className={cn('w-0.5 shrink-0', SHARES[part.share].color)} />
       <span className="sr-only">{SHARES[part.share].name}</span>
       {part.type === 'text' ? (
         <PartText text={part.text} />

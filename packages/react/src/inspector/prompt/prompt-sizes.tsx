@@ -24,6 +24,7 @@ export function PromptSizes({
         {shares.map((share) => (
           <span
             key={share}
+            data-bar
             className={cn('min-w-[3px]', SHARES[share].color)}
             style={{ flexGrow: sizes[share] / Math.max(1, total), flexBasis: 0 }}
           />
@@ -33,7 +34,11 @@ export function PromptSizes({
         {shares.map((share) => (
           <div key={share} className="flex items-center gap-1.5">
             <dt className="flex items-center gap-1.5 text-ink-2">
-              <span aria-hidden className={cn('size-2 rounded-full', SHARES[share].color)} />
+              <span
+                aria-hidden
+                data-bar
+                className={cn('size-2 rounded-full', SHARES[share].color)}
+              />
               {SHARES[share].name}
             </dt>
             <dd className="text-ink-3 tabular-nums">

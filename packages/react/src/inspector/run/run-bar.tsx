@@ -50,6 +50,7 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
         {bar.segments.map((segment) => (
           <span
             key={`${segment.type} ${segment.start}`}
+            data-bar
             title={
               WORDS[segment.type] &&
               `${WORDS[segment.type]}: ${formatDuration(segment.end - segment.start)}`
