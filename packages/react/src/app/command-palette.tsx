@@ -1,5 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Command } from 'cmdk'
+import { Command, defaultFilter, useCommandState } from 'cmdk'
 import {
   Download,
   FileDown,
@@ -21,7 +21,7 @@ import { useMay } from './role.ts'
 import { useServer } from './server.ts'
 import { useInfiniteQuery } from './server-queries.ts'
 import { setTheme, toggleTheme } from './theme.ts'
-import { TABS } from './view.ts'
+import { TAB_TITLES, TABS } from './view.ts'
 
 /** Renders the command palette, which finds every action of the app by a part of its name. */
 export function CommandPalette({
@@ -54,17 +54,17 @@ export function CommandPalette({
       onClose={onClose}
       className="inset-x-3 top-[14vh] mx-auto max-w-lg animate-appear overflow-hidden rounded-xl"
     >
-      <Command loop label="Commands">
+      <Command loop label="Commands" filter={filter}>
         <Command.Input
           autoFocus
           dir="auto"
           placeholder="Type a command or a conversation…"
           className="h-12 w-full border-b border-line bg-transparent px-4 text-base focus-visible:border-ring focus-visible:inset-shadow-[0_-1px_var(--byref-ring)] focus-visible:outline-hidden placeholder:text-ink-3 max-md:text-[1rem]"
         />
-        <Command.List className="max-h-80 overflow-y-auto p-1.5">
-          <Command.Empty className="px-3 py-8 text-center text-sm text-ink-3">
-            Nothing found.
-          </Command.Empty>
+        <Command.Empty className="px-3 py-8 text-center text-sm text-ink-3">
+          Nothing found.
+        </Command.Empty>
+        <Results>
           <Group heading="Go">
             <Item icon={SquarePen} onSelect={run(() => navigate({ to: '/' }))}>
               New conversation
@@ -79,7 +79,7 @@ export function CommandPalette({
                     setPanel('inspector', true)
                   })}
                 >
-                  Inspector: {tab[0]?.toUpperCase() + tab.slice(1)}
+                  Inspector: {TAB_TITLES[tab]}
                 </Item>
               ))}
           </Group>
@@ -127,7 +127,7 @@ export function CommandPalette({
               {conversations.map(({ id, title }) => (
                 <Item
                   key={id}
-                  value={`${title} ${id}`}
+                  value={`${title || 'Untitled'}\n${id}`}
                   icon={MessageSquare}
                   onSelect={run(() =>
                     navigate({ to: '/c/$conversationId', params: { conversationId: id } }),
@@ -138,9 +138,28 @@ export function CommandPalette({
               ))}
             </Group>
           )}
-        </Command.List>
+        </Results>
       </Command>
     </Modal>
+  )
+}
+
+/** Rates a command by its title. Below it may be an id, which a person does not search for. */
+function filter(value: string, search: string): number {
+  return defaultFilter(value.split('\n', 1)[0] ?? '', search)
+}
+
+/** Renders the list of commands. A list without any would have no name for screen readers. */
+function Results({ children }: { children: React.ReactNode }) {
+  const count = useCommandState(({ filtered }) => filtered.count)
+  return (
+    <Command.List
+      label="Commands"
+      hidden={count === 0}
+      className="max-h-[min(20rem,60vh)] overflow-y-auto p-1.5"
+    >
+      {children}
+    </Command.List>
   )
 }
 

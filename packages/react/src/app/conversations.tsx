@@ -31,7 +31,7 @@ export function Conversations() {
       aria-label="Conversations"
       className="flex h-full min-h-0 w-full flex-col border-e border-line bg-ground"
     >
-      <div className="flex h-12 shrink-0 items-center gap-1 pe-2 ps-3">
+      <div className="flex min-h-12 shrink-0 flex-wrap items-center gap-1 pe-2 ps-3">
         <Link
           to="/"
           onClick={closeDrawer}

@@ -41,28 +41,30 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
       <h1 dir="auto" className="min-w-0 flex-1 basis-24 truncate px-1 text-sm font-semibold">
         {title}
       </h1>
-      <Model />
-      <Tooltip text="Commands (Ctrl K)">
-        <Button icon aria-label="Commands" onClick={openPalette}>
-          <Command aria-hidden />
-        </Button>
-      </Tooltip>
-      <Tooltip text={`Light or dark (now: ${theme})`}>
-        <Button icon aria-label="Toggle theme" onClick={toggleTheme} className="max-sm:hidden">
-          <ThemeIcon aria-hidden />
-        </Button>
-      </Tooltip>
-      {inspector && (
-        <Tooltip text={inspectorOpen ? 'Hide inspector' : 'Show inspector'}>
-          <Button
-            icon
-            aria-label={inspectorOpen ? 'Hide inspector' : 'Show inspector'}
-            onClick={() => setPanel('inspector', !inspectorOpen)}
-          >
-            <InspectorIcon aria-hidden className="rtl:-scale-x-100" />
+      <div className="ms-auto flex min-w-0 items-center gap-1">
+        <Model />
+        <Tooltip text="Commands (Ctrl K)">
+          <Button icon aria-label="Commands" onClick={openPalette}>
+            <Command aria-hidden />
           </Button>
         </Tooltip>
-      )}
+        <Tooltip text={`Light or dark (now: ${theme})`}>
+          <Button icon aria-label="Toggle theme" onClick={toggleTheme} className="max-sm:hidden">
+            <ThemeIcon aria-hidden />
+          </Button>
+        </Tooltip>
+        {inspector && (
+          <Tooltip text={inspectorOpen ? 'Hide inspector' : 'Show inspector'}>
+            <Button
+              icon
+              aria-label={inspectorOpen ? 'Hide inspector' : 'Show inspector'}
+              onClick={() => setPanel('inspector', !inspectorOpen)}
+            >
+              <InspectorIcon aria-hidden className="rtl:-scale-x-100" />
+            </Button>
+          </Tooltip>
+        )}
+      </div>
     </header>
   )
 }
@@ -75,7 +77,10 @@ function Model() {
   const { id, provider, demo } = model
   if (!demo) {
     return (
-      <span className="me-1 max-w-48 truncate text-xs text-ink-3" title={`${provider} answers`}>
+      <span
+        className="me-1 max-w-48 min-w-0 truncate text-xs text-ink-3"
+        title={`${provider} answers`}
+      >
         {id}
       </span>
     )
@@ -84,7 +89,7 @@ function Model() {
     <Tooltip text="The demo model answers by rules, without a language model. To use one, set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY, or OPENAI_BASE_URL and BYREF_MODEL, and restart the server.">
       <button
         type="button"
-        className="me-1 rounded-full border border-variable-line bg-warn-soft px-2 py-0.5 text-2xs font-medium whitespace-nowrap text-warn"
+        className="me-1 min-w-0 truncate rounded-full border border-variable-line bg-warn-soft px-2 py-0.5 text-2xs font-medium whitespace-nowrap text-warn"
       >
         demo model
       </button>

@@ -53,7 +53,7 @@ export function SidePane({ panel, side, label, width, children }: SidePaneProps)
       onClose={closeDrawer}
       className={cn(
         'inset-y-0 bg-surface',
-        side === 'start' ? 'inset-s-0 w-[min(84vw,20rem)]' : 'inset-e-0 w-[min(92vw,28rem)]',
+        side === 'start' ? 'inset-s-0 w-[min(92vw,20rem)]' : 'inset-e-0 w-[min(92vw,28rem)]',
       )}
     >
       {children}

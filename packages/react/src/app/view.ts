@@ -4,6 +4,17 @@ export const TABS = ['assets', 'data', 'run', 'prompt', 'message', 'checks', 'or
 /** One of the inspector's tabs. */
 export type Tab = (typeof TABS)[number]
 
+/** The titles of the tabs. */
+export const TAB_TITLES: Readonly<Record<Tab, string>> = {
+  assets: 'Files',
+  data: 'Saved values',
+  run: 'Run',
+  prompt: 'Prompt',
+  message: 'Message',
+  checks: 'Problems',
+  origin: 'Origin',
+}
+
 /** The part of an address after the conversation. It contains everything that is open, so a link can be copied. */
 export interface View {
   tab?: Tab

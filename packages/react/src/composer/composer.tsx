@@ -182,7 +182,10 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
         <UploadStatus uploads={uploads} />
         <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3 has-[textarea:focus-visible]:border-ring has-[textarea:focus-visible]:ring-1 has-[textarea:focus-visible]:ring-ring">
           {uploads.length > 0 && (
-            <ul aria-label="Files to send" className="flex flex-wrap gap-1.5 px-2.5 pt-2.5">
+            <ul
+              aria-label="Files to send"
+              className="flex max-h-[25vh] flex-wrap gap-1.5 overflow-y-auto px-2.5 pt-2.5"
+            >
               {uploads.map((upload) => (
                 <UploadChip
                   key={upload.key}

@@ -22,7 +22,10 @@ export function TableSuggestions({
     ...(isDemo ? demoQuestions(table.columns) : []),
   ]
   return (
-    <ul aria-label="Suggested questions" className="mb-2 flex flex-wrap gap-1.5">
+    <ul
+      aria-label="Suggested questions"
+      className="mb-2 flex max-h-[25vh] flex-wrap gap-1.5 overflow-y-auto p-0.5"
+    >
       {questions.map((question) => (
         <li key={question} className="max-w-full">
           <button

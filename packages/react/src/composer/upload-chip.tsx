@@ -23,7 +23,7 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
   return (
     <li
       className={cn(
-        'relative flex h-9 max-w-full items-center gap-2 overflow-hidden rounded-lg border border-line bg-sunken pe-1 ps-2.5 text-xs',
+        'relative flex min-h-9 max-w-full flex-wrap items-center gap-x-2 overflow-hidden rounded-lg border border-line bg-sunken pe-1 ps-2.5 text-xs',
         status === 'failed' && 'border-bad-line bg-bad-soft',
       )}
     >
@@ -36,8 +36,10 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
         {file.name}
       </span>
       <span
-        className={cn('truncate text-ink-3 tabular-nums', error && 'text-bad')}
-        title={error?.message}
+        className={cn(
+          'text-ink-3 tabular-nums',
+          error ? 'min-w-0 flex-1 basis-32 py-1 text-bad [overflow-wrap:anywhere]' : 'truncate',
+        )}
       >
         {status === 'sending' && howFar(upload)}
         {status === 'done' && <Facts upload={upload} />}

@@ -3,21 +3,11 @@ import { Tabs } from 'radix-ui'
 import { lazy, Suspense, useEffect, useRef } from 'react'
 import { useNavigation, useView } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
-import { TABS, type Tab } from '../app/view.ts'
+import { TAB_TITLES, TABS, type Tab } from '../app/view.ts'
 import { Button } from '../ui/button.tsx'
 import { ErrorBoundary } from '../ui/error-boundary.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Spinner } from '../ui/spinner.tsx'
-
-const TITLES: Record<Tab, string> = {
-  assets: 'Files',
-  data: 'Saved values',
-  run: 'Run',
-  prompt: 'Prompt',
-  message: 'Message',
-  checks: 'Problems',
-  origin: 'Origin',
-}
 
 const CONTENTS = {
   assets: lazy(async () => ({ default: (await import('./assets/assets-tab.tsx')).AssetsTab })),
@@ -65,9 +55,9 @@ export function Inspector() {
                 key={name}
                 value={name}
                 data-tab={name}
-                className="relative h-full px-1.5 text-sm text-ink-3 max-sm:px-1 max-sm:text-xs -outline-offset-4 hover:text-ink data-[state=active]:font-semibold data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-1.5 data-[state=active]:after:bottom-0 data-[state=active]:after:h-0.5 data-[state=active]:after:rounded-full data-[state=active]:after:bg-ink"
+                className="relative h-full px-1.5 text-sm whitespace-nowrap text-ink-3 max-sm:px-1 max-sm:text-xs -outline-offset-4 hover:text-ink data-[state=active]:font-semibold data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-1.5 data-[state=active]:after:bottom-0 data-[state=active]:after:h-0.5 data-[state=active]:after:rounded-full data-[state=active]:after:bg-ink"
               >
-                {TITLES[name]}
+                {TAB_TITLES[name]}
               </Tabs.Trigger>
             ))}
           </Tabs.List>

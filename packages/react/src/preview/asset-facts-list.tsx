@@ -13,7 +13,7 @@ export function AssetFactsList({
 }) {
   const { ref, mime, kind, size, digest, createdAt } = details.asset
   return (
-    <dl className="grid grid-cols-[5.5rem_minmax(0,1fr)] gap-x-3 gap-y-1 text-xs leading-6">
+    <dl className="@container text-xs leading-6">
       <Fact name="Reference" copy={ref} mono>
         {ref}
       </Fact>
@@ -47,7 +47,7 @@ export function Fact({
   children: ReactNode
 }) {
   return (
-    <div className="contents">
+    <div className="grid gap-x-3 pb-1 @[14rem]:grid-cols-[5.5rem_minmax(0,1fr)]">
       <dt className="text-ink-3">{name}</dt>
       <dd className="flex min-w-0 items-center gap-1">
         <span

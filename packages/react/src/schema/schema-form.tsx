@@ -72,8 +72,13 @@ export function SchemaForm(props: SchemaFormProps) {
           Nothing was sent. {problem.message}
         </Notice>
       )}
-      <div className="flex gap-2">
-        <Button look="solid" type="submit" disabled={busy}>
+      <div className="flex flex-wrap gap-2">
+        <Button
+          look="solid"
+          type="submit"
+          disabled={busy}
+          className="h-auto min-h-7 shrink py-1 text-start whitespace-normal"
+        >
           {submitLabel}
         </Button>
         {onCancel && (

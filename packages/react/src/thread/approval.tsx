@@ -20,10 +20,12 @@ export interface ApprovalProps {
   callId: string
   name: string
   approval: ApprovalState
+  /** The name of the form, for screen readers. Default: `Approval of` and the name of the tool. */
+  label?: string
 }
 
 /** Asks a person whether a call may run, and shows the arguments that will run. */
-export function Approval({ callId, name, approval }: ApprovalProps) {
+export function Approval({ callId, name, approval, label = `Approval of ${name}` }: ApprovalProps) {
   const { client } = useServer()
   const conversation = useConversationId()
   const mayDecide = useMay('member')
@@ -65,7 +67,7 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
 
   return (
     <form
-      aria-label={`Approval of ${name}`}
+      aria-label={label}
       onSubmit={(event) => {
         event.preventDefault()
         void answer(false)
@@ -107,7 +109,7 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
             disabled={sent}
             aria-label="Reason for denying (optional)"
             placeholder="Why not? (optional)"
-            className="h-7 min-w-48 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[1rem] pointer-coarse:h-9"
+            className="h-7 min-w-[min(12rem,100%)] flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[1rem] pointer-coarse:h-9"
           />
         </div>
       )}

@@ -45,12 +45,12 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
         status === 'failed' ? 'border-bad-line' : 'border-line',
       )}
     >
-      <header className="flex min-h-8 items-center gap-2 bg-sunken px-2.5">
+      <header className="flex min-h-8 flex-wrap items-center gap-x-2 bg-sunken px-2.5 py-0.5">
         <Wrench className="size-3.5 shrink-0 text-ink-3" aria-hidden />
         <span className="truncate font-mono font-medium" title={id}>
           {name}
         </span>
-        <span className="ms-auto flex shrink-0 items-center gap-2 text-ink-3">
+        <span className="ms-auto flex max-w-full shrink-0 items-center gap-2 text-ink-3">
           <Status status={status} call={newest ? live : undefined} />
           {result && !own && (
             <JumpLink to={`m-${result.messageId}`} label="Go to result">

@@ -91,6 +91,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
       {loaded && !(atBottom && isWhole) && (
         <Button
           look="outline"
+          data-floats
           onClick={latest}
           className="absolute inset-x-0 bottom-3 mx-auto w-fit rounded-full bg-raised shadow-float"
         >

@@ -86,7 +86,7 @@ export function Menu({ trigger, className, children }: MenuProps) {
                 event.preventDefault()
                 if (!isElsewhere.current) button.current?.focus()
               }}
-              className="z-50 max-w-80 min-w-44 animate-appear rounded-lg bg-raised p-1 shadow-float"
+              className="z-50 max-h-(--radix-dropdown-menu-content-available-height) max-w-[min(20rem,calc(100vw-1rem))] min-w-44 overflow-y-auto animate-appear rounded-lg bg-raised p-1 shadow-float"
             >
               {children}
             </DropdownMenu.Content>

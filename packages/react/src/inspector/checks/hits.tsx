@@ -23,7 +23,7 @@ export function Hits() {
       title={debug ? 'Search messages, metadata and debug data' : 'Search messages and metadata'}
     >
       <form
-        className="flex gap-1"
+        className="flex flex-wrap gap-1"
         onSubmit={(event) => {
           event.preventDefault()
           setSearch(text.trim() === '' ? null : { text: text.trim() })
@@ -35,7 +35,7 @@ export function Hits() {
           aria-label="Search messages and their data"
           value={text}
           onChange={(event) => setText(event.target.value)}
-          className="h-7 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm max-md:text-[1rem] pointer-coarse:h-9"
+          className="h-7 min-w-0 flex-1 basis-32 rounded-md border border-line-strong bg-surface px-2 text-sm max-md:text-[1rem] pointer-coarse:h-9"
         />
         <Button look="outline" type="submit">
           <Search aria-hidden /> Search

@@ -74,7 +74,7 @@ export function DataEdit({ entry, value, onClose }: DataEditProps) {
           {problem.message}
         </Notice>
       )}
-      <div className="flex items-center gap-2">
+      <div className="flex flex-wrap items-center gap-2">
         <Button look="solid" type="submit" disabled={sending}>
           Save
         </Button>

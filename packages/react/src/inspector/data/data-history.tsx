@@ -63,7 +63,7 @@ function Write({
   return (
     <li
       className={cn(
-        'flex min-h-7 items-center gap-2 rounded-md pe-1.5 hover:bg-hover',
+        'flex min-h-7 flex-wrap items-center gap-x-2 rounded-md pe-1.5 hover:bg-hover',
         selected && 'bg-variable-soft hover:bg-variable-soft',
       )}
     >
@@ -72,7 +72,7 @@ function Write({
         aria-pressed={selected}
         title="Show the value after this write"
         onClick={onSelect}
-        className="flex min-w-0 flex-1 items-center gap-2 rounded-md px-1.5 py-1 text-start"
+        className="flex min-w-0 flex-1 basis-36 items-center gap-2 rounded-md px-1.5 py-1 text-start"
       >
         <span className="w-12 shrink-0 font-medium">{method}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-ink-2">{target}</span>

@@ -35,7 +35,7 @@ export function PromptTab() {
   }
   return (
     <div className="space-y-3 p-3">
-      <div className="flex items-center gap-2 text-xs">
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs">
         <StepSelect
           label="Step"
           steps={steps}
@@ -45,7 +45,7 @@ export function PromptTab() {
         <JumpText to={`m-${current.messageId}`}>Go to message</JumpText>
       </div>
       {steps.length > 1 && (
-        <div className="flex items-center gap-2 text-xs">
+        <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs">
           <StepSelect
             label="Compare with"
             none="previous step"

@@ -65,7 +65,7 @@ function Run({ run, number }: { run: RunState; number: number }) {
   const mayAnswer = useMay('member')
   return (
     <article aria-label={`Run ${number}`} className="overflow-hidden rounded-lg border border-line">
-      <header className="flex items-center gap-2 border-b border-line bg-sunken px-3 py-1.5 text-xs">
+      <header className="flex flex-wrap items-center gap-x-2 gap-y-1 border-b border-line bg-sunken px-3 py-1.5 text-xs">
         <h2 className="font-semibold">Run {formatCount(number)}</h2>
         <Status run={run} waits={running && runPhase({ runs: [run], calls }) === 'waiting'} />
         <span className="ms-auto text-ink-3 tabular-nums">
@@ -96,7 +96,12 @@ function Run({ run, number }: { run: RunState; number: number }) {
             <RunBar bar={bar} length={length} />
             {bar.open && bar.call?.approval && !bar.call.approval.answer && mayAnswer && (
               <div className="my-1 overflow-hidden rounded-md border border-variable-line text-xs">
-                <Approval callId={bar.call.id} name={bar.name} approval={bar.call.approval} />
+                <Approval
+                  callId={bar.call.id}
+                  name={bar.name}
+                  approval={bar.call.approval}
+                  label={`Approval of ${bar.name} in run ${number}`}
+                />
               </div>
             )}
           </li>

@@ -50,7 +50,7 @@ export function TableQuery({ asset }: { asset: AssetInfo }) {
         </Button>
         {query.data && !query.isPending && (
           <p role="status">
-            {formatCount(query.data.table?.rows ?? 0)} rows:{' '}
+            {rowsOf(query.data.table?.rows ?? 0)}:{' '}
             <PlaceLink
               to={{ type: 'asset', id: query.data.assetId }}
               className="font-medium text-ring underline"
@@ -67,4 +67,8 @@ export function TableQuery({ asset }: { asset: AssetInfo }) {
       )}
     </form>
   )
+}
+
+function rowsOf(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`
 }
