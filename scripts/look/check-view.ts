@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import axe, { type AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
+import { axProblems } from './ax-problems.ts'
 import type { View } from './views.ts'
 
 const script = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
@@ -21,7 +22,8 @@ export async function checkView(page: Page, url: string, view: View, ids: Ids): 
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ''}`),
   )
   const layout = await page.evaluate<string[]>(LAYOUT)
-  return [...found, ...layout, ...(await page.evaluate<string[]>(TEXT))]
+  const text = await page.evaluate<string[]>(TEXT)
+  return [...found, ...layout, ...text, ...(await axProblems(page))]
 }
 
 /** Opens a view and waits until it shows and nothing moves. */

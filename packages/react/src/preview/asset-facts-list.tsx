@@ -14,7 +14,7 @@ export function AssetFactsList({
   const { ref, mime, kind, size, digest, createdAt } = details.asset
   return (
     <dl className="@container text-xs leading-6">
-      <Fact name="Reference" copy={ref} mono>
+      <Fact name="Reference" copy={ref} copyLabel="Copy file reference" mono>
         {ref}
       </Fact>
       <Fact name="Type">
@@ -24,7 +24,7 @@ export function AssetFactsList({
         {formatBytes(size)} <span className="text-ink-3">· {formatCount(size)} bytes</span>
       </Fact>
       {digest && (
-        <Fact name="SHA-256" copy={digest} mono>
+        <Fact name="SHA-256" copy={digest} copyLabel="Copy SHA-256" mono>
           {digest}
         </Fact>
       )}
@@ -38,11 +38,14 @@ export function AssetFactsList({
 export function Fact({
   name,
   copy,
+  copyLabel = `Copy ${name.toLowerCase()}`,
   mono = false,
   children,
 }: {
   name: string
+  /** A text to copy, and the name of the button. */
   copy?: string
+  copyLabel?: string
   mono?: boolean
   children: ReactNode
 }) {
@@ -56,13 +59,7 @@ export function Fact({
         >
           {children}
         </span>
-        {copy && (
-          <CopyButton
-            label={`Copy ${name === 'SHA-256' ? name : name.toLowerCase()}`}
-            text={copy}
-            className="size-6 [&_svg]:size-3.5"
-          />
-        )}
+        {copy && <CopyButton label={copyLabel} text={copy} className="size-6 [&_svg]:size-3.5" />}
       </dd>
     </div>
   )

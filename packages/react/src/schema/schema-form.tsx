@@ -77,7 +77,7 @@ export function SchemaForm(props: SchemaFormProps) {
           look="solid"
           type="submit"
           disabled={busy}
-          className="h-auto min-h-7 shrink py-1 text-start whitespace-normal"
+          className="h-auto max-w-full min-h-7 py-1 text-start whitespace-normal"
         >
           {submitLabel}
         </Button>

@@ -48,7 +48,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
   useSeenWhenSent(loaded ? messages : NONE, latest)
 
   return (
-    <section aria-label="Thread" className="relative min-h-0 flex-1">
+    <section aria-label="Thread" className="relative min-h-0 flex-1 overflow-clip">
       <div
         ref={scroller}
         data-scroller

@@ -29,6 +29,7 @@ export function DataHistory({ writes, at }: { writes: readonly DataWrite[]; at: 
           .map((write) => (
             <Write
               key={write.messageId}
+              number={writes.indexOf(write) + 1}
               write={write}
               selected={write.messageId === at}
               onSelect={() =>
@@ -50,10 +51,13 @@ export function DataHistory({ writes, at }: { writes: readonly DataWrite[]; at: 
 }
 
 function Write({
+  number,
   write: { messageId, at, method, target, block },
   selected,
   onSelect,
 }: {
+  /** Its place among the changes of the value. */
+  number: number
   write: DataWrite
   selected: boolean
   onSelect: () => void
@@ -80,9 +84,12 @@ function Write({
       {call ? (
         <JumpText to={`call-${call.id}`}>
           <span className="font-mono">{call.name}</span>
+          <span className="sr-only">, change {formatCount(number)}</span>
         </JumpText>
       ) : (
-        <JumpText to={`m-${messageId}`}>message</JumpText>
+        <JumpText to={`m-${messageId}`}>
+          message<span className="sr-only">, change {formatCount(number)}</span>
+        </JumpText>
       )}
       <time
         className="shrink-0 text-2xs text-ink-3 tabular-nums"

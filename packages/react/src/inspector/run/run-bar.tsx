@@ -28,7 +28,7 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
   const percent = (time: number) => `${(time / length) * 100}%`
   return (
     <Target bar={bar}>
-      <span className="flex w-full items-center gap-1.5">
+      <span className="flex w-full flex-wrap items-center gap-x-1.5">
         <Icon className="size-3.5 shrink-0 text-ink-3" aria-hidden />
         <span
           className={cn('min-w-0 truncate', type === 'call' && 'font-mono', failed && 'text-bad')}
@@ -41,7 +41,7 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
         <span className="ms-auto shrink-0 text-2xs text-ink-3 tabular-nums">
           {step?.usage && tokens(step.usage)}
         </span>
-        <span className="w-16 shrink-0 text-end text-ink-3 tabular-nums">
+        <span className="ms-auto min-w-16 text-end text-ink-3 tabular-nums">
           {said(bar)}
           {failed && <span className="sr-only"> failed</span>}
         </span>
