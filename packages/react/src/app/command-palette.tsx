@@ -187,7 +187,7 @@ function Item({
   return (
     <Command.Item
       {...rest}
-      className="flex h-9 cursor-pointer items-center gap-2.5 rounded-lg px-2.5 text-sm data-[selected=true]:bg-hover"
+      className="flex h-9 cursor-pointer items-center gap-2.5 rounded-lg px-2.5 text-sm data-[selected=true]:bg-hover data-[selected=true]:inset-ring data-[selected=true]:inset-ring-ink-3"
     >
       <Icon className="size-4 shrink-0 text-ink-3" aria-hidden />
       <span dir="auto" className="truncate">

@@ -23,10 +23,8 @@ export function useKeptFocus(): void {
     const observer = new MutationObserver(() => {
       if (last === null || !isFocusLost()) return
       const { element, place } = last
-      if (!element.isConnected) {
-        last = null
-        focusNear(place)
-      } else if (!element.matches(':disabled')) (element as HTMLElement).focus()
+      if (!element.isConnected) focusNear(place)
+      else if (!element.matches(':disabled')) (element as HTMLElement).focus()
     })
     document.addEventListener('focusin', onFocus)
     document.addEventListener('focusout', onBlur)

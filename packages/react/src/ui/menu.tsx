@@ -122,7 +122,7 @@ export function MenuItem({
       disabled={disabled}
       onSelect={onSelect}
       className={cn(
-        'flex cursor-pointer items-start gap-2.5 rounded-md px-2 py-1.5 text-sm focus:outline-hidden data-[disabled]:cursor-default data-[disabled]:opacity-45 data-[highlighted]:bg-hover pointer-coarse:py-2.5',
+        'flex cursor-pointer items-start gap-2.5 rounded-md px-2 py-1.5 text-sm -outline-offset-2 data-[disabled]:cursor-default data-[disabled]:opacity-45 data-[highlighted]:bg-hover pointer-coarse:py-2.5',
         danger && 'text-bad',
       )}
     >
