@@ -38,7 +38,7 @@ const TABLE = `| المدينة | Rain | יום |
 | القاهرة | 12.5 | שני |
 | Haifa | 1,204 | שלישי |`
 
-const ANSWER = `في **يناير** هطل المطر 12 مرة (انظر \`†state.rain.rows\`)، وفي February مرتين فقط.
+const ANSWER = `في **يناير** هطل المطر 12 مرة (انظر \`†state.rain\`)، وفي February مرتين فقط.
 
 ${TABLE}
 

@@ -16,5 +16,13 @@ export async function setTextSize(page: Page, scale: number): Promise<void> {
 
 /** Turns all pages of the context from right to left, as a page does that has the workbench in an Arabic app. */
 export async function turnAround(context: BrowserContext): Promise<void> {
-  await context.addInitScript('document.documentElement.dir = "rtl"')
+  await context.addInitScript(`{
+    // The first script runs before the page has an element.
+    const turn = () => document.documentElement?.setAttribute('dir', 'rtl')
+    new MutationObserver((_, observer) => {
+      turn()
+      if (document.body) observer.disconnect()
+    }).observe(document, { childList: true, subtree: true })
+    turn()
+  }`)
 }

@@ -38,7 +38,7 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
       <span
         className={cn(
           'text-ink-3 tabular-nums',
-          error ? 'min-w-0 flex-1 basis-32 py-1 text-bad [overflow-wrap:anywhere]' : 'truncate',
+          error ? 'order-last basis-full pb-1 text-bad [overflow-wrap:anywhere]' : 'truncate',
         )}
       >
         {status === 'sending' && howFar(upload)}

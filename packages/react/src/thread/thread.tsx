@@ -38,7 +38,9 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
   const { start, end, extend, toEnd } = useWindow(items, hash, loaded)
   const isWhole = loaded && end === items.length
   const isThere = start < end
-  const { scroller, content, atBottom, toBottom, release } = useStickToBottom(isWhole || !isThere)
+  const { scroller, content, atBottom, toBottom, release } = useStickToBottom(
+    id !== null && (isWhole || !isThere),
+  )
   const keepPlace = useKeptPlace(scroller, content, start)
   const latest = useCallback(() => {
     toEnd()

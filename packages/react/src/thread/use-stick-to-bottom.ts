@@ -67,7 +67,9 @@ export function useStickToBottom(isWhole = true): {
     toBottom: useCallback(() => {
       stuck.current = true
       whole.current = true
-      scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior: 'smooth' })
+      const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
+      const behavior = isStill ? 'instant' : 'smooth'
+      scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior })
     }, []),
   }
 }
