@@ -155,7 +155,7 @@ describe.skipIf(!hasBrowser)('the workbench for everybody', () => {
   })
 
   let phone: Page | null = null
-  const dialogs = ['approval-edit', 'delete', 'save-page', 'data-edit', 'sql-result', 'commands']
+  const dialogs = ['approval-edit', 'delete', 'save-page', 'data-edit']
   const large = VIEWS.filter(({ name }) => [...dialogs, 'attached-broken'].includes(name))
 
   it.each(large.map((view) => [view.name, view] as const))(
