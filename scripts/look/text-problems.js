@@ -54,6 +54,8 @@
   }
 
   const clips = (node, rect) => {
+    // A button that floats is cut where there is no room for it.
+    if (node.parentElement.closest('button[data-floats]')) return
     for (let box = node.parentElement; box && box !== document.body; box = box.parentElement) {
       const { overflowX, overflowY } = getComputedStyle(box)
       const edge = box.getBoundingClientRect()

@@ -11,7 +11,7 @@ import { type ReactNode, use } from 'react'
 import { Button } from '../ui/button.tsx'
 import { Tooltip } from '../ui/tooltip.tsx'
 import { PaletteContext } from './palette-context.ts'
-import { setPanel, usePanel } from './panels.ts'
+import { setPanel, useIsColumn, usePanel } from './panels.ts'
 import { useServer } from './server.ts'
 import { useQuery } from './server-queries.ts'
 import { toggleTheme, useTheme } from './theme.ts'
@@ -20,6 +20,7 @@ import { toggleTheme, useTheme } from './theme.ts'
 export function Header({ title, inspector = false }: { title: ReactNode; inspector?: boolean }) {
   const { isOffline } = useServer()
   const conversationsOpen = usePanel('conversations')
+  const isColumn = useIsColumn('conversations')
   const inspectorOpen = usePanel('inspector')
   const openPalette = use(PaletteContext)
   const theme = useTheme()
@@ -27,7 +28,8 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
   const ThemeIcon = { system: SunMoon, light: Sun, dark: Moon }[theme]
   return (
     <header className="flex min-h-12 shrink-0 flex-wrap items-center gap-1 border-b border-line px-2 py-1 sm:px-3">
-      {!conversationsOpen && !isOffline && (
+      {/* A drawer gives the focus back to this button. */}
+      {!(conversationsOpen && isColumn) && !isOffline && (
         <Tooltip text="Show conversations">
           <Button
             icon

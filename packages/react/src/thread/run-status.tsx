@@ -29,5 +29,7 @@ function statusText(state: Pick<ConversationState, 'runs' | 'calls'>): string {
     return `The agent needs your approval of ${waiting.map(({ name }) => name).join(' and ')}.`
   }
   if (run?.error) return `The run failed. ${run.error.message}`
-  return run?.reason === 'cancelled' ? 'The run was stopped.' : 'The answer is complete.'
+  return run?.reason === 'cancelled'
+    ? 'The run was stopped by a person.'
+    : 'The answer is complete.'
 }
