@@ -17,6 +17,7 @@
 
   /** What lies above the page, with a background of its own. */
   const isFloating = (element) => {
+    if (element.closest('[data-floats], [data-radix-popper-content-wrapper]')) return true
     for (let box = element; box && box !== document.body; box = box.parentElement) {
       const { position, backgroundColor } = getComputedStyle(box)
       const floats = position === 'absolute' || position === 'fixed' || position === 'sticky'
