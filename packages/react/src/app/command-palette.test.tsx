@@ -57,7 +57,8 @@ describe('CommandPalette', () => {
   it('asks before it deletes, and leaves what is gone', async () => {
     await commands()
     fireEvent.click(screen.getByRole('option', { name: 'Delete…' }))
-    await screen.findByText(/“Rain” with its 2 messages/)
+    const question = await screen.findByText(/with its 2 messages/)
+    expect(question.textContent).toContain('“Rain” with its 2 messages')
     const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Delete' })
     await waitFor(() => expect(button.disabled).toBe(false))
     fireEvent.click(button)

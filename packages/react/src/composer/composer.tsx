@@ -16,6 +16,7 @@ import { MessageBox } from './message-box.tsx'
 import { onSuggestion } from './suggestions.ts'
 import { TableSuggestions } from './table-suggestions.tsx'
 import { UploadChip } from './upload-chip.tsx'
+import { UploadStatus } from './upload-status.tsx'
 import { useUploads } from './use-uploads.ts'
 
 const HINTS: Record<RunPhase, string> = {
@@ -180,7 +181,8 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
             }}
           />
         )}
-        <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3">
+        <UploadStatus uploads={uploads} />
+        <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3 has-[textarea:focus-visible]:border-ring has-[textarea:focus-visible]:ring-1 has-[textarea:focus-visible]:ring-ring">
           {uploads.length > 0 && (
             <ul
               aria-label="Files to send"
@@ -224,7 +226,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
                 event.target.value = ''
               }}
             />
-            <span className="ml-auto min-w-0 truncate pr-1 text-2xs text-ink-3 max-sm:invisible">
+            <span className="ms-auto min-w-0 truncate pe-1 text-2xs text-ink-3 max-sm:invisible">
               {held ? HINT_WHILE_HELD : running && !empty ? busyHint : HINTS[phase]}
             </span>
             {running && (

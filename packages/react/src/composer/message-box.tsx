@@ -31,6 +31,7 @@ export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBox
     <textarea
       ref={element}
       rows={1}
+      dir="auto"
       value={value}
       aria-label="Message"
       placeholder="Ask, or drop a file…"
@@ -46,7 +47,7 @@ export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBox
         event.preventDefault()
         onSend({ steers: event.ctrlKey || event.metaKey })
       }}
-      className="block min-h-10 w-full resize-none bg-transparent px-3.5 pt-3 pb-1 text-base outline-none placeholder:text-ink-3 max-md:text-[1rem]"
+      className="block min-h-10 w-full resize-none bg-transparent px-3.5 pt-3 pb-1 text-base outline-hidden placeholder:text-ink-3 max-md:text-[1rem]"
     />
   )
 }

@@ -91,13 +91,17 @@ export function ArgumentChanges({ before, after }: { before: unknown; after: unk
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   const changed = names.filter((name) => textOf(before[name]) !== textOf(after[name]))
   return (
-    <ul className="space-y-0.5">
+    <ul dir="ltr" className="space-y-0.5">
       {changed.map((name) => (
         <li key={name} className="[overflow-wrap:anywhere]">
           <span className="font-mono text-ink-3">{name}</span>{' '}
-          <del className="font-mono">{textOf(before[name])}</del>
+          <del className="font-mono">
+            <bdi>{textOf(before[name])}</bdi>
+          </del>
           <span aria-hidden> → </span>
-          <ins className="font-mono no-underline">{textOf(after[name])}</ins>
+          <ins className="font-mono no-underline">
+            <bdi>{textOf(after[name])}</bdi>
+          </ins>
         </li>
       ))}
     </ul>

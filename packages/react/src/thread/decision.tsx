@@ -17,7 +17,11 @@ export function Decision({ approval }: { approval: ApprovalState }) {
           {' '}
           {formatTime(at)}
         </time>
-        {reason && <>: {reason}</>}
+        {reason && (
+          <>
+            : <bdi>{reason}</bdi>
+          </>
+        )}
       </p>
       {result !== undefined && <p>The person gave the result. The tool did not run.</p>}
       {changed !== undefined && !isWithheld(changed) && (

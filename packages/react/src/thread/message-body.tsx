@@ -67,7 +67,10 @@ function Reasoning({ texts }: { texts: string[] }) {
   return (
     <details className="text-xs text-ink-3">
       <summary className="w-fit rounded hover:text-ink-2">Thoughts</summary>
-      <p className="mt-1 max-h-72 overflow-auto border-l border-line pl-3 whitespace-pre-wrap [overflow-wrap:anywhere]">
+      <p
+        dir="auto"
+        className="mt-1 max-h-72 overflow-auto border-s border-line ps-3 whitespace-pre-wrap [overflow-wrap:anywhere]"
+      >
         {text}
       </p>
     </details>

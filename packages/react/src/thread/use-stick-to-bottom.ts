@@ -51,7 +51,7 @@ export function useStickToBottom(isWhole = true): {
       if (event.deltaY < 0 && outer.scrollHeight > outer.clientHeight) stuck.current = false
     }
     const observer = new ResizeObserver(() => {
-      if (stuck.current) outer.scrollTop = outer.scrollHeight
+      if (stuck.current && !isWriting(inner)) outer.scrollTop = outer.scrollHeight
       onScroll()
     })
     observer.observe(inner)
@@ -79,7 +79,15 @@ export function useStickToBottom(isWhole = true): {
       released.current = false
       stuck.current = true
       whole.current = true
-      scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior: 'smooth' })
+      const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
+      const behavior = isStill ? 'instant' : 'smooth'
+      scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior })
     }, []),
   }
+}
+
+/** Returns whether a person writes in a field of the element, which must not move away. */
+function isWriting(element: Element): boolean {
+  const { activeElement } = document
+  return element.contains(activeElement) && activeElement?.matches('input, textarea') === true
 }

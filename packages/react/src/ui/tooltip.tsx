@@ -11,7 +11,7 @@ export function Tooltip({ text, children }: { text: ReactNode; children: ReactEl
         <Radix.Content
           sideOffset={6}
           collisionPadding={8}
-          className="z-50 max-w-72 animate-appear rounded-md bg-solid px-2 py-1 text-xs text-solid-ink"
+          className="z-50 max-w-[min(18rem,calc(100vw-1rem))] animate-appear rounded-md bg-solid px-2 py-1 text-xs text-solid-ink"
         >
           {text}
         </Radix.Content>

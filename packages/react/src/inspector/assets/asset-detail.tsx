@@ -30,16 +30,16 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
   const mayDelete = useMay('owner')
   return (
     <div className="space-y-4 p-3">
-      <div className="flex items-center gap-1">
+      <div className="flex flex-wrap items-center gap-1">
         <ViewLink
           view={{ asset: undefined }}
           aria-label="All files"
           title="All files"
           className={buttonClass('ghost', true)}
         >
-          <ArrowLeft aria-hidden />
+          <ArrowLeft aria-hidden className="rtl:-scale-x-100" />
         </ViewLink>
-        <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">
+        <h2 dir="auto" className="min-w-0 flex-1 basis-24 truncate text-sm font-semibold">
           {entry?.name ?? data?.asset.name ?? entry?.created?.tool ?? id}
         </h2>
         {data && (

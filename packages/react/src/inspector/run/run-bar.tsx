@@ -28,7 +28,7 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
   const percent = (time: number) => `${(time / length) * 100}%`
   return (
     <Target bar={bar}>
-      <span className="flex w-full items-center gap-1.5">
+      <span className="flex w-full flex-wrap items-center gap-x-1.5">
         <Icon className="size-3.5 shrink-0 text-ink-3" aria-hidden />
         <span
           className={cn('min-w-0 truncate', type === 'call' && 'font-mono', failed && 'text-bad')}
@@ -36,12 +36,12 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
           {name}
         </span>
         {call && call.attempts > 1 && (
-          <span className="text-2xs text-warn">{call.attempts} attempts</span>
+          <span className="text-2xs text-warn">{formatCount(call.attempts)} attempts</span>
         )}
-        <span className="ml-auto shrink-0 text-2xs text-ink-3 tabular-nums">
+        <span className="ms-auto shrink-0 text-2xs text-ink-3 tabular-nums">
           {step?.usage && tokens(step.usage)}
         </span>
-        <span className="w-16 shrink-0 text-right text-ink-3 tabular-nums">
+        <span className="ms-auto min-w-16 text-end text-ink-3 tabular-nums">
           {said(bar)}
           {failed && <span className="sr-only"> failed</span>}
         </span>
@@ -50,6 +50,7 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
         {bar.segments.map((segment) => (
           <span
             key={`${segment.type} ${segment.start}`}
+            data-bar
             title={
               WORDS[segment.type] &&
               `${WORDS[segment.type]}: ${formatDuration(segment.end - segment.start)}`
@@ -60,12 +61,16 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
               failed && segment.type === 'works' && 'bg-bad/80',
               open && segment.end === end && 'animate-pulse',
             )}
-            style={{ left: percent(segment.start), width: percent(segment.end - segment.start) }}
+            style={{
+              insetInlineStart: percent(segment.start),
+              width: percent(segment.end - segment.start),
+            }}
           />
         ))}
       </span>
       <span className="sr-only">
-        , {Math.round(start)} to {Math.round(end)} milliseconds after the start
+        , {formatCount(Math.round(start))} to {formatCount(Math.round(end))} milliseconds after the
+        start
         {bar.segments
           .filter(({ type }) => type !== 'works')
           .map(

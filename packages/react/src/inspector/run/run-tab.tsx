@@ -81,10 +81,10 @@ function Run({ run, number, isLinked }: { run: RunState; number: number; isLinke
         isLinked && 'animate-flash border-ring',
       )}
     >
-      <header className="flex items-center gap-2 border-b border-line bg-sunken px-3 py-1.5 text-xs">
-        <h2 className="font-semibold">Run {number}</h2>
+      <header className="flex flex-wrap items-center gap-x-2 gap-y-1 border-b border-line bg-sunken px-3 py-1.5 text-xs">
+        <h2 className="font-semibold">Run {formatCount(number)}</h2>
         <Status run={run} waits={running && runPhase({ runs: [run], calls }) === 'waiting'} />
-        <span className="ml-auto text-ink-3 tabular-nums">
+        <span className="ms-auto text-ink-3 tabular-nums">
           {formatTime(run.startedAt)} · {formatDuration(Math.max(0, took))}
         </span>
         {running && mayAnswer && id !== null && (
@@ -112,7 +112,12 @@ function Run({ run, number, isLinked }: { run: RunState; number: number; isLinke
             <RunBar bar={bar} length={length} />
             {bar.open && bar.call?.approval && !bar.call.approval.answer && mayAnswer && (
               <div className="my-1 overflow-hidden rounded-md border border-variable-line text-xs">
-                <Approval callId={bar.call.id} name={bar.name} approval={bar.call.approval} />
+                <Approval
+                  callId={bar.call.id}
+                  name={bar.name}
+                  approval={bar.call.approval}
+                  label={`Approval of ${bar.name} in run ${number}`}
+                />
               </div>
             )}
           </li>
@@ -135,7 +140,7 @@ function factsOf(
 ): string[] {
   const { inputTokens, outputTokens, cachedInputTokens, cost } = usage
   return [
-    `${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`,
+    `${formatCount(steps.length)} ${steps.length === 1 ? 'step' : 'steps'}`,
     inputTokens === null ? '' : `${formatCount(inputTokens)} tokens in`,
     cachedInputTokens === undefined ? '' : `${formatCount(cachedInputTokens)} of them cached`,
     outputTokens === null ? '' : `${formatCount(outputTokens)} out`,
