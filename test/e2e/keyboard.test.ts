@@ -204,6 +204,9 @@ describe.skipIf(!hasBrowser)('the first minutes by keyboard alone', () => {
       await focusIsOn(/^Delete…$/)
       await press('Enter')
       await focusIsOn(/^Cancel$/)
+      // It can be pressed when the versions of the conversation are known.
+      const button = page.getByRole('button', { name: 'Delete', exact: true })
+      await expect.poll(() => button.isEnabled()).toBe(true)
       await press('Tab')
       await focusIsOn(/^Delete$/)
       await pressAndKeepFocus('Enter')

@@ -25,11 +25,26 @@ export function ArgumentsForm({ name, approval, onApprove, onCancel }: Arguments
     : isRecord(approval.arguments)
       ? approval.arguments
       : {}
-  const form = useRef<HTMLDivElement>(null)
-  // The button that opened the form is gone.
-  useEffect(() => form.current?.querySelector<HTMLElement>('input, textarea')?.focus(), [])
+  const box = useRef<HTMLDivElement>(null)
+  // The button that opened the form is gone. What is typed replaces the proposed value.
+  useEffect(() => {
+    const field = box.current?.querySelector<HTMLInputElement>('input, textarea')
+    field?.focus()
+    field?.select()
+    box.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   return (
-    <div ref={form} className="p-2.5">
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the fields inside
+    <div
+      ref={box}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.target instanceof HTMLInputElement)) return
+        // Enter ends a field and must not approve by accident.
+        event.preventDefault()
+        if (event.ctrlKey || event.metaKey) event.target.form?.requestSubmit()
+      }}
+      className="scroll-my-4 p-2.5"
+    >
       <SchemaForm
         label={`Arguments of ${name}`}
         fields={

@@ -11,7 +11,7 @@ import { MessageActions } from './message-actions.tsx'
 import { MessageBody, MessageFooter } from './message-body.tsx'
 import { MessageHeader, senderName } from './message-header.tsx'
 import { ResultCard } from './result-card.tsx'
-import { SavedLine } from './saved-line.tsx'
+import { RunLine, SavedLine } from './saved-line.tsx'
 import { VersionSwitch } from './versions.tsx'
 
 /** Properties of {@link MessageView}. */
@@ -45,6 +45,7 @@ export function MessageView({ message, header, inStep }: MessageViewProps) {
         )}
         {!header && <LabelMark label={label} origin={`message:${message.id}`} />}
         <MessageFooter message={message} />
+        <RunLine messageId={message.id} />
         <SavedLine messageId={message.id} />
         <VersionSwitch messageId={message.id} />
       </div>

@@ -121,7 +121,7 @@ export function StepView({ item }: { item: StepItem }) {
   const { calls } = readMetadata(message)
   const title = stepTitle(message.content, calls)
   const standing = useConversation((state) => JSON.stringify(stepStanding(state, message)))
-  const { status, taken, isOnItsWay, isOdd } = JSON.parse(standing) as Standing
+  const { status, taken, isOnItsWay, isOdd, isChanged } = JSON.parse(standing) as Standing
   const isLinked = useIsLinked(item)
   const isOver = !isOnItsWay && !isOdd && status === 'done'
   return (
@@ -135,7 +135,7 @@ export function StepView({ item }: { item: StepItem }) {
         <StepFrame
           title={title}
           status={status}
-          facts={factsOf(calls.length, status, taken)}
+          facts={factsOf(calls.length, status, taken, isChanged)}
           open={!isOver || isLinked}
           hasMenu={!header}
         >
@@ -147,7 +147,7 @@ export function StepView({ item }: { item: StepItem }) {
                 messageId={message.id}
                 asides={asides}
               />
-              <MessageFooter message={message} />
+              <MessageFooter message={message} isStep />
             </>
           )}
         </StepFrame>
@@ -195,6 +195,8 @@ interface Standing {
   isOnItsWay: boolean
   /** Whether a call has more than one result. */
   isOdd: boolean
+  /** Whether a person changed arguments. */
+  isChanged: boolean
 }
 
 function stepStanding(
@@ -214,6 +216,7 @@ function stepStanding(
     status: stepStatus(all.map(({ status }) => status)),
     taken: timeTaken(all.map(({ live }) => live)),
     isOdd: all.some(({ isOdd }) => isOdd),
+    isChanged: all.some(({ live }) => live?.approval?.answer?.arguments !== undefined),
     isOnItsWay: steps.some(({ messageId }) => messageId === message.id),
   }
 }
@@ -229,11 +232,17 @@ export function stepStatus(calls: readonly CallStatus[]): StepStatus {
 }
 
 /** Returns `2 calls · 74 ms`, and anything unusual. */
-export function factsOf(calls: number, status: StepStatus, taken: number | null): string {
+export function factsOf(
+  calls: number,
+  status: StepStatus,
+  taken: number | null,
+  isChanged = false,
+): string {
   const count = `${formatCount(calls)} ${calls === 1 ? 'call' : 'calls'}`
   const isOrdinary = status === 'done' || status === 'running'
   const parts = [
     isOrdinary ? '' : ICONS[status].label,
+    isChanged ? 'changed by a person' : '',
     count,
     taken === null ? '' : formatDuration(taken),
   ]

@@ -50,6 +50,11 @@ export function useStickToBottom(isWhole = true): {
     const onWheel = (event: WheelEvent) => {
       if (event.deltaY < 0 && outer.scrollHeight > outer.clientHeight) stuck.current = false
     }
+    // What a user opens or closes stays where it is.
+    const onClick = (event: Event) => {
+      const isToggle = (event.target as Element).closest('[aria-expanded], summary') !== null
+      if (isToggle) stuck.current = false
+    }
     const observer = new ResizeObserver(() => {
       if (stuck.current && !isWriting(inner)) outer.scrollTop = outer.scrollHeight
       onScroll()
@@ -58,11 +63,13 @@ export function useStickToBottom(isWhole = true): {
     observer.observe(outer)
     outer.addEventListener('scroll', onScroll, { passive: true })
     outer.addEventListener('wheel', onWheel, { passive: true })
+    outer.addEventListener('click', onClick, { capture: true })
     for (const type of INPUTS) outer.addEventListener(type, onInput, { passive: true })
     return () => {
       observer.disconnect()
       outer.removeEventListener('scroll', onScroll)
       outer.removeEventListener('wheel', onWheel)
+      outer.removeEventListener('click', onClick, { capture: true })
       for (const type of INPUTS) outer.removeEventListener(type, onInput)
     }
   }, [])

@@ -1,4 +1,4 @@
-import type { RunState } from 'byref/client'
+import type { ConversationState, Message, RunState } from 'byref/client'
 import { Activity, Square } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
@@ -16,7 +16,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { RunAxis } from './run-axis.tsx'
 import { RunBar } from './run-bar.tsx'
-import { runBars, timesOf } from './run-timeline.ts'
+import { type Bar, runBars, timesOf } from './run-timeline.ts'
 
 /** Number of runs that are drawn at a time. */
 const PAGE = 20
@@ -65,6 +65,7 @@ function Run({ run, number, isLinked }: { run: RunState; number: number; isLinke
   const { client, tellError } = useServer()
   const id = useConversationId()
   const calls = useConversation((state) => state.calls)
+  const results = useConversation(resultsById)
   const running = run.status === 'running'
   const now = useNow(running)
   const bars = runBars(run, Object.values(calls), now)
@@ -109,7 +110,7 @@ function Run({ run, number, isLinked }: { run: RunState; number: number; isLinke
       <RunAxis length={length}>
         {bars.map((bar) => (
           <li key={bar.key}>
-            <RunBar bar={bar} length={length} />
+            <RunBar bar={bar} length={length} resultBytes={bytesOf(bar, results)} />
             {bar.open && bar.call?.approval && !bar.call.approval.answer && mayAnswer && (
               <div className="my-1 overflow-hidden rounded-md border border-variable-line text-xs">
                 <Approval
@@ -131,6 +132,27 @@ function Run({ run, number, isLinked }: { run: RunState; number: number; isLinke
       </footer>
     </article>
   )
+}
+
+const known = new WeakMap<readonly Message[], ReadonlyMap<string, Message>>()
+
+function resultsById({ messages }: Pick<ConversationState, 'messages'>) {
+  const found = known.get(messages) ?? new Map(messages.map((message) => [message.id, message]))
+  known.set(messages, found)
+  return found
+}
+
+const sizes = new WeakMap<Message, number>()
+
+/** Returns the size of a call's result as it is in the conversation and in prompts, in bytes. */
+function bytesOf({ call }: Bar, results: ReadonlyMap<string, Message>): number | undefined {
+  const message = results.get(call?.resultMessageId ?? '')
+  if (!message) return undefined
+  const { content } = message
+  const size =
+    sizes.get(message) ?? (typeof content === 'string' ? content : JSON.stringify(content)).length
+  sizes.set(message, size)
+  return size
 }
 
 /** Describes what a run cost. */
