@@ -54,7 +54,9 @@ export async function axProblems(page: Page): Promise<string[]> {
 function* around(node: AxNode, byId: ReadonlyMap<string, AxNode>): Iterable<string> {
   for (let one = byId.get(node.parentId ?? ''); one; one = byId.get(one.parentId ?? '')) {
     const { role, name } = textsOf(one)
-    if (!one.ignored && name !== '' && AROUND.has(role)) yield `${role} "${name}"`
+    // Screen readers tell the number of a table's row.
+    const row = role === 'row' ? ` ${one.nodeId}` : ''
+    if (!one.ignored && name !== '' && AROUND.has(role)) yield `${role} "${name}"${row}`
   }
 }
 

@@ -89,7 +89,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   useEffect(() => keepDraft(id, text), [id, text])
 
   useEffect(() => {
-    if (autoFocus && matchMedia('(pointer: fine)').matches) box.current?.focus()
+    if (autoFocus) focusWithoutTouch(box.current)
   }, [autoFocus])
 
   const attachments = uploads.flatMap(({ result }) =>
@@ -224,6 +224,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
               onChange={(event) => {
                 add([...(event.target.files ?? [])])
                 event.target.value = ''
+                focusWithoutTouch(box.current)
               }}
             />
             <span className="ms-auto min-w-0 truncate pe-1 text-2xs text-ink-3 max-sm:invisible">
@@ -284,4 +285,9 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
       </form>
     </div>
   )
+}
+
+/** Focuses an element, except where that would open the keyboard of a touch screen. */
+function focusWithoutTouch(element: HTMLElement | null): void {
+  if (matchMedia('(pointer: fine)').matches) element?.focus()
 }

@@ -34,7 +34,8 @@ export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBox
       dir="auto"
       value={value}
       aria-label="Message"
-      placeholder="Ask, or drop a file…"
+      // On a narrow screen, or with large text, one line has no room for more, and a phone drops no files.
+      placeholder={matchMedia('(max-width: 40rem)').matches ? 'Ask…' : 'Ask, or drop a file…'}
       onChange={(event) => onChange(event.target.value)}
       onPaste={(event) => {
         const files = [...event.clipboardData.files]

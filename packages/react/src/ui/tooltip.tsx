@@ -6,7 +6,15 @@ import { useContainer } from './container.ts'
 export function Tooltip({ text, children }: { text: ReactNode; children: ReactElement }) {
   return (
     <Radix.Root>
-      <Radix.Trigger asChild>{children}</Radix.Trigger>
+      <Radix.Trigger
+        asChild
+        onFocus={(event) => {
+          // Only for a keyboard: a focus that the page moves after a touch should not leave a tooltip behind.
+          if (!event.target.matches(':focus-visible')) event.preventDefault()
+        }}
+      >
+        {children}
+      </Radix.Trigger>
       <Radix.Portal container={useContainer()}>
         <Radix.Content
           sideOffset={6}

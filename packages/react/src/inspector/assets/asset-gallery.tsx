@@ -22,7 +22,7 @@ export function AssetGallery({ entries }: { entries: AssetEntry[] }) {
   if (entries.length === 0) {
     return (
       <Empty icon={Shapes} title="No files yet">
-        Files that you attach and that tools make appear here, each with a reference.
+        Files that you send and that tools make appear here, each with a reference.
       </Empty>
     )
   }
