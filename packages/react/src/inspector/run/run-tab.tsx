@@ -144,7 +144,10 @@ function resultsById({ messages }: Pick<ConversationState, 'messages'>) {
 
 const sizes = new WeakMap<Message, number>()
 
-/** Returns the size of a call's result as it is in the conversation and in prompts, in bytes. */
+/** Results below this size are not worth a number, in bytes. */
+const SMALL = 1_000
+
+/** Returns the size of a call's result as it is in the conversation and in prompts, in bytes. Undefined for a small one. */
 function bytesOf({ call }: Bar, results: ReadonlyMap<string, Message>): number | undefined {
   const message = results.get(call?.resultMessageId ?? '')
   if (!message) return undefined
@@ -152,7 +155,7 @@ function bytesOf({ call }: Bar, results: ReadonlyMap<string, Message>): number |
   const size =
     sizes.get(message) ?? (typeof content === 'string' ? content : JSON.stringify(content)).length
   sizes.set(message, size)
-  return size
+  return size < SMALL ? undefined : size
 }
 
 /** Describes what a run cost. */
