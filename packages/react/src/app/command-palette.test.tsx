@@ -23,6 +23,7 @@ beforeEach(() => {
     if (path === '/api/info') {
       return Response.json({ agents: [], caller: { role, namespace: null, subject: 'anna' } })
     }
+    if (path.startsWith('/samples')) return Response.json([])
     if (path.includes('/events')) return Response.json({ records: [], next: null })
     if (path.includes('/stream')) return new Promise(() => {})
     if (path === '/api/conversations/c1') return Response.json(summary)

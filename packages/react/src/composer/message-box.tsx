@@ -1,4 +1,5 @@
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react'
+import { useMedia } from '../ui/use-media.ts'
 
 /** Properties of {@link MessageBox}. */
 export interface MessageBoxProps {
@@ -13,6 +14,8 @@ export interface MessageBoxProps {
 /** Renders the text field. It grows with its text. Enter sends, and pasted files are attached. */
 export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBoxProps) {
   const element = useRef<HTMLTextAreaElement>(null)
+  // One line has no room for more, also with large text, and a phone drops no files.
+  const isNarrow = useMedia('(max-width: 40rem)')
   useImperativeHandle<HTMLTextAreaElement | null, HTMLTextAreaElement | null>(
     ref,
     () => element.current,
@@ -34,8 +37,7 @@ export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBox
       dir="auto"
       value={value}
       aria-label="Message"
-      // On a narrow screen, or with large text, one line has no room for more, and a phone drops no files.
-      placeholder={matchMedia('(max-width: 40rem)').matches ? 'Ask…' : 'Ask, or drop a file…'}
+      placeholder={isNarrow ? 'Ask…' : 'Ask, or drop a file…'}
       onChange={(event) => onChange(event.target.value)}
       onPaste={(event) => {
         const files = [...event.clipboardData.files]

@@ -17,7 +17,7 @@ export function AssetCard({
   const { client } = useServer()
   const [failed, setFailed] = useState(false)
   if (details === undefined) return <Spinner label="Loading" />
-  if (details === null) return <p className="text-sm text-bad">This asset does not exist.</p>
+  if (details === null) return <p className="text-sm text-bad">This file does not exist.</p>
   const { asset } = details
   return (
     <div className="space-y-2 text-xs">

@@ -41,7 +41,7 @@ export function AssetChip({ reference, literal = false, name, detail, className 
   const { data } = useQuery({ ...assetQuery(parsed?.id ?? ''), enabled: wanted })
   if (!parsed) return <BrokenChip reference={reference} reason="This is not a valid reference." />
   if (data === null && !literal) {
-    return <BrokenChip reference={reference} reason="This asset does not exist." />
+    return <BrokenChip reference={reference} reason="This file does not exist." />
   }
   const { id, fieldPath = [] } = parsed
   const facts =

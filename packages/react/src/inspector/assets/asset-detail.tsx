@@ -73,9 +73,9 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
       {deleting && data && (
         <DeleteAsset id={id} name={data.asset.name} onClose={() => setDeleting(false)} />
       )}
-      {error && <LoadError what="The asset" error={error} onRetry={() => void refetch()} />}
-      {data === null && <Notice tone="warn">This asset was deleted or does not exist.</Notice>}
-      {!data && data !== null && !error && <Spinner label="Loading the asset" />}
+      {error && <LoadError what="The file" error={error} onRetry={() => void refetch()} />}
+      {data === null && <Notice tone="warn">This file was deleted or does not exist.</Notice>}
+      {!data && data !== null && !error && <Spinner label="Loading the file" />}
       {data && (
         <>
           <AssetPreview details={data} />

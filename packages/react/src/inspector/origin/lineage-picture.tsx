@@ -144,7 +144,7 @@ function Line({
 const KINDS: Record<LineageNodeInfo['type'], string> = {
   message: 'message',
   call: 'call and its result',
-  asset: 'asset',
+  asset: 'file',
   data: 'written data',
 }
 
