@@ -1,10 +1,12 @@
 import { readFileSync } from 'node:fs'
 import axe, { type AxeResults } from 'axe-core'
 import type { Page } from 'playwright-core'
+import { axProblems } from './ax-problems.ts'
 import type { View } from './views.ts'
 
 const script = (name: string) => readFileSync(new URL(name, import.meta.url), 'utf8')
 const LAYOUT = script('layout-problems.js')
+const TEXT = script('text-problems.js')
 const STILL = script('stand-still.js')
 
 /** Ids that addresses of views have in braces. */
@@ -19,14 +21,16 @@ export async function checkView(page: Page, url: string, view: View, ids: Ids): 
   const found = violations.flatMap(({ id, nodes }) =>
     nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary ?? ''}`),
   )
-  return [...found, ...(await page.evaluate<string[]>(LAYOUT))]
+  const layout = await page.evaluate<string[]>(LAYOUT)
+  const text = await page.evaluate<string[]>(TEXT)
+  return [...found, ...layout, ...text, ...(await axProblems(page))]
 }
 
 /** Opens a view and waits until it shows and nothing moves. */
 export async function openView(page: Page, url: string, view: View, ids: Ids): Promise<void> {
   const path = view.path.replace(/\{(\w+)\}/g, (_, name: string) => ids[name] ?? name)
   await page.goto('about:blank')
-  await page.goto(url + path)
+  await page.goto(/^https?:/.test(path) ? path : url + path)
   await page
     .locator(view.root ?? 'main, [role=dialog]')
     .first()

@@ -30,6 +30,8 @@
     const above = document.elementFromPoint(x, y)
     if (!above || control.contains(above) || above.contains(control)) continue
     if (above.closest('label')?.contains(control)) continue
+    // What floats above the page can be dismissed or scrolled away.
+    if (above.closest('[data-floats], [data-radix-popper-content-wrapper]')) continue
     // What has scrolled out of a box that it lies in is not in sight.
     let isOut = false
     for (let box = control.parentElement; box; box = box.parentElement) {

@@ -1,5 +1,5 @@
-// What is wrong with the texts of messages: words and numbers in tables that are broken, texts that are cut off, and texts
-// that lie on each other. Runs in the page.
+// What is wrong with the texts of the page: words and numbers in tables of messages that are broken, texts that are cut
+// off without an ellipsis, and texts that lie on each other. Runs in the page.
 ;(() => {
   const problems = []
   const said = (text) => `"${text.trim().slice(0, 60)}"`
@@ -10,8 +10,27 @@
     return [...range.getClientRects()].filter(({ width, height }) => width > 0 && height > 0)
   }
 
-  /** What only screen readers read, and the inner parts of formulas, which overlap as they should. */
-  const isLeftOut = (element) => element.closest('.katex, .sr-only, math') !== null
+  /** What only screen readers read, what nobody sees, and the inner parts of formulas, which overlap as they should. */
+  const isLeftOut = (element) =>
+    element.closest('.katex, .sr-only, math, title, script, style, select, textarea, svg') !==
+      null || !element.checkVisibility({ opacityProperty: true, visibilityProperty: true })
+
+  /** What lies above the page, with a background of its own. */
+  const isFloating = (element) => {
+    if (element.closest('[data-floats], [data-radix-popper-content-wrapper]')) return true
+    for (let box = element; box && box !== document.body; box = box.parentElement) {
+      const { position, backgroundColor } = getComputedStyle(box)
+      const floats = position === 'absolute' || position === 'fixed' || position === 'sticky'
+      if (floats && !/, 0\)$|transparent/.test(backgroundColor)) return true
+    }
+    return false
+  }
+
+  /** Whether a box shows that its text goes on. */
+  const hasEllipsis = (box) => {
+    const { textOverflow, webkitLineClamp } = getComputedStyle(box)
+    return textOverflow === 'ellipsis' || webkitLineClamp !== 'none'
+  }
 
   /** Words without a place where a line may end. Scripts without spaces have many. */
   const WORD =
@@ -36,14 +55,19 @@
   }
 
   const clips = (node, rect) => {
+    // A button that floats is cut where there is no room for it.
+    if (node.parentElement.closest('button[data-floats]')) return
     for (let box = node.parentElement; box && box !== document.body; box = box.parentElement) {
       const { overflowX, overflowY } = getComputedStyle(box)
       const edge = box.getBoundingClientRect()
+      // Such a box is for screen readers alone.
+      if (edge.width <= 1 && edge.height <= 1) return
       const isOut = {
         x: rect.left < edge.left - 1 || rect.right > edge.right + 1,
         y: rect.top < edge.top - 1 || rect.bottom > edge.bottom + 1,
       }
       const hides = (overflow) => overflow === 'hidden' || overflow === 'clip'
+      if (hasEllipsis(box)) return
       if ((hides(overflowX) && isOut.x) || (hides(overflowY) && isOut.y)) {
         problems.push(`cut off: ${said(node.data)}`)
         return
@@ -54,6 +78,18 @@
     }
     if (rect.left < -1 || rect.right > innerWidth + 1)
       problems.push(`out of the page: ${said(node.data)}`)
+  }
+
+  /** Whether a text is inside all boxes that scroll it. */
+  const isInSight = (node, { left, right, top, bottom }) => {
+    for (let box = node.parentElement; box && box !== document.body; box = box.parentElement) {
+      const { overflowX, overflowY } = getComputedStyle(box)
+      if (overflowX === 'visible' && overflowY === 'visible') continue
+      const edge = box.getBoundingClientRect()
+      if (left < edge.left - 1 || right > edge.right + 1) return false
+      if (top < edge.top - 1 || bottom > edge.bottom + 1) return false
+    }
+    return true
   }
 
   const overlaps = (lines) => {
@@ -72,16 +108,17 @@
     }
   }
 
-  for (const root of document.querySelectorAll('.prose-byref')) {
-    const lines = []
-    for (const node of textsOf(root)) {
-      if (node.parentElement.closest('td, th')) breaks(node)
-      for (const rect of rectsOf(node)) {
-        lines.push({ node, rect })
-        clips(node, rect)
-      }
+  // What is below an open dialog or menu cannot be reached.
+  const top = [...document.querySelectorAll('[role=dialog], [role=menu]')].at(-1)
+  const lines = []
+  for (const node of textsOf(top ?? document.body)) {
+    if (node.parentElement.closest('.prose-byref :is(td, th)')) breaks(node)
+    const floats = !top && isFloating(node.parentElement)
+    for (const rect of rectsOf(node)) {
+      if (!floats && isInSight(node, rect)) lines.push({ node, rect })
+      clips(node, rect)
     }
-    overlaps(lines)
   }
+  overlaps(lines)
   return [...new Set(problems)]
 })()

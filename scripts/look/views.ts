@@ -24,6 +24,26 @@ async function lineMenu(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Actions for Four years of weather' }).click()
 }
 
+async function commands(page: Page): Promise<void> {
+  await page.getByText('Which month was the wettest?').first().waitFor()
+  await page.keyboard.press('Control+k')
+  await page.getByRole('combobox', { name: 'Commands' }).waitFor()
+}
+
+/** Opens the menu of a message, and chooses an item. */
+async function messageMenu(page: Page, message: string, item?: string): Promise<void> {
+  const article = page.getByRole('article').filter({ hasText: message }).first()
+  await article.hover()
+  await article.getByRole('button', { name: /^Message actions/ }).click()
+  if (item) await page.getByRole('menuitem', { name: item }).click()
+}
+
+async function attach(page: Page, name: string, text: string): Promise<void> {
+  const buffer = Buffer.from(text)
+  const file = page.getByLabel('Attach files')
+  await file.setInputFiles({ name, mimeType: 'text/csv', buffer })
+}
+
 /** Opens the inspector where it is a drawer. */
 async function inspector(page: Page): Promise<void> {
   const show = page.getByRole('button', { name: 'Show inspector' })
@@ -91,18 +111,23 @@ export const VIEWS: readonly View[] = [
   {
     name: 'commands',
     path: weather,
+    open: commands,
+    shows: 'role=option[name="New conversation"]',
+  },
+  {
+    name: 'commands-none',
+    path: weather,
     async open(page) {
-      await page.getByText('Which month was the wettest?').first().waitFor()
-      await page.keyboard.press('Control+k')
+      await commands(page)
+      await page.keyboard.type('qqqq')
     },
-    shows: 'role=dialog',
+    shows: 'text=Nothing found.',
   },
   {
     name: 'rename',
     path: weather,
     async open(page) {
-      await page.getByText('Which month was the wettest?').first().waitFor()
-      await page.keyboard.press('Control+k')
+      await commands(page)
       await page.getByRole('option', { name: 'Rename…' }).click()
     },
     shows: 'role=dialog[name="Rename this conversation"]',
@@ -125,6 +150,181 @@ export const VIEWS: readonly View[] = [
       await page.getByRole('menuitem', { name: /^Delete/ }).click()
     },
     shows: 'text=This cannot be undone',
+  },
+  {
+    name: 'rename-line',
+    path: weather,
+    async open(page) {
+      await lineMenu(page)
+      await page.getByRole('menuitem', { name: 'Rename' }).click()
+    },
+    shows: 'role=textbox[name="New title"]',
+  },
+  {
+    name: 'list',
+    path: weather,
+    async open(page) {
+      const show = page.getByRole('button', { name: 'Show conversations' })
+      const line = page.getByRole('link', { name: 'Four years of weather' })
+      await line.or(show).first().waitFor()
+      if (!(await line.isVisible())) await show.click()
+    },
+    shows: 'role=link[name=/Every kind of message/]',
+  },
+  {
+    name: 'list-none',
+    path: weather,
+    async open(page) {
+      const show = page.getByRole('button', { name: 'Show conversations' })
+      const search = page.getByRole('searchbox', { name: 'Search conversations' })
+      await search.or(show).first().waitFor()
+      if (!(await search.isVisible())) await show.click()
+      await search.fill('no conversation has this text')
+    },
+    shows: 'text=Nothing found',
+  },
+  {
+    name: 'import',
+    path: weather,
+    async open(page) {
+      const show = page.getByRole('button', { name: 'Show conversations' })
+      const button = page.getByRole('button', { name: 'Import a conversation' })
+      await button.or(show).first().waitFor()
+      if (!(await button.isVisible())) await show.click()
+      const file = page.getByLabel('Conversation to import')
+      const buffer = Buffer.from('this is no conversation')
+      await file.setInputFiles({ name: 'letter.jsonl', mimeType: 'application/x-ndjson', buffer })
+    },
+    shows: 'text=letter.jsonl was not imported',
+  },
+  { name: 'sign-in', path: '{locked}/', shows: 'role=heading[name="Sign in"]' },
+  {
+    name: 'attached',
+    path: '/',
+    async open(page) {
+      await page.getByText('Try it with invoices.csv').click()
+    },
+    shows: 'role=list[name="Suggested questions"]',
+  },
+  {
+    name: 'attached-broken',
+    path: '/',
+    async open(page) {
+      await page.getByRole('textbox', { name: 'Message' }).waitFor()
+      await attach(page, 'broken.csv', 'a,b\n1,2\n"unclosed,3\n')
+    },
+    shows: 'text=/Not attached/',
+  },
+  { name: 'approval', path: '/c/{approval}', shows: 'role=button[name="Approve"]' },
+  {
+    name: 'approval-edit',
+    path: '/c/{approval}',
+    async open(page) {
+      await page.getByRole('button', { name: 'Edit', exact: true }).first().click()
+    },
+    shows: 'role=form[name="Arguments of send_report"]',
+  },
+  {
+    name: 'approval-run',
+    path: '/c/{approval}?tab=run',
+    open: inspector,
+    shows: '[role=tabpanel] >> role=button[name="Approve"]',
+  },
+  { name: 'failure', path: '/c/{failure}', shows: 'text=The first call failed' },
+  { name: 'failure-run', path: '/c/{failure}?tab=run', open: inspector, shows: 'text=Run 1' },
+  {
+    name: 'data-edit',
+    path: `${weather}?tab=data`,
+    async open(page) {
+      await inspector(page)
+      await page
+        .getByRole('button', { name: /^Edit †/ })
+        .first()
+        .click()
+    },
+    shows: 'role=textbox[name="Value as JSON"]',
+  },
+  {
+    name: 'message-menu',
+    path: weather,
+    open: (page) => messageMenu(page, 'Which month was the wettest?'),
+    shows: 'role=menu',
+  },
+  {
+    name: 'message-edit',
+    path: weather,
+    open: (page) => messageMenu(page, 'Which month was the wettest?', 'Edit'),
+    shows: 'role=form[name="Edit message"]',
+  },
+  {
+    name: 'message-delete',
+    path: weather,
+    open: (page) => messageMenu(page, 'Which month was the wettest?', 'Delete…'),
+    shows: 'role=dialog >> role=button[name="Delete"]',
+  },
+  {
+    name: 'asset-delete',
+    path: `${every}?tab=assets&asset={table}`,
+    async open(page) {
+      await inspector(page)
+      await page.getByRole('tabpanel').getByRole('button', { name: 'Delete' }).click()
+    },
+    shows: 'text=Delete this asset?',
+  },
+  {
+    name: 'sql-result',
+    path: '/assets/{table}',
+    async open(page) {
+      await page.getByRole('button', { name: 'SQL' }).click()
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+    },
+    shows: 'text=open the result',
+  },
+  {
+    name: 'sql-error',
+    path: '/assets/{table}',
+    async open(page) {
+      await page.getByRole('button', { name: 'SQL' }).click()
+      await page
+        .getByRole('form', { name: 'SQL' })
+        .getByRole('textbox')
+        .fill('SELECT nothing FROM t')
+      await page.getByRole('button', { name: 'Run', exact: true }).click()
+    },
+    shows: 'role=alert',
+  },
+  {
+    name: 'filtered',
+    path: '/assets/{table}',
+    async open(page) {
+      await page.getByRole('button', { name: 'Filter' }).click()
+      await page.getByRole('textbox', { name: 'Value' }).fill('MSFT')
+      await page.getByRole('button', { name: 'Add' }).click()
+    },
+    shows: 'role=list[name="Conditions"]',
+  },
+  ...['assets', 'data', 'run', 'prompt', 'message', 'checks'].map((tab) => ({
+    name: `no-${tab}`,
+    path: `/?tab=${tab}`,
+    open: inspector,
+    shows: '[role=tabpanel] p',
+  })),
+  {
+    name: 'hits',
+    path: `${weather}?tab=checks`,
+    async open(page) {
+      await inspector(page)
+      await page.getByRole('searchbox', { name: 'Search messages and their data' }).fill('rain')
+      await page.keyboard.press('Enter')
+    },
+    shows: 'text=/hits? in .* lines$/',
+  },
+  { name: 'two-scripts', path: '/c/two-scripts', shows: 'text=Which months were wet?' },
+  {
+    name: 'two-scripts-data',
+    path: '/c/two-scripts?tab=data',
+    open: inspector,
+    shows: '[role=tabpanel] >> role=tree',
   },
   { name: 'debug', path: `${every}?debug=/#m-{debug}`, shows: 'role=dialog[name="Debug"]' },
 ]

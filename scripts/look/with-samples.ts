@@ -2,9 +2,10 @@ import type { Browser } from 'playwright-core'
 import { openBrowser } from '../../test/e2e/browser.ts'
 import { serve, temporaryFolder } from '../../test/e2e/byref-process.ts'
 import type { Ids } from './check-view.ts'
+import { makeConversations } from './make-conversations.ts'
 import { openSamples } from './open-samples.ts'
 
-/** A browser before a server that has the samples. */
+/** A browser before a server that has the samples, and the ids that addresses of views name. */
 export interface Stage {
   browser: Browser
   url: string
@@ -14,14 +15,19 @@ export interface Stage {
 /** Does something with a browser and a server of its own, and ends both. */
 export async function withSamples(act: (stage: Stage) => Promise<void>): Promise<void> {
   const data = temporaryFolder()
+  const other = temporaryFolder()
   const server = await serve(data.path)
+  const locked = await serve(other.path, {}, { args: ['--auth'] })
   const browser = await openBrowser()
   try {
-    const ids = await openSamples(await browser.newPage(), server.url)
+    const samples = await openSamples(await browser.newPage(), server.url)
+    const made = await makeConversations(server.url)
+    const ids = { ...samples, ...made, locked: locked.url }
     await act({ browser, url: server.url, ids })
   } finally {
     await browser.close()
-    await server.stop()
+    await Promise.all([server.stop(), locked.stop()])
     data.remove()
+    other.remove()
   }
 }

@@ -164,7 +164,7 @@ describe.skipIf(!hasBrowser)('the story in a browser', () => {
     await tabTo(/^Attach$/)
     await page.keyboard.press('Enter')
     await page.getByText('1,461 rows × 6 columns').first().waitFor()
-    await page.keyboard.press('Shift+Tab')
+    // Whoever has chosen a file writes next.
     await expect.poll(focused).toBe('Message')
     await page.keyboard.type('chart the monthly precipitation')
     await page.keyboard.press('Enter')

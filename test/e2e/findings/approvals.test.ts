@@ -94,7 +94,7 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
       .getByRole('button', { name: /1 call/ })
       .click()
     const card = thread(page).getByRole('article', { name: 'Call of pay' })
-    await card.getByText(/Approved by local/).waitFor()
+    await card.getByText(/Approved by you/).waitFor()
     await card.getByText('sum 120 → 90').waitFor()
   })
 
@@ -106,7 +106,7 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
     const step = thread(page).getByRole('button', { name: /1 call/ })
     if ((await step.getAttribute('aria-expanded')) === 'false') await step.click()
     const card = thread(page).getByRole('article', { name: 'Call of pay' })
-    await card.getByText(/Denied by local .*: Too much/).waitFor()
+    await card.getByText(/Denied by you .*: Too much/).waitFor()
     expect(await card.innerText()).not.toMatch(/failed|approval_denied/)
     expect(paid).toEqual([])
   })

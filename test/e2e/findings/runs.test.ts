@@ -155,7 +155,9 @@ describe.skipIf(!hasBrowser)('a run', () => {
     gate('first').resolve()
     await thread(page).getByText('Answered after 1.').waitFor()
     const ends = async () =>
-      (await calls.allTextContents()).map((text) => Number(/to (\d+) milliseconds/.exec(text)?.[1]))
+      (await calls.allTextContents()).map((text) =>
+        Number(/to ([\d,]+) milliseconds/.exec(text)?.[1]?.replaceAll(',', '')),
+      )
     await expect.poll(async () => (await ends()).every(Number.isFinite)).toBe(true)
     const [first = 0, second = 0] = await ends()
     expect(second).toBeLessThan(first)

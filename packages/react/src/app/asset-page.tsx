@@ -28,7 +28,7 @@ export function AssetPage() {
         <Asset key={reference} id={parsed.id} field={parsed.fieldPath ? reference : null} />
       ) : (
         <>
-          <Header title="Asset" />
+          <Header title="File" />
           <Notice tone="bad" className="m-4">
             {reference} is not a valid reference.
           </Notice>
@@ -47,9 +47,9 @@ function Asset({ id, field }: { id: string; field: string | null }) {
       <Header title={data?.asset.name ?? 'Asset'} />
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-4xl space-y-5 p-4 sm:p-6">
-          {error && <LoadError what="The asset" error={error} onRetry={() => void refetch()} />}
+          {error && <LoadError what="The file" error={error} onRetry={() => void refetch()} />}
           {data === null && <MissingAsset id={id} />}
-          {data === undefined && !error && <Spinner label="Loading the asset" />}
+          {data === undefined && !error && <Spinner label="Loading the file" />}
           {data && (
             <>
               <div className="flex flex-wrap gap-2">

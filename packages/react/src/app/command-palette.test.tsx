@@ -23,6 +23,7 @@ beforeEach(() => {
     if (path === '/api/info') {
       return Response.json({ agents: [], caller: { role, namespace: null, subject: 'anna' } })
     }
+    if (path.startsWith('/samples')) return Response.json([])
     if (path.includes('/events')) return Response.json({ records: [], next: null })
     if (path.includes('/stream')) return new Promise(() => {})
     if (path === '/api/conversations/c1') return Response.json(summary)
@@ -57,7 +58,8 @@ describe('CommandPalette', () => {
   it('asks before it deletes, and leaves what is gone', async () => {
     await commands()
     fireEvent.click(screen.getByRole('option', { name: 'Delete…' }))
-    await screen.findByText(/“Rain” with its 2 messages/)
+    const question = await screen.findByText(/with its 2 messages/)
+    expect(question.textContent).toContain('“Rain” with its 2 messages')
     const button = screen.getByRole<HTMLButtonElement>('button', { name: 'Delete' })
     await waitFor(() => expect(button.disabled).toBe(false))
     fireEvent.click(button)

@@ -1,5 +1,5 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
-import { Command } from 'cmdk'
+import { Command, defaultFilter, useCommandState } from 'cmdk'
 import {
   ChartColumn,
   Download,
@@ -57,16 +57,17 @@ export function CommandPalette({
       onClose={onClose}
       className="inset-x-3 top-[14vh] mx-auto max-w-lg animate-appear overflow-hidden rounded-xl"
     >
-      <Command loop label="Commands">
+      <Command loop label="Commands" filter={filter}>
         <Command.Input
           autoFocus
+          dir="auto"
           placeholder="Type a command or a conversation…"
-          className="h-12 w-full border-b border-line bg-transparent px-4 text-base outline-none placeholder:text-ink-3 max-md:text-[1rem]"
+          className="h-12 w-full border-b border-line bg-transparent px-4 text-base focus-visible:border-ring focus-visible:inset-shadow-[0_-1px_var(--byref-ring)] focus-visible:outline-hidden placeholder:text-ink-3 max-md:text-[1rem]"
         />
-        <Command.List className="max-h-80 overflow-y-auto p-1.5">
-          <Command.Empty className="px-3 py-8 text-center text-sm text-ink-3">
-            Nothing found.
-          </Command.Empty>
+        <Command.Empty className="px-3 py-8 text-center text-sm text-ink-3">
+          Nothing found.
+        </Command.Empty>
+        <Results>
           <Group heading="Go">
             <Item icon={SquarePen} onSelect={run(() => navigate({ to: '/' }))}>
               New conversation
@@ -136,7 +137,7 @@ export function CommandPalette({
               {conversations.map(({ id, title }) => (
                 <Item
                   key={id}
-                  value={`${title} ${id}`}
+                  value={`${title || 'Untitled'}\n${id}`}
                   icon={MessageSquare}
                   onSelect={run(() =>
                     navigate({ to: '/c/$conversationId', params: { conversationId: id } }),
@@ -147,9 +148,28 @@ export function CommandPalette({
               ))}
             </Group>
           )}
-        </Command.List>
+        </Results>
       </Command>
     </Modal>
+  )
+}
+
+/** Rates a command by its title. Below it may be an id, which a person does not search for. */
+function filter(value: string, search: string): number {
+  return defaultFilter(value.split('\n', 1)[0] ?? '', search)
+}
+
+/** Renders the list of commands. A list without any would have no name for screen readers. */
+function Results({ children }: { children: React.ReactNode }) {
+  const count = useCommandState(({ filtered }) => filtered.count)
+  return (
+    <Command.List
+      label="Commands"
+      hidden={count === 0}
+      className="max-h-[min(20rem,60vh)] overflow-y-auto p-1.5"
+    >
+      {children}
+    </Command.List>
   )
 }
 
@@ -177,10 +197,12 @@ function Item({
   return (
     <Command.Item
       {...rest}
-      className="flex h-9 cursor-pointer items-center gap-2.5 rounded-lg px-2.5 text-sm data-[selected=true]:bg-hover"
+      className="flex h-9 cursor-pointer items-center gap-2.5 rounded-lg px-2.5 text-sm data-[selected=true]:bg-hover data-[selected=true]:inset-ring data-[selected=true]:inset-ring-ink-3"
     >
       <Icon className="size-4 shrink-0 text-ink-3" aria-hidden />
-      <span className="truncate">{children}</span>
+      <span dir="auto" className="truncate">
+        {children}
+      </span>
     </Command.Item>
   )
 }

@@ -64,10 +64,10 @@ function Delete({
       onConfirm={remove}
       onClose={onClose}
     >
-      “{title || 'Untitled'}” with its{' '}
+      “<bdi>{title || 'Untitled'}</bdi>” with its{' '}
       {messages === 1 ? 'one message' : `${formatCount(messages)} messages`} and their debug data is
-      deleted for everybody{count > 1 && `, in all ${count} versions`}. This cannot be undone:
-      export it first to keep a copy.
+      deleted for everybody{count > 1 && `, in all ${formatCount(count)} versions`}. This cannot be
+      undone: export it first to keep a copy.
       {!data && !error && (
         <p role="status" className="mt-2 text-xs text-ink-3">
           Looking for its other versions, which are deleted too…

@@ -36,12 +36,14 @@ export function ConversationLine({ conversation, mark, current }: ConversationLi
         aria-current={current ? 'page' : undefined}
         title={`${title || 'Untitled'}\n${formatCount(messages)} messages, ${formatFullTime(updatedAt)}`}
         className={cn(
-          'flex min-h-8 min-w-0 flex-1 items-center gap-2 rounded-md px-2 text-sm pointer-coarse:min-h-10 pointer-coarse:pr-10',
+          'flex min-h-8 min-w-0 flex-1 items-center gap-2 rounded-md px-2 text-sm pointer-coarse:min-h-10 pointer-coarse:pe-10',
           current && 'font-medium',
         )}
       >
         <span className="flex min-w-0 flex-1 gap-1">
-          <span className="truncate">{title || 'Untitled'}</span>
+          <span dir="auto" className="truncate">
+            {title || 'Untitled'}
+          </span>
           {mark && <span className="shrink-0 font-normal text-ink-3 tabular-nums">· {mark}</span>}
         </span>
         <Standing status={status} />
@@ -103,6 +105,7 @@ function Rename({
         // biome-ignore lint/a11y/noAutofocus: it takes the place of what was pressed
         autoFocus
         data-own-escape
+        dir="auto"
         value={text}
         maxLength={200}
         aria-label="New title"

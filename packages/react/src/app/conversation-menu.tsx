@@ -28,7 +28,7 @@ export function ConversationMenu({ conversation, onRename }: ConversationMenuPro
   return (
     <>
       <Menu
-        className="absolute right-0.5"
+        className="absolute inset-e-0.5"
         trigger={
           <Button
             icon

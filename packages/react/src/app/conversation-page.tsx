@@ -47,7 +47,7 @@ function Panes({ id, title }: { id: string | null; title: string }) {
         </LoadedSoFar>
         <Composer key={`composer ${id}`} autoFocus />
       </main>
-      <SidePane panel="inspector" side="right" label="Inspector" width={460}>
+      <SidePane panel="inspector" side="end" label="Inspector" width={460}>
         <Inspector key={id} />
       </SidePane>
     </>

@@ -125,7 +125,9 @@ describe('Conversations', () => {
     expect(await screen.findByText('Title wet')).toBeTruthy()
     expect(screen.queryByText('Title all')).toBeNull()
     fireEvent.change(field, { target: { value: 'snow' } })
-    expect(await screen.findByText(/contains “snow”/)).toBeTruthy()
+    expect((await screen.findByText(/^No conversation contains/)).textContent).toBe(
+      'No conversation contains “snow”.',
+    )
     fireEvent.keyDown(field, { key: 'Escape' })
     expect(await screen.findByText('Title all')).toBeTruthy()
   })

@@ -30,13 +30,13 @@ export function Conversations() {
   return (
     <nav
       aria-label="Conversations"
-      className="flex h-full min-h-0 w-full flex-col border-r border-line bg-ground"
+      className="flex h-full min-h-0 w-full flex-col border-e border-line bg-ground"
     >
-      <div className="flex h-12 shrink-0 items-center gap-1 pr-2 pl-3">
+      <div className="flex min-h-12 shrink-0 flex-wrap items-center gap-1 pe-2 ps-3">
         <Link
           to="/"
           onClick={closeDrawer}
-          className="mr-auto flex items-center gap-2 rounded-md px-1 py-0.5 text-base font-semibold tracking-tight"
+          className="me-auto flex items-center gap-2 rounded-md px-1 py-0.5 text-base font-semibold tracking-tight"
         >
           <span
             aria-hidden
@@ -75,7 +75,7 @@ export function Conversations() {
             aria-label="Hide conversations"
             onClick={() => setPanel('conversations', false)}
           >
-            <PanelLeftClose aria-hidden />
+            <PanelLeftClose aria-hidden className="rtl:-scale-x-100" />
           </Button>
         </Tooltip>
       </div>
@@ -114,7 +114,7 @@ function List({ search }: { search: string }) {
       </Empty>
     ) : (
       <Empty icon={SearchX} title="Nothing found">
-        No conversation contains “{search}”.
+        No conversation contains “<bdi>{search}</bdi>”.
       </Empty>
     )
   }

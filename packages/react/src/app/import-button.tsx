@@ -25,6 +25,8 @@ export function ImportButton() {
       closeDrawer()
       await openConversation(id)
     } catch (error) {
+      // The notification is below a drawer.
+      closeDrawer()
       tellError(`${file.name} was not imported.`, error)
     } finally {
       setBusy(false)

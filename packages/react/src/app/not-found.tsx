@@ -39,7 +39,7 @@ export function MissingConversation({ wasDeleted }: { wasDeleted: boolean }) {
 /** Replaces an asset that does not exist. */
 export function MissingAsset({ id }: { id: string }) {
   return (
-    <Empty icon={FileX} title="This asset does not exist">
+    <Empty icon={FileX} title="This file does not exist">
       <p>
         Nothing is kept under <code className="font-mono [overflow-wrap:anywhere]">{id}</code>: it
         was deleted, or the link is incomplete.

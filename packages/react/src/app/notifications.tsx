@@ -11,6 +11,7 @@ export function Notifications() {
   return (
     <section
       aria-label="Notifications"
+      data-floats
       className="pointer-events-none fixed inset-x-3 top-14 z-50 mx-auto flex max-w-md flex-col gap-2"
     >
       {shown.map(({ key, text, code }) => (

@@ -1,4 +1,5 @@
 import { useSyncExternalStore } from 'react'
+import { useMedia } from '../ui/use-media.ts'
 
 /**
  * The open side panes. On wide screens they are columns, and the choice is saved. Otherwise they are drawers over the
@@ -20,14 +21,7 @@ let drawer: keyof Panels | null = null
 
 /** Returns whether this pane has room next to the thread. */
 export function useIsColumn(panel: keyof Panels): boolean {
-  return useSyncExternalStore(
-    (listener) => {
-      const query = matchMedia(WIDE[panel])
-      query.addEventListener('change', listener)
-      return () => query.removeEventListener('change', listener)
-    },
-    () => matchMedia(WIDE[panel]).matches,
-  )
+  return useMedia(WIDE[panel])
 }
 
 /** Returns whether this pane is open, as a column or as a drawer. */

@@ -18,7 +18,7 @@ export function RenameDialog({
     <Modal
       title="Rename this conversation"
       onClose={onClose}
-      className="inset-x-3 top-[20vh] mx-auto max-w-md animate-appear rounded-xl p-4"
+      className="inset-x-3 top-[20vh] mx-auto max-h-[75vh] max-w-md animate-appear overflow-y-auto rounded-xl p-4"
     >
       <form
         onSubmit={(event) => {
@@ -32,6 +32,7 @@ export function RenameDialog({
           <input
             // biome-ignore lint/a11y/noAutofocus: it is what the dialog is for
             autoFocus
+            dir="auto"
             value={text}
             maxLength={200}
             placeholder="Automatic title"
@@ -40,7 +41,7 @@ export function RenameDialog({
             className="mt-1 h-9 w-full rounded-md border border-line-strong bg-surface px-2.5 text-base max-md:text-[1rem]"
           />
         </label>
-        <div className="mt-4 flex justify-end gap-2">
+        <div className="mt-4 flex flex-wrap justify-end gap-2">
           <Button look="outline" onClick={onClose}>
             Cancel
           </Button>

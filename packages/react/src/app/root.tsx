@@ -1,3 +1,4 @@
+import { Direction } from 'radix-ui'
 import {
   createContext,
   type ReactNode,
@@ -8,10 +9,12 @@ import {
 } from 'react'
 import { type Renderers, RenderersContext } from '../renderers/renderers-context.ts'
 import { ContainerContext } from '../ui/container.ts'
+import { useDirection } from '../ui/direction.ts'
 import { TooltipProvider } from '../ui/tooltip.tsx'
 import { Notifications } from './notifications.tsx'
 import { type Server, ServerContext } from './server.ts'
 import type { Theme } from './theme.ts'
+import { useKeptFocus } from './use-kept-focus.ts'
 
 const ThemeContext = createContext<Theme>('system')
 
@@ -26,6 +29,8 @@ export interface RootProps {
 /** Provides what panes share, and renders what floats above them: menus, dialogs and notifications. */
 export function Root({ server, renderers, theme, children }: RootProps) {
   const [container, setContainer] = useState<HTMLElement | null>(null)
+  useKeptFocus()
+  const direction = useDirection(container)
   const { queries } = server
   useEffect(() => {
     queries.mount()
@@ -36,14 +41,16 @@ export function Root({ server, renderers, theme, children }: RootProps) {
       <RenderersContext value={renderers}>
         <ThemeContext value={theme}>
           <ContainerContext value={container}>
-            <TooltipProvider>
-              {children}
-              <div className="byref" data-theme={themeOf(theme)}>
-                <Notifications />
-                {/* Menus open here, so that they are inside a landmark like everything on the page. */}
-                <section ref={setContainer} aria-label="Menus" />
-              </div>
-            </TooltipProvider>
+            <Direction.Provider dir={direction}>
+              <TooltipProvider>
+                {children}
+                <div className="byref" data-theme={themeOf(theme)}>
+                  <Notifications />
+                  {/* Menus open here, so that they are inside a landmark like everything on the page. */}
+                  <section ref={setContainer} aria-label="Menus" />
+                </div>
+              </TooltipProvider>
+            </Direction.Provider>
           </ContainerContext>
         </ThemeContext>
       </RenderersContext>

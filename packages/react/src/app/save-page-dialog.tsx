@@ -48,7 +48,7 @@ export function SavePageDialog({ conversation, onClose }: SavePageDialogProps) {
       title="Save as HTML"
       onClose={onClose}
       focusFirst
-      className="inset-x-3 top-[16vh] mx-auto max-w-md animate-appear space-y-3 rounded-xl p-4 text-sm"
+      className="inset-x-3 top-[16vh] mx-auto max-h-[80vh] max-w-md animate-appear space-y-3 overflow-y-auto rounded-xl p-4 text-sm"
     >
       <p aria-hidden className="text-base font-semibold">
         Save as HTML
@@ -82,7 +82,7 @@ export function SavePageDialog({ conversation, onClose }: SavePageDialogProps) {
         </Notice>
       )}
       {saved && <Outcome saved={saved} />}
-      <div className="flex items-center justify-end gap-2">
+      <div className="flex flex-wrap items-center justify-end gap-2">
         {progress && (
           <p role="status" className="flex-1 text-xs text-ink-3 tabular-nums">
             {progress.of === 0

@@ -46,13 +46,13 @@ function Frame() {
       <button
         type="button"
         onClick={() => document.querySelector<HTMLElement>('textarea')?.focus()}
-        className="sr-only focus:not-sr-only focus:absolute focus:top-2 focus:left-2 focus:z-50 focus:rounded-md focus:bg-solid focus:px-3 focus:py-1.5 focus:text-solid-ink"
+        className="sr-only focus:not-sr-only focus:absolute focus:top-2 focus:inset-s-2 focus:z-50 focus:rounded-md focus:bg-solid focus:px-3 focus:py-1.5 focus:text-solid-ink"
       >
         Skip to the message box
       </button>
       <div className="flex h-full overflow-hidden">
         {!isOffline && (
-          <SidePane panel="conversations" side="left" label="Conversations" width={240}>
+          <SidePane panel="conversations" side="start" label="Conversations" width={240}>
             <Conversations />
           </SidePane>
         )}

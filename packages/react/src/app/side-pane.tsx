@@ -8,9 +8,9 @@ import { useKeptNumber } from './use-kept-number.ts'
 /** Properties of {@link SidePane}. */
 export interface SidePaneProps {
   panel: keyof Panels
-  side: 'left' | 'right'
+  side: 'start' | 'end'
   label: string
-  /** The initial width of the column, in pixels. A column on the right can be resized. */
+  /** The initial width of the column, in pixels. A column at the end can be resized. */
   width: number
   children: ReactNode
 }
@@ -21,7 +21,7 @@ export function SidePane({ panel, side, label, width, children }: SidePaneProps)
   const open = usePanel(panel)
   const [size, setSize] = useKeptNumber(`byref-width-${panel}`, width)
   if (!open) return null
-  if (isColumn && side === 'left') {
+  if (isColumn && side === 'start') {
     return (
       // The width grows with the text size.
       <div className="h-full shrink-0" style={{ width: `${size / 16}rem` }}>
@@ -53,7 +53,7 @@ export function SidePane({ panel, side, label, width, children }: SidePaneProps)
       onClose={closeDrawer}
       className={cn(
         'inset-y-0 bg-surface',
-        side === 'left' ? 'left-0 w-[min(84vw,20rem)]' : 'right-0 w-[min(92vw,28rem)]',
+        side === 'start' ? 'inset-s-0 w-[min(92vw,20rem)]' : 'inset-e-0 w-[min(92vw,28rem)]',
       )}
     >
       {children}

@@ -70,7 +70,7 @@ export function Welcome() {
               <button
                 type="button"
                 onClick={() => act(server)}
-                className="flex w-full flex-wrap items-baseline justify-between gap-x-4 rounded-lg border border-line px-3 py-2 text-left text-sm hover:border-line-strong hover:bg-hover"
+                className="flex w-full flex-wrap items-baseline justify-between gap-x-4 rounded-lg border border-line px-3 py-2 text-start text-sm hover:border-line-strong hover:bg-hover"
               >
                 <span className="font-medium">{text}</span>
                 <span className="text-xs text-ink-3">{hint}</span>

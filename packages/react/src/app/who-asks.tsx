@@ -21,7 +21,7 @@ export function WhoAsks() {
   }
 
   return (
-    <div className="flex h-11 shrink-0 items-center gap-2 border-t border-line pr-2 pl-4 text-xs">
+    <div className="flex h-11 shrink-0 items-center gap-2 border-t border-line pe-2 ps-4 text-xs">
       <span className="min-w-0 flex-1 truncate" title={caller.subject}>
         {caller.subject} <span className="text-ink-3">· {caller.role}</span>
       </span>

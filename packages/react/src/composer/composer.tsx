@@ -16,6 +16,7 @@ import { MessageBox } from './message-box.tsx'
 import { onSuggestion } from './suggestions.ts'
 import { TableSuggestions } from './table-suggestions.tsx'
 import { UploadChip } from './upload-chip.tsx'
+import { UploadStatus } from './upload-status.tsx'
 import { useUploads } from './use-uploads.ts'
 
 const HINTS: Record<RunPhase, string> = {
@@ -88,7 +89,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   useEffect(() => keepDraft(id, text), [id, text])
 
   useEffect(() => {
-    if (autoFocus && matchMedia('(pointer: fine)').matches) box.current?.focus()
+    if (autoFocus) focusWithoutTouch(box.current)
   }, [autoFocus])
 
   const attachments = uploads.flatMap(({ result }) =>
@@ -180,7 +181,8 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
             }}
           />
         )}
-        <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3">
+        <UploadStatus uploads={uploads} />
+        <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3 has-[textarea:focus-visible]:border-ring has-[textarea:focus-visible]:ring-1 has-[textarea:focus-visible]:ring-ring">
           {uploads.length > 0 && (
             <ul
               aria-label="Files to send"
@@ -222,9 +224,10 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
               onChange={(event) => {
                 add([...(event.target.files ?? [])])
                 event.target.value = ''
+                focusWithoutTouch(box.current)
               }}
             />
-            <span className="ml-auto min-w-0 truncate pr-1 text-2xs text-ink-3 max-sm:invisible">
+            <span className="ms-auto min-w-0 truncate pe-1 text-2xs text-ink-3 max-sm:invisible">
               {held ? HINT_WHILE_HELD : running && !empty ? busyHint : HINTS[phase]}
             </span>
             {running && (
@@ -282,4 +285,9 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
       </form>
     </div>
   )
+}
+
+/** Focuses an element, except where that would open the keyboard of a touch screen. */
+function focusWithoutTouch(element: HTMLElement | null): void {
+  if (matchMedia('(pointer: fine)').matches) element?.focus()
 }

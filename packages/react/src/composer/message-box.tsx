@@ -1,4 +1,5 @@
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react'
+import { useMedia } from '../ui/use-media.ts'
 
 /** Properties of {@link MessageBox}. */
 export interface MessageBoxProps {
@@ -13,6 +14,8 @@ export interface MessageBoxProps {
 /** Renders the text field. It grows with its text. Enter sends, and pasted files are attached. */
 export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBoxProps) {
   const element = useRef<HTMLTextAreaElement>(null)
+  // One line has no room for more, also with large text, and a phone drops no files.
+  const isNarrow = useMedia('(max-width: 40rem)')
   useImperativeHandle<HTMLTextAreaElement | null, HTMLTextAreaElement | null>(
     ref,
     () => element.current,
@@ -31,9 +34,10 @@ export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBox
     <textarea
       ref={element}
       rows={1}
+      dir="auto"
       value={value}
       aria-label="Message"
-      placeholder="Ask, or drop a file…"
+      placeholder={isNarrow ? 'Ask…' : 'Ask, or drop a file…'}
       onChange={(event) => onChange(event.target.value)}
       onPaste={(event) => {
         const files = [...event.clipboardData.files]
@@ -46,7 +50,7 @@ export function MessageBox({ ref, value, onChange, onFiles, onSend }: MessageBox
         event.preventDefault()
         onSend({ steers: event.ctrlKey || event.metaKey })
       }}
-      className="block min-h-10 w-full resize-none bg-transparent px-3.5 pt-3 pb-1 text-base outline-none placeholder:text-ink-3 max-md:text-[1rem]"
+      className="block min-h-10 w-full resize-none bg-transparent px-3.5 pt-3 pb-1 text-base outline-hidden placeholder:text-ink-3 max-md:text-[1rem]"
     />
   )
 }

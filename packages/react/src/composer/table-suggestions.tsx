@@ -24,12 +24,13 @@ export function TableSuggestions({
   return (
     <ul
       aria-label="Suggested questions"
-      className="mb-2 flex gap-1.5 max-sm:overflow-x-auto sm:max-h-[max(2rem,14vh)] sm:flex-wrap sm:overflow-y-auto"
+      className="mb-2 flex gap-1.5 p-0.5 max-sm:overflow-x-auto sm:max-h-[max(2rem,14vh)] sm:flex-wrap sm:overflow-y-auto"
     >
       {questions.map((question) => (
         <li key={question} className="max-w-full max-sm:shrink-0">
           <button
             type="button"
+            dir="auto"
             onClick={() => onChoose(question)}
             className="max-w-full truncate rounded-full border border-line bg-raised px-2.5 py-1 text-xs hover:border-line-strong hover:bg-hover"
           >

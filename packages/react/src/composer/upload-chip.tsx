@@ -5,7 +5,7 @@ import { AssetIcon } from '../references/asset-icon.tsx'
 import { tableShape } from '../references/table-shape.ts'
 import { Button } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
-import { formatBytes } from '../ui/format.ts'
+import { formatBytes, formatShare } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
 import type { Upload } from './use-uploads.ts'
 
@@ -23,7 +23,7 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
   return (
     <li
       className={cn(
-        'relative flex h-9 max-w-full items-center gap-2 overflow-hidden rounded-lg border border-line bg-sunken pr-1 pl-2.5 text-xs',
+        'relative flex min-h-9 max-w-full flex-wrap items-center gap-x-2 overflow-hidden rounded-lg border border-line bg-sunken pe-1 ps-2.5 text-xs',
         status === 'failed' && 'border-bad-line bg-bad-soft',
       )}
     >
@@ -32,10 +32,14 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
       ) : (
         <AssetIcon asset={upload.result?.asset} className="size-3.5 shrink-0 text-ink-3" />
       )}
-      <span className="max-w-52 truncate font-medium">{file.name}</span>
+      <span dir="auto" className="max-w-52 truncate font-medium">
+        {file.name}
+      </span>
       <span
-        className={cn('truncate text-ink-3 tabular-nums', error && 'text-bad')}
-        title={error?.message}
+        className={cn(
+          'text-ink-3 tabular-nums',
+          error ? 'order-last basis-full pb-1 text-bad [overflow-wrap:anywhere]' : 'truncate',
+        )}
       >
         {status === 'sending' && howFar(upload)}
         {status === 'done' && <Facts upload={upload} />}
@@ -57,11 +61,12 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
       {status === 'sending' && (
         <span
           role="progressbar"
+          data-bar
           aria-label={`Uploading ${file.name}`}
           aria-valuenow={Math.round(done * 100)}
           aria-valuemin={0}
           aria-valuemax={100}
-          className="absolute bottom-0 left-0 h-0.5 bg-ring transition-[width]"
+          className="absolute bottom-0 inset-s-0 h-0.5 bg-ring transition-[width]"
           style={{ width: `${done * 100}%` }}
         />
       )}
@@ -72,13 +77,9 @@ export function UploadChip({ upload, onRetry, onRemove }: UploadChipProps) {
 /** Describes the progress: the part that was sent, or the part that was read after sending. */
 function howFar({ file, progress, imported }: Upload): string {
   if (imported)
-    return `Building table, ${percent(imported.share)}${imported.isAgain ? ', second pass' : ''}`
+    return `Building table, ${formatShare(Math.min(1, imported.share))}${imported.isAgain ? ', second pass' : ''}`
   if (progress >= 1) return 'The server is reading it…'
-  return `${percent(progress)} of ${formatBytes(file.size)}`
-}
-
-function percent(share: number): string {
-  return `${Math.round(Math.min(1, share) * 100)}%`
+  return `${formatShare(progress)} of ${formatBytes(file.size)}`
 }
 
 function Facts({ upload }: { upload: Upload }) {

@@ -45,8 +45,8 @@ export function Inspector() {
       onValueChange={(next) => change({ tab: next as Tab }, { replace: true })}
       asChild
     >
-      <div className="flex h-full min-h-0 w-full flex-col border-l border-line bg-surface">
-        <div className="flex h-12 shrink-0 items-center border-b border-line pr-2 pl-3 max-sm:pr-1 max-sm:pl-1.5">
+      <div className="flex h-full min-h-0 w-full flex-col border-s border-line bg-surface">
+        <div className="flex h-12 shrink-0 items-center border-b border-line pe-2 ps-3 max-sm:pe-1 max-sm:ps-1.5">
           <Tabs.List
             ref={list}
             aria-label="Inspector"
@@ -57,7 +57,7 @@ export function Inspector() {
                 key={name}
                 value={name}
                 data-tab={name}
-                className="relative h-full px-1.5 text-sm text-ink-3 max-sm:px-1 max-sm:text-xs -outline-offset-4 hover:text-ink data-[state=active]:font-semibold data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-1.5 data-[state=active]:after:bottom-0 data-[state=active]:after:h-0.5 data-[state=active]:after:rounded-full data-[state=active]:after:bg-ink"
+                className="relative h-full px-1.5 text-sm whitespace-nowrap text-ink-3 max-sm:px-1 max-sm:text-xs -outline-offset-4 hover:text-ink data-[state=active]:font-semibold data-[state=active]:text-ink data-[state=active]:after:absolute data-[state=active]:after:inset-x-1.5 data-[state=active]:after:bottom-0 data-[state=active]:after:h-0.5 data-[state=active]:after:rounded-full data-[state=active]:after:bg-ink"
               >
                 {TAB_TITLES[name]}
               </Tabs.Trigger>
@@ -68,7 +68,7 @@ export function Inspector() {
               icon
               aria-label="Close inspector"
               onClick={closeInspector}
-              className="ml-auto min-[68.75rem]:hidden"
+              className="ms-auto min-[68.75rem]:hidden"
             >
               <X aria-hidden />
             </Button>

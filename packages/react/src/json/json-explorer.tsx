@@ -38,7 +38,7 @@ export function JsonExplorer({ value, label, at = '' }: JsonExplorerProps) {
 
   return (
     <>
-      <div className="flex shrink-0 items-center gap-1 border-b border-line px-3 py-1.5">
+      <div className="flex shrink-0 flex-wrap items-center gap-1 border-b border-line px-3 py-1.5">
         <Search className="size-3.5 text-ink-3" aria-hidden />
         <input
           type="search"
@@ -49,7 +49,7 @@ export function JsonExplorer({ value, label, at = '' }: JsonExplorerProps) {
           onKeyDown={(event) => {
             if (event.key === 'Enter' && hits?.length) step(event.shiftKey ? -1 : 1)
           }}
-          className="h-7 min-w-0 flex-1 rounded bg-transparent px-1.5 text-base outline-none placeholder:text-ink-3 focus-visible:outline-2 md:text-sm"
+          className="h-7 min-w-0 flex-1 basis-24 rounded bg-transparent px-1.5 text-base placeholder:text-ink-3 md:text-sm"
         />
         <span role="status" className="text-xs whitespace-nowrap text-ink-3 tabular-nums">
           {wanted && hits && countHits(hits.length, index)}
@@ -106,6 +106,6 @@ function useHits(value: unknown, text: string) {
 
 function countHits(count: number, index: number): string {
   if (count === 0) return 'No hits'
-  if (count === 1) return '1 hit'
-  return `${index + 1} of ${formatCount(count)}${count === 500 ? '+' : ''} hits`
+  if (count === 1) return `${formatCount(1)} hit`
+  return `${formatCount(index + 1)} of ${formatCount(count)}${count === 500 ? '+' : ''} hits`
 }

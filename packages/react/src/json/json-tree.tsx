@@ -86,6 +86,7 @@ export function JsonTree(props: JsonTreeProps) {
     <div
       ref={element}
       role="tree"
+      dir="ltr"
       aria-label={label}
       onClick={onClick}
       onKeyDown={onKeyDown}

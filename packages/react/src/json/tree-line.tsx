@@ -33,7 +33,7 @@ export const TreeLine = memo(function TreeLine({ row, mark, focusable }: TreeLin
       onBlur={(event) => event.currentTarget.contains(event.relatedTarget) || setNear(false)}
       style={{ paddingInlineStart: (row.level - 1) * 14 }}
       className={cn(
-        'relative flex min-h-5 items-start gap-1 rounded-sm pr-1 hover:bg-hover',
+        'relative flex min-h-5 items-start gap-1 rounded-sm pe-1 hover:bg-hover',
         row.type === 'leaf' && 'cursor-default',
         mark && 'bg-variable-soft',
         mark === 'current' && 'outline outline-variable',
@@ -50,7 +50,7 @@ export const TreeLine = memo(function TreeLine({ row, mark, focusable }: TreeLin
       <span className="min-w-0 flex-1 [overflow-wrap:anywhere]">
         {key !== undefined && (
           <span className="text-ink-2">
-            {key}
+            <bdi>{key}</bdi>
             <span className="text-ink-3">: </span>
           </span>
         )}
@@ -71,7 +71,7 @@ export const TreeLine = memo(function TreeLine({ row, mark, focusable }: TreeLin
 function Tools({ row }: { row: Exclude<TreeRow, { type: 'more' }> }) {
   const small = 'size-5 pointer-coarse:size-5 [&_svg]:size-3'
   return (
-    <span data-tools className="absolute top-0 right-0 flex rounded bg-raised shadow-float">
+    <span data-tools className="absolute top-0 inset-e-0 flex rounded bg-raised shadow-float">
       <CopyButton
         label="Copy value"
         className={small}

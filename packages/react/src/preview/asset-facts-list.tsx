@@ -16,8 +16,8 @@ export function AssetFactsList({
 }) {
   const { ref, mime, kind, size, digest, createdAt } = details.asset
   return (
-    <dl className="grid grid-cols-[5.5rem_minmax(0,1fr)] gap-x-3 gap-y-1 text-xs leading-6">
-      <Fact name="Reference" copy={ref} mono>
+    <dl className="@container text-xs leading-6">
+      <Fact name="Reference" copy={ref} copyLabel="Copy file reference" mono>
         {ref}
       </Fact>
       <Fact name="Type">
@@ -28,7 +28,7 @@ export function AssetFactsList({
         {formatBytes(size)} <span className="text-ink-3">· {formatCount(size)} bytes</span>
       </Fact>
       {digest && (
-        <Fact name="SHA-256" copy={digest} mono>
+        <Fact name="SHA-256" copy={digest} copyLabel="Copy SHA-256" mono>
           {digest}
         </Fact>
       )}
@@ -42,28 +42,28 @@ export function AssetFactsList({
 export function Fact({
   name,
   copy,
+  copyLabel = `Copy ${name.toLowerCase()}`,
   mono = false,
   children,
 }: {
   name: string
+  /** A text to copy, and the name of the button. */
   copy?: string
+  copyLabel?: string
   mono?: boolean
   children: ReactNode
 }) {
   return (
-    <div className="contents">
+    <div className="grid gap-x-3 pb-1 @[14rem]:grid-cols-[5.5rem_minmax(0,1fr)]">
       <dt className="text-ink-3">{name}</dt>
       <dd className="flex min-w-0 items-center gap-1">
-        <span className={mono ? 'truncate font-mono' : 'min-w-0 [overflow-wrap:anywhere]'}>
+        <span
+          dir={mono ? 'ltr' : undefined}
+          className={mono ? 'truncate font-mono' : 'min-w-0 [overflow-wrap:anywhere]'}
+        >
           {children}
         </span>
-        {copy && (
-          <CopyButton
-            label={`Copy ${name === 'SHA-256' ? name : name.toLowerCase()}`}
-            text={copy}
-            className="size-6 [&_svg]:size-3.5"
-          />
-        )}
+        {copy && <CopyButton label={copyLabel} text={copy} className="size-6 [&_svg]:size-3.5" />}
       </dd>
     </div>
   )

@@ -1,4 +1,5 @@
 import { type ParseError, parse, printParseErrorCode } from 'jsonc-parser'
+import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 
 /** Number of characters that are shown before and after the place of the problem. */
@@ -25,7 +26,7 @@ export function JsonProblem({ text, download }: { text: string; download: string
         </a>
       }
     >
-      This is not valid JSON. Line {line}, column {column}: {what}.
+      This is not valid JSON. Line {formatCount(line)}, column {formatCount(column)}: {what}.
       <code className="mt-1 block font-mono text-xs text-ink-2">
         {before.length > AROUND && '…'}
         {before.slice(-AROUND)}

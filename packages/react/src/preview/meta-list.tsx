@@ -13,11 +13,11 @@ export function MetaList({ meta }: { meta: Record<string, unknown> }) {
   const entries = Object.entries(meta)
   const shown = whole ? entries : entries.slice(0, FIRST)
   return (
-    <div className="relative overflow-hidden rounded-lg border border-line bg-sunken">
+    <div dir="ltr" className="relative overflow-hidden rounded-lg border border-line bg-sunken">
       <CopyButton
         label="Copy meta"
         text={() => JSON.stringify(meta, null, 2)}
-        className="absolute top-1 right-1"
+        className="absolute top-1 inset-e-1"
       />
       <ScrollArea className="max-h-96 p-2.5">
         <dl className="font-mono text-xs leading-5">

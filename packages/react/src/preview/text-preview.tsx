@@ -94,7 +94,10 @@ function HtmlPreview({ html }: { html: string }) {
 function Source({ text }: { text: string }) {
   return (
     <ScrollArea className="max-h-[26rem] rounded-lg border border-line bg-sunken">
-      <pre className="p-2.5 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+      <pre
+        dir="auto"
+        className="p-2.5 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]"
+      >
         {text}
       </pre>
     </ScrollArea>

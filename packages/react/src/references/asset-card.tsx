@@ -17,7 +17,7 @@ export function AssetCard({
   const { client } = useServer()
   const [failed, setFailed] = useState(false)
   if (details === undefined) return <Spinner label="Loading" />
-  if (details === null) return <p className="text-sm text-bad">This asset does not exist.</p>
+  if (details === null) return <p className="text-sm text-bad">This file does not exist.</p>
   const { asset } = details
   return (
     <div className="space-y-2 text-xs">
@@ -29,9 +29,13 @@ export function AssetCard({
           className="max-h-40 w-full rounded border border-line bg-white object-contain"
         />
       )}
-      <p className="truncate text-sm font-medium">{asset.name ?? asset.assetId}</p>
+      <p dir="auto" className="truncate text-sm font-medium">
+        {asset.name ?? asset.assetId}
+      </p>
       <AssetFacts asset={details.asset} meta={details.meta} />
-      <p className="font-mono text-2xs [overflow-wrap:anywhere] text-ink-3">{reference}</p>
+      <p dir="ltr" className="font-mono text-2xs [overflow-wrap:anywhere] text-ink-3">
+        {reference}
+      </p>
     </div>
   )
 }

@@ -41,7 +41,7 @@ export function AssetChip({ reference, literal = false, name, detail, className 
   const { data } = useQuery({ ...assetQuery(parsed?.id ?? ''), enabled: wanted })
   if (!parsed) return <BrokenChip reference={reference} reason="This is not a valid reference." />
   if (data === null && !literal) {
-    return <BrokenChip reference={reference} reason="This asset does not exist." />
+    return <BrokenChip reference={reference} reason="This file does not exist." />
   }
   const { id, fieldPath = [] } = parsed
   const facts =
@@ -58,8 +58,10 @@ export function AssetChip({ reference, literal = false, name, detail, className 
           {!literal && (
             <AssetIcon asset={data?.asset} meta={data?.meta} className="size-3.5 shrink-0" />
           )}
-          <span className="truncate">{text}</span>
-          {facts && <span className="shrink-0 font-normal">{facts}</span>}
+          <span dir={literal ? 'ltr' : 'auto'} className="truncate">
+            {text}
+          </span>
+          {facts && <bdi className="shrink-0 font-normal">{facts}</bdi>}
         </AssetLink>
       </HoverCard.Trigger>
       <HoverCard.Portal container={container}>
@@ -83,7 +85,9 @@ export function BrokenChip({ reference, reason }: { reference: string; reason: s
       className="inline-flex max-w-full min-w-0 items-center gap-1 rounded-md border border-dashed border-bad-line bg-bad-soft px-1.5 align-middle text-xs text-bad"
     >
       <Link2Off className="size-3.5 shrink-0" aria-hidden />
-      <span className="truncate font-mono">{reference}</span>
+      <span dir="ltr" className="truncate font-mono">
+        {reference}
+      </span>
       <span className="sr-only">{reason}</span>
     </span>
   )

@@ -36,7 +36,7 @@ export function EmbeddedAsset({ reference }: { reference: string }) {
       title={reference}
       className="rounded underline decoration-asset decoration-dotted underline-offset-4"
     >
-      {text}
+      <bdi>{text}</bdi>
     </AssetLink>
   )
 }

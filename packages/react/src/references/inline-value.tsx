@@ -1,4 +1,5 @@
 import { useState } from 'react'
+import { formatCount } from '../ui/format.ts'
 import { AssetChip } from './asset-chip.tsx'
 import { isAsset, isVariable } from './kinds.ts'
 import { VariableChip } from './variable-chip.tsx'
@@ -45,19 +46,19 @@ function Text({ text }: { text: string }) {
   const [whole, setWhole] = useState(false)
   const cut = text.length > LONG && !whole
   return (
-    <span className="whitespace-pre-wrap text-ink [unicode-bidi:isolate]">
+    <span dir="auto" className="whitespace-pre-wrap text-ink">
       "{visible(cut ? text.slice(0, LONG) : text)}
       {cut ? '…' : '"'}
       {cut && (
         <button
           type="button"
-          className="ml-1 rounded text-ring hover:underline"
+          className="ms-1 rounded text-ring hover:underline"
           onClick={(event) => {
             event.stopPropagation()
             setWhole(true)
           }}
         >
-          {text.length.toLocaleString('en')} characters
+          {formatCount(text.length)} characters
         </button>
       )}
     </span>

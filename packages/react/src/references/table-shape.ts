@@ -7,7 +7,7 @@ export function tableShape(meta: Record<string, unknown>): string | null {
   ).length
   if (columns === 0) return null
   const rows = rowCount(meta)
-  const of = `${columns} ${columns === 1 ? 'column' : 'columns'}`
+  const of = `${formatCount(columns)} ${columns === 1 ? 'column' : 'columns'}`
   return rows === null ? of : `${formatCount(rows)} ${rows === 1 ? 'row' : 'rows'} × ${of}`
 }
 

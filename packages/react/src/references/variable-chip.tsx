@@ -28,7 +28,9 @@ export function VariableChip({ reference, isTarget = false }: VariableChipProps)
   if (isBroken) return <BrokenChip reference={reference} reason="This value does not exist." />
   return (
     <WithCard reference={reference}>
-      <span className="truncate">{reference}</span>
+      <span dir="ltr" className="truncate">
+        {reference}
+      </span>
     </WithCard>
   )
 }
@@ -48,7 +50,7 @@ export function EmbeddedVariable({ reference }: { reference: string }) {
   if (text === null) return <VariableChip reference={reference} />
   return (
     <WithCard reference={reference} plain>
-      {text}
+      <bdi>{text}</bdi>
     </WithCard>
   )
 }

@@ -11,7 +11,7 @@ export function HtmlContent({ html }: { html: string }) {
   const [source, setSource] = useState(false)
   return (
     <div className="overflow-hidden rounded-lg border border-line">
-      <div className="flex items-center gap-2 border-b border-line bg-sunken py-0.5 pr-1 pl-3 text-xs text-ink-3">
+      <div className="flex items-center gap-2 border-b border-line bg-sunken py-0.5 pe-1 ps-3 text-xs text-ink-3">
         <span className="flex-1">HTML, without scripts</span>
         <Button
           aria-pressed={source}
@@ -23,7 +23,10 @@ export function HtmlContent({ html }: { html: string }) {
       </div>
       {source ? (
         <ScrollArea className="max-h-80">
-          <pre className="p-3 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]">
+          <pre
+            dir="auto"
+            className="p-3 font-mono text-xs whitespace-pre-wrap [overflow-wrap:anywhere]"
+          >
             {html}
           </pre>
         </ScrollArea>

@@ -7,7 +7,7 @@ import type { MessageRenderer } from './renderers-context.ts'
 export const messageRenderers: Readonly<Record<string, MessageRenderer>> = {
   '*': ({ message }) => <MessageContent message={message} />,
   note: ({ message }) => (
-    <div className="space-y-2 border-l-2 border-line-strong pl-3 text-ink-2">
+    <div className="space-y-2 border-s-2 border-line-strong ps-3 text-ink-2">
       <MessageContent message={message} />
     </div>
   ),

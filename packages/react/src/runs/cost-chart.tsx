@@ -1,6 +1,6 @@
 import type { CostSum } from 'byref/client'
 import type { ReactNode } from 'react'
-import { formatCost, formatCount } from '../ui/format.ts'
+import { formatCost, formatCount, formatPeriod } from '../ui/format.ts'
 import type { ChartCosts } from './run-queries.ts'
 import { type Period, periodKey, periodsSince, RANGES, type RunsView } from './runs-view.ts'
 
@@ -57,7 +57,7 @@ export function CostChart({ view, data, onChange }: CostChartProps) {
         <div className="flex h-36 items-end gap-px border-b border-line-strong">
           {periods.map((period) => {
             const parts = bars.get(period.key) ?? new Map<string, number>()
-            const said = `${nameOf(period, by)}: ${format(sumOf(parts))}`
+            const said = `${formatPeriod(period.start, by)}: ${format(sumOf(parts))}`
             return (
               <div
                 key={period.key}
@@ -79,7 +79,7 @@ export function CostChart({ view, data, onChange }: CostChartProps) {
         </div>
         <p className="flex justify-between gap-2 pt-0.5 text-2xs text-ink-3 tabular-nums">
           {ticksOf(periods).map((period) => (
-            <span key={period.key}>{nameOf(period, by)}</span>
+            <span key={period.key}>{formatPeriod(period.start, by)}</span>
           ))}
         </p>
       </div>
@@ -153,21 +153,6 @@ function ticksOf(periods: readonly Period[]): Period[] {
   return [...new Set(places)].flatMap((place) => periods[place] ?? [])
 }
 
-const NAMES: Record<By, Intl.DateTimeFormat> = {
-  hour: new Intl.DateTimeFormat(undefined, {
-    day: 'numeric',
-    month: 'short',
-    hour: 'numeric',
-    minute: '2-digit',
-  }),
-  day: new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' }),
-  month: new Intl.DateTimeFormat(undefined, { month: 'short', year: 'numeric' }),
-}
-
-function nameOf({ start }: Period, by: By): string {
-  return NAMES[by].format(start)
-}
-
 function colourOf(place: number): string {
   return COLOURS[place] ?? 'var(--byref-ink-3)'
 }
@@ -221,7 +206,7 @@ function ChartTable({
             if (!parts) return null
             return (
               <tr key={period.key}>
-                <th scope="row">{nameOf(period, by)}</th>
+                <th scope="row">{formatPeriod(period.start, by)}</th>
                 {names.map((name) => (
                   <td key={name}>{format(parts.get(name) ?? 0)}</td>
                 ))}

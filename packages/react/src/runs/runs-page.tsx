@@ -25,8 +25,8 @@ export function RunsPage() {
   const change = (next: RunsView) => void navigate({ to: '/runs', search: next, replace: true })
   return (
     <main className="flex h-full min-w-0 flex-1 flex-col bg-surface">
-      <title>Runs · byref</title>
-      <Header title="Runs" />
+      <title>Runs and costs · byref</title>
+      <Header title="Runs and costs" />
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-6xl space-y-4 p-3 sm:p-5">
           <RunsFilter view={view} onChange={change} />

@@ -62,7 +62,7 @@ function Row({
   const tokens =
     inputTokens === null && outputTokens === null ? null : (inputTokens ?? 0) + (outputTokens ?? 0)
   return (
-    <tr className="border-t border-line hover:bg-hover">
+    <tr aria-labelledby={`run-${runId}`} className="border-t border-line hover:bg-hover">
       <Cell>
         <time dateTime={startedAt} title={formatFullTime(startedAt)} className="whitespace-nowrap">
           <bdi>{formatTime(startedAt)}</bdi>
@@ -70,6 +70,7 @@ function Row({
       </Cell>
       <th scope="row" className="max-w-72 min-w-40 px-2 py-1.5 text-start align-top font-medium">
         <Link
+          id={`run-${runId}`}
           to="/c/$conversationId"
           params={{ conversationId: conversation }}
           search={{ tab: 'run', run: runId }}
@@ -78,6 +79,7 @@ function Row({
           className="line-clamp-2 text-asset [overflow-wrap:anywhere] hover:underline"
         >
           {title || 'Untitled'}
+          <span className="sr-only">, started {formatFullTime(startedAt)}</span>
         </Link>
         {run.parentRunId !== null && (
           <span className="text-2xs font-normal text-ink-3">called by another agent</span>

@@ -48,6 +48,7 @@ describe('periodsSince', () => {
     expect(keys('7d', 'day')).toHaveLength(7)
     expect(keys('12m', 'month').at(0)).toBe('2025-04')
     expect(keys('12m', 'month')).toHaveLength(12)
+    expect(startOf('today', now)?.toTimeString()).toMatch(/^00:00:00/)
     const hours = keys('24h', 'hour')
     expect(hours).toHaveLength(24)
     expect(hours.at(-1)).toBe(periodKey(new Date(2026, 2, 2, 15).toISOString(), 'hour'))

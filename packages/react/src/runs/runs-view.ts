@@ -2,6 +2,7 @@ import type { CostsQuery } from 'byref/client'
 
 /** The time ranges of the page, and the periods that the chart shows. */
 export const RANGES = {
+  today: { label: 'Today', by: 'hour' },
   '24h': { label: 'Last 24 hours', by: 'hour' },
   '7d': { label: 'Last 7 days', by: 'day' },
   '30d': { label: 'Last 30 days', by: 'day' },
@@ -104,6 +105,8 @@ export function filterOf({ range = '30d', ...view }: RunsView, now: Date): Costs
 export function startOf(range: Range, now: Date): Date | null {
   const [year, month, day] = [now.getFullYear(), now.getMonth(), now.getDate()]
   switch (range) {
+    case 'today':
+      return new Date(year, month, day)
     case '24h':
       return new Date(new Date(now).setMinutes(0, 0, 0) - 23 * HOUR)
     case '7d':

@@ -38,7 +38,7 @@ export function Samples() {
               type="button"
               disabled={load.isPending}
               onClick={() => load.mutate(name)}
-              className="w-full rounded-lg border border-line px-3 py-2 text-left text-sm hover:border-line-strong hover:bg-hover disabled:opacity-60"
+              className="w-full rounded-lg border border-line px-3 py-2 text-start text-sm hover:border-line-strong hover:bg-hover disabled:opacity-60"
             >
               <span className="block font-medium">
                 {title}

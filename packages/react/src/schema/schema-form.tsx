@@ -72,8 +72,13 @@ export function SchemaForm(props: SchemaFormProps) {
           Nothing was sent. {problem.message}
         </Notice>
       )}
-      <div className="flex gap-2">
-        <Button look="solid" type="submit" disabled={busy}>
+      <div className="flex flex-wrap gap-2">
+        <Button
+          look="solid"
+          type="submit"
+          disabled={busy}
+          className="h-auto max-w-full min-h-7 py-1 text-start whitespace-normal"
+        >
           {submitLabel}
         </Button>
         {onCancel && (
@@ -131,7 +136,7 @@ function Field({
 
 function Hint({ id, text }: { id?: string; text: string }) {
   return (
-    <p id={id} className="mt-1 text-xs text-ink-3 [overflow-wrap:anywhere]">
+    <p id={id} dir="auto" className="mt-1 text-xs text-ink-3 [overflow-wrap:anywhere]">
       {text}
     </p>
   )
@@ -172,6 +177,7 @@ function Control({
     return (
       <textarea
         {...shared}
+        dir={kind === 'json' ? 'ltr' : 'auto'}
         rows={3}
         maxLength={limits.maxLength}
         minLength={limits.minLength}
@@ -187,6 +193,7 @@ function Control({
       {...shared}
       {...limits}
       type={isNumber ? 'number' : 'text'}
+      dir={isNumber ? undefined : 'auto'}
       step={kind === 'number' ? 'any' : undefined}
       onChange={(event) => onChange(event.target.value)}
       className={`${LOOK} h-8 pointer-coarse:h-10`}

@@ -36,7 +36,11 @@ export function SchemaValue({ value, schema }: { value: unknown; schema: unknown
 function Item({ value, schema }: { value: unknown; schema: unknown }) {
   if (typeof value === 'boolean') return value ? 'Yes' : 'No'
   if (typeof value === 'string' && !isAsset(value) && !isVariable(value)) {
-    return <span className="whitespace-pre-wrap">{value || '–'}</span>
+    return (
+      <span dir="auto" className="block whitespace-pre-wrap">
+        {value || '–'}
+      </span>
+    )
   }
   if (!isBranch(value)) return value === null ? '–' : <InlineValue value={value} />
   if (!Array.isArray(value)) return <SchemaValue value={value} schema={schema} />

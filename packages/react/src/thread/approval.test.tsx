@@ -86,6 +86,19 @@ describe('Approval', () => {
     expect(requests[1]?.body).toEqual({ approved: true })
   })
 
+  it('does not approve by the Enter that ends a field, and replaces what is proposed', async () => {
+    await show(...asked({ to: 'the team' }))
+    fireEvent.click(screen.getByRole('button', { name: 'Edit' }))
+    const field = screen.getByLabelText<HTMLInputElement>('to', { exact: false })
+    expect([field.selectionStart, field.selectionEnd]).toEqual([0, 'the team'.length])
+    fireEvent.change(field, { target: { value: 'boss@example.com' } })
+    expect(fireEvent.keyDown(field, { key: 'Enter' })).toBe(false)
+    expect(requests).toEqual([])
+    fireEvent.keyDown(field, { key: 'Enter', ctrlKey: true })
+    await waitFor(() => expect(requests).toHaveLength(1))
+    expect(requests[0]?.body).toEqual({ approved: true, arguments: { to: 'boss@example.com' } })
+  })
+
   it('changes the arguments of each item of a mapped call', async () => {
     await show(...asked({ sum: '†item' }, [{ sum: 1 }, { sum: 2 }]))
     fireEvent.click(screen.getByRole('button', { name: 'Edit' }))

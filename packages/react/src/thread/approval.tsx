@@ -20,10 +20,12 @@ export interface ApprovalProps {
   callId: string
   name: string
   approval: ApprovalState
+  /** The name of the form, for screen readers. Default: `Approval of` and the name of the tool. */
+  label?: string
 }
 
 /** Asks a person whether a call may run, and shows the arguments that will run. */
-export function Approval({ callId, name, approval }: ApprovalProps) {
+export function Approval({ callId, name, approval, label = `Approval of ${name}` }: ApprovalProps) {
   const { client } = useServer()
   const conversation = useConversationId()
   const mayDecide = useMay('member')
@@ -65,14 +67,18 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
 
   return (
     <form
-      aria-label={`Approval of ${name}`}
+      aria-label={label}
       onSubmit={(event) => {
         event.preventDefault()
         void answer(false)
       }}
     >
       <FlowReasons tool={name} approval={approval} />
-      {approval.reason && <p className="px-2.5 pt-2 text-ink-2">{approval.reason}</p>}
+      {approval.reason && (
+        <p dir="auto" className="px-2.5 pt-2 text-ink-2">
+          {approval.reason}
+        </p>
+      )}
       <Shown approval={approval} />
       <GivenFrom callId={callId} approval={approval} />
       {problem && (
@@ -97,12 +103,13 @@ export function Approval({ callId, name, approval }: ApprovalProps) {
             Deny
           </Button>
           <input
+            dir="auto"
             value={reason}
             onChange={(event) => setReason(event.target.value)}
             disabled={sent}
             aria-label="Reason for denying (optional)"
             placeholder="Why not? (optional)"
-            className="h-7 min-w-48 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[1rem] pointer-coarse:h-9"
+            className="h-7 min-w-[min(12rem,100%)] flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm placeholder:text-ink-3 max-md:text-[1rem] pointer-coarse:h-9"
           />
         </div>
       )}

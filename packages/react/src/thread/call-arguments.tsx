@@ -12,7 +12,10 @@ export function CallArguments({ values }: { values: Record<string, unknown> }) {
     ...entries.filter(([key]) => bookkeeping(key)),
   ]
   return (
-    <dl className="grid grid-cols-[minmax(4rem,auto)_minmax(0,1fr)] gap-x-3 gap-y-1 px-2.5 py-2">
+    <dl
+      dir="ltr"
+      className="grid grid-cols-[minmax(4rem,auto)_minmax(0,1fr)] gap-x-3 gap-y-1 px-2.5 py-2"
+    >
       {sorted.map(([key, value]) => (
         <div key={key} className="contents">
           <dt className="max-w-40 truncate font-mono leading-5 text-ink-3" title={key}>

@@ -36,6 +36,8 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
   const name = call?.name ?? live?.name ?? 'tool'
   return (
     <article
+      // The focus goes here when the answer to an approval takes its buttons away.
+      tabIndex={-1}
       id={newest ? `call-${id}` : undefined}
       aria-label={`Call of ${name}`}
       className={cn(
@@ -43,12 +45,12 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
         status === 'failed' ? 'border-bad-line' : 'border-line',
       )}
     >
-      <header className="flex min-h-8 items-center gap-2 bg-sunken px-2.5">
+      <header className="flex min-h-8 flex-wrap items-center gap-x-2 bg-sunken px-2.5 py-0.5">
         <Wrench className="size-3.5 shrink-0 text-ink-3" aria-hidden />
         <span className="truncate font-mono font-medium" title={id}>
           {name}
         </span>
-        <span className="ml-auto flex shrink-0 items-center gap-2 text-ink-3">
+        <span className="ms-auto flex max-w-full shrink-0 items-center gap-2 text-ink-3">
           <Status status={status} call={newest ? live : undefined} />
           {result && !own && (
             <JumpLink to={`m-${result.messageId}`} label="Go to result">
@@ -89,7 +91,7 @@ function Arguments({ call, text }: { call: ToolCall | null; text: string }) {
 
 function Status({ status, call }: { status: CallStatus; call: CallState | undefined }) {
   const taken = timeTaken([call])
-  const tries = call && call.attempts > 1 ? `${call.attempts} tries` : ''
+  const tries = call && call.attempts > 1 ? `${formatCount(call.attempts)} tries` : ''
   const took = [tries, taken === null ? '' : formatDuration(taken)].filter(Boolean).join(' · ')
   const looks: Record<CallStatus, ReactNode> = {
     streaming: (
@@ -170,6 +172,7 @@ function Progress({ message, fraction }: { message: string; fraction?: number })
           className="mt-1 h-1 overflow-hidden rounded-full bg-hover"
         >
           <div
+            data-bar
             className="h-full rounded-full bg-ring transition-[width] duration-300"
             style={{ width: `${Math.min(1, Math.max(0, fraction)) * 100}%` }}
           />

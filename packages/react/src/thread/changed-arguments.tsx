@@ -25,11 +25,26 @@ export function ArgumentsForm({ name, approval, onApprove, onCancel }: Arguments
     : isRecord(approval.arguments)
       ? approval.arguments
       : {}
-  const form = useRef<HTMLDivElement>(null)
-  // The button that opened the form is gone.
-  useEffect(() => form.current?.querySelector<HTMLElement>('input, textarea')?.focus(), [])
+  const box = useRef<HTMLDivElement>(null)
+  // The button that opened the form is gone. What is typed replaces the proposed value.
+  useEffect(() => {
+    const field = box.current?.querySelector<HTMLInputElement>('input, textarea')
+    field?.focus()
+    field?.select()
+    box.current?.scrollIntoView({ block: 'nearest' })
+  }, [])
   return (
-    <div ref={form} className="p-2.5">
+    // biome-ignore lint/a11y/noStaticElementInteractions: keys of the fields inside
+    <div
+      ref={box}
+      onKeyDown={(event) => {
+        if (event.key !== 'Enter' || !(event.target instanceof HTMLInputElement)) return
+        // Enter ends a field and must not approve by accident.
+        event.preventDefault()
+        if (event.ctrlKey || event.metaKey) event.target.form?.requestSubmit()
+      }}
+      className="scroll-my-4 p-2.5"
+    >
       <SchemaForm
         label={`Arguments of ${name}`}
         fields={
@@ -91,13 +106,17 @@ export function ArgumentChanges({ before, after }: { before: unknown; after: unk
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])]
   const changed = names.filter((name) => textOf(before[name]) !== textOf(after[name]))
   return (
-    <ul className="space-y-0.5">
+    <ul dir="ltr" className="space-y-0.5">
       {changed.map((name) => (
         <li key={name} className="[overflow-wrap:anywhere]">
           <span className="font-mono text-ink-3">{name}</span>{' '}
-          <del className="font-mono">{textOf(before[name])}</del>
+          <del className="font-mono">
+            <bdi>{textOf(before[name])}</bdi>
+          </del>
           <span aria-hidden> → </span>
-          <ins className="font-mono no-underline">{textOf(after[name])}</ins>
+          <ins className="font-mono no-underline">
+            <bdi>{textOf(after[name])}</bdi>
+          </ins>
         </li>
       ))}
     </ul>

@@ -25,8 +25,8 @@ export function DataLine({ message, inStep = false }: { message: Message; inStep
   const call = announced?.at(-1)?.call ?? called
   const value = 'data' in block ? block.data : block.schema
   return (
-    <div id={`m-${message.id}`} className={cn('scroll-my-4 text-xs', !inStep && 'mt-1.5 sm:ml-8')}>
-      <div className="flex min-h-7 flex-wrap items-center gap-x-2 rounded-md pl-2.5 text-ink-3">
+    <div id={`m-${message.id}`} className={cn('scroll-my-4 text-xs', !inStep && 'mt-1.5 sm:ms-8')}>
+      <div className="flex min-h-7 flex-wrap items-center gap-x-2 rounded-md ps-2.5 text-ink-3">
         <PencilLine className="size-3.5 shrink-0" aria-hidden />
         <span className="shrink-0">{methodOf(block)}</span>
         <VariableChip reference={variableOf(block)} isTarget />
@@ -37,7 +37,7 @@ export function DataLine({ message, inStep = false }: { message: Message; inStep
             </>
           )}
         </span>
-        <span className="ml-auto flex shrink-0 items-center">
+        <span className="ms-auto flex shrink-0 items-center">
           <Button
             icon
             aria-label={open ? 'Hide value' : 'Show value'}
@@ -46,7 +46,10 @@ export function DataLine({ message, inStep = false }: { message: Message; inStep
             onClick={() => setOpen(!open)}
             className="size-6"
           >
-            <ChevronRight aria-hidden className={cn('transition-transform', open && 'rotate-90')} />
+            <ChevronRight
+              aria-hidden
+              className={cn('transition-transform', open ? 'rotate-90' : 'rtl:rotate-180')}
+            />
           </Button>
           {call && (
             <JumpLink to={`call-${call.id}`} label="Go to call">

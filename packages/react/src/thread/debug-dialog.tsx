@@ -33,7 +33,7 @@ export function DebugDialog({ conversation, message, at, onClose }: DebugDialogP
       returnTo={() => document.getElementById(`m-${message}`)?.querySelector('button')}
       className="inset-2 m-auto h-fit max-h-[min(46rem,calc(100%-1rem))] max-w-4xl animate-appear overflow-hidden rounded-xl sm:inset-8"
     >
-      <div className="flex h-11 shrink-0 items-center border-b border-line pr-2 pl-4">
+      <div className="flex h-11 shrink-0 items-center border-b border-line pe-2 ps-4">
         <p aria-hidden className="flex-1 text-sm font-semibold">
           Debug
         </p>

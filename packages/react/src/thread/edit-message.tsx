@@ -50,6 +50,7 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
     >
       <textarea
         ref={box}
+        dir="auto"
         value={text}
         aria-label="Message text"
         rows={Math.min(12, Math.max(2, text.split('\n').length))}

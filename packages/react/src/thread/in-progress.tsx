@@ -35,7 +35,7 @@ export function InProgress() {
       {empty ? (
         <Thinking step={step} />
       ) : (
-        <div className="sm:pl-8">
+        <div className="sm:ps-8">
           {answer.calls.length > 0 ? (
             <OpenStep answer={answer} />
           ) : (

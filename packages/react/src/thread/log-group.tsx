@@ -3,7 +3,7 @@ import { readMetadata } from 'byref/client'
 import { ScrollText } from 'lucide-react'
 import { JsonTree } from '../json/json-tree.tsx'
 import { isBranch } from '../json/tree-rows.ts'
-import { formatFullTime, formatTime } from '../ui/format.ts'
+import { formatCount, formatFullTime, formatTime } from '../ui/format.ts'
 import { Attachments } from './attachments.tsx'
 import { MessageActions } from './message-actions.tsx'
 import { MessageFooter } from './message-body.tsx'
@@ -12,10 +12,10 @@ import { senderName } from './message-header.tsx'
 /** Renders messages of type `log`, folded, with all of their metadata. */
 export function LogGroup({ messages }: { messages: Message[] }) {
   return (
-    <details className="mt-1.5 text-xs sm:ml-8">
+    <details className="mt-1.5 text-xs sm:ms-8">
       <summary className="flex min-h-7 list-none items-center gap-2 rounded-md px-2.5 text-ink-3 hover:bg-hover">
         <ScrollText className="size-3.5" aria-hidden />
-        {messages.length === 1 ? '1 log message' : `${messages.length} log messages`}
+        {`${formatCount(messages.length)} log ${messages.length === 1 ? 'message' : 'messages'}`}
       </summary>
       <ol className="mt-1 space-y-1 rounded-md bg-sunken px-2.5 py-1.5">
         {messages.map((message) => (
@@ -43,7 +43,7 @@ function Log({ message }: { message: Message }) {
             <JsonTree value={content} label="Log message" depth={0} />
           </div>
         ) : (
-          <span className="w-full whitespace-pre-wrap [overflow-wrap:anywhere]">
+          <span dir="auto" className="w-full whitespace-pre-wrap [overflow-wrap:anywhere]">
             {String(content ?? '')}
           </span>
         )}

@@ -17,7 +17,7 @@ export function LoopView({ item }: { item: LoopItem }) {
   const title = stepTitle('', calls)
   return (
     <div className={first.header ? 'mt-5 first:mt-0' : 'mt-0.5'}>
-      <div className="sm:pl-8">
+      <div className="sm:ps-8">
         <StepFrame
           title={title}
           status="done"

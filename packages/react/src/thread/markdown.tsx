@@ -143,7 +143,7 @@ function Picture({ src, alt }: { src: string; alt: string }) {
   }
   return (
     <span title="Pictures from other sites are not loaded. Open it in a new tab.">
-      <ImageIcon className="mr-1 inline size-3.5 text-ink-3" aria-hidden />
+      <ImageIcon className="me-1 inline size-3.5 text-ink-3" aria-hidden />
       <Anchor href={src}>{name}</Anchor>
     </span>
   )
@@ -173,7 +173,7 @@ function Anchor({ href, children }: { href: string; children: ReactNode }) {
     return (
       <a href={target.url} target="_blank" rel="noopener noreferrer" className={look}>
         <InsideLink value={true}>{children}</InsideLink>
-        <ArrowUpRight className="ml-0.5 inline size-3" aria-hidden />
+        <ArrowUpRight className="ms-0.5 inline size-3 rtl:-scale-x-100" aria-hidden />
         <span className="sr-only"> (opens in a new tab)</span>
       </a>
     )

@@ -32,7 +32,7 @@ export function MessageActions({ message, last = message, onEdit }: MessageActio
   if (conversation === null) return null
   const { content, id } = message
   return (
-    <div className="absolute -top-1 right-0 flex rounded-md bg-raised opacity-0 ring-1 ring-line group-focus-within/message:opacity-100 group-hover/message:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:bg-transparent pointer-coarse:opacity-100 pointer-coarse:ring-0">
+    <div className="absolute -top-1 inset-e-0 flex rounded-md bg-raised opacity-0 ring-1 ring-line group-focus-within/message:opacity-100 group-hover/message:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:bg-transparent pointer-coarse:opacity-100 pointer-coarse:ring-0">
       {typeof content === 'string' && content !== '' && (
         <CopyButton label="Copy text" text={content} className="text-ink-3 pointer-coarse:hidden" />
       )}

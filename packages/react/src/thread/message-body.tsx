@@ -9,6 +9,7 @@ import { messageRenderers } from '../renderers/message-renderers.tsx'
 import { Rendered } from '../renderers/rendered.tsx'
 import { useRenderers } from '../renderers/renderers-context.ts'
 import { SchemaValue } from '../schema/schema-value.tsx'
+import { formatCount } from '../ui/format.ts'
 import { Attachments } from './attachments.tsx'
 import { MessageLink } from './message-link.tsx'
 import { readContent } from './read-content.ts'
@@ -67,15 +68,21 @@ function Reasoning({ texts }: { texts: string[] }) {
   return (
     <details className="text-xs text-ink-3">
       <summary className="w-fit rounded hover:text-ink-2">Thoughts</summary>
-      <p className="mt-1 max-h-72 overflow-auto border-l border-line pl-3 whitespace-pre-wrap [overflow-wrap:anywhere]">
+      <p
+        dir="auto"
+        className="mt-1 max-h-72 overflow-auto border-s border-line ps-3 whitespace-pre-wrap [overflow-wrap:anywhere]"
+      >
         {text}
       </p>
     </details>
   )
 }
 
-/** Renders the footer of a message. Token counts link to their usage in the debug data. */
-export function MessageFooter({ message }: { message: Message }) {
+/**
+ * Renders the footer of a message. Token counts link to their usage in the debug data. Those of a step say that they are
+ * of the model call, because the calls of tools stand above them.
+ */
+export function MessageFooter({ message, isStep }: { message: Message; isStep?: boolean }) {
   const { footer, hasDebug } = readMetadata(message)
   const maySeeDebug = useSeesDebug() && hasDebug
   if (footer.length === 0) return null
@@ -85,7 +92,9 @@ export function MessageFooter({ message }: { message: Message }) {
         // biome-ignore lint/suspicious/noArrayIndexKey: lines may repeat and never move
         <span key={index} className="min-w-0 [overflow-wrap:anywhere]">
           {maySeeDebug && /\btokens?\b/i.test(line) ? (
-            <UsageLink messageId={message.id}>{line}</UsageLink>
+            <UsageLink messageId={message.id}>
+              {`${isStep ? 'Model call: ' : ''}${grouped(line)}`}
+            </UsageLink>
           ) : (
             line
           )}
@@ -93,6 +102,11 @@ export function MessageFooter({ message }: { message: Message }) {
       ))}
     </footer>
   )
+}
+
+/** Writes the numbers of tokens as everywhere in the app. */
+function grouped(line: string): string {
+  return line.replace(/(?<![.\d])\d{4,}/g, (digits) => formatCount(Number(digits)))
 }
 
 /** Renders a link to the provider's token usage. */

@@ -17,12 +17,14 @@ export function MessageHeader({ message, label }: { message: Message; label?: Wr
   const role = message.sender?.participant_role ?? 'unknown'
   const { attribution } = readMetadata(message)
   return (
-    <header className="mb-1 flex items-center gap-2 pointer-coarse:pr-10">
+    <header className="mb-1 flex items-center gap-2 pointer-coarse:pe-10">
       <Avatar of={role} />
       <p className="flex min-w-0 flex-1 flex-wrap items-baseline gap-x-1.5">
-        <span className="max-w-full truncate font-semibold">{senderName(message)}</span>
+        <span dir="auto" className="max-w-full truncate font-semibold">
+          {senderName(message)}
+        </span>
         {attribution && (
-          <span className="max-w-full truncate text-xs text-ink-3" title={attribution}>
+          <span dir="auto" className="max-w-full truncate text-xs text-ink-3" title={attribution}>
             {attribution}
           </span>
         )}

@@ -36,7 +36,7 @@ export function MessageLink({ href, children }: { href: string; children: ReactN
             title={target.path}
             className={look}
           />
-          <ChevronRight className="mt-1 size-3.5 shrink-0 text-ring" aria-hidden />
+          <ChevronRight className="mt-1 size-3.5 shrink-0 text-ring rtl:-scale-x-100" aria-hidden />
         </>
       ) : (
         <>
@@ -52,7 +52,7 @@ export function MessageLink({ href, children }: { href: string; children: ReactN
               (opens in a new tab)
             </span>
           </a>
-          <ArrowUpRight className="mt-1 size-3.5 shrink-0 text-ring" aria-hidden />
+          <ArrowUpRight className="mt-1 size-3.5 shrink-0 text-ring rtl:-scale-x-100" aria-hidden />
         </>
       )}
     </div>

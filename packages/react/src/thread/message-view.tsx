@@ -9,9 +9,9 @@ import { DataLine } from './data-line.tsx'
 import { EditMessage } from './edit-message.tsx'
 import { MessageActions } from './message-actions.tsx'
 import { MessageBody, MessageFooter } from './message-body.tsx'
-import { MessageHeader } from './message-header.tsx'
+import { MessageHeader, senderName } from './message-header.tsx'
 import { ResultCard } from './result-card.tsx'
-import { SavedLine } from './saved-line.tsx'
+import { RunLine, SavedLine } from './saved-line.tsx'
 import { VersionSwitch } from './versions.tsx'
 
 /** Properties of {@link MessageView}. */
@@ -33,11 +33,11 @@ export function MessageView({ message, header, inStep }: MessageViewProps) {
   return (
     <article
       id={`m-${message.id}`}
-      aria-label={`Message from ${message.sender?.name ?? message.sender?.participant_role}`}
+      aria-label={nameOf(message)}
       className={cn('group/message relative scroll-my-4', header ? 'mt-5 first:mt-0' : 'mt-2')}
     >
       {header && <MessageHeader message={message} label={label} />}
-      <div className={cn('space-y-2 sm:pl-8', !header && 'pointer-coarse:pr-9')}>
+      <div className={cn('space-y-2 sm:ps-8', !header && 'pointer-coarse:pe-9')}>
         {isEdited ? (
           <EditMessage message={message} onClose={() => setEdited(false)} />
         ) : (
@@ -45,10 +45,22 @@ export function MessageView({ message, header, inStep }: MessageViewProps) {
         )}
         {!header && <LabelMark label={label} origin={`message:${message.id}`} />}
         <MessageFooter message={message} />
+        <RunLine messageId={message.id} />
         <SavedLine messageId={message.id} />
         <VersionSwitch messageId={message.id} />
       </div>
       <MessageActions message={message} onEdit={() => setEdited(true)} />
     </article>
   )
+}
+
+/** Number of characters of a message that are in its name. */
+const NAME_CHARS = 60
+
+/** Returns the name of a message for screen readers: who says what, so that people can tell messages apart. */
+function nameOf(message: Message): string {
+  const { content, message_type: type } = message
+  const text = typeof content === 'string' ? content.trim().replace(/\s+/g, ' ') : ''
+  const what = text === '' ? type : text.slice(0, NAME_CHARS)
+  return `Message from ${senderName(message)}: ${what}`
 }

@@ -8,7 +8,7 @@ import { EmbeddedVariable } from '../references/variable-chip.tsx'
 export function PlainText({ text }: { text: string }) {
   const found = marksIn(text)
   return (
-    <p dir="auto" className="prose-byref whitespace-pre-wrap">
+    <p dir="auto" className="prose-byref whitespace-pre-wrap [unicode-bidi:plaintext]">
       {found.map((mark, index) => (
         <Fragment key={mark.start}>
           {text.slice(found[index - 1]?.end ?? 0, mark.start)}

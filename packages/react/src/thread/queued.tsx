@@ -35,10 +35,10 @@ export function Queued() {
   return inbox.map(({ message, deliver }) => (
     <div
       key={message.id}
-      className="mt-5 border-l-2 border-dashed border-line-strong pl-3 opacity-90"
+      className="mt-5 border-s-2 border-dashed border-line-strong ps-3 opacity-90"
     >
       <MessageView message={message} header />
-      <div className="mt-1 flex flex-wrap items-center gap-1 text-2xs text-ink-2 sm:pl-8">
+      <div className="mt-1 flex flex-wrap items-center gap-1 text-2xs text-ink-2 sm:ps-8">
         <Clock className="size-3" aria-hidden />
         {waiting.length > 0
           ? 'Answered after your decision'

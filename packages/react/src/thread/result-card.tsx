@@ -36,12 +36,12 @@ export function ResultCard({ message }: { message: Message }) {
       id={`m-${message.id}`}
       aria-label={call ? `Result of ${call.name}` : 'Result without a call'}
       className={cn(
-        'mt-1.5 scroll-my-4 overflow-hidden rounded-lg border text-xs sm:ml-8',
+        'mt-1.5 scroll-my-4 overflow-hidden rounded-lg border text-xs sm:ms-8',
         isFailure(message) ? 'border-bad-line' : 'border-line',
       )}
     >
       <header className="flex min-h-8 items-center gap-2 px-2.5 text-ink-3">
-        <CornerDownRight className="size-3.5 shrink-0" aria-hidden />
+        <CornerDownRight className="size-3.5 shrink-0 rtl:-scale-x-100" aria-hidden />
         <p className="min-w-28 truncate">
           {call ? (
             <>
@@ -60,10 +60,10 @@ export function ResultCard({ message }: { message: Message }) {
         <LabelMark
           label={label}
           origin={`call:${result.callId}`}
-          className="ml-auto justify-end py-1"
+          className="ms-auto justify-end py-1"
         />
         {live && (
-          <span className={label ? undefined : 'ml-auto'}>
+          <span className={label ? undefined : 'ms-auto'}>
             <JumpLink to={`call-${result.callId}`} label="Go to call">
               <ArrowUp className="size-3.5" aria-hidden />
             </JumpLink>
@@ -89,11 +89,11 @@ export function CallResult({ message }: { message: Message }) {
       className="scroll-my-4 border-t border-line pt-1.5"
     >
       <p className="flex min-h-5 items-center gap-2 px-2.5 pb-1 text-ink-3">
-        <CornerDownRight className="size-3.5 shrink-0" aria-hidden />
+        <CornerDownRight className="size-3.5 shrink-0 rtl:-scale-x-100" aria-hidden />
         <span className="min-w-0 truncate">
           Result{attribution && ` · ${senderName(message)} ${attribution}`}
         </span>
-        <LabelMark label={label} origin={`call:${result.callId}`} className="ml-auto justify-end" />
+        <LabelMark label={label} origin={`call:${result.callId}`} className="ms-auto justify-end" />
       </p>
       <ResultContent message={message} inStep />
     </div>

@@ -50,7 +50,7 @@ export function RunEnd({ run }: { run: RunState }) {
       <Notice
         tone="bad"
         code={error.code}
-        className="mt-3 sm:ml-8"
+        className="mt-3 sm:ms-8"
         actions={<TryAgain run={run} />}
       >
         {known} What is shown here is saved.
@@ -67,7 +67,7 @@ export function RunEnd({ run }: { run: RunState }) {
     )
   }
   return (
-    <Notice tone="warn" className="mt-3 sm:ml-8" actions={<TryAgain run={run} />}>
+    <Notice tone="warn" className="mt-3 sm:ms-8" actions={<TryAgain run={run} />}>
       {reason === 'done' ? 'Done.' : REASONS[reason]}
     </Notice>
   )

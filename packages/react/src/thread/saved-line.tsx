@@ -1,7 +1,7 @@
 import type { RunState } from 'byref/client'
 import { useConversation } from '../app/conversation-context.tsx'
 import { ViewLink } from '../app/navigation.tsx'
-import { formatBytes, formatCount } from '../ui/format.ts'
+import { formatBytes, formatCost, formatCount } from '../ui/format.ts'
 import { savedIn } from './saved.ts'
 
 const runsByAnswer = new WeakMap<readonly RunState[], ReadonlyMap<string, RunState>>()
@@ -24,6 +24,28 @@ export function SavedLine({ messageId }: { messageId: string }) {
       {tokens !== null &&
         tokensByValue !== null &&
         ` · ${formatCount(tokens)} tokens instead of about ${formatCount(tokensByValue)}`}
+    </ViewLink>
+  )
+}
+
+/** Says below the answer of a run with several steps what the whole run cost. */
+export function RunLine({ messageId }: { messageId: string }) {
+  const run = useConversation((state) => byAnswer(state.runs).get(messageId))
+  if (!run || run.status === 'running' || run.steps.length < 2) return null
+  const { inputTokens, outputTokens, cost } = run.usage
+  if (inputTokens === null && cost === undefined) return null
+  const facts = [
+    `${formatCount(run.steps.length)} steps`,
+    inputTokens !== null && `${formatCount(inputTokens + (outputTokens ?? 0))} tokens`,
+    cost !== undefined && formatCost(cost),
+  ]
+  return (
+    <ViewLink
+      view={{ tab: 'run', run: run.runId }}
+      title="Show the steps of this run"
+      className="block w-fit text-2xs text-ink-3 tabular-nums hover:text-ink-2 hover:underline"
+    >
+      Whole run: {facts.filter(Boolean).join(' · ')}
     </ViewLink>
   )
 }

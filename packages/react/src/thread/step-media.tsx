@@ -24,7 +24,7 @@ export function StepMedia({ media, title }: { media: readonly Media[]; title: st
       {pictures.map((picture) => (
         <figure key={picture.ref} className="min-w-0">
           <AssetImage reference={picture.ref} alt={picture.title ?? title} />
-          <figcaption className="mt-1 text-xs text-ink-3 [overflow-wrap:anywhere]">
+          <figcaption dir="auto" className="mt-1 text-xs text-ink-3 [overflow-wrap:anywhere]">
             {picture.title ?? title}
           </figcaption>
         </figure>

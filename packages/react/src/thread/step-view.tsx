@@ -62,22 +62,28 @@ export function StepFrame(props: StepFrameProps) {
         onClick={() => setChosen(!isOpen)}
         title={title}
         className={cn(
-          '-mx-1.5 flex min-h-7 w-[calc(100%+0.75rem)] items-center gap-2 rounded-md px-1.5 text-left text-sm text-ink-3 hover:bg-hover hover:text-ink-2 pointer-coarse:min-h-9',
+          '-mx-1.5 flex min-h-7 w-[calc(100%+0.75rem)] items-center gap-2 rounded-md px-1.5 text-start text-sm text-ink-3 hover:bg-hover hover:text-ink-2 pointer-coarse:min-h-9',
           hasMenu && 'pointer-coarse:w-[calc(100%-1.75rem)]',
         )}
       >
         <StepIcon status={status} />
-        <span className={cn('min-w-0 truncate', status === 'failed' ? 'text-bad' : 'text-ink-2')}>
+        <span
+          dir="auto"
+          className={cn('min-w-0 truncate', status === 'failed' ? 'text-bad' : 'text-ink-2')}
+        >
           {title}
         </span>
         <span className="max-w-3/5 shrink-0 truncate text-xs tabular-nums">{facts}</span>
         <ChevronRight
           aria-hidden
-          className={cn('-ml-1 size-3.5 shrink-0 transition-transform', isOpen && 'rotate-90')}
+          className={cn(
+            '-ms-1 size-3.5 shrink-0 transition-transform',
+            isOpen ? 'rotate-90' : 'rtl:rotate-180',
+          )}
         />
       </button>
       {isOpen && (
-        <div id={panel} className="mt-1 mb-2 ml-[7px] space-y-2 border-l border-line pl-3.5">
+        <div id={panel} className="mt-1 mb-2 ms-[7px] space-y-2 border-s border-line ps-3.5">
           {children()}
         </div>
       )}
@@ -115,7 +121,7 @@ export function StepView({ item }: { item: StepItem }) {
   const { calls } = readMetadata(message)
   const title = stepTitle(message.content, calls)
   const standing = useConversation((state) => JSON.stringify(stepStanding(state, message)))
-  const { status, taken, isOnItsWay, isOdd } = JSON.parse(standing) as Standing
+  const { status, taken, isOnItsWay, isOdd, isChanged } = JSON.parse(standing) as Standing
   const isLinked = useIsLinked(item)
   const isOver = !isOnItsWay && !isOdd && status === 'done'
   return (
@@ -125,11 +131,11 @@ export function StepView({ item }: { item: StepItem }) {
       className={cn('group/message relative scroll-my-4', header ? 'mt-5 first:mt-0' : 'mt-0.5')}
     >
       {header && <MessageHeader message={message} />}
-      <div className="sm:pl-8">
+      <div className="sm:ps-8">
         <StepFrame
           title={title}
           status={status}
-          facts={factsOf(calls.length, status, taken)}
+          facts={factsOf(calls.length, status, taken, isChanged)}
           open={!isOver || isLinked}
           hasMenu={!header}
         >
@@ -141,7 +147,7 @@ export function StepView({ item }: { item: StepItem }) {
                 messageId={message.id}
                 asides={asides}
               />
-              <MessageFooter message={message} />
+              <MessageFooter message={message} isStep />
             </>
           )}
         </StepFrame>
@@ -189,6 +195,8 @@ interface Standing {
   isOnItsWay: boolean
   /** Whether a call has more than one result. */
   isOdd: boolean
+  /** Whether a person changed arguments. */
+  isChanged: boolean
 }
 
 function stepStanding(
@@ -208,6 +216,7 @@ function stepStanding(
     status: stepStatus(all.map(({ status }) => status)),
     taken: timeTaken(all.map(({ live }) => live)),
     isOdd: all.some(({ isOdd }) => isOdd),
+    isChanged: all.some(({ live }) => live?.approval?.answer?.arguments !== undefined),
     isOnItsWay: steps.some(({ messageId }) => messageId === message.id),
   }
 }
@@ -223,11 +232,17 @@ export function stepStatus(calls: readonly CallStatus[]): StepStatus {
 }
 
 /** Returns `2 calls · 74 ms`, and anything unusual. */
-export function factsOf(calls: number, status: StepStatus, taken: number | null): string {
-  const count = calls === 1 ? '1 call' : `${formatCount(calls)} calls`
+export function factsOf(
+  calls: number,
+  status: StepStatus,
+  taken: number | null,
+  isChanged = false,
+): string {
+  const count = `${formatCount(calls)} ${calls === 1 ? 'call' : 'calls'}`
   const isOrdinary = status === 'done' || status === 'running'
   const parts = [
     isOrdinary ? '' : ICONS[status].label,
+    isChanged ? 'changed by a person' : '',
     count,
     taken === null ? '' : formatDuration(taken),
   ]

@@ -1,5 +1,6 @@
 import type { StepState } from 'byref/client'
 import { useMemo } from 'react'
+import { formatCount } from '../ui/format.ts'
 import { useNow } from '../ui/use-now.ts'
 
 /** A wait of this many milliseconds is shown with its duration. */
@@ -14,17 +15,23 @@ export function Thinking({ step }: { step: StepState | undefined }) {
   const seconds = next === null ? 0 : Math.ceil((next - now) / 1000)
   if (retry && seconds > 0) {
     return (
-      <p role="status" className="text-base text-ink-2 sm:pl-8">
-        {retry.reason}. Trying again in <span className="tabular-nums">{seconds} s</span>…
-        {retry.attempt > 1 && ` ${retry.attempt} attempts failed.`}
+      <p role="status" className="text-base text-ink-2 sm:ps-8">
+        {retry.reason}. Trying again
+        {/* Screen readers would announce every second. */}
+        <span aria-hidden className="tabular-nums">
+          {` in ${formatCount(seconds)} s`}
+        </span>
+        …{retry.attempt > 1 && ` ${formatCount(retry.attempt)} attempts failed.`}
       </p>
     )
   }
   const taken = step ? now - Date.parse(step.startedAt) : 0
   return (
-    <p className="animate-pulse text-base text-ink-3 sm:pl-8">
+    <p className="animate-pulse text-base text-ink-3 sm:ps-8">
       Thinking…
-      {taken >= LONG && <span className="tabular-nums"> {Math.floor(taken / 1000)} s</span>}
+      {taken >= LONG && (
+        <span className="tabular-nums"> {formatCount(Math.floor(taken / 1000))} s</span>
+      )}
     </p>
   )
 }

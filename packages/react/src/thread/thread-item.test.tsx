@@ -248,7 +248,7 @@ describe('ThreadItem', () => {
 
   it('marks a reference that names nothing', async () => {
     await show(message({ content: 'see <|asset://gone|>' }))
-    expect(await screen.findByText('This asset does not exist.')).toBeTruthy()
+    expect(await screen.findByText('This file does not exist.')).toBeTruthy()
   })
 
   it('shows what a variable names, and marks one that names nothing', async () => {
@@ -278,7 +278,7 @@ describe('ThreadItem', () => {
     await show(message({ content: '![Rain](<|asset://gone|>)' }))
     fireEvent.error(await screen.findByRole('img', { name: 'Rain' }))
     expect(screen.queryByRole('img')).toBeNull()
-    expect(await screen.findByText('This asset does not exist.')).toBeTruthy()
+    expect(await screen.findByText('This file does not exist.')).toBeTruthy()
   })
 
   it('keeps log messages out of the way, with what their metadata say', async () => {

@@ -62,7 +62,7 @@ function Content({ item }: { item: TimelineItem }) {
   if (item.type === 'logs') return <LogGroup messages={item.messages} />
   if (item.type === 'run-end') return <RunEnd run={item.run} />
   return (
-    <div className="my-2 space-y-1.5 sm:ml-8">
+    <div className="my-2 space-y-1.5 sm:ms-8">
       {item.calls.map((call) => (
         <CallCard key={call.id} id={call.id} call={call.call ?? null} />
       ))}

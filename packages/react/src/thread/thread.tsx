@@ -9,7 +9,7 @@ import { Debug } from './debug.tsx'
 import { InProgress } from './in-progress.tsx'
 import { Queued } from './queued.tsx'
 import { readHash } from './read-hash.ts'
-import { runPhase } from './run-phase.ts'
+import { RunStatus } from './run-status.tsx'
 import { ThreadItem } from './thread-item.tsx'
 import { ThreadSkeleton } from './thread-skeleton.tsx'
 import { timeline } from './timeline.ts'
@@ -49,10 +49,9 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
   }, [toEnd, toBottom])
   useLinkedItem(hash, isThere, release)
   useSeenWhenSent(loaded ? messages : NONE, latest)
-  const phase = loaded && runPhase({ runs, calls })
 
   return (
-    <section aria-label="Thread" className="relative min-h-0 flex-1">
+    <section aria-label="Thread" className="relative min-h-0 flex-1 overflow-clip">
       <div
         ref={scroller}
         data-scroller
@@ -95,16 +94,14 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
       {id !== null && loaded && !(atBottom && isWhole) && (
         <Button
           look="outline"
+          data-floats
           onClick={latest}
-          className="absolute bottom-3 left-1/2 -translate-x-1/2 rounded-full bg-raised shadow-float"
+          className="absolute inset-x-0 bottom-3 mx-auto w-fit rounded-full bg-raised shadow-float"
         >
           <ArrowDown aria-hidden /> Latest
         </Button>
       )}
-      <p role="status" className="sr-only">
-        {phase === 'running' && 'The agent is working.'}
-        {phase === 'waiting' && 'The agent is waiting for your approval of a call.'}
-      </p>
+      {loaded && <RunStatus />}
       <Debug />
     </section>
   )

@@ -9,7 +9,7 @@ export function UnreadFiles() {
   const errors = useConversation((state) => state.assetErrors)
   const files = useMemo(() => lastByReference(errors), [errors])
   return files.map(([reference, { code, message }]) => (
-    <Notice key={reference} tone="warn" code={code} className="mt-3 sm:ml-8">
+    <Notice key={reference} tone="warn" code={code} className="mt-3 sm:ms-8">
       The model was not shown <AssetChip reference={reference} />
       <span className="mt-0.5 line-clamp-6 text-xs text-ink-2">{message}</span>
     </Notice>

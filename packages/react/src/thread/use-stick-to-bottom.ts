@@ -50,19 +50,26 @@ export function useStickToBottom(isWhole = true): {
     const onWheel = (event: WheelEvent) => {
       if (event.deltaY < 0 && outer.scrollHeight > outer.clientHeight) stuck.current = false
     }
+    // What a user opens or closes stays where it is.
+    const onClick = (event: Event) => {
+      const isToggle = (event.target as Element).closest('[aria-expanded], summary') !== null
+      if (isToggle) stuck.current = false
+    }
     const observer = new ResizeObserver(() => {
-      if (stuck.current) outer.scrollTop = outer.scrollHeight
+      if (stuck.current && !isWriting(inner)) outer.scrollTop = outer.scrollHeight
       onScroll()
     })
     observer.observe(inner)
     observer.observe(outer)
     outer.addEventListener('scroll', onScroll, { passive: true })
     outer.addEventListener('wheel', onWheel, { passive: true })
+    outer.addEventListener('click', onClick, { capture: true })
     for (const type of INPUTS) outer.addEventListener(type, onInput, { passive: true })
     return () => {
       observer.disconnect()
       outer.removeEventListener('scroll', onScroll)
       outer.removeEventListener('wheel', onWheel)
+      outer.removeEventListener('click', onClick, { capture: true })
       for (const type of INPUTS) outer.removeEventListener(type, onInput)
     }
   }, [])
@@ -79,7 +86,15 @@ export function useStickToBottom(isWhole = true): {
       released.current = false
       stuck.current = true
       whole.current = true
-      scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior: 'smooth' })
+      const isStill = matchMedia('(prefers-reduced-motion: reduce)').matches
+      const behavior = isStill ? 'instant' : 'smooth'
+      scroller.current?.scrollTo({ top: scroller.current.scrollHeight, behavior })
     }, []),
   }
+}
+
+/** Returns whether a person writes in a field of the element, which must not move away. */
+function isWriting(element: Element): boolean {
+  const { activeElement } = document
+  return element.contains(activeElement) && activeElement?.matches('input, textarea') === true
 }

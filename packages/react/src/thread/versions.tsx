@@ -5,6 +5,7 @@ import { useConversation, useConversationId } from '../app/conversation-context.
 import { PlaceLink, useNavigation } from '../app/navigation.tsx'
 import { useFamily } from '../app/use-family.ts'
 import { buttonClass } from '../ui/button.tsx'
+import { formatCount } from '../ui/format.ts'
 
 const NONE: ReadonlyMap<string, Versions> = new Map()
 const Context = createContext(NONE)
@@ -30,13 +31,13 @@ export function VersionSwitch({ messageId }: { messageId: string }) {
   return (
     <nav aria-label="Versions of this message" className="flex items-center text-xs text-ink-3">
       <Step to={ids[index - 1]} at={at} label="Previous version">
-        <ChevronLeft aria-hidden />
+        <ChevronLeft aria-hidden className="rtl:-scale-x-100" />
       </Step>
       <span className="tabular-nums">
-        {index + 1} / {ids.length}
+        {formatCount(index + 1)} / {formatCount(ids.length)}
       </span>
       <Step to={ids[index + 1]} at={at} label="Next version">
-        <ChevronRight aria-hidden />
+        <ChevronRight aria-hidden className="rtl:-scale-x-100" />
       </Step>
     </nav>
   )

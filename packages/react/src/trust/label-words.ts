@@ -1,4 +1,5 @@
 import { readLabelTree, type WrittenLabelTree, wholeOf } from 'byref/client'
+import { formatCount } from '../ui/format.ts'
 
 /** The words for a label. Null for nothing to say. */
 export interface LabelWords {
@@ -28,7 +29,8 @@ export function forReaders(readers: readonly string[] | null | undefined): strin
 
 /** Returns names as part of a sentence. Of many names it lists the first few. */
 export function listed(names: readonly string[]): string {
-  const shown = names.length > 4 ? [...names.slice(0, 3), `${names.length - 3} more`] : names
+  const shown =
+    names.length > 4 ? [...names.slice(0, 3), `${formatCount(names.length - 3)} more`] : names
   if (shown.length < 2) return shown[0] ?? ''
   return `${shown.slice(0, -1).join(', ')} and ${shown.at(-1)}`
 }

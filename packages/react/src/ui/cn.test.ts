@@ -13,7 +13,7 @@ describe('cn', () => {
     [buttonClass('outline'), 'h-6 px-1.5 text-2xs font-normal rounded-full bg-raised'],
     [buttonClass('solid'), 'w-full justify-between text-sm/6 whitespace-normal'],
     ['border border-line rounded-lg', 'border-bad-line border-dashed rounded-t-none'],
-    ['sticky z-10 border-b border-line p-0 text-left', 'z-20 border-r pl-3 text-xs'],
+    ['sticky z-10 border-b border-line p-0 text-start', 'z-20 border-e ps-3 text-xs'],
     ['relative inline-flex flex-wrap gap-1 max-w-full', 'absolute flex flex-nowrap max-w-52'],
     ['hover:bg-hover pointer-coarse:size-9', 'hover:bg-selected pointer-coarse:size-7'],
     ['text-ink-3 opacity-0 size-4', 'text-base opacity-100 h-5 text-bad'],

@@ -47,7 +47,7 @@ export function Confirm({
       title={title}
       focusFirst
       onClose={onClose}
-      className="inset-x-3 top-[20vh] mx-auto max-w-md animate-appear rounded-xl p-4"
+      className="inset-x-3 top-[20vh] mx-auto max-h-[75vh] max-w-md animate-appear overflow-y-auto rounded-xl p-4"
     >
       <p aria-hidden className="text-base font-semibold">
         {title}

@@ -86,7 +86,7 @@ export function Menu({ trigger, className, children }: MenuProps) {
                 event.preventDefault()
                 if (!isElsewhere.current) button.current?.focus()
               }}
-              className="z-50 max-w-80 min-w-44 animate-appear rounded-lg bg-raised p-1 shadow-float"
+              className="z-50 max-h-(--radix-dropdown-menu-content-available-height) max-w-[min(20rem,calc(100vw-1rem))] min-w-44 overflow-y-auto animate-appear rounded-lg bg-raised p-1 shadow-float"
             >
               {children}
             </DropdownMenu.Content>
@@ -122,7 +122,7 @@ export function MenuItem({
       disabled={disabled}
       onSelect={onSelect}
       className={cn(
-        'flex cursor-pointer items-start gap-2.5 rounded-md px-2 py-1.5 text-sm outline-none data-[disabled]:cursor-default data-[disabled]:opacity-45 data-[highlighted]:bg-hover pointer-coarse:py-2.5',
+        'flex cursor-pointer items-start gap-2.5 rounded-md px-2 py-1.5 text-sm -outline-offset-2 data-[disabled]:cursor-default data-[disabled]:opacity-45 data-[highlighted]:bg-hover pointer-coarse:py-2.5',
         danger && 'text-bad',
       )}
     >

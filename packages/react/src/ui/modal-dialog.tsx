@@ -1,7 +1,8 @@
 import { Dialog } from 'radix-ui'
-import { useRef } from 'react'
+import { useState } from 'react'
 import { cn } from './cn.ts'
 import { useContainer } from './container.ts'
+import { type FocusPlace, focusNear, isFocusLost, placeOf } from './focus-place.ts'
 import type { ModalProps } from './modal.tsx'
 
 /**
@@ -16,12 +17,15 @@ export function ModalDialog({
   className,
   children,
 }: ModalProps) {
-  const before = useRef(document.activeElement)
+  const [origin] = useState(() => originOf(document.activeElement))
   return (
     <Dialog.Root open onOpenChange={(open) => !open && onClose()}>
       <Dialog.Portal container={useContainer()}>
         <Dialog.Overlay className="fixed inset-0 z-40 bg-black/40" />
         <Dialog.Content
+          ref={(content) => {
+            if (content && origin) origins.set(content, origin)
+          }}
           aria-describedby={undefined}
           onEscapeKeyDown={(event) => {
             // Radix gets the event before any element inside.
@@ -35,11 +39,13 @@ export function ModalDialog({
           }}
           onCloseAutoFocus={(event) => {
             event.preventDefault()
-            const had = before.current
-            const target = had instanceof HTMLElement && had !== document.body && had.isConnected
-            ;(target ? had : returnTo?.())?.focus()
+            // What the dialog did may have moved the focus, for example to another dialog.
+            if (isFocusLost()) goBack(origin, returnTo)
           }}
-          className={cn('fixed z-50 flex flex-col bg-raised shadow-float outline-none', className)}
+          className={cn(
+            'fixed z-50 flex flex-col bg-raised shadow-float outline-hidden',
+            className,
+          )}
         >
           <Dialog.Title className="sr-only">{title}</Dialog.Title>
           {children}
@@ -47,4 +53,36 @@ export function ModalDialog({
       </Dialog.Portal>
     </Dialog.Root>
   )
+}
+
+/** Where a dialog was opened. */
+interface Origin {
+  element: HTMLElement
+  place: FocusPlace
+  /** Where the dialog or the menu around the element was opened: it may close at once. */
+  outer: Origin | null
+}
+
+/** Where each open dialog was opened. */
+const origins = new WeakMap<Element, Origin>()
+
+function originOf(element: Element | null): Origin | null {
+  if (!(element instanceof HTMLElement) || element === document.body) return null
+  const around = element.closest('[role=dialog], [role=menu]')
+  const button = around?.role === 'menu' ? around.getAttribute('aria-labelledby') : null
+  const outer = button === null ? origins.get(around ?? element) : originOf(byId(button))
+  return { element, place: placeOf(element), outer: outer ?? null }
+}
+
+function byId(id: string): HTMLElement | null {
+  return document.getElementById(id)
+}
+
+/** Moves the focus back, or near to where it was if that is gone. */
+function goBack(origin: Origin | null, returnTo: ModalProps['returnTo']): void {
+  for (let one = origin; one && isFocusLost(); one = one.outer) {
+    if (one.element.isConnected) one.element.focus()
+  }
+  if (isFocusLost()) returnTo?.()?.focus()
+  for (let one = origin; one && isFocusLost(); one = one.outer) focusNear(one.place)
 }

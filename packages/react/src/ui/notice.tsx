@@ -33,12 +33,12 @@ export function Notice({ tone, code, actions, live = false, className, children 
       <div className="min-w-0 flex-1 [overflow-wrap:anywhere]">
         <span className="text-ink">{children}</span>
         {code && (
-          <code
-            className="ml-1.5 font-mono text-2xs whitespace-nowrap text-ink-3"
-            title="Error code"
-          >
-            {code}
-          </code>
+          <>
+            {' '}
+            <code className="font-mono text-2xs text-ink-3" title="Error code">
+              {code}
+            </code>
+          </>
         )}
       </div>
       {actions && <div className="-my-1 flex shrink-0 items-center gap-1">{actions}</div>}

@@ -9,7 +9,7 @@ export interface ResizeHandleProps {
   onResize: (size: number) => void
 }
 
-/** Renders the left edge of a pane on the right. It can be dragged, or moved with the arrow keys. */
+/** Renders the start edge of a pane at the end. It can be dragged, or moved with the arrow keys. */
 export function ResizeHandle({ label, size, min, max, onResize }: ResizeHandleProps) {
   const resize = (wanted: number) => onResize(Math.round(Math.min(max, Math.max(min, wanted))))
 
@@ -18,15 +18,18 @@ export function ResizeHandle({ label, size, min, max, onResize }: ResizeHandlePr
     const { pointerId, clientX } = event
     event.preventDefault()
     handle.setPointerCapture(pointerId)
-    const move = (moved: globalThis.PointerEvent) => resize(size + clientX - moved.clientX)
+    const outwards = outwardsOf(handle)
+    const move = (moved: globalThis.PointerEvent) =>
+      resize(size + outwards * (moved.clientX - clientX))
     const stop = () => handle.removeEventListener('pointermove', move)
     handle.addEventListener('pointermove', move)
     handle.addEventListener('lostpointercapture', stop, { once: true })
   }
 
-  function onKeyDown({ key }: KeyboardEvent): void {
-    if (key === 'ArrowLeft') resize(size + 24)
-    if (key === 'ArrowRight') resize(size - 24)
+  function onKeyDown({ key, currentTarget }: KeyboardEvent<HTMLElement>): void {
+    const outwards = outwardsOf(currentTarget)
+    if (key === 'ArrowLeft') resize(size - 24 * outwards)
+    if (key === 'ArrowRight') resize(size + 24 * outwards)
   }
 
   return (
@@ -41,7 +44,12 @@ export function ResizeHandle({ label, size, min, max, onResize }: ResizeHandlePr
       tabIndex={0}
       onPointerDown={onPointerDown}
       onKeyDown={onKeyDown}
-      className="absolute inset-y-0 -left-1 z-20 w-2 cursor-col-resize touch-none transition-colors hover:bg-ring/30 active:bg-ring/40"
+      className="absolute inset-y-0 -inset-s-1 z-20 w-2 cursor-col-resize touch-none transition-colors hover:bg-ring/30 active:bg-ring/40"
     />
   )
+}
+
+/** Returns 1 if a move to the right makes the pane wider, otherwise -1. */
+function outwardsOf(handle: HTMLElement): 1 | -1 {
+  return getComputedStyle(handle).direction === 'rtl' ? 1 : -1
 }

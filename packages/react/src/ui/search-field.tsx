@@ -17,11 +17,12 @@ export function SearchField({ label, placeholder, value, onChange }: SearchField
     <div className="relative">
       <Search
         aria-hidden
-        className="pointer-events-none absolute top-1/2 left-2 size-3.5 -translate-y-1/2 text-ink-3"
+        className="pointer-events-none absolute top-1/2 inset-s-2 size-3.5 -translate-y-1/2 text-ink-3"
       />
       <input
         ref={field}
         type="search"
+        dir="auto"
         data-own-escape={value !== '' || undefined}
         aria-label={label}
         placeholder={placeholder}
@@ -32,7 +33,7 @@ export function SearchField({ label, placeholder, value, onChange }: SearchField
           event.stopPropagation()
           onChange('')
         }}
-        className="h-8 w-full rounded-md border border-line bg-surface pr-7 pl-7 text-sm placeholder:text-ink-3 max-md:text-[1rem] pointer-coarse:h-10 [&::-webkit-search-cancel-button]:hidden"
+        className="h-8 w-full rounded-md border border-line bg-surface pe-7 ps-7 text-sm placeholder:text-ink-3 max-md:text-[1rem] pointer-coarse:h-10 [&::-webkit-search-cancel-button]:hidden"
       />
       {value !== '' && (
         <Button
@@ -42,7 +43,7 @@ export function SearchField({ label, placeholder, value, onChange }: SearchField
             onChange('')
             field.current?.focus()
           }}
-          className="absolute top-1/2 right-1 size-6 -translate-y-1/2"
+          className="absolute top-1/2 inset-e-1 size-6 -translate-y-1/2"
         >
           <X aria-hidden />
         </Button>

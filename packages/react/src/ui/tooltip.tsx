@@ -6,12 +6,20 @@ import { useContainer } from './container.ts'
 export function Tooltip({ text, children }: { text: ReactNode; children: ReactElement }) {
   return (
     <Radix.Root>
-      <Radix.Trigger asChild>{children}</Radix.Trigger>
+      <Radix.Trigger
+        asChild
+        onFocus={(event) => {
+          // Only for a keyboard: a focus that the page moves after a touch should not leave a tooltip behind.
+          if (!event.target.matches(':focus-visible')) event.preventDefault()
+        }}
+      >
+        {children}
+      </Radix.Trigger>
       <Radix.Portal container={useContainer()}>
         <Radix.Content
           sideOffset={6}
           collisionPadding={8}
-          className="z-50 max-w-72 animate-appear rounded-md bg-solid px-2 py-1 text-xs text-solid-ink"
+          className="z-50 max-w-[min(18rem,calc(100vw-1rem))] animate-appear rounded-md bg-solid px-2 py-1 text-xs text-solid-ink"
         >
           {text}
         </Radix.Content>

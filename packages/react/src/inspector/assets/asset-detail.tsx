@@ -30,16 +30,16 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
   const mayDelete = useMay('owner')
   return (
     <div className="space-y-4 p-3">
-      <div className="flex items-center gap-1">
+      <div className="flex flex-wrap items-center gap-1">
         <ViewLink
           view={{ asset: undefined }}
           aria-label="All files"
           title="All files"
           className={buttonClass('ghost', true)}
         >
-          <ArrowLeft aria-hidden />
+          <ArrowLeft aria-hidden className="rtl:-scale-x-100" />
         </ViewLink>
-        <h2 className="min-w-0 flex-1 truncate text-sm font-semibold">
+        <h2 dir="auto" className="min-w-0 flex-1 basis-24 truncate text-sm font-semibold">
           {entry?.name ?? data?.asset.name ?? entry?.created?.tool ?? id}
         </h2>
         {data && (
@@ -73,9 +73,9 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
       {deleting && data && (
         <DeleteAsset id={id} name={data.asset.name} onClose={() => setDeleting(false)} />
       )}
-      {error && <LoadError what="The asset" error={error} onRetry={() => void refetch()} />}
-      {data === null && <Notice tone="warn">This asset was deleted or does not exist.</Notice>}
-      {!data && data !== null && !error && <Spinner label="Loading the asset" />}
+      {error && <LoadError what="The file" error={error} onRetry={() => void refetch()} />}
+      {data === null && <Notice tone="warn">This file was deleted or does not exist.</Notice>}
+      {!data && data !== null && !error && <Spinner label="Loading the file" />}
       {data && (
         <>
           <AssetPreview details={data} />

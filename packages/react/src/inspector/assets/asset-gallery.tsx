@@ -22,7 +22,7 @@ export function AssetGallery({ entries }: { entries: AssetEntry[] }) {
   if (entries.length === 0) {
     return (
       <Empty icon={Shapes} title="No files yet">
-        Files that you attach and that tools make appear here, each with a reference.
+        Files that you send and that tools make appear here, each with a reference.
       </Empty>
     )
   }
@@ -79,7 +79,7 @@ function Picture({ entry }: { entry: AssetEntry }) {
         className="aspect-4/3 w-full bg-white object-contain"
       />
       <span className="block truncate border-t border-line px-2 py-1 text-xs">
-        {entry.name ?? madeBy(entry) ?? entry.id}
+        <bdi>{entry.name ?? madeBy(entry) ?? entry.id}</bdi>
         <Mark id={entry.id} className="flex" />
       </span>
     </ViewLink>
@@ -101,7 +101,7 @@ function File({ entry }: { entry: AssetEntry }) {
       <AssetIcon asset={entry} meta={meta} className="size-4 shrink-0 text-ink-3" />
       <span className="min-w-0 flex-1">
         <span className="block truncate text-sm font-medium">
-          {entry.name ?? madeBy(entry) ?? entry.id}
+          <bdi>{entry.name ?? madeBy(entry) ?? entry.id}</bdi>
         </span>
         <AssetFacts asset={{ mime: entry.mime, size: entry.created?.size }} meta={meta} />
         <Mark id={entry.id} className="flex" />

@@ -16,7 +16,7 @@ export function DeleteAsset({
   const change = useChangeView()
   return (
     <Confirm
-      title="Delete this asset?"
+      title="Delete this file?"
       action="Delete"
       onClose={onClose}
       onConfirm={async () => {

@@ -87,12 +87,14 @@ export function CallLedger({
             {call.announced.map((messageId, index) => (
               // biome-ignore lint/suspicious/noArrayIndexKey: one message can announce an id twice
               <JumpText key={index} to={`m-${messageId}`}>
-                call{call.announced.length > 1 && ` ${index + 1}`}
+                call{call.announced.length > 1 && ` ${formatCount(index + 1)}`}
+                <span className="sr-only"> {call.id}</span>
               </JumpText>
             ))}
             {call.results.map(({ messageId, failed, state }) => (
               <JumpText key={messageId} to={`m-${messageId}`}>
                 {state === 'answer' ? (failed ? 'error' : 'result') : state}
+                <span className="sr-only"> of {call.id}</span>
               </JumpText>
             ))}
           </li>

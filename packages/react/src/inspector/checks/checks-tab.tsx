@@ -64,7 +64,13 @@ function Findings({ findings }: { findings: readonly Finding[] }) {
             <code className="min-w-0 flex-1 truncate font-mono font-semibold text-warn">
               {code}
             </code>
-            <JumpText to={`m-${messageId}`}>message</JumpText>
+            <JumpText to={`m-${messageId}`}>
+              message
+              <span className="sr-only">
+                {' '}
+                of finding {formatCount(index + 1)}, {code}
+              </span>
+            </JumpText>
           </p>
           <p className="text-ink-2">{LINT_CODES[code]}</p>
           <p className="truncate font-mono text-ink-3" title={detail}>

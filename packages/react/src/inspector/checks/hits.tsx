@@ -23,7 +23,7 @@ export function Hits() {
       title={debug ? 'Search messages, metadata and debug data' : 'Search messages and metadata'}
     >
       <form
-        className="flex gap-1"
+        className="flex flex-wrap gap-1"
         onSubmit={(event) => {
           event.preventDefault()
           setSearch(text.trim() === '' ? null : { text: text.trim() })
@@ -31,10 +31,11 @@ export function Hits() {
       >
         <input
           type="search"
+          dir="auto"
           aria-label="Search messages and their data"
           value={text}
           onChange={(event) => setText(event.target.value)}
-          className="h-7 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm max-md:text-[16px] pointer-coarse:h-9"
+          className="h-7 min-w-0 flex-1 basis-32 rounded-md border border-line-strong bg-surface px-2 text-sm max-md:text-[1rem] pointer-coarse:h-9"
         />
         <Button look="outline" type="submit">
           <Search aria-hidden /> Search
@@ -72,11 +73,13 @@ function HitLine({ hit: { messageId, part, at, value } }: { hit: Hit }) {
       to={{ type: 'view', view, hash: `m-${messageId}` }}
       className="block rounded-md border border-line px-2 py-1 hover:bg-hover"
     >
-      <span className="block truncate font-mono text-ink-2">
+      <span dir="ltr" className="block truncate font-mono text-ink-2">
         {part === 'debug' && 'debug'}
         {at || '/'}
       </span>
-      <span className="block truncate text-ink">{value}</span>
+      <span dir="auto" className="block truncate text-ink">
+        {value}
+      </span>
     </PlaceLink>
   )
 }

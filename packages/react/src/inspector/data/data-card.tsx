@@ -51,8 +51,11 @@ export function DataCard({ entry, at, wanted }: DataCardProps) {
         wanted && 'border-variable-line',
       )}
     >
-      <header className="flex items-center gap-2 border-b border-line bg-sunken py-0.5 pr-1 pl-3">
-        <h2 className="min-w-0 flex-1 truncate font-mono text-sm font-medium text-variable">
+      <header className="flex items-center gap-2 border-b border-line bg-sunken py-0.5 pe-1 ps-3">
+        <h2
+          dir="auto"
+          className="min-w-0 flex-1 truncate font-mono text-sm font-medium text-variable"
+        >
           {reference}
         </h2>
         <LabelMark label={labels.data[entry.label]} origin={reference} className="shrink-0" />
@@ -70,7 +73,11 @@ export function DataCard({ entry, at, wanted }: DataCardProps) {
         <CopyButton label="Copy reference" text={reference} />
       </header>
       <div className="space-y-3 p-3">
-        {entry.description && <p className="text-sm text-ink-2">{entry.description}</p>}
+        {entry.description && (
+          <p dir="auto" className="text-sm text-ink-2">
+            {entry.description}
+          </p>
+        )}
         {editing && mayEdit ? (
           <DataEdit
             entry={entry}

@@ -62,18 +62,19 @@ export function DataEdit({ entry, value, onClose }: DataEditProps) {
         // biome-ignore lint/a11y/noAutofocus: the person just asked to write here
         autoFocus
         aria-label="Value as JSON"
+        dir="ltr"
         value={text}
         spellCheck={false}
         rows={Math.min(16, Math.max(3, text.split('\n').length))}
         onChange={(event) => setText(event.target.value)}
-        className="block w-full resize-y rounded-md border border-line-strong bg-surface p-2 font-mono text-xs max-md:text-[16px]"
+        className="block w-full resize-y rounded-md border border-line-strong bg-surface p-2 font-mono text-xs max-md:text-[1rem]"
       />
       {problem && (
         <Notice tone="bad" code={problem.code} live>
           {problem.message}
         </Notice>
       )}
-      <div className="flex items-center gap-2">
+      <div className="flex flex-wrap items-center gap-2">
         <Button look="solid" type="submit" disabled={sending}>
           Save
         </Button>

@@ -29,6 +29,7 @@ export function DataHistory({ writes, at }: { writes: readonly DataWrite[]; at: 
           .map((write) => (
             <Write
               key={write.messageId}
+              number={writes.indexOf(write) + 1}
               write={write}
               selected={write.messageId === at}
               onSelect={() =>
@@ -50,10 +51,13 @@ export function DataHistory({ writes, at }: { writes: readonly DataWrite[]; at: 
 }
 
 function Write({
+  number,
   write: { messageId, at, method, target, block },
   selected,
   onSelect,
 }: {
+  /** Its place among the changes of the value. */
+  number: number
   write: DataWrite
   selected: boolean
   onSelect: () => void
@@ -63,7 +67,7 @@ function Write({
   return (
     <li
       className={cn(
-        'flex min-h-7 items-center gap-2 rounded-md pr-1.5 hover:bg-hover',
+        'flex min-h-7 flex-wrap items-center gap-x-2 rounded-md pe-1.5 hover:bg-hover',
         selected && 'bg-variable-soft hover:bg-variable-soft',
       )}
     >
@@ -72,7 +76,7 @@ function Write({
         aria-pressed={selected}
         title="Show the value after this change"
         onClick={onSelect}
-        className="flex min-w-0 flex-1 items-center gap-2 rounded-md px-1.5 py-1 text-left"
+        className="flex min-w-0 flex-1 basis-36 items-center gap-2 rounded-md px-1.5 py-1 text-start"
       >
         <span className="w-16 shrink-0 font-medium">{method}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-ink-2">{target}</span>
@@ -80,9 +84,12 @@ function Write({
       {call ? (
         <JumpText to={`call-${call.id}`}>
           <span className="font-mono">{call.name}</span>
+          <span className="sr-only">, change {formatCount(number)}</span>
         </JumpText>
       ) : (
-        <JumpText to={`m-${messageId}`}>message</JumpText>
+        <JumpText to={`m-${messageId}`}>
+          message<span className="sr-only">, change {formatCount(number)}</span>
+        </JumpText>
       )}
       <time
         className="shrink-0 text-2xs text-ink-3 tabular-nums"

@@ -1,6 +1,6 @@
 import { useChangeView } from '../../app/navigation.tsx'
 import { Button } from '../../ui/button.tsx'
-import { formatFullTime, formatTime } from '../../ui/format.ts'
+import { formatCount, formatFullTime, formatTime } from '../../ui/format.ts'
 import { JumpText } from '../jump-text.tsx'
 import type { DataWrite } from './data-entries.ts'
 
@@ -15,7 +15,7 @@ export function DataTimeline({ writes, at }: { writes: readonly DataWrite[]; at:
   const isNow = at === writes.length - 1
   return (
     <div className="sticky top-0 z-10 space-y-1 border-b border-line bg-surface px-3 py-2 text-xs">
-      <div className="flex min-h-6 items-center gap-2">
+      <div className="flex min-h-6 flex-wrap items-center gap-x-2">
         <label htmlFor="data-at" className="text-ink-3">
           {isNow ? 'Latest' : 'Earlier version'}
         </label>
@@ -25,12 +25,12 @@ export function DataTimeline({ writes, at }: { writes: readonly DataWrite[]; at:
           min={0}
           max={writes.length - 1}
           value={at}
-          aria-valuetext={`After change ${at + 1} of ${writes.length}, ${write.method} ${write.target}`}
+          aria-valuetext={`After change ${formatCount(at + 1)} of ${formatCount(writes.length)}, ${write.method} ${write.target}`}
           onChange={(event) => show(Number(event.target.value))}
-          className="h-6 min-w-0 flex-1 accent-variable"
+          className="h-6 min-w-0 flex-1 basis-24 accent-variable"
         />
         <span className="text-ink-3 tabular-nums">
-          {at + 1}/{writes.length}
+          {formatCount(at + 1)}/{formatCount(writes.length)}
         </span>
         <Button
           look="outline"
@@ -41,7 +41,7 @@ export function DataTimeline({ writes, at }: { writes: readonly DataWrite[]; at:
           Latest
         </Button>
       </div>
-      <p className="flex items-center gap-2">
+      <p className="flex flex-wrap items-center gap-x-2">
         <span className="font-medium">{write.method}</span>
         <span className="min-w-0 flex-1 truncate font-mono text-ink-2">{write.target}</span>
         <JumpText to={`m-${write.messageId}`}>Go to message</JumpText>

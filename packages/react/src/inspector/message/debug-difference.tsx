@@ -46,7 +46,7 @@ export function DebugDifference({
     <div className="space-y-1 text-xs">
       <p role="status" className="text-ink-3">
         {formatCount(found.length)} {found.length === 1 ? 'difference' : 'differences'}
-        {found.length > MOST && `, of which the first ${MOST} are shown`}
+        {found.length > MOST && `, of which the first ${formatCount(MOST)} are shown`}
       </p>
       <ul aria-label="Differences" className="space-y-1 font-mono">
         {found.slice(0, MOST).map((one) => (

@@ -35,14 +35,14 @@ export function MessageTab() {
   const unknown = unknownKeys(message)
   return (
     <div className="space-y-4 p-3">
-      <div className="flex items-center gap-2 text-xs">
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs">
         <select
           aria-label="Message"
           value={message.id}
           onChange={(event) =>
             change({ message: event.target.value, path: undefined }, { replace: true })
           }
-          className="h-7 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm"
+          className="h-7 min-w-0 flex-1 basis-28 rounded-md border border-line-strong bg-surface px-2 text-sm"
         >
           <MessageOptions messages={around(there, message)} />
         </select>

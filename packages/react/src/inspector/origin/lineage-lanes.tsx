@@ -27,9 +27,10 @@ export function LineageLanes({
   return (
     <svg
       aria-hidden
-      width={lanesWidth(lanes)}
-      height={HEIGHT}
-      className="shrink-0 text-line-strong"
+      viewBox={`0 0 ${lanesWidth(lanes)} ${HEIGHT}`}
+      // It grows with the text.
+      style={{ width: `${lanesWidth(lanes) / 16}rem`, height: `${HEIGHT / 16}rem` }}
+      className="shrink-0 text-line-strong rtl:-scale-x-100"
       fill="none"
       stroke="currentColor"
       strokeWidth={1.5}

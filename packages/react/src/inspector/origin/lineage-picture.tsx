@@ -112,7 +112,7 @@ function Line({
       data-node={node.id}
       aria-current={isIt || undefined}
       className={cn(
-        'flex h-13 items-center gap-1 pr-2 -outline-offset-2 hover:bg-hover',
+        'flex h-13 items-center gap-1 pe-2 -outline-offset-2 hover:bg-hover',
         isIt && 'bg-selected',
       )}
     >
@@ -144,7 +144,7 @@ function Line({
 const KINDS: Record<LineageNodeInfo['type'], string> = {
   message: 'message',
   call: 'call and its result',
-  asset: 'asset',
+  asset: 'file',
   data: 'written data',
 }
 

@@ -30,7 +30,7 @@ export function OriginTab() {
   if (origin === undefined || conversation === null) {
     return (
       <Empty icon={GitBranch} title="Where values come from">
-        Open it from a label, a result, an asset or a data value.
+        Open it from a label, a result, a file or a saved value.
       </Empty>
     )
   }

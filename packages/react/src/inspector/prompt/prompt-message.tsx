@@ -26,7 +26,7 @@ export function PromptMessageView({ message: { role, parts, bytes } }: { message
 function Part({ part }: { part: PromptPart }) {
   return (
     <div className="flex border-t border-line">
-      <span aria-hidden className={cn('w-0.5 shrink-0', SHARES[part.share].color)} />
+      <span aria-hidden data-bar className={cn('w-0.5 shrink-0', SHARES[part.share].color)} />
       <span className="sr-only">{SHARES[part.share].name}</span>
       {part.type === 'text' ? (
         <PartText text={part.text} />
@@ -45,7 +45,10 @@ function PartText({ text }: { text: string }) {
   const cut = text.length > MOST && !whole
   return (
     <ScrollArea className="max-h-80 min-w-0 flex-1">
-      <pre className="px-2.5 py-1.5 font-mono leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]">
+      <pre
+        dir="auto"
+        className="px-2.5 py-1.5 font-mono leading-5 whitespace-pre-wrap [overflow-wrap:anywhere]"
+      >
         {cut ? text.slice(0, MOST) : text}
       </pre>
       {cut && (

@@ -2,7 +2,7 @@ import type { PromptInfo } from 'byref/client'
 import { useState } from 'react'
 import { Button } from '../../ui/button.tsx'
 import { cn } from '../../ui/cn.ts'
-import { formatBytes, formatCount } from '../../ui/format.ts'
+import { formatBytes, formatCount, formatShare } from '../../ui/format.ts'
 import { More } from '../../ui/more.tsx'
 import { PromptMessageView } from './prompt-message.tsx'
 import { type PromptMessage, readMessage } from './read-prompt.ts'
@@ -35,7 +35,7 @@ export function PromptMessages({
           look="outline"
           aria-expanded={open}
           onClick={() => setOpen(!open)}
-          className="h-auto w-full justify-start px-2.5 py-1.5 text-left text-xs whitespace-normal"
+          className="h-auto w-full justify-start px-2.5 py-1.5 text-start text-xs whitespace-normal"
         >
           <span className="flex-1">
             {formatCount(kept.length)} unchanged {kept.length === 1 ? 'message' : 'messages'}{' '}
@@ -43,7 +43,7 @@ export function PromptMessages({
           </span>
           <span className="text-2xs text-ink-3 tabular-nums">
             {formatBytes(bytesOf(kept))} ·{' '}
-            {Math.round((bytesOf(kept) / Math.max(1, bytesOf(messages))) * 100)}%
+            {formatShare(bytesOf(kept) / Math.max(1, bytesOf(messages)))}
           </span>
         </Button>
       )}
@@ -68,7 +68,7 @@ function List({
   return (
     <div
       className={cn(
-        tone && 'border-l-2 pl-2',
+        tone && 'border-s-2 ps-2',
         tone === 'new' && 'border-good',
         tone === 'gone' && 'border-bad opacity-75',
       )}

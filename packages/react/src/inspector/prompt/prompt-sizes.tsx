@@ -1,6 +1,6 @@
 import { BYTES_PER_TOKEN } from '../../thread/saved.ts'
 import { cn } from '../../ui/cn.ts'
-import { formatBytes, formatCount } from '../../ui/format.ts'
+import { formatBytes, formatCount, formatShare, formatTenths } from '../../ui/format.ts'
 import { Section } from '../section.tsx'
 import type { ReadPrompt, Share } from './read-prompt.ts'
 import type { Savings } from './savings.ts'
@@ -24,6 +24,7 @@ export function PromptSizes({
         {shares.map((share) => (
           <span
             key={share}
+            data-bar
             className={cn('min-w-[3px]', SHARES[share].color)}
             style={{ flexGrow: sizes[share] / Math.max(1, total), flexBasis: 0 }}
           />
@@ -33,11 +34,15 @@ export function PromptSizes({
         {shares.map((share) => (
           <div key={share} className="flex items-center gap-1.5">
             <dt className="flex items-center gap-1.5 text-ink-2">
-              <span aria-hidden className={cn('size-2 rounded-full', SHARES[share].color)} />
+              <span
+                aria-hidden
+                data-bar
+                className={cn('size-2 rounded-full', SHARES[share].color)}
+              />
               {SHARES[share].name}
             </dt>
             <dd className="text-ink-3 tabular-nums">
-              {formatBytes(sizes[share])} · {Math.round((sizes[share] / Math.max(1, total)) * 100)}%
+              {formatBytes(sizes[share])} · {formatShare(sizes[share] / Math.max(1, total))}
             </dd>
           </div>
         ))}
@@ -55,9 +60,9 @@ function Saved({ total, savings: { assets, byValue } }: { total: number; savings
     <p className="rounded-md bg-good-soft px-2.5 py-1.5 text-xs text-good">
       <strong className="font-semibold">{formatBytes(saved)} saved by reference.</strong> With{' '}
       {formatCount(assets)} {assets === 1 ? 'file' : 'files'} by value, this prompt would be{' '}
-      {formatBytes(byValue)}: {times < 10 ? times.toFixed(1) : formatCount(Math.round(times))} times
-      as large. That is about {formatCount(Math.round(total / BYTES_PER_TOKEN))} tokens instead of{' '}
-      {formatCount(Math.round(byValue / BYTES_PER_TOKEN))}.
+      {formatBytes(byValue)}: {times < 10 ? formatTenths(times) : formatCount(Math.round(times))}{' '}
+      times as large. That is about {formatCount(Math.round(total / BYTES_PER_TOKEN))} tokens
+      instead of {formatCount(Math.round(byValue / BYTES_PER_TOKEN))}.
     </p>
   )
 }

@@ -8,6 +8,7 @@ import { useServer } from '../../app/server.ts'
 import { useQuery } from '../../app/server-queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { Empty } from '../../ui/empty.tsx'
+import { formatCount } from '../../ui/format.ts'
 import { LoadError } from '../../ui/load-error.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Spinner } from '../../ui/spinner.tsx'
@@ -34,7 +35,7 @@ export function PromptTab() {
   }
   return (
     <div className="space-y-3 p-3">
-      <div className="flex items-center gap-2 text-xs">
+      <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs">
         <StepSelect
           label="Step"
           steps={steps}
@@ -44,7 +45,7 @@ export function PromptTab() {
         <JumpText to={`m-${current.messageId}`}>Go to message</JumpText>
       </div>
       {steps.length > 1 && (
-        <div className="flex items-center gap-2 text-xs">
+        <div className="flex flex-wrap items-center gap-x-2 gap-y-1 text-xs">
           <StepSelect
             label="Compare with"
             none="previous step"
@@ -104,7 +105,7 @@ function stepsOf(runs: readonly RunState[]): Step[] {
     run.steps.flatMap(({ name, messageId, finishedAt, commandIds }) =>
       finishedAt === undefined || commandIds
         ? []
-        : [{ messageId, label: `Run ${index + 1}, ${name}` }],
+        : [{ messageId, label: `Run ${formatCount(index + 1)}, ${name}` }],
     ),
   )
 }

@@ -50,7 +50,7 @@ export function StepSelect({
         id={id}
         value={value ?? ''}
         onChange={(event) => onChange(event.target.value || null)}
-        className="h-7 min-w-0 flex-1 rounded-md border border-line-strong bg-surface px-2 text-sm"
+        className="h-7 min-w-0 flex-1 basis-28 rounded-md border border-line-strong bg-surface px-2 text-sm"
       >
         {none !== undefined && <option value="">{none}</option>}
         {shown.map(({ messageId, label }) => (

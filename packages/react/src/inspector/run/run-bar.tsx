@@ -1,9 +1,10 @@
+import type { TokenUsage } from 'byref/client'
 import { Sparkles, Wrench } from 'lucide-react'
 import type { ReactNode } from 'react'
 import { PlaceLink, ViewLink } from '../../app/navigation.tsx'
 import { closeDrawer } from '../../app/panels.ts'
 import { cn } from '../../ui/cn.ts'
-import { formatCount, formatDuration } from '../../ui/format.ts'
+import { formatBytes, formatCost, formatCount, formatDuration } from '../../ui/format.ts'
 import type { Bar, Segment } from './run-timeline.ts'
 
 const COLORS = {
@@ -20,15 +21,24 @@ const WORDS: Record<Segment['type'], string> = {
   asks: 'waited for a person',
 }
 
+/** Properties of {@link RunBar}. */
+export interface RunBarProps {
+  bar: Bar
+  /** The length of the axis, in milliseconds. */
+  length: number
+  /** The size of the call's result in the conversation. */
+  resultBytes?: number
+}
+
 /** Renders one step or call on the time axis. A step opens its prompt, a call its place in the thread. */
-export function RunBar({ bar, length }: { bar: Bar; length: number }) {
+export function RunBar({ bar, length, resultBytes }: RunBarProps) {
   const { type, name, start, end, open, call, step } = bar
   const failed = call?.status === 'failed' && call.approval?.answer?.approved !== false
   const Icon = type === 'model' ? Sparkles : Wrench
   const percent = (time: number) => `${(time / length) * 100}%`
   return (
     <Target bar={bar}>
-      <span className="flex w-full items-center gap-1.5">
+      <span className="flex w-full flex-wrap items-center gap-x-1.5">
         <Icon className="size-3.5 shrink-0 text-ink-3" aria-hidden />
         <span
           className={cn('min-w-0 truncate', type === 'call' && 'font-mono', failed && 'text-bad')}
@@ -36,12 +46,13 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
           {name}
         </span>
         {call && call.attempts > 1 && (
-          <span className="text-2xs text-warn">{call.attempts} attempts</span>
+          <span className="text-2xs text-warn">{formatCount(call.attempts)} attempts</span>
         )}
-        <span className="ml-auto shrink-0 text-2xs text-ink-3 tabular-nums">
-          {step?.usage && tokens(step.usage)}
+        <span className="ms-auto shrink-0 text-2xs text-ink-3 tabular-nums">
+          {step?.usage && usageOf(step.usage)}
+          {resultBytes !== undefined && `${formatBytes(resultBytes)} result`}
         </span>
-        <span className="w-16 shrink-0 text-right text-ink-3 tabular-nums">
+        <span className="ms-auto min-w-16 text-end text-ink-3 tabular-nums">
           {said(bar)}
           {failed && <span className="sr-only"> failed</span>}
         </span>
@@ -50,6 +61,7 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
         {bar.segments.map((segment) => (
           <span
             key={`${segment.type} ${segment.start}`}
+            data-bar
             title={
               WORDS[segment.type] &&
               `${WORDS[segment.type]}: ${formatDuration(segment.end - segment.start)}`
@@ -60,12 +72,16 @@ export function RunBar({ bar, length }: { bar: Bar; length: number }) {
               failed && segment.type === 'works' && 'bg-bad/80',
               open && segment.end === end && 'animate-pulse',
             )}
-            style={{ left: percent(segment.start), width: percent(segment.end - segment.start) }}
+            style={{
+              insetInlineStart: percent(segment.start),
+              width: percent(segment.end - segment.start),
+            }}
           />
         ))}
       </span>
       <span className="sr-only">
-        , {Math.round(start)} to {Math.round(end)} milliseconds after the start
+        , {formatCount(Math.round(start))} to {formatCount(Math.round(end))} milliseconds after the
+        start
         {bar.segments
           .filter(({ type }) => type !== 'works')
           .map(
@@ -116,14 +132,10 @@ function Target({ bar: { step, call }, children }: { bar: Bar; children: ReactNo
   return <div className={LOOK}>{children}</div>
 }
 
-function tokens({
-  inputTokens,
-  outputTokens,
-}: {
-  inputTokens: number | null
-  outputTokens: number | null
-}) {
+/** Returns `1,840 in, 25 out, $0.0005`. */
+function usageOf({ inputTokens, outputTokens, cost }: TokenUsage): string {
   if (inputTokens === null && outputTokens === null) return ''
   const say = (count: number | null) => (count === null ? '?' : formatCount(count))
-  return `${say(inputTokens)} → ${say(outputTokens)}`
+  const price = cost === undefined ? '' : ` · ${formatCost(cost)}`
+  return `${say(inputTokens)} in, ${say(outputTokens)} out${price}`
 }

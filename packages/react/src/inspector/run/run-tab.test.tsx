@@ -3,7 +3,7 @@
 import { fireEvent, screen } from '@testing-library/react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { Notifications } from '../../app/notifications.tsx'
-import { asked, runStarted, stateOf } from '../../testing/messages.ts'
+import { asked, message, runStarted, stateOf, stepStarted } from '../../testing/messages.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
 import { client, server } from '../../testing/server.ts'
 import { RunTab } from './run-tab.tsx'
@@ -47,6 +47,29 @@ describe('RunTab', () => {
     expect(screen.getByRole('button', { name: /^Approve/ })).toBeTruthy()
     fireEvent.click(screen.getByRole('button', { name: 'Stop' }))
     expect((await screen.findByRole('alert')).textContent).toContain('The server is gone.')
+  })
+
+  it('says what a step cost and how large the result of a call is', async () => {
+    const call = { id: 'c1', name: 'read', arguments: {} }
+    const ids = { toolCallId: 'c1', runId: 'r' }
+    const usage = { inputTokens: 92_300, outputTokens: 31, cost: 0.023 }
+    const state = stateOf(
+      runStarted(),
+      stepStarted('q'),
+      { type: 'TOOL_CALL_END', ...ids, parentMessageId: 'q', call },
+      message({ id: 'q', metadata: { tool_calls: [call] } }),
+      {
+        ...{ type: 'STEP_FINISHED', stepName: 'step 1', runId: 'r', messageId: 'q', usage },
+        finishReason: 'tool-calls',
+      },
+      message({
+        ...{ id: 'res', content: 'x'.repeat(206_000) },
+        metadata: { tool_result: { tool_call_id: 'c1' } },
+      }),
+    )
+    await renderInApp(<RunTab />, { state })
+    expect(screen.getByText('92,300 in, 31 out · $0.0230')).toBeTruthy()
+    expect(screen.getByText('206 KB result')).toBeTruthy()
   })
 
   it('shows a reader neither', async () => {

@@ -1,4 +1,4 @@
-import type { RunState } from 'byref/client'
+import type { ConversationState, Message, RunState } from 'byref/client'
 import { Activity, Square } from 'lucide-react'
 import { useEffect, useRef, useState } from 'react'
 import { useConversation, useConversationId } from '../../app/conversation-context.tsx'
@@ -16,7 +16,7 @@ import { Notice } from '../../ui/notice.tsx'
 import { useNow } from '../../ui/use-now.ts'
 import { RunAxis } from './run-axis.tsx'
 import { RunBar } from './run-bar.tsx'
-import { runBars, timesOf } from './run-timeline.ts'
+import { type Bar, runBars, timesOf } from './run-timeline.ts'
 
 /** Number of runs that are drawn at a time. */
 const PAGE = 20
@@ -65,6 +65,7 @@ function Run({ run, number, isLinked }: { run: RunState; number: number; isLinke
   const { client, tellError } = useServer()
   const id = useConversationId()
   const calls = useConversation((state) => state.calls)
+  const results = useConversation(resultsById)
   const running = run.status === 'running'
   const now = useNow(running)
   const bars = runBars(run, Object.values(calls), now)
@@ -81,10 +82,10 @@ function Run({ run, number, isLinked }: { run: RunState; number: number; isLinke
         isLinked && 'animate-flash border-ring',
       )}
     >
-      <header className="flex items-center gap-2 border-b border-line bg-sunken px-3 py-1.5 text-xs">
-        <h2 className="font-semibold">Run {number}</h2>
+      <header className="flex flex-wrap items-center gap-x-2 gap-y-1 border-b border-line bg-sunken px-3 py-1.5 text-xs">
+        <h2 className="font-semibold">Run {formatCount(number)}</h2>
         <Status run={run} waits={running && runPhase({ runs: [run], calls }) === 'waiting'} />
-        <span className="ml-auto text-ink-3 tabular-nums">
+        <span className="ms-auto text-ink-3 tabular-nums">
           {formatTime(run.startedAt)} · {formatDuration(Math.max(0, took))}
         </span>
         {running && mayAnswer && id !== null && (
@@ -109,10 +110,15 @@ function Run({ run, number, isLinked }: { run: RunState; number: number; isLinke
       <RunAxis length={length}>
         {bars.map((bar) => (
           <li key={bar.key}>
-            <RunBar bar={bar} length={length} />
+            <RunBar bar={bar} length={length} resultBytes={bytesOf(bar, results)} />
             {bar.open && bar.call?.approval && !bar.call.approval.answer && mayAnswer && (
               <div className="my-1 overflow-hidden rounded-md border border-variable-line text-xs">
-                <Approval callId={bar.call.id} name={bar.name} approval={bar.call.approval} />
+                <Approval
+                  callId={bar.call.id}
+                  name={bar.name}
+                  approval={bar.call.approval}
+                  label={`Approval of ${bar.name} in run ${number}`}
+                />
               </div>
             )}
           </li>
@@ -128,6 +134,30 @@ function Run({ run, number, isLinked }: { run: RunState; number: number; isLinke
   )
 }
 
+const known = new WeakMap<readonly Message[], ReadonlyMap<string, Message>>()
+
+function resultsById({ messages }: Pick<ConversationState, 'messages'>) {
+  const found = known.get(messages) ?? new Map(messages.map((message) => [message.id, message]))
+  known.set(messages, found)
+  return found
+}
+
+const sizes = new WeakMap<Message, number>()
+
+/** Results below this size are not worth a number, in bytes. */
+const SMALL = 1_000
+
+/** Returns the size of a call's result as it is in the conversation and in prompts, in bytes. Undefined for a small one. */
+function bytesOf({ call }: Bar, results: ReadonlyMap<string, Message>): number | undefined {
+  const message = results.get(call?.resultMessageId ?? '')
+  if (!message) return undefined
+  const { content } = message
+  const size =
+    sizes.get(message) ?? (typeof content === 'string' ? content : JSON.stringify(content)).length
+  sizes.set(message, size)
+  return size < SMALL ? undefined : size
+}
+
 /** Describes what a run cost. */
 function factsOf(
   { usage, steps }: RunState,
@@ -135,7 +165,7 @@ function factsOf(
 ): string[] {
   const { inputTokens, outputTokens, cachedInputTokens, cost } = usage
   return [
-    `${steps.length} ${steps.length === 1 ? 'step' : 'steps'}`,
+    `${formatCount(steps.length)} ${steps.length === 1 ? 'step' : 'steps'}`,
     inputTokens === null ? '' : `${formatCount(inputTokens)} tokens in`,
     cachedInputTokens === undefined ? '' : `${formatCount(cachedInputTokens)} of them cached`,
     outputTokens === null ? '' : `${formatCount(outputTokens)} out`,

@@ -16,7 +16,7 @@ const WORDS: Record<RowCondition['is'], string> = {
 }
 
 const field =
-  'h-7 min-w-0 rounded-md border border-line-strong bg-surface px-1.5 text-xs max-md:text-[16px] pointer-coarse:h-9'
+  'h-7 min-w-0 rounded-md border border-line-strong bg-surface px-1.5 text-xs max-md:text-[1rem] pointer-coarse:h-9'
 
 /** Properties of {@link TableFilter}. */
 export interface TableFilterProps {
@@ -39,11 +39,11 @@ export function TableFilter({ columns, where, onChange, onClose }: TableFilterPr
           {where.map((condition, index) => (
             <li
               key={JSON.stringify(condition)}
-              className="flex max-w-full items-center gap-1 rounded-md border border-line bg-surface pl-1.5"
+              className="flex max-w-full items-center gap-1 rounded-md border border-line bg-surface ps-1.5"
             >
               <span className="truncate">
-                <span className="font-medium">{condition.column}</span> {WORDS[condition.is]}{' '}
-                {condition.to === undefined ? '' : String(condition.to)}
+                <bdi className="font-medium">{condition.column}</bdi> {WORDS[condition.is]}{' '}
+                <bdi>{condition.to === undefined ? '' : String(condition.to)}</bdi>
               </span>
               <Button
                 icon
@@ -94,6 +94,7 @@ export function TableFilter({ columns, where, onChange, onClose }: TableFilterPr
         {is !== 'missing' && (
           <input
             aria-label="Value"
+            dir="auto"
             className={`${field} min-w-28 flex-1`}
             value={to}
             onChange={(event) => setTo(event.target.value)}
@@ -102,7 +103,7 @@ export function TableFilter({ columns, where, onChange, onClose }: TableFilterPr
         <Button look="outline" type="submit" className="text-xs">
           <Plus aria-hidden /> Add
         </Button>
-        <Button icon aria-label="Close the filter" onClick={onClose} className="ml-auto">
+        <Button icon aria-label="Close the filter" onClick={onClose} className="ms-auto">
           <X aria-hidden />
         </Button>
       </form>

@@ -1,5 +1,5 @@
 import { ArrowDown, ArrowUp, TriangleAlert } from 'lucide-react'
-import { useEffect, useMemo, useRef } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { cn } from '../../ui/cn.ts'
 import { formatCount } from '../../ui/format.ts'
 import { ScrollArea } from '../../ui/scroll-area.tsx'
@@ -22,13 +22,15 @@ export interface TableGridProps {
   onSight: (sight: { first: number; last: number }) => void
 }
 
-const ROW = 24
+/** The height of a row, in `rem`. */
+const ROW = 1.5
 
 /** Renders rows in columns. Only visible rows are drawn. A click on a column's head sorts by it. */
 export function TableGrid(props: TableGridProps) {
   const { columns, sample, count, rowAt, sort, onSort, onSight } = props
   const scroller = useRef<HTMLDivElement>(null)
-  const { first, last, y, height, onScroll } = useRowWindow(scroller, { count, rowHeight: ROW })
+  const [rowHeight] = useState(() => ROW * pixelsOfRem())
+  const { first, last, y, height, onScroll } = useRowWindow(scroller, { count, rowHeight })
   useEffect(() => onSight({ first, last }), [first, last, onSight])
 
   /** A new order starts at the top. */
@@ -41,7 +43,7 @@ export function TableGrid(props: TableGridProps) {
   const indexes = Array.from({ length: Math.max(0, last - first) }, (_, at) => first + at)
   return (
     <ScrollArea ref={scroller} onScroll={onScroll} className="max-h-[min(26rem,60vh)]">
-      <div className="relative" style={{ height: height + ROW }}>
+      <div className="relative" style={{ height: height + rowHeight }}>
         <table
           aria-label="Rows"
           aria-rowcount={count + 1}
@@ -55,8 +57,8 @@ export function TableGrid(props: TableGridProps) {
             ))}
           </colgroup>
           <thead>
-            <tr style={{ height: ROW }}>
-              <th className={cn(HEAD, 'left-0 z-20 border-r')}>
+            <tr style={{ height: `${ROW}rem` }}>
+              <th className={cn(HEAD, 'inset-s-0 z-20 border-e')}>
                 <span className="sr-only">Row</span>
               </th>
               {columns.map((column) => (
@@ -75,7 +77,7 @@ export function TableGrid(props: TableGridProps) {
   )
 }
 
-const HEAD = 'sticky top-0 z-10 border-b border-line bg-sunken p-0 text-left'
+const HEAD = 'sticky top-0 z-10 border-b border-line bg-sunken p-0 text-start'
 
 function Head({
   column: { name, type, missing, warning },
@@ -92,9 +94,11 @@ function Head({
         type="button"
         title={`${name}${facts.length > 0 ? `: ${facts.join(', ')}` : ''}`}
         onClick={() => onSort(next)}
-        className="flex h-[23px] w-full items-center gap-1.5 px-2 text-left -outline-offset-2 hover:bg-hover"
+        className="flex h-[calc(1.5rem-1px)] w-full items-center gap-1.5 px-2 text-start -outline-offset-2 hover:bg-hover"
       >
-        <span className="truncate font-semibold">{name}</span>
+        <span dir="auto" className="truncate font-semibold">
+          {name}
+        </span>
         {type && <span className="shrink-0 font-normal text-ink-3">{type}</span>}
         {warning && (
           <TriangleAlert role="img" aria-label={warning} className="size-3 shrink-0 text-warn" />
@@ -115,17 +119,18 @@ function Row({
   columns: TableSample['columns']
 }) {
   return (
-    <tr aria-rowindex={index + 2} className="hover:bg-hover" style={{ height: ROW }}>
+    <tr aria-rowindex={index + 2} className="hover:bg-hover" style={{ height: `${ROW}rem` }}>
       <th
         scope="row"
-        className="sticky left-0 border-r border-line bg-surface px-2 py-0 text-right font-normal text-ink-3"
+        className="sticky inset-s-0 border-e border-line bg-surface px-2 py-0 text-end font-normal text-ink-3"
       >
         {formatCount(index + 1)}
       </th>
       {columns.map(({ name, type }) => (
         <td
           key={name}
-          className={cn('truncate px-2 py-0 whitespace-pre', isNumeric(type) && 'text-right')}
+          dir="auto"
+          className={cn('truncate px-2 py-0 whitespace-pre', isNumeric(type) && 'text-end')}
         >
           {row ? <Cell value={row[name]} /> : <span className="text-ink-3">·</span>}
         </td>
@@ -155,5 +160,10 @@ function widthsOf(
     const longest = Math.max(name.length + (type ? type.length + 2 : 0), ...cells)
     return Math.min(40, Math.max(8, longest + 4))
   })
-  return [Math.max(5, String(count).length + 4), ...chosen]
+  return [Math.max(5, formatCount(count).length + 4), ...chosen]
+}
+
+/** Returns the number of pixels of a `rem`, which follows the text size of the browser. */
+function pixelsOfRem(): number {
+  return Number.parseFloat(getComputedStyle(document.documentElement).fontSize) || 16
 }

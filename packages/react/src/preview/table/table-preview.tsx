@@ -70,7 +70,7 @@ export function TablePreview({ table, asset }: { table: TableSample; asset: Asse
           aria-pressed={open === 'filter'}
           onClick={() => toggle('filter')}
         >
-          <ListFilter aria-hidden /> Filter{where.length > 0 && ` (${where.length})`}
+          <ListFilter aria-hidden /> Filter{where.length > 0 && ` (${formatCount(where.length)})`}
         </Button>
         {info?.sql && mayAsk && (
           <Button
@@ -124,7 +124,7 @@ function ColumnPages({
         disabled={start === 0}
         onClick={() => onChange(Math.max(0, start - COLUMNS))}
       >
-        <ChevronLeft aria-hidden />
+        <ChevronLeft aria-hidden className="rtl:-scale-x-100" />
       </Button>
       columns {formatCount(start + 1)}–{formatCount(end)} of {formatCount(of)}
       <Button
@@ -134,7 +134,7 @@ function ColumnPages({
         disabled={end === of}
         onClick={() => onChange(start + COLUMNS)}
       >
-        <ChevronRight aria-hidden />
+        <ChevronRight aria-hidden className="rtl:-scale-x-100" />
       </Button>
     </span>
   )

@@ -31,6 +31,7 @@ export function TableQuery({ asset }: { asset: AssetInfo }) {
           This table is <code className="font-mono text-ink">t</code>; Ctrl Enter runs the query.
         </span>
         <textarea
+          dir="ltr"
           value={sql}
           spellCheck={false}
           rows={3}
@@ -40,7 +41,7 @@ export function TableQuery({ asset }: { asset: AssetInfo }) {
             event.preventDefault()
             event.currentTarget.form?.requestSubmit()
           }}
-          className="block w-full resize-y rounded-md border border-line-strong bg-surface p-2 font-mono max-md:text-[16px]"
+          className="block w-full resize-y rounded-md border border-line-strong bg-surface p-2 font-mono max-md:text-[1rem]"
         />
       </label>
       <div className="flex items-center gap-2">
@@ -49,7 +50,7 @@ export function TableQuery({ asset }: { asset: AssetInfo }) {
         </Button>
         {query.data && !query.isPending && (
           <p role="status">
-            {formatCount(query.data.table?.rows ?? 0)} rows:{' '}
+            {rowsOf(query.data.table?.rows ?? 0)}:{' '}
             <PlaceLink
               to={{ type: 'asset', id: query.data.assetId }}
               className="font-medium text-ring underline"
@@ -66,4 +67,8 @@ export function TableQuery({ asset }: { asset: AssetInfo }) {
       )}
     </form>
   )
+}
+
+function rowsOf(count: number): string {
+  return `${formatCount(count)} ${count === 1 ? 'row' : 'rows'}`
 }

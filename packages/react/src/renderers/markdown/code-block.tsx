@@ -19,7 +19,7 @@ export function CodeBlock({ code, language, actions, children }: CodeBlockProps)
   const name = nameOf(language)
   return (
     <div dir="ltr" className="overflow-hidden rounded-lg border border-line bg-sunken">
-      <div className="flex h-8 items-center gap-1 border-b border-line pr-1 pl-3 text-xs text-ink-3 select-none">
+      <div className="flex h-8 items-center gap-1 border-b border-line pe-1 ps-3 text-xs text-ink-3 select-none">
         <span className="min-w-0 flex-1 truncate">{name}</span>
         {actions}
         <CopyButton label="Copy code" text={code} className="size-6 [&_svg]:size-3.5" />

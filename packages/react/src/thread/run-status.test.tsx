@@ -1,0 +1,83 @@
+// @vitest-environment jsdom
+import { act, render, screen } from '@testing-library/react'
+import { type ConversationEvent, type ConversationState, emptyConversation } from 'byref/client'
+import { describe, expect, it } from 'vitest'
+import { ConversationSourceProvider } from '../app/conversation-context.tsx'
+import { asked, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
+import { RunStatus } from './run-status.tsx'
+
+/** A conversation that a test changes, and everything that its live region has said. */
+function listen(first: ConversationState) {
+  let state = first
+  const listeners = new Set<() => void>()
+  const source = {
+    id: 'c',
+    status: 'live',
+    error: null,
+    loaded: true,
+    getState: () => state,
+    subscribe(listener: () => void) {
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+  } as const
+  const heard: string[] = []
+  const note = () => {
+    const text = screen.getByRole('status').textContent ?? ''
+    if (text !== '' && text !== heard.at(-1)) heard.push(text)
+  }
+  render(
+    <ConversationSourceProvider value={source}>
+      <RunStatus />
+    </ConversationSourceProvider>,
+  )
+  note()
+  return {
+    heard,
+    become(next: ConversationState): void {
+      act(() => {
+        state = next
+        for (const listener of listeners) listener()
+      })
+      note()
+    },
+  }
+}
+
+const usage = { inputTokens: null, outputTokens: null }
+const begun = [runStarted(), stepStarted('q')]
+const waiting = asked({ sum: 5 })
+const done: ConversationEvent = {
+  ...{ type: 'RUN_FINISHED', threadId: 'c', runId: 'r' },
+  result: { reason: 'done', usage },
+}
+const failed: ConversationEvent = {
+  ...{ type: 'RUN_ERROR', threadId: 'c', runId: 'r' },
+  ...{ code: 'model_failed', message: 'The provider is down.' },
+}
+
+describe('RunStatus', () => {
+  it('tells once that the agent works, needs an approval, and is done', () => {
+    const { heard, become } = listen(emptyConversation)
+    become(stateOf(...begun))
+    become(stateOf(...waiting))
+    become(stateOf(...waiting))
+    become(stateOf(...waiting, done))
+    expect(heard).toEqual([
+      'The agent is working.',
+      'The agent needs your approval of pay.',
+      'The answer is complete.',
+    ])
+  })
+
+  it('tells why a run failed', () => {
+    const { heard, become } = listen(stateOf(...begun))
+    become(stateOf(...begun, failed))
+    expect(heard).toEqual(['The agent is working.', 'The run failed. The provider is down.'])
+  })
+
+  it('says nothing of a run that was over before', () => {
+    const { heard } = listen(stateOf(...begun, done))
+    expect(heard).toEqual([])
+  })
+})

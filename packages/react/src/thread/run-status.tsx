@@ -1,0 +1,35 @@
+import type { ConversationState } from 'byref/client'
+import { useEffect, useRef } from 'react'
+import { useConversation } from '../app/conversation-context.tsx'
+import { Announcement } from '../ui/announcement.tsx'
+import { callsOf, runPhase } from './run-phase.ts'
+
+/**
+ * Tells screen readers when the agent works, needs an approval, and is done. A run that ended before the page was there
+ * is not announced.
+ */
+export function RunStatus() {
+  const phase = useConversation(runPhase)
+  const wasOpen = useRef(false)
+  useEffect(() => {
+    if (phase !== 'over') wasOpen.current = true
+  }, [phase])
+  const now = useConversation(statusText)
+  return <Announcement text={phase === 'over' && !wasOpen.current ? '' : now} />
+}
+
+function statusText(state: Pick<ConversationState, 'runs' | 'calls'>): string {
+  const phase = runPhase(state)
+  const run = state.runs.at(-1)
+  if (phase === 'running') return 'The agent is working.'
+  if (phase === 'waiting') {
+    const waiting = callsOf(state, run?.steps.at(-1) ?? { callIds: [] }).filter(
+      ({ status }) => status === 'waiting',
+    )
+    return `The agent needs your approval of ${waiting.map(({ name }) => name).join(' and ')}.`
+  }
+  if (run?.error) return `The run failed. ${run.error.message}`
+  return run?.reason === 'cancelled'
+    ? 'The run was stopped by a person.'
+    : 'The answer is complete.'
+}
