@@ -149,7 +149,11 @@ export interface Client {
    * Edits an asset, or the field at `path` in it, and returns the new version. Throws `edit_rejected` for an edit that does
    * not fit.
    */
-  edit(ref: string, body: wire.EditBody): Promise<wire.EditedAsset>
+  edit(
+    ref: string,
+    edits: wire.EditBody['edits'],
+    options?: Omit<wire.EditBody, 'edits'>,
+  ): Promise<wire.EditedAsset>
   /** Returns the versions of an asset, oldest first. */
   versions(ref: string): Promise<wire.AssetInfo[]>
   /** Queries tables with SQL; the result is a table. Throws `dependency_missing` if the server has no SQL. */
@@ -265,9 +269,7 @@ const CLIENT_METHODS: MethodTables<Client> = {
   query: {
     0: { sql: is.required(is.string), tables: is.having('names of references'), name: is.string },
   },
-  edit: {
-    1: { edits: is.required(is.anything), path: is.string, dryRun: is.boolean },
-  },
+  edit: { 2: { path: is.string, dryRun: is.boolean } },
   signAsset: { 1: { expiresIn: is.number, path: is.string, download: is.boolean } },
   assetUrl: { 1: ASSET_URL, throws: true },
   assetContent: { 1: { ...ASSET_URL, signal: is.signal } },
@@ -299,14 +301,22 @@ export function createClient(options: ClientOptions = {}): Client {
   return checkMethods('client', client, CLIENT_METHODS)
 }
 
-function clientOf(transport: Transport): Client {
-  const get = <T>(path: string, signal?: AbortSignal) => requestJson<T>(transport, path, { signal })
-  const post = <T>(path: string, json?: unknown) =>
-    requestJson<T>(transport, path, { method: 'POST', json })
-  const remove = async (path: string): Promise<void> => {
-    await request(transport, path, { method: 'DELETE' })
+/** The requests that the methods of a client are made of. */
+function requestsOf(transport: Transport) {
+  return {
+    get: <T>(path: string, signal?: AbortSignal) => requestJson<T>(transport, path, { signal }),
+    post: <T>(path: string, json?: unknown) =>
+      requestJson<T>(transport, path, { method: 'POST', json }),
+    async remove(path: string): Promise<void> {
+      await request(transport, path, { method: 'DELETE' })
+    },
   }
+}
+
+function clientOf(transport: Transport): Client {
+  const { get, post, remove } = requestsOf(transport)
   const client: Client = {
+    ...assetMethods(transport),
     info: () => get('/api/info'),
     conversations: (query) => get(`/api/conversations${queryOf(query)}`),
     conversationSummary: (id) => nullFor('conversation_not_found', get(at(id))),
@@ -351,32 +361,10 @@ function clientOf(transport: Transport): Client {
     lineage: (id, ref) =>
       nullFor('variable_not_found', get(`${at(id)}/lineage${queryOf({ ref })}`)),
     labels: (id, options) => get(`${at(id)}/labels${queryOf(options)}`),
-    upload: (file, options) => upload(transport, file, options),
-    assets: (options) => get(`/api/assets${queryOf(options)}`),
-    deleteAsset: async (ref) => remove(assetPath(ref)),
-    rows: async (ref, { columns, where, signal, ...page } = {}) => {
-      const lists = {
-        columns: columns && JSON.stringify(columns),
-        where: where && JSON.stringify(where),
-      }
-      return get(`${assetPath(ref)}/rows${queryOf({ ...page, ...lists })}`, signal)
-    },
-    query: async (query) => (await post<{ asset: wire.AssetInfo }>('/api/query', query)).asset,
-    edit: (ref, body) => post(`${assetPath(ref)}/edit`, body),
-    versions: async (ref) =>
-      (await get<{ versions: wire.AssetInfo[] }>(`${assetPath(ref)}/versions`)).versions,
-    signAsset: async (ref, options = {}) => {
-      const signed = await post<wire.SignedUrl>(`${assetPath(ref)}/sign`, options)
-      return { ...signed, url: transport.baseUrl + signed.url }
-    },
     openSession: async (token) => {
       await request(transport, '/api/session', { method: 'POST', json: { token } })
     },
     closeSession: () => remove('/api/session'),
-    asset: async (ref) => nullFor('asset_not_found', get(assetPath(ref))),
-    assetUrl: (ref, options = {}) => transport.baseUrl + contentPath(ref, options),
-    assetContent: async (ref, { signal, ...options } = {}) =>
-      request(transport, contentPath(ref, options), { signal }),
     async followConversations(onChange, { signal }) {
       let last: string | undefined
       await followStream(
@@ -455,4 +443,33 @@ async function nullFor<T>(code: string, answer: Promise<T>): Promise<T | null> {
     if (error instanceof ApiError && error.code === code) return null
     throw error
   }
+}
+
+/** Returns the methods about assets and tables. */
+function assetMethods(transport: Transport) {
+  const { get, post, remove } = requestsOf(transport)
+  return {
+    upload: (file, options) => upload(transport, file, options),
+    assets: (options) => get(`/api/assets${queryOf(options)}`),
+    deleteAsset: async (ref) => remove(assetPath(ref)),
+    rows: async (ref, { columns, where, signal, ...page } = {}) => {
+      const lists = {
+        columns: columns && JSON.stringify(columns),
+        where: where && JSON.stringify(where),
+      }
+      return get(`${assetPath(ref)}/rows${queryOf({ ...page, ...lists })}`, signal)
+    },
+    query: async (query) => (await post<{ asset: wire.AssetInfo }>('/api/query', query)).asset,
+    edit: (ref, edits, options) => post(`${assetPath(ref)}/edit`, { edits, ...options }),
+    versions: async (ref) =>
+      (await get<{ versions: wire.AssetInfo[] }>(`${assetPath(ref)}/versions`)).versions,
+    signAsset: async (ref, options = {}) => {
+      const signed = await post<wire.SignedUrl>(`${assetPath(ref)}/sign`, options)
+      return { ...signed, url: transport.baseUrl + signed.url }
+    },
+    asset: async (ref) => nullFor('asset_not_found', get(assetPath(ref))),
+    assetUrl: (ref, options = {}) => transport.baseUrl + contentPath(ref, options),
+    assetContent: async (ref, { signal, ...options } = {}) =>
+      request(transport, contentPath(ref, options), { signal }),
+  } satisfies Partial<Client>
 }

@@ -161,7 +161,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'Client.createConversation[0]': (options) => client.createConversation(options),
   'Client.data[1]': (options) => client.data('c', options),
   'Client.debug[2]': (options) => client.debug('c', 'm', options),
-  'Client.edit[1]': (options) => client.edit('a', options),
+  'Client.edit[2]': (options) => client.edit('a', [], options),
   'Client.events[1]': (options) => client.events('c', options),
   'Client.exportConversation[1]': (options) => client.exportConversation('c', options),
   'Client.followConversations[1]': (options) => client.followConversations(() => {}, options),

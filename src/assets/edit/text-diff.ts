@@ -26,37 +26,63 @@ export async function textDiff(
   changes: readonly Change[],
   form: TextForm,
 ): Promise<string> {
-  const parts = partsOf(changes, original.size, form)
   const counter = new LineCounter(new Draft(original), form)
-  const shown: string[] = []
-  let length = 0
-  let shift = 0
-  for (const [index, part] of parts.entries()) {
-    if (length > MAX_DIFF) {
-      shown.push(`… and changes at ${parts.length - index} more places`)
-      break
+  try {
+    return await new DiffWriter(original, form, counter).diffOf(changes)
+  } finally {
+    await counter.close()
+  }
+}
+
+class DiffWriter {
+  readonly #original: BodyRanges
+  readonly #form: TextForm
+  readonly #counter: LineCounter
+  readonly #shown: string[] = []
+  #length = 0
+  /** By how many lines the new text is longer, up to here. */
+  #shift = 0
+
+  constructor(original: BodyRanges, form: TextForm, counter: LineCounter) {
+    this.#original = original
+    this.#form = form
+    this.#counter = counter
+  }
+
+  async diffOf(changes: readonly Change[]): Promise<string> {
+    const parts = partsOf(changes, this.#original.size, this.#form)
+    for (const [index, part] of parts.entries()) {
+      if (this.#length > MAX_DIFF) {
+        this.#shown.push(`… and changes at ${parts.length - index} more places`)
+        break
+      }
+      await this.#add(part)
     }
-    const line = await counter.lineAt(part.start)
-    const { before, after } = await textsOf(original, part, form)
+    return this.#shown.join('\n')
+  }
+
+  async #add(part: Part): Promise<void> {
+    const line = await this.#counter.lineAt(part.start)
+    const { before, after } = await textsOf(this.#original, part, this.#form)
     if (before.length + after.length > MAX_PART) {
-      shown.push(`… a change of ${after.length - before.length} characters after line ${line}`)
-      length += MAX_LINE
-      continue
+      const more = after.length - before.length
+      this.#shown.push(`… a change of ${more} characters after line ${line}`)
+      this.#length += MAX_LINE
+      return
     }
     const { hunks } = structuredPatch('', '', before, after, '', '', { context: CONTEXT })
-    for (const { oldStart, oldLines, newStart, newLines, lines: all } of hunks) {
+    for (const { oldStart, oldLines, newStart, newLines, lines } of hunks) {
+      if (this.#length > MAX_DIFF) break
+      const old = `${oldStart + line - 1},${oldLines}`
+      const now = `${newStart + line - 1 + this.#shift},${newLines}`
       // The end of a part is not the end of the file.
-      const lines = all.filter((one) => !one.startsWith('\\'))
-      const ranges = `-${oldStart + line - 1},${oldLines} +${newStart + line - 1 + shift},${newLines}`
-      const text = [`@@ ${ranges} @@`, ...lines.map(cutLine)].join('\n')
-      length += text.length
-      shown.push(text.length > MAX_DIFF ? `${text.slice(0, MAX_DIFF)}\n…` : text)
-      if (length > MAX_DIFF) break
+      const shown = lines.filter((one) => !one.startsWith('\\')).map(cutLine)
+      const text = [`@@ -${old} +${now} @@`, ...shown].join('\n')
+      this.#length += text.length
+      this.#shown.push(text.length > MAX_DIFF ? `${text.slice(0, MAX_DIFF)}\n…` : text)
     }
-    shift += linesIn(after) - linesIn(before)
+    this.#shift += linesIn(after) - linesIn(before)
   }
-  await counter.close()
-  return shown.join('\n')
 }
 
 function partsOf(changes: readonly Change[], size: number, { mark }: TextForm): Part[] {

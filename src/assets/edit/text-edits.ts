@@ -119,8 +119,11 @@ class TextEditor {
   async #lineNumbers(places: readonly number[]): Promise<number[]> {
     const counter = new LineCounter(this.#draft, this.#form)
     const lines: number[] = []
-    for (const place of places) lines.push(await counter.lineAt(place))
-    await counter.close()
+    try {
+      for (const place of places) lines.push(await counter.lineAt(place))
+    } finally {
+      await counter.close()
+    }
     return lines
   }
 
