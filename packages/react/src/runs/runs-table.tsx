@@ -76,7 +76,7 @@ function Row({
           search={{ tab: 'run', run: runId }}
           onClick={() => setPanel('inspector', true)}
           title={title ?? conversation}
-          className="line-clamp-2 text-asset [overflow-wrap:anywhere] hover:underline"
+          className="relative line-clamp-2 text-asset [overflow-wrap:anywhere] hover:underline"
         >
           {title || 'Untitled'}
           <span className="sr-only">, started {formatFullTime(startedAt)}</span>

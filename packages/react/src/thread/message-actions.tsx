@@ -7,6 +7,7 @@ import { useChangeView, useNavigation } from '../app/navigation.tsx'
 import { useMay, useSeesDebug } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
 import { Button } from '../ui/button.tsx'
+import { cn } from '../ui/cn.ts'
 import { Confirm } from '../ui/confirm.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { Menu, MenuItem, MenuRule } from '../ui/menu.tsx'
@@ -18,12 +19,19 @@ export interface MessageActionsProps {
   message: Message
   /** The last message that belongs to it, which a fork includes. Default: the message itself. */
   last?: Message
+  /** Whether the message has a header with room for the button. Default: true. */
+  header?: boolean
   /** Opens the message for editing. Absent if it cannot be edited. */
   onEdit?: () => void
 }
 
 /** Renders the actions of a message: a button at its corner with a menu, also for the keyboard. */
-export function MessageActions({ message, last = message, onEdit }: MessageActionsProps) {
+export function MessageActions({
+  message,
+  last = message,
+  header = true,
+  onEdit,
+}: MessageActionsProps) {
   const { client } = useServer()
   const conversation = useConversationId()
   const [asksToDelete, setAsksToDelete] = useState(false)
@@ -32,7 +40,13 @@ export function MessageActions({ message, last = message, onEdit }: MessageActio
   if (conversation === null) return null
   const { content, id } = message
   return (
-    <div className="absolute -top-1 inset-e-0 flex rounded-md bg-raised opacity-0 ring-1 ring-line group-focus-within/message:opacity-100 group-hover/message:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:bg-transparent pointer-coarse:opacity-100 pointer-coarse:ring-0">
+    <div
+      className={cn(
+        // Without a header it is above the text, which it would cover otherwise.
+        header ? '-top-1' : '-top-6 pointer-coarse:-top-1',
+        'absolute inset-e-0 flex rounded-md bg-raised opacity-0 ring-1 ring-line group-focus-within/message:opacity-100 group-hover/message:opacity-100 has-data-[state=open]:opacity-100 pointer-coarse:bg-transparent pointer-coarse:opacity-100 pointer-coarse:ring-0',
+      )}
+    >
       {typeof content === 'string' && content !== '' && (
         <CopyButton label="Copy text" text={content} className="text-ink-3 pointer-coarse:hidden" />
       )}

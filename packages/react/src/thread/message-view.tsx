@@ -49,7 +49,7 @@ export function MessageView({ message, header, inStep }: MessageViewProps) {
         <SavedLine messageId={message.id} />
         <VersionSwitch messageId={message.id} />
       </div>
-      <MessageActions message={message} onEdit={() => setEdited(true)} />
+      <MessageActions message={message} header={header} onEdit={() => setEdited(true)} />
     </article>
   )
 }

@@ -153,7 +153,7 @@ export function StepView({ item }: { item: StepItem }) {
         </StepFrame>
         <StepMedia media={media} title={title} />
       </div>
-      <MessageActions message={message} last={asides.at(-1)} />
+      <MessageActions message={message} last={asides.at(-1)} header={header} />
     </article>
   )
 }
