@@ -10,7 +10,7 @@ export interface TableSuggestionsProps {
   /** The id of a table, or its reference. */
   assetId: string
   onChoose: (question: string) => void
-  /** Whether they take one line, which scrolls. */
+  /** Whether they take one line, which scrolls. A phone has no room for it. */
   inOneLine?: boolean
 }
 
@@ -48,8 +48,10 @@ export function TableSuggestions({ assetId, onChoose, inOneLine }: TableSuggesti
     <ul
       aria-label="Suggested questions"
       className={cn(
-        'mb-2 flex gap-1.5 p-0.5 max-sm:overflow-x-auto',
-        inOneLine ? 'overflow-x-auto' : 'sm:max-h-[max(2rem,14vh)] sm:flex-wrap sm:overflow-y-auto',
+        'mb-2 flex gap-1.5 p-0.5',
+        inOneLine
+          ? 'overflow-x-auto max-sm:hidden'
+          : 'max-sm:overflow-x-auto sm:max-h-[max(2rem,14vh)] sm:flex-wrap sm:overflow-y-auto',
       )}
     >
       {questions.map((question) => (
