@@ -47,6 +47,18 @@ describe('barChartSvg', () => {
     expect(noteAt - 12).toBeGreaterThan(labelAt + 61)
   })
 
+  it('writes the values above the bars, unless they are too wide', () => {
+    const svg = (count: number): string => {
+      const bars = Array.from({ length: count }, (_, i) => ({ label: `${i}`, value: 1234.567 }))
+      return barChartSvg({ title: '', valueLabel: '', bars })
+    }
+    expect(svg(3).match(/>1,234\.57<\/text>/g)).toHaveLength(3)
+    const [, bar] = /y="([\d.]+)"[^>]*fill="#4269d0"/.exec(svg(3)) ?? []
+    const [, label] = /y="([\d.]+)"[^>]*>1,234\.57</.exec(svg(3)) ?? []
+    expect(Number(label)).toBeLessThan(Number(bar))
+    expect(svg(40)).not.toContain('1,234.57')
+  })
+
   it('escapes what people call their columns', () => {
     const bars = [{ label: '<script>&"\u0000', value: 1 }]
     const svg = barChartSvg({ title: '</svg>', valueLabel: '', bars })

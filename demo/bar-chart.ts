@@ -17,7 +17,7 @@ export const BAR_COLOR = '#4269d0'
 
 const WIDTH = 960
 const HEIGHT = 480
-const MARGIN = { top: 56, right: 24, left: 80 }
+const MARGIN = { top: 68, right: 24, left: 80 }
 /** Heights below the bars, in pixels. */
 const BELOW = { labels: 36, slantedLabels: 84, note: 20 }
 const INK = '#1f2328'
@@ -48,8 +48,8 @@ export function barChartSvg({ title, valueLabel, bars, note = '' }: BarChart): s
   const slanted = bars.some((bar) => bar.label.length * 7 > slot * every - 6)
   const below = (slanted ? BELOW.slantedLabels : BELOW.labels) + (note === '' ? 0 : BELOW.note)
   const plotHeight = HEIGHT - MARGIN.top - below
-  const values = bars.map((bar) => bar.value)
-  const ticks = axisTicks(Math.min(0, ...values), Math.max(0, ...values))
+  const numbers = bars.map((bar) => bar.value)
+  const ticks = axisTicks(Math.min(0, ...numbers), Math.max(0, ...numbers))
   const low = ticks[0] ?? 0
   const high = ticks.at(-1) ?? 1
   const y = (value: number): number => MARGIN.top + plotHeight * (1 - (value - low) / (high - low))
@@ -68,6 +68,15 @@ export function barChartSvg({ title, valueLabel, bars, note = '' }: BarChart): s
     const height = Math.abs(y(value) - y(0))
     return `<rect x="${px(x)}" y="${px(top)}" width="${px(width)}" height="${px(height)}" fill="${BAR_COLOR}"/>`
   })
+  const values = valueLabels(
+    bars.map(({ value }) => value),
+    slot,
+  )
+  const shown = bars.map(({ value }, i) => {
+    const x = MARGIN.left + (i + 0.5) * slot
+    const at = value < 0 ? y(value) + 14 : y(value) - 5
+    return text(x, at, values[i] ?? '', { anchor: 'middle', size: 11, fill: INK })
+  })
   const labels = bars.map(({ label }, i) => {
     if (i % every !== 0) return ''
     const x = MARGIN.left + (i + 0.5) * slot
@@ -84,10 +93,17 @@ export function barChartSvg({ title, valueLabel, bars, note = '' }: BarChart): s
     text(MARGIN.left, 45, valueLabel, { anchor: 'start', size: 12, fill: MUTED }),
     ...grid,
     ...rects,
+    ...shown,
     ...labels,
     text(MARGIN.left, HEIGHT - 8, note, { anchor: 'start', size: 12, fill: MUTED }),
     '</svg>',
   ].join('')
+}
+
+/** The values that are written on bars of this distance; none if one of them is too wide. */
+function valueLabels(values: readonly number[], slot: number): string[] {
+  const labels = values.map((value) => formatNumber(Math.round(value * 100) / 100))
+  return labels.every(({ length }) => length * 7 < slot) ? labels : []
 }
 
 /** Round values that cover both ends, 1, 2 or 5 times a power of ten apart (Heckbert, Graphics Gems, 1990). */

@@ -54,7 +54,7 @@ describe('chartRows', () => {
       { city: 'a', count: 1 },
       { city: 'b', count: 1 },
     ])
-    expect(title).toBe('count by city where n is above 1')
+    expect(title).toBe('Count by city where n is above 1')
   })
 })
 

@@ -50,7 +50,7 @@ export const chartRows = defineTool({
     const { groupColumn, valueColumn } = summary
     const { rows: bars, note } = fitting(summary, measure)
     progress(`Drawing ${bars.length} bars`, 1)
-    const label = measure === 'count' ? 'count' : `${measure} of ${value}`
+    const label = measure === 'count' ? 'Count' : `${NAMES[measure]} of ${value}`
     const heading = title ?? `${label} by ${groupColumn}${whereText(where)}`
     const left = leftOut(summary, note)
     const picture = await drawBarChart({
@@ -71,6 +71,15 @@ export const chartRows = defineTool({
     }
   },
 })
+
+/** The measures as the words that begin a title. */
+const NAMES: Record<Exclude<Measure, 'count'>, string> = {
+  sum: 'Sum',
+  mean: 'Mean',
+  median: 'Median',
+  max: 'Maximum',
+  min: 'Minimum',
+}
 
 /** Groups rows; dates that make too many groups are grouped by a longer interval. */
 async function inFewGroups(rows: TableRows, options: SummaryOptions): Promise<Summary> {

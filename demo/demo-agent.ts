@@ -17,4 +17,18 @@ export const demoAgent = {
     ...[chartRows, rankRows, measureRows, listRowsTool, listValues, describeRows, findValues],
     sendReport,
   ],
+  policies: [
+    {
+      looksAt: ({ id }) => id === sendReport.id,
+      // The tool already needs an approval. This gives it a reason, which the person sees.
+      before: ({ isResumed }) =>
+        isResumed
+          ? undefined
+          : {
+              decision: 'ask',
+              reason:
+                'This demo sends nothing. After your approval, it writes the report into this conversation.',
+            },
+    },
+  ],
 } satisfies Partial<AgentOptions>

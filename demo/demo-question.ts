@@ -1,4 +1,4 @@
-import { isKeyName } from '../src/core/messages/table-questions.ts'
+import { isKeyName, isRateName } from '../src/core/messages/table-questions.ts'
 import type { DemoColumn } from './demo-prompt.ts'
 import { columnNamer, phraseAt } from './demo-words.ts'
 import type { Interval, Measure } from './summarize.ts'
@@ -41,6 +41,8 @@ export interface Understood {
   unknown: string[]
   /** Names of columns, one of which is meant. */
   unclear: string[]
+  /** Whether there are several readings. */
+  isAmbiguous: boolean
 }
 
 /** A cell that a question names. */
@@ -121,7 +123,8 @@ export function understand(
     if (reading) understood.set(JSON.stringify(reading), reading)
   }
   const [only = null] = understood.values()
-  return { reading: understood.size === 1 ? only : null, unknown, unclear: [...unclear] }
+  const isAmbiguous = understood.size > 1
+  return { reading: isAmbiguous ? null : only, unknown, unclear: [...unclear], isAmbiguous }
 }
 
 function tagOf(columns: readonly DemoColumn[], place: number): string {
@@ -221,6 +224,18 @@ const COMMON: readonly Rule[] = [
   ],
   [`(sum|mean|median) ${N}`, ([word, value], { measure }) => measure(measureOf(word), value)],
   [`how_many ${N} sum`, ([value], { measure }) => measure('sum', value)],
+  // The total of rates, such as prices, means nothing.
+  [
+    `how_much ${N}(?: sum)?`,
+    ([value], { measure, nameOf }) => (isRateName(nameOf(value)) ? null : measure('sum', value)),
+  ],
+  [
+    `how_much ${N}(?: sum)? by ${GROUP}`,
+    ([place, by], { grouped, nameOf }) => {
+      const value = nameOf(place)
+      return isRateName(value) ? null : grouped(by, 'sum', { value })
+    },
+  ],
   [
     `(?:chart )?${MEASURE} ${N} by ${GROUP}`,
     ([word, value, by], { grouped, nameOf }) =>
@@ -310,17 +325,18 @@ function read(
   const conditions = takeConditions(tags.join(' '), columns, values)
   if (!conditions) return null
   const { where } = conditions
-  const rest = conditions.rest
-    .split(' ')
-    .filter((tag) => !['', 'prep', 'has', 'file', 'it'].includes(tag))
+  const tagsLeft = conditions.rest.split(' ')
+  const rest = tagsLeft
+    .filter((tag) => !['', 'prep', 'has', 'file', 'it', 'as_chart'].includes(tag))
     .join(' ')
   const scope = scopeOf(columns, where)
   const plain = rest.replace(/^(?:and )?(?:which |list )?/, '')
-  return (
+  const reading =
     apply(where.length === 0 ? WHOLE : PART, rest, scope) ??
     apply(COMMON, plain, scope) ??
     apply(VALUES, rest, scope)
-  )
+  // Only groups can be drawn.
+  return tagsLeft.includes('as_chart') && reading?.type !== 'groups' ? null : reading
 }
 
 function apply(rules: readonly Rule[], tags: string, scope: RuleScope): DemoQuestion | null {

@@ -57,4 +57,22 @@ describe('the demo model', () => {
     },
     60_000,
   )
+
+  it('proposes only questions that it answers', async () => {
+    let proposed = 0
+    const refusals: string[] = []
+    for (const { table, question } of [...QUESTIONS, ...FURTHER]) {
+      const text = await ask(table, question)
+      if (!isRefusal(text)) continue
+      const proposals = [...text.matchAll(/^- “(.+)”$/gm)].map(([, found = '']) => found)
+      expect(`${question}: ${new Set(proposals).size}`).toBe(`${question}: 3`)
+      for (const proposal of proposals) {
+        const answer = await ask(table, proposal)
+        proposed++
+        if (isRefusal(answer) || /failed/.test(answer)) refusals.push(`${proposal}: ${answer}`)
+      }
+    }
+    expect(refusals).toEqual([])
+    expect(proposed).toBeGreaterThan(50)
+  }, 60_000)
 })

@@ -11,18 +11,21 @@ import {
   type Understood,
   understand,
 } from './demo-question.ts'
+import { type Recognized, recognize, reportRewrites, rewrites } from './demo-rewrites.ts'
 import { tellColumns, tellReport, tellResult } from './demo-tell.ts'
-import { columnNamer } from './demo-words.ts'
+import { columnNamer, mayNameCell } from './demo-words.ts'
+import { type ReportRequest, readReport } from './read-report.ts'
 import { tokens } from './tokens.ts'
 import { whereText } from './where.ts'
 
 const HELLO =
   /^(?:hello|hi|hey|help|good (?:morning|evening)|thanks|thank you|are you there|who are you|what can (?:you|i) (?:do|ask))\b/i
-const CORRECTION = /\binstead\b|^(?:no,? )?(?:please )?(?:make|change|set|correct|update|edit)\b/i
-const REPORT =
-  /^(?:please )?(?:send|mail|email)\b.*?\breport\b(?: with| of| about| on)?(?: the)?\s+(.+)$/i
+const CORRECTION =
+  /\binstead\b|^(?:no,? )?(?:(?:can|could|would|will) you )?(?:please )?(?:make(?! an? (?:bar )?chart\b)|change|set|correct|update|edit)\b/i
 const FAILURE = /\b(?:failed|failing|fails|wrong)\s+call\b|\bcall that fails\b/i
 const MOST_LOOKS = 3
+/** The recipient of a report if the question names none. */
+const SOMEBODY = 'team@example.com'
 
 /** The next answer to a prompt, given the names of the tools that may be called. */
 export function demoAnswer(prompt: LanguageModelV4Prompt, tools: ReadonlySet<string>): ModelAnswer {
@@ -39,22 +42,36 @@ export function demoAnswer(prompt: LanguageModelV4Prompt, tools: ReadonlySet<str
   const onFile = tellFile(question, read)
   if (onFile !== null) return { text: onFile }
   if (tables.length === 0) return { text: files.length > 0 ? refuseFiles(read) : help(read) }
-  const report = REPORT.exec(question)?.[1] ?? null
-  const found = find(report ?? question, read, tools)
-  if ('call' in found) return found.call
-  if ('refusal' in found) return { text: found.refusal }
-  const { table, reading } = found
-  if (report !== null) return reportStep(table, reading, read, tools)
-  return steps(table, reading, read, tools)
+  const report = readReport(question)
+  const found = find(report?.about ?? question, read, tools)
+  switch (found.type) {
+    case 'reading':
+      return report
+        ? reportStep(found, report, read, tools)
+        : steps(found.table, found.reading, read, tools)
+    case 'look':
+      return found.call
+    case 'refused':
+      return { text: refuse(report?.about ?? question, found, read, report) }
+    default:
+      return { text: help(read) }
+  }
 }
 
 const EDIT =
   'I changed nothing: I cannot change a call by words. While a call waits for approval, choose “Edit” on its card, correct the arguments there, and approve it. A call that has run already stays as it is.'
 
+/** A question that fits no table, and the newest table that it may be about. */
+interface Refused {
+  table: DemoRows
+  understood: Understood
+}
+
 type Found =
-  | { table: DemoRows; reading: DemoQuestion }
-  | { call: ModelAnswer }
-  | { refusal: string }
+  | { type: 'reading'; table: DemoRows; reading: DemoQuestion }
+  | { type: 'look'; call: ModelAnswer }
+  | ({ type: 'refused' } & Refused)
+  | { type: 'nothing' }
 
 /** Reads a question about the newest table that it fits. Looks for its words among the cells if they fit no column. */
 function find(
@@ -64,28 +81,34 @@ function find(
 ): Found {
   const named = tables.filter(({ name }) => isNamed(question, name))
   const able = (named.length > 0 ? named : tables).toReversed()
-  const looked = (table: DemoRows): NamedValue[] | null => {
-    const result = results.find(
-      ({ tool, input }) => tool === 'find_values' && input.rows === table.ref,
-    )
-    return result ? ((result.value?.found as NamedValue[] | undefined) ?? []) : null
-  }
-  const tried: { table: DemoRows; understood: Understood }[] = []
+  const canLook = (table: DemoRows): boolean =>
+    tools.has('find_values') &&
+    able.indexOf(table) < MOST_LOOKS &&
+    cellsFound(table, results) === null
+  const tried: Refused[] = []
   for (const table of able) {
     const asked = named.length > 0 ? withoutName(question, table.name) : question
-    const understood = understand(asked, table.columns, looked(table) ?? [])
-    if (understood.reading) return { table, reading: understood.reading }
+    const understood = understand(asked, table.columns, cellsFound(table, results) ?? [])
+    const { reading } = understood
+    if (reading && !(mayNameCell(question) && canLook(table))) {
+      return { type: 'reading', table, reading }
+    }
     tried.push({ table, understood })
   }
-  const next = able.slice(0, MOST_LOOKS).find((table) => looked(table) === null)
-  if (next && tools.has('find_values')) {
-    const text = `I will look for words of the question among the cells of ${next.name}.`
-    return {
-      call: { text, calls: [{ name: 'find_values', arguments: { rows: next.ref, question } }] },
-    }
+  const next = able.find(canLook)
+  if (next) {
+    const text = `I will look for the words of the question among the cells of ${next.name}.`
+    const call = { name: 'find_values', arguments: { rows: next.ref, question } }
+    return { type: 'look', call: { text, calls: [call] } }
   }
-  const [first] = tried
-  return { refusal: first ? refuse(question, first.table, first.understood) : '' }
+  const [refused] = tried
+  return refused ? { type: 'refused', ...refused } : { type: 'nothing' }
+}
+
+/** The cells that were found in a table since the question; null if nobody looked. */
+function cellsFound({ ref }: DemoRows, results: readonly DemoResult[]): NamedValue[] | null {
+  const look = results.find(({ tool, input }) => tool === 'find_values' && input.rows === ref)
+  return look ? ((look.value?.found as NamedValue[] | undefined) ?? []) : null
 }
 
 function isNamed(question: string, name: string): boolean {
@@ -244,13 +267,17 @@ function freshKey(label: string, summaries: readonly DemoRows[]): string {
 
 /** Makes the summary, and then calls the tool that a person must approve. */
 function reportStep(
-  table: DemoRows,
-  reading: DemoQuestion,
+  { table, reading }: { table: DemoRows; reading: DemoQuestion },
+  report: ReportRequest,
   read: DemoPrompt,
   tools: ReadonlySet<string>,
 ): ModelAnswer {
-  if (reading.type !== 'groups' || !tools.has('send_report')) {
-    return { text: refuseReport(table) }
+  if (!tools.has('send_report')) {
+    return { text: 'I cannot answer that, because I have no tool that sends reports.' }
+  }
+  if (reading.type !== 'groups') {
+    const why = 'a report lists one number for each group, and not rows or a single number'
+    return { text: decline(why, report.about, table, read, report) }
   }
   const sent = read.results.find(({ tool }) => tool === 'send_report')
   if (sent) return { text: tellReport(sent) }
@@ -258,20 +285,17 @@ function reportStep(
   const charted = read.results.find(isChart)
   if (!charted) return chartCall(table, { ...reading, order: undefined }, read)
   const subject = `${reading.value ?? 'Rows'} by ${reading.interval ?? reading.group}`
+  const { to } = report
+  const who = to === null ? 'You named no recipient, so I propose one. ' : ''
   return {
-    text: 'I will send the report. A person must approve that: you can edit its subject and recipient first.',
+    text: `I will send the report. ${who}A person must approve that, and can edit the recipient and the subject first.`,
     calls: [
       {
         name: 'send_report',
-        arguments: { to: 'the team', subject, rows: `${charted.input._outputPath}.rows` },
+        arguments: { to: to ?? SOMEBODY, subject, rows: `${charted.input._outputPath}.rows` },
       },
     ],
   }
-}
-
-function refuseReport(table: DemoRows): string {
-  const [example] = tableQuestions(table.columns).filter((one) => / by /.test(one))
-  return `I cannot answer that, because a report needs groups${example ? `, such as “send a report of ${lower(example)}”` : ''}.`
 }
 
 /** Calls a tool with the name of a column misspelled, and corrects the name by what the error says. */
@@ -309,17 +333,52 @@ function lower(text: string): string {
   return text.slice(0, 1).toLowerCase() + text.slice(1)
 }
 
-/** One sentence: why there is no answer, and what can be asked of this file. */
-function refuse(question: string, table: DemoRows, { unknown, unclear }: Understood): string {
-  const examples = tableQuestions(table.columns).map((one) => `“${lower(one)}”`)
-  const list = examples.slice(0, 3).join(', ')
-  return `I cannot answer that, because ${reason(question, table, { unknown, unclear })}; about ${table.name} I can answer questions such as ${list}.`
+/** Says why there is no answer, and what can be asked instead. */
+function refuse(
+  question: string,
+  { table, understood }: Refused,
+  read: DemoPrompt,
+  report: ReportRequest | null,
+): string {
+  const recognized = recognize(question, table, cellsFound(table, read.results) ?? [])
+  return decline(reason(question, table, understood, recognized), question, table, read, report)
+}
+
+/** One sentence, and up to three rewrites of the question that have an answer. */
+function decline(
+  why: string,
+  question: string,
+  table: DemoRows,
+  read: DemoPrompt,
+  report: ReportRequest | null,
+): string {
+  const recognized = recognize(question, table, cellsFound(table, read.results) ?? [])
+  const place = table === read.tables.at(-1) ? '' : ` in ${table.name}`
+  const proposed = [
+    ...(report ? reportRewrites(table, recognized, report.to) : []),
+    ...rewrites(question, table, recognized).map((one) => one.replace(/\??$/, `${place}$&`)),
+  ]
+  const works = proposed.filter((one) => isUnderstood(one, table, read))
+  const list = works.slice(0, 3).map((one) => `- “${one}”`)
+  const refusal = `I cannot answer that, because ${why}.`
+  return list.length === 0
+    ? refusal
+    : `${refusal} About ${table.name} you can ask, for example:\n\n${list.join('\n')}`
+}
+
+/** Whether a question has one reading, which is about this table. */
+function isUnderstood(question: string, table: DemoRows, read: DemoPrompt): boolean {
+  const report = readReport(question)
+  const found = find(report?.about ?? question, read, new Set())
+  if (found.type !== 'reading' || found.table !== table) return false
+  return report === null || found.reading.type === 'groups'
 }
 
 function reason(
   question: string,
   { name, columns }: DemoRows,
-  { unknown, unclear }: Pick<Understood, 'unknown' | 'unclear'>,
+  { unknown, unclear, isAmbiguous }: Understood,
+  { columns: named, cells, hasOperation }: Recognized,
 ): string {
   const names = unknown.filter((word, i) => unknown.indexOf(word) === i)
   if (names.length > 0) {
@@ -334,6 +393,11 @@ function reason(
     .map((place) => columns[place])
     .find((column) => column?.warning)
   if (warned) return `${warned.name} ${warned.warning}`
+  if (isAmbiguous) return 'its words can be understood in more than one way'
+  if (!hasOperation && (named.length > 0 || cells.length > 0)) {
+    const all = [...named, ...cells.map(({ value }) => value)].slice(0, 3)
+    return `it names ${all.join(', ')}, but not what to compute or to show`
+  }
   return 'I know its words, but not what they ask together'
 }
 

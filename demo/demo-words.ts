@@ -2,6 +2,7 @@ import { stem, tokens } from './tokens.ts'
 
 /** What each phrase of the vocabulary means to the grammar of `demo-question.ts`. */
 const PHRASES: Record<string, string> = {
+  how_much: 'how much',
   how_many: 'how many|number of|count of|count the|count|how often',
   mean: 'average|avg|mean',
   sum: 'total|sum|in total|altogether|overall',
@@ -18,14 +19,17 @@ const PHRASES: Record<string, string> = {
   driest: 'driest',
   top: 'top',
   bottom: 'bottom',
-  by: 'by|per|for each|in each|across|grouped by|broken down by|split by|by each',
-  chart: 'chart|plot|graph|draw|visualize|visualise|bar chart|draw a chart|draw a bar chart',
+  by: 'by|per|each|every|for each|for every|in each|in every|of each|of every|by each|per each|across|grouped by|broken down by|split by',
+  chart:
+    'chart|plot|graph|draw|visualize|visualise|bar chart|bar graph|draw a chart|draw a bar chart|make a chart|make a bar chart|create a chart|create a bar chart',
+  as_chart:
+    'as a chart|as chart|as a bar chart|as bar chart|as a graph|as a bar graph|as a plot|in a chart|in a bar chart|in a graph',
   row: 'row|rows|record|records|entries|entry|lines',
   column: 'column|columns|fields|headers|column names',
   distinct: 'distinct|unique|different',
   values: 'value|values',
   share: 'share|percentage|percent|proportion|fraction',
-  which: 'which|what|whose|who',
+  which: 'which|what|whose|who|how much is|how much are|how much was|how much were',
   gt: 'above|over|more than|greater than|larger than|higher than|exceeding|exceeds|after|>',
   ge: 'at least|since|>=',
   lt: 'below|under|less than|lower than|smaller than|fewer than|before|<',
@@ -49,7 +53,7 @@ const PHRASES: Record<string, string> = {
   file: 'file|table|data|dataset|csv|sheet',
   true: 'true|yes',
   false: 'false|no',
-  '': 'the|a|an|please|me|give|tell|is|are|was|were|there|do|does|did|this|my|all|s|us|can you|could you|about|',
+  '': 'the|a|an|please|me|give|tell|is|are|was|were|there|do|does|did|this|my|all|s|us|can you|could you|would you|will you|can i|could i|i want|i would like|i d like|i need|to see|let me see|to have|to know|about|kindly|thanks|thank you|',
 }
 
 /** The meaning of a phrase by its words. */
@@ -70,6 +74,22 @@ export function phraseAt(
     if (meaning !== undefined) return { meaning, length }
   }
   return null
+}
+
+/** Meanings that a reading may leave out. */
+const LEFT_OUT = new Set(['', 'it', 'has', 'file', 'prep', 'where', 'and'])
+
+/**
+ * Whether a question has a word that a reading may leave out, but that is written like a name: `US`, `IT`. It may be a
+ * cell, so that the question is not understood before the cells are searched.
+ */
+export function mayNameCell(question: string): boolean {
+  const [, ...others] = question.match(/[\p{L}\p{M}]+/gu) ?? []
+  return others.some((word) => {
+    const isName = /^\p{Lu}/u.test(word) && word !== 'I'
+    const meaning = MEANING.get(word.toLowerCase())
+    return (isName || word === 'us') && meaning !== undefined && LEFT_OUT.has(meaning)
+  })
 }
 
 /** Whether a single word belongs to the vocabulary, so that it cannot be part of a column's name on its own. */

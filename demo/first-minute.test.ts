@@ -38,6 +38,10 @@ async function conversationOn(file: URL | Blob, name: string) {
   }
 }
 
+/** The questions that a refusal proposes. */
+const proposalsIn = (text: string): string[] =>
+  [...text.matchAll(/^- “(.+)”$/gm)].map(([, question = '']) => question)
+
 async function eventsOf({ log }: Agent) {
   return (await log.read('c', { limit: 1000 })).map(({ event }) => event)
 }
@@ -54,11 +58,12 @@ const TABLES = readdirSync(FIXTURES).filter((name) => name.endsWith('.csv'))
 describe('suggested questions', () => {
   it.each(TABLES)('are answered: %s', async (name) => {
     const { columns, ask } = await conversationOn(new URL(name, FIXTURES), name)
-    const questions = tableQuestions(columns)
-    expect(questions.length).toBeGreaterThan(0)
+    const [, failure = ''] = demoQuestions(columns)
+    const questions = [...tableQuestions(columns), failure]
+    expect(questions.length).toBeGreaterThan(1)
     for (const question of questions) {
       const { text, reason } = await ask(question)
-      expect(`${question}: ${text}`).not.toMatch(/I cannot answer|failed|demo model/)
+      expect(`${question}: ${text}`).not.toMatch(/I cannot answer|^The call|demo model/)
       expect(reason).toBe('done')
     }
   })
@@ -66,12 +71,12 @@ describe('suggested questions', () => {
   it('are about the columns of the bundled file', async () => {
     const { columns } = await conversationOn(INVOICES, 'invoices.csv')
     expect([...tableQuestions(columns), ...demoQuestions(columns)]).toEqual([
+      'Chart the total Amount by Supplier',
       'Chart the total Amount by month',
-      'Average Amount by Supplier',
+      'Average Amount by City',
       'Highest Amount',
-      'How many rows are there?',
       'Send a report of the total Amount by Supplier',
-      'Show me a call that fails, and its correction',
+      'Demo: a failing call and its recovery',
     ])
   })
 })
@@ -86,6 +91,57 @@ describe('the bundled file', () => {
     await agent.approve('c', call.toolCallId, { approved: true, arguments: edited })
     expect((await answer).text).toMatch(
       /“Suppliers, for Ada” .* has 8 lines.*this demo sends nothing/,
+    )
+  })
+
+  it('takes the recipient of a report from the question, and says before that nothing is sent', async () => {
+    const { agent, ask } = await conversationOn(INVOICES, 'invoices.csv')
+    const answer = ask('Send a report of the total Amount by Supplier to anna@example.com')
+    const call = await waitingCall(agent)
+    expect(call.arguments).toMatchObject({ to: 'anna@example.com', subject: 'Amount by Supplier' })
+    expect(call.reason).toMatch(/^This demo sends nothing\..*into this conversation/)
+    await agent.approve('c', call.toolCallId, { approved: true })
+    expect((await answer).text).toContain('“Amount by Supplier” for anna@example.com has 8 lines')
+  })
+
+  it('proposes an address if a report has no recipient', async () => {
+    const { agent, ask } = await conversationOn(INVOICES, 'invoices.csv')
+    const answer = ask('Send a report of the total Amount by Supplier')
+    const call = await waitingCall(agent)
+    expect(call.arguments).toMatchObject({ to: 'team@example.com' })
+    await agent.approve('c', call.toolCallId, { approved: false })
+    await answer
+  })
+
+  it('proposes a report of groups if rows are asked for', async () => {
+    const { agent, ask } = await conversationOn(INVOICES, 'invoices.csv')
+    const { text } = await ask('Send a report of the invoices of Ferro & Sons to anna@example.com')
+    expect(text).toMatch(/^I cannot answer that, because a report lists one number for each group/)
+    const [proposal = ''] = proposalsIn(text)
+    expect(proposal).toBe(
+      'send a report of the total Amount by City of Ferro & Sons to anna@example.com',
+    )
+    const answer = ask(proposal)
+    const call = await waitingCall(agent)
+    expect(call.arguments).toMatchObject({ to: 'anna@example.com' })
+    await agent.approve('c', call.toolCallId, { approved: true })
+    expect((await answer).text).toContain('for anna@example.com has 1 lines')
+  })
+
+  it.each([
+    ['Ferro & Sons', 'it names Ferro & Sons, but not what'],
+    ['Amount', 'it names Amount, but not what'],
+    ['How much did Ferro & Sons sell in total?', '“sell” is not a column or a cell'],
+    ['total Amount as a chart', 'I know its words, but not what they ask together'],
+  ])('says what it did not understand, and proposes other questions: %s', async (question, why) => {
+    const { ask } = await conversationOn(INVOICES, 'invoices.csv')
+    const { text } = await ask(question)
+    expect(text).toContain(`I cannot answer that, because ${why}`)
+    const isOfCell = question.includes('Ferro')
+    expect(proposalsIn(text)).toEqual(
+      isOfCell
+        ? ['total Amount of Ferro & Sons', 'chart Amount by City', 'rows of Ferro & Sons']
+        : ['total Amount', 'chart Amount by Supplier', 'highest Amount'],
     )
   })
 
@@ -158,11 +214,42 @@ describe('the questions of the workbench guide', () => {
     ['how many rows where Amount is above 100', 'of 69'],
     ['average Amount in March 2025', 'Issued is in 2025-03'],
     ['how many rows are not Paid', 'Paid is false'],
+    ['How much Amount in Hamburg?', 'The total Amount where City is Hamburg'],
+    ['how much Amount in total?', 'The total Amount is'],
+    ['How much Amount each month?', '2025-12'],
+    ['Show me Amount per City as a bar chart', '![Sum of Amount by City]'],
+    ['Can you please chart the Amount for every City', '![Sum of Amount by City]'],
+    ['I would like to see the average Amount of each City as a chart', '![Mean of Amount by City]'],
+    ['make a bar chart of Amount by City please', '![Sum of Amount by City]'],
   ])('are answered: %s', async (question, fact) => {
     const { ask } = await conversationOn(INVOICES, 'invoices.csv')
     const { text } = await ask(question)
     expect(text).not.toMatch(/^I cannot answer/)
     expect(text).toContain(fact)
+  })
+})
+
+describe('a search among the cells', () => {
+  it.each([
+    ['lowest discount', 'No cell matches “lowest discount”'],
+    ['total Amount in Hamburg', 'Found “Hamburg” among the cells'],
+  ])('says what it found: %s', async (question, title) => {
+    const { agent, ask } = await conversationOn(INVOICES, 'invoices.csv')
+    await ask(question)
+    const contents = (await agent.conversation('c'))?.messages.map(({ content }) => content)
+    expect(contents).toContainEqual(expect.objectContaining({ step_title: title }))
+  })
+})
+
+describe('a question that could be answered wrong', () => {
+  it.each([
+    ['names a cell that is also a word', 'budget.csv', 'total sum in IT'],
+    ['adds up prices', 'second-lager.csv', 'How much Verkaufspreis in Halle A?'],
+    ['adds up prices of groups', 'second-lager.csv', 'How much Verkaufspreis by Lagerort?'],
+    ['asks for a chart of one number', 'budget.csv', 'total sum as a chart'],
+  ])('is refused: it %s', async (_, name, question) => {
+    const { ask } = await conversationOn(new URL(name, FIXTURES), name)
+    expect((await ask(question)).text).toMatch(/^I cannot answer that/)
   })
 })
 

@@ -84,9 +84,20 @@ export const findValues = defineTool({
         if (words !== '' && asked.includes(` ${words} `)) found.set(key, { column, value })
       }
     }
-    return { question, found: [...found.values()].slice(0, 50) }
+    const cells = [...found.values()]
+    return { question, found: cells.slice(0, 50), step_title: titleOf(question, cells) }
   },
 })
+
+/** What the search found, as the title of its step. */
+function titleOf(question: string, cells: readonly { value: string }[]): string {
+  if (cells.length > 0) {
+    const names = [...new Set(cells.map(({ value }) => `“${value}”`))]
+    return `Found ${names.slice(0, 3).join(', ')} among the cells`
+  }
+  const short = question.length > 60 ? `${question.slice(0, 59)}…` : question
+  return `No cell matches “${short}”`
+}
 
 /** Describes the columns of a table. */
 export const describeRows = defineTool({

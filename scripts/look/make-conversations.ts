@@ -27,7 +27,7 @@ export async function makeConversations(url: string): Promise<Ids> {
 
   const [approval, failure] = await Promise.all([
     ask('Send a report of the total Amount by Supplier', 'waiting'),
-    ask('Show me a call that fails, and its correction', 'idle'),
+    ask('Demo: a failing call and its recovery', 'idle'),
     client.importConversation(twoScripts(), { id: 'two-scripts' }),
   ])
   return { approval, failure }

@@ -3,6 +3,7 @@ import { ASSET_FIELDS } from '../core/refs/asset-id.ts'
 import { parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { AssetInfo } from './asset-info.ts'
 import type { Assets } from './assets-contract.ts'
+import { extensionOf, mimeTypeOfName } from './bodies/mime-type.ts'
 
 /** The requested part of an asset, and how to send it. */
 export interface AskedContent {
@@ -47,12 +48,21 @@ export async function assetResponse(
 ): Promise<Response> {
   const field = path === undefined ? null : at(ref, path)
   const info = await assets.info(ref)
-  const headers = headersOf(info, download)
-  if (field !== null) return fieldResponse(assets, field, headers)
+  const headers = assetHeaders()
+  const name = info.name ?? info.assetId
+  if (field !== null) {
+    // A field has no name, and is not of the type of its asset.
+    if (download) headers.set('content-disposition', attachment(name))
+    return fieldResponse(assets, field, headers)
+  }
   // Downloading a table gives the original file.
-  const source = download ? info.table?.source : null
+  const source = download && info.table?.source ? await assets.info(info.table.source) : null
   const answer = { request, assets, headers }
-  if (source) return bodyResponse(await assets.info(source), answer)
+  if (download) {
+    const { mime } = source ?? info
+    headers.set('content-disposition', attachment(await withExtension(name, mime)))
+  }
+  if (source) return bodyResponse(source, answer)
   return info.structured && !info.table ? jsonResponse(info, answer) : bodyResponse(info, answer)
 }
 
@@ -133,11 +143,20 @@ async function fieldResponse(assets: Assets, ref: string, headers: Headers): Pro
   return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
 }
 
-function headersOf(info: AssetInfo, download: boolean): Headers {
+function assetHeaders(): Headers {
   const headers = new Headers(ASSET_HEADERS)
   headers.set('cache-control', 'private, max-age=31536000, immutable')
-  if (download) headers.set('content-disposition', attachment(info.name ?? info.assetId))
   return headers
+}
+
+/** Types that say too little of a file to name it: `Makefile` and `LICENSE` are plain text. */
+const UNSPECIFIC = /^(?:text\/plain|application\/octet-stream)\b/
+
+/** Returns a file name with the usual extension of its type, unless the name has the extension of a type. */
+async function withExtension(name: string, mime: string): Promise<string> {
+  if (UNSPECIFIC.test(mime) || (await mimeTypeOfName(name)) !== null) return name
+  const extension = await extensionOf(mime)
+  return extension === 'bin' ? name : `${name}.${extension}`
 }
 
 /**

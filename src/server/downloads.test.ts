@@ -232,6 +232,23 @@ describe('names and fields', () => {
     expect((await get()).headers.get('content-disposition')).toBeNull()
   })
 
+  it.each([
+    ['Sum of Amount by City', 'image/png', 'Sum of Amount by City.png'],
+    [
+      'Sum of Amount where Size is above 1.5',
+      'image/png',
+      'Sum of Amount where Size is above 1.5.png',
+    ],
+    ['photo.png', 'image/png', 'photo.png'],
+    ['LICENSE', 'text/plain', 'LICENSE'],
+    ['data.xyz', 'application/octet-stream', 'data.xyz'],
+  ])('have the extension of their type in a download: %s (%s)', async (name, mime, saved) => {
+    const content = mime === 'image/png' ? new Uint8Array(PNG) : 'text'
+    const { get } = await withFile(name, content, mime)
+    const header = (await get({}, 'GET', '?download=1')).headers.get('content-disposition') ?? ''
+    expect(decodeURIComponent(header)).toBe(`attachment; filename*=UTF-8''${saved}`)
+  })
+
   it('are available from the first level on', async () => {
     const { get } = await withFile('a.txt', 'text', 'text/plain')
     const field = await get({}, 'GET', '?path=img')

@@ -4,6 +4,7 @@ import { type ConversationEvent, flatten } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { asked, message, runStarted, stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
+import { server } from '../testing/server.ts'
 import { Composer } from './composer.tsx'
 import { keepDraft } from './drafts.ts'
 import { attach } from './suggestions.ts'
@@ -58,6 +59,33 @@ describe('Composer', () => {
     fireEvent.click(await screen.findByRole('button', { name: 'Average Amount by City' }))
     expect(box().value).toBe('Average Amount by City')
     expect(screen.queryByRole('list', { name: 'Suggested questions' })).toBeNull()
+  })
+
+  it('suggests more questions after an answer of the demo model only', async () => {
+    const columns = [{ name: 'Amount', type: 'number', missing: 0 }]
+    const asset = { ref: 'asset://t1', assetId: 't1', mime: 'text/csv', kind: 'file', size: 9 }
+    const meta = flatten({ content: { columns, rows: [{ Amount: 5 }] } })
+    answer((path) => Response.json(path.startsWith('/api/assets/') ? { asset, meta } : {}))
+    const attachment = { assetRef: 'asset://t1', kind: 'file' as const, mimeType: 'text/csv' }
+    const state = stateOf(message({ metadata: { attachments: [attachment] } }), message())
+    await renderInApp(<Composer />, { state })
+    const answeredBy = (demo: boolean) => {
+      const model = { provider: 'p', id: 'm', demo }
+      const agents = [{ name: 'a', trust: 'off' as const, model, tools: [] }]
+      const { queries, infoQuery } = server
+      act(
+        () => void queries.setQueryData(infoQuery.queryKey, (info) => info && { ...info, agents }),
+      )
+    }
+    answeredBy(true)
+    fireEvent.click(await screen.findByRole('button', { name: 'Highest Amount' }))
+    expect(box().value).toBe('Highest Amount')
+    const list = () => screen.queryByRole('list', { name: 'Suggested questions' })
+    expect(list()).toBeNull()
+    type('')
+    expect(list()).not.toBeNull()
+    answeredBy(false)
+    await waitFor(() => expect(list()).toBeNull())
   })
 
   it('attaches the table of a file where there is one, else the file', async () => {

@@ -14,7 +14,7 @@ import { keepDraft, readDraft } from './drafts.ts'
 import { DropZone } from './drop-zone.tsx'
 import { MessageBox } from './message-box.tsx'
 import { onSuggestion } from './suggestions.ts'
-import { TableSuggestions } from './table-suggestions.tsx'
+import { NextSuggestions, TableSuggestions } from './table-suggestions.tsx'
 import { UploadChip } from './upload-chip.tsx'
 import { UploadStatus } from './upload-status.tsx'
 import { useUploads } from './use-uploads.ts'
@@ -124,6 +124,12 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     }
   }
 
+  /** Puts a suggested question into the box. */
+  function choose(question: string): void {
+    setText(question)
+    box.current?.focus()
+  }
+
   /** Removes a file. A message that waited for it is no longer sent automatically. */
   function removeFile(key: number): void {
     setHeld(null)
@@ -173,14 +179,9 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
           </Notice>
         )}
         {newTable && text === '' && !running && (
-          <TableSuggestions
-            assetId={newTable.assetId}
-            onChoose={(question) => {
-              setText(question)
-              box.current?.focus()
-            }}
-          />
+          <TableSuggestions assetId={newTable.assetId} onChoose={choose} />
         )}
+        {uploads.length === 0 && text === '' && !running && <NextSuggestions onChoose={choose} />}
         <UploadStatus uploads={uploads} />
         <div className="rounded-xl border border-line-strong bg-raised shadow-sm focus-within:border-ink-3 has-[textarea:focus-visible]:border-ring has-[textarea:focus-visible]:ring-1 has-[textarea:focus-visible]:ring-ring">
           {uploads.length > 0 && (
