@@ -229,18 +229,6 @@ describe('the questions of the workbench guide', () => {
   })
 })
 
-describe('a search among the cells', () => {
-  it.each([
-    ['lowest discount', 'No cell matches “lowest discount”'],
-    ['total Amount in Hamburg', 'Found “Hamburg” among the cells'],
-  ])('says what it found: %s', async (question, title) => {
-    const { agent, ask } = await conversationOn(INVOICES, 'invoices.csv')
-    await ask(question)
-    const contents = (await agent.conversation('c'))?.messages.map(({ content }) => content)
-    expect(contents).toContainEqual(expect.objectContaining({ step_title: title }))
-  })
-})
-
 describe('a question that could be answered wrong', () => {
   it.each([
     ['names a cell that is also a word', 'budget.csv', 'total sum in IT'],

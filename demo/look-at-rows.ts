@@ -85,19 +85,9 @@ export const findValues = defineTool({
       }
     }
     const cells = [...found.values()]
-    return { question, found: cells.slice(0, 50), step_title: titleOf(question, cells) }
+    return { question, found: cells.slice(0, 50) }
   },
 })
-
-/** What the search found, as the title of its step. */
-function titleOf(question: string, cells: readonly { value: string }[]): string {
-  if (cells.length > 0) {
-    const names = [...new Set(cells.map(({ value }) => `“${value}”`))]
-    return `Found ${names.slice(0, 3).join(', ')} among the cells`
-  }
-  const short = question.length > 60 ? `${question.slice(0, 59)}…` : question
-  return `No cell matches “${short}”`
-}
 
 /** Describes the columns of a table. */
 export const describeRows = defineTool({

@@ -25,15 +25,6 @@ describe('stepTitle', () => {
     expect(stepTitle(undefined, [])).toBe('Step')
   })
 
-  it('is what the result of its only call says', () => {
-    const result = { step_title: ' No cell matches “Oslo” ' }
-    expect(stepTitle('I will look.', calls('find'), result)).toBe('No cell matches “Oslo”')
-    expect(stepTitle('I will look.', calls('find', 'find'), result)).toBe('Look')
-    expect(stepTitle('I will look.', calls('find'), { step_title: 5 })).toBe('Look')
-    expect(stepTitle('I will look.', calls('find'), { step_title: '  ' })).toBe('Look')
-    expect(stepTitle('', calls('find'), { step_title: 'x'.repeat(500) })).toHaveLength(140)
-  })
-
   it('is linear in hostile text', () => {
     expect(stepTitle('first '.repeat(500_000), calls('x')).length).toBeLessThan(200)
     expect(stepTitle(`${'['.repeat(500_000)}`, calls('x')).length).toBeLessThan(200)

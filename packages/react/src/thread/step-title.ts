@@ -1,5 +1,4 @@
 import type { ToolCall } from 'byref/client'
-import { isRecord } from '../ui/is-record.ts'
 
 const INTENT =
   /^(?:(?:okay|ok|sure|first|now|next|then|great|alright)[,:!]?\s+)*(?:(?:i(?:['’]ll| will| am going to|['’]m going to| need to| want to)|let me|let['’]s)\s+)?(?:now\s+|first\s+)?/i
@@ -7,16 +6,9 @@ const INTENT =
 const LONGEST = 140
 
 /**
- * Returns a title for a step: the `step_title` of the result of its only call, or else the first sentence of its
- * commentary without "I will", or else the names of its tools.
+ * Returns a title for a step: the first sentence of its commentary without "I will", or else the names of its tools.
  */
-export function stepTitle(
-  commentary: unknown,
-  calls: readonly Pick<ToolCall, 'name'>[],
-  result: unknown = null,
-): string {
-  const given = calls.length === 1 && isRecord(result) ? result.step_title : null
-  if (typeof given === 'string' && given.trim() !== '') return given.trim().slice(0, LONGEST)
+export function stepTitle(commentary: unknown, calls: readonly Pick<ToolCall, 'name'>[]): string {
   const sentence = typeof commentary === 'string' ? firstSentence(plain(commentary)) : ''
   const said = sentence.replace(INTENT, '')
   if (said !== '') return capitalised(said).slice(0, LONGEST)

@@ -80,13 +80,6 @@ describe('StepView', () => {
     expect(screen.queryByText('fine')).toBeNull()
   })
 
-  it('has the title that the result of its only call gives', async () => {
-    const content = { found: [], step_title: 'No cell matches “Oslo”' }
-    const asks = message({ id: 'q', metadata: { tool_calls: [call('1')] } })
-    await show([asks, result('1', { content, content_type: 'application/json' }), ...answer()])
-    expect(line().textContent).toMatch(/No cell matches “Oslo”1 call/)
-  })
-
   it('stays open where a call failed, has no result or waits for a person', async () => {
     const error = { code: 'tool_failed', message: 'The disk is full.' }
     const failed = await show([...step(result('1'), result('2', {}, error)), ...answer()])

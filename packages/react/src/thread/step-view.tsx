@@ -119,8 +119,7 @@ function StepIcon({ status }: { status: StepStatus }) {
 export function StepView({ item }: { item: StepItem }) {
   const { message, header, asides, media } = item
   const { calls } = readMetadata(message)
-  const result = item.asides.find((aside) => readMetadata(aside).result !== null)
-  const title = stepTitle(message.content, calls, result?.content)
+  const title = stepTitle(message.content, calls)
   const standing = useConversation((state) => JSON.stringify(stepStanding(state, message)))
   const { status, taken, isOnItsWay, isOdd, isChanged } = JSON.parse(standing) as Standing
   const isLinked = useIsLinked(item)
