@@ -40,7 +40,12 @@ export function Header({ title, inspector = false }: { title: ReactNode; inspect
           </Button>
         </Tooltip>
       )}
-      <h1 dir="auto" className="min-w-0 flex-1 basis-24 truncate px-1 text-sm font-semibold">
+      <h1
+        dir="auto"
+        // Until the title is loaded, nothing is shown that would change.
+        aria-label={title === '' ? 'Conversation' : undefined}
+        className="min-w-0 flex-1 basis-24 truncate px-1 text-sm font-semibold"
+      >
         {title}
       </h1>
       <div className="ms-auto flex min-w-0 items-center gap-1">
