@@ -23,6 +23,10 @@ const PANES = [
   { pane: 'Conversation', width: 760, height: 640, id: 'sample-refunds', shows: 'textarea' },
 ]
 
+/** Whether Markdown is rendered and images are loaded. */
+const IS_DRAWN =
+  '!/\\]\\(<\\|asset/.test(document.body.innerText) && [...document.images].every((one) => one.complete)'
+
 const TYPES: Record<string, string> = {
   '.html': 'text/html',
   '.js': 'text/javascript',
@@ -39,6 +43,7 @@ await withSamples(async ({ browser, url, ids }) => {
     const context = await browser.newContext({ viewport: { width: 1440, height: 860 } })
     const page = await context.newPage()
     await openView(page, url, view, ids)
+    await drawn(page)
     await page.screenshot({ path: join(folder, `${file}.png`) })
     await context.close()
   }
@@ -48,10 +53,20 @@ await withSamples(async ({ browser, url, ids }) => {
     await servePanes(page, url)
     const path = `/panes/index.html?${pane}=${id}`
     await openView(page, url, { name: pane, path, shows, root: 'body' }, ids)
+    await drawn(page)
     await page.screenshot({ path: join(folder, `react-${pane.toLowerCase()}.png`) })
     await context.close()
   }
 })
+
+/** Waits until everything is drawn. The policy of the page allows no `waitForFunction`. */
+async function drawn(page: Page): Promise<void> {
+  for (let tries = 0; tries < 100; tries++) {
+    if (await page.evaluate(IS_DRAWN)) return
+    await page.waitForTimeout(50)
+  }
+  throw new Error(`${page.url()} is not drawn`)
+}
 
 /** Adds the page of the panes to the server's, so that both have one origin. */
 async function servePanes(page: Page, url: string): Promise<void> {
