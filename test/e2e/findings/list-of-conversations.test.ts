@@ -124,6 +124,11 @@ describe.skipIf(!hasBrowser)('the list of conversations', () => {
     expect(await remove.isDisabled()).toBe(true)
     answered.resolve()
     await dialog.getByText(/in all 2 versions/).waitFor()
+    // The list hears of the first deletion before the second one. The question stays until both are done.
+    await page.route(/\/api\/conversations\/[^/]+$/, async (route) => {
+      if (route.request().method() === 'DELETE') await page.waitForTimeout(500)
+      await route.continue()
+    })
     await remove.click()
     await dialog.waitFor({ state: 'detached' })
     expect(await ids('Two of me')).toEqual([])

@@ -82,7 +82,10 @@ function Delete({
   )
 }
 
-/** Returns the ids of a conversation and its other versions. */
+/**
+ * Returns the ids of a conversation and its other versions. Its own is the last: when it is deleted, its line in the list
+ * vanishes, and with it this question.
+ */
 function idsWith(id: string, family: readonly ConversationSummary[]): string[] {
-  return [...new Set([id, ...family.map((one) => one.id)])]
+  return [...family.map((one) => one.id).filter((other) => other !== id), id]
 }
