@@ -106,7 +106,7 @@ export const VIEWS: readonly View[] = [
   { name: 'runs-none', path: '/runs?range=24h&tool=none', shows: 'text=No run matches' },
   { name: 'asset-picture', path: '/assets/{picture}', shows: 'img[alt]' },
   { name: 'unknown-conversation', path: '/c/nowhere', shows: 'h2, main p' },
-  { name: 'unknown-asset', path: '/assets/nowhere', shows: 'text=This asset does not exist' },
+  { name: 'unknown-asset', path: '/assets/nowhere', shows: 'text=This file does not exist' },
   { name: 'unknown-page', path: '/nowhere/at/all', shows: 'main' },
   {
     name: 'commands',
@@ -269,7 +269,7 @@ export const VIEWS: readonly View[] = [
       await inspector(page)
       await page.getByRole('tabpanel').getByRole('button', { name: 'Delete' }).click()
     },
-    shows: 'text=Delete this asset?',
+    shows: 'text=Delete this file?',
   },
   {
     name: 'sql-result',
