@@ -43,12 +43,16 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
   afterEach(() => workbench.closePages())
   afterAll(() => workbench?.close())
 
+  /** The form of a call in its step. The card moves there when the answer is complete. */
+  const approvalOf = (page: Page) =>
+    thread(page)
+      .getByRole('article', { name: 'Step: Pay' })
+      .getByRole('form', { name: 'Approval of pay' })
+
   async function askToPay(width = 1440): Promise<Page> {
     const page = await workbench.open('/', { viewport: { width, height: 800 } })
     await say(page, 'Pay 120')
-    // The card moves when the answer is complete.
-    const step = thread(page).getByRole('article', { name: 'Step: Pay' })
-    await step.getByRole('form', { name: 'Approval of pay' }).waitFor()
+    await approvalOf(page).waitFor()
     return page
   }
 
@@ -60,7 +64,7 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
     await page.getByRole('button', { name: 'Deny and send' }).click()
     await queued.waitFor({ state: 'detached' })
     await thread(page).getByText('make it 100 instead').first().waitFor()
-    const approval = thread(page).getByRole('form', { name: 'Approval of pay' })
+    const approval = approvalOf(page)
     await approval.getByText('100', { exact: true }).waitFor()
     expect(paid).toEqual([])
     await approval.getByRole('button', { name: 'Approve' }).click()
@@ -76,7 +80,7 @@ describe.skipIf(!hasBrowser)('a call that waits for a person', () => {
     await page.getByRole('button', { name: 'Send', exact: true }).click()
     await thread(page).getByText('Answered after your decision').waitFor()
     await page.getByRole('button', { name: 'Approve' }).click()
-    const approval = thread(page).getByRole('form', { name: 'Approval of pay' })
+    const approval = approvalOf(page)
     await approval.getByText('7', { exact: true }).waitFor()
     expect(paid).toEqual([120])
     // One answer to both: the run did not end before it took the message.
