@@ -260,7 +260,9 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
     await say(page, 'pay')
     await thread(page).getByText('needs your approval').first().waitFor()
     await line.getByText('needs your approval').waitFor()
-    await page.getByRole('button', { name: 'Approve' }).click()
+    // In its step: the card moves there when the answer is complete.
+    const asking = thread(page).getByRole('article', { name: /^Step:/ })
+    await asking.getByRole('button', { name: 'Approve' }).click()
     await thread(page).getByText('You said: pay').waitFor()
   })
 
