@@ -45,8 +45,9 @@ import { deletedIn } from './postgres/postgres-deletions.ts'
 import { postgresExport, postgresImport, publishStaged } from './postgres/postgres-import.ts'
 import { listConversations } from './postgres/postgres-lists.ts'
 import { readRecords, storedRows } from './postgres/postgres-reads.ts'
-import { listRuns, readCosts } from './postgres/postgres-runs.ts'
+import { runReader } from './postgres/postgres-runs.ts'
 import { debugOf, rowProblem } from './record-rows.ts'
+import { listRuns, readCosts } from './run-rows.ts'
 import type { Lines } from './stage-lines.ts'
 
 /** Options of {@link createPostgresLog}. */
@@ -231,8 +232,10 @@ function logOf(storage: Storage, namespace: string | null): ConversationLog {
         const { hasTrigrams } = storage
         return listConversations(database, namespace ?? '', { options, hasTrigrams })
       }),
-    runs: (options = {}) => storage.use(() => listRuns(database, namespace ?? '', options)),
-    costs: (options = {}) => storage.use(() => readCosts(database, namespace ?? '', options)),
+    runs: (options = {}) =>
+      storage.use(() => listRuns(runReader(database), namespace ?? '', options)),
+    costs: (options = {}) =>
+      storage.use(() => readCosts(runReader(database), namespace ?? '', options)),
     async append(id, events, options = {}) {
       const place = placeOf(checkId(id))
       const appendix = appendixOf(events, options)

@@ -2,9 +2,11 @@ import type { TokenUsage } from '../core/events/events.ts'
 import { isoTime } from '../core/iso-time.ts'
 import { fromPlain, toPlain } from '../postgres/plain-text.ts'
 import { checkPage, formatCursor, parseCursor } from './check-arguments.ts'
-import { amountsOf, type CostPart, isUnpriced, partsOf, SLOT_MS } from './cost-sums.ts'
+import { amountsOf, type CostPart, isUnpriced, partsOf, SLOT_MS, sumCosts } from './cost-sums.ts'
 import {
+  type CostSum,
   type CostsOptions,
+  checkRunFilter,
   type RunFilter,
   type RunSummary,
   type RunsOptions,
@@ -41,9 +43,25 @@ export interface RunRow {
 
 /** The columns of {@link RunRow}. */
 export const RUN_COLUMNS: readonly (keyof RunRow)[] = [
-  ...(['run', 'parent', 'agent', 'models', 'started', 'finished', 'status', 'reason'] as const),
-  ...(['error', 'steps', 'calls', 'failed_calls', 'tools', 'input', 'cached', 'output'] as const),
-  ...(['cost', 'unpriced', 'usages'] as const),
+  'run',
+  'parent',
+  'agent',
+  'models',
+  'started',
+  'finished',
+  'status',
+  'reason',
+  'error',
+  'steps',
+  'calls',
+  'failed_calls',
+  'tools',
+  'input',
+  'cached',
+  'output',
+  'cost',
+  'unpriced',
+  'usages',
 ]
 
 /** What an append changes of a row that exists, for `ON CONFLICT … DO UPDATE SET`. */
@@ -74,7 +92,12 @@ export function rowOfRun(stored: StoredRun): RunRow {
 export function runOfRow(row: RunRow): StoredRun {
   const { run, parent, agent, reason, error, started, finished, status, steps, calls } = row
   return {
-    ...{ started, finished, status, steps, calls, failedCalls: row.failed_calls },
+    started,
+    finished,
+    status,
+    steps,
+    calls,
+    failedCalls: row.failed_calls,
     run: fromPlain(run),
     parent: parent && fromPlain(parent),
     agent: agent && fromPlain(agent),
@@ -98,8 +121,42 @@ export interface RunDialect {
   now(): string
 }
 
+/** Reads the rows of statements about runs. */
+export interface RunReader {
+  /** Reads the rows of a statement in the dialect of the database. */
+  rows<Row extends object>(sqlOf: (dialect: RunDialect) => string): Promise<Row[]>
+  /** Decodes the title of a conversation. */
+  titleOf(stored: string): string
+}
+
+/** One page of a list of runs. The namespace '' means none. */
+export async function listRuns(
+  { rows, titleOf }: RunReader,
+  namespace: string,
+  options: RunsOptions,
+): Promise<{ runs: RunSummary[]; next: string | null }> {
+  checkRunFilter(options)
+  const found = await rows<FoundRun>((dialect) => runsQuery(namespace, options, dialect))
+  return runsPage(found, options, titleOf)
+}
+
+/** Sums of what runs have used. The namespace '' means none. */
+export async function readCosts(
+  { rows }: RunReader,
+  namespace: string,
+  options: CostsOptions,
+): Promise<CostSum[]> {
+  checkRunFilter(options)
+  const whole = await rows<CostPart>((dialect) => costsQuery(namespace, options, dialect))
+  const split =
+    options.group === 'model'
+      ? await rows<RunRow>((dialect) => splitQuery(namespace, options, dialect))
+      : []
+  return sumCosts(costParts(whole, split, options), options)
+}
+
 /** Returns the statement that reads a page of runs, and one more to see whether another page follows. */
-export function runsQuery(namespace: string, options: RunsOptions, dialect: RunDialect): string {
+function runsQuery(namespace: string, options: RunsOptions, dialect: RunDialect): string {
   const { value, schema } = dialect
   const limit = checkPage(options.limit ?? 50)
   const place = options.cursor ? parseCursor(options.cursor) : null
@@ -112,7 +169,7 @@ export function runsQuery(namespace: string, options: RunsOptions, dialect: RunD
 }
 
 /** A row of {@link runsQuery}. */
-export interface FoundRun extends RunRow {
+interface FoundRun extends RunRow {
   key: number
   namespace: string
   id: string
@@ -121,16 +178,18 @@ export interface FoundRun extends RunRow {
 }
 
 /** Returns the page of the rows of {@link runsQuery}. */
-export function runsPage(
+function runsPage(
   rows: readonly FoundRun[],
   { limit = 50 }: RunsOptions,
+  titleOf: RunReader['titleOf'],
 ): { runs: RunSummary[]; next: string | null } {
   const page = rows.slice(0, checkPage(limit))
   const last = page.at(-1)
   return {
     runs: page.map((row) => {
       const { id: conversation, name, title, namespace } = row
-      const about = { conversation, namespace: namespace || null, title: name ?? title }
+      const stored = name ?? title
+      const about = { conversation, namespace: namespace || null, title: stored && titleOf(stored) }
       return runSummary(runOfRow(row), about)
     }),
     next:
@@ -141,7 +200,7 @@ export function runsPage(
 }
 
 /** Returns the statement that reads {@link CostPart}s, without those of runs that are read by {@link splitQuery}. */
-export function costsQuery(namespace: string, options: CostsOptions, dialect: RunDialect): string {
+function costsQuery(namespace: string, options: CostsOptions, dialect: RunDialect): string {
   const { by, group } = options
   const where = conditionsOf(namespace, options, dialect)
   const isWhole = group === 'model' ? ' AND r.usages IS NULL' : ''
@@ -158,19 +217,14 @@ export function costsQuery(namespace: string, options: CostsOptions, dialect: Ru
     ${groups.length > 0 ? `GROUP BY ${groups.join(', ')}` : 'HAVING count(*) > 0'}`
 }
 
-/** Returns the statement that reads the runs with several models; null if their models do not matter. */
-export function splitQuery(
-  namespace: string,
-  options: CostsOptions,
-  dialect: RunDialect,
-): string | null {
-  if (options.group !== 'model') return null
+/** Returns the statement that reads the runs with several models. */
+function splitQuery(namespace: string, options: CostsOptions, dialect: RunDialect): string {
   const where = conditionsOf(namespace, options, dialect)
   return `SELECT r.* FROM ${dialect.schema}runs r WHERE ${where} AND r.usages IS NOT NULL`
 }
 
 /** Decodes the rows of {@link costsQuery} and {@link splitQuery}. */
-export function costParts(
+function costParts(
   rows: readonly CostPart[],
   split: readonly RunRow[],
   options: CostsOptions,

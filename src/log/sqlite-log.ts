@@ -25,9 +25,9 @@ import { logEntry } from './copy-event.ts'
 import { type DebugRow, exportStored, type StoredPages } from './export-stored.ts'
 import { CHUNK } from './pause.ts'
 import { debugOf, type RecordRow, rowProblem } from './record-rows.ts'
+import { listRuns, readCosts } from './run-rows.ts'
 import { deletedIn } from './sqlite/delete-messages.ts'
 import { listConversations } from './sqlite/list-conversations.ts'
-import { listRuns, readCosts } from './sqlite/list-runs.ts'
 import { forget, giveNotice, removeAll } from './sqlite/remove-records.ts'
 import {
   createRow,
@@ -38,7 +38,13 @@ import {
 } from './sqlite/sqlite-append.ts'
 import { SqliteChanges } from './sqlite/sqlite-changes.ts'
 import { sqliteImport } from './sqlite/sqlite-import.ts'
-import { LOG_FILE, type LogConnection, rowsOf, type Statements } from './sqlite/statements.ts'
+import {
+  LOG_FILE,
+  type LogConnection,
+  rowsOf,
+  runReader,
+  type Statements,
+} from './sqlite/statements.ts'
 
 /** Options of {@link createSqliteLog}. */
 export interface SqliteLogOptions {
@@ -81,8 +87,8 @@ function logOf(
         return row && summaryOfRow(row, Date.now())
       }),
     list: (options = {}) => use(() => listConversations(connection, namespace ?? '', options)),
-    runs: (options = {}) => use(() => listRuns(connection, namespace ?? '', options)),
-    costs: (options = {}) => use(() => readCosts(connection, namespace ?? '', options)),
+    runs: (options = {}) => use(() => listRuns(runReader(connection), namespace ?? '', options)),
+    costs: (options = {}) => use(() => readCosts(runReader(connection), namespace ?? '', options)),
     append: (id, events, options) => use(() => space.append(id, events, options)),
     renew: (id, { owner, ms }) =>
       use(async () => {

@@ -1,27 +1,7 @@
 import type { Database, Query } from '../../postgres/database.ts'
 import { fromPlain } from '../../postgres/plain-text.ts'
-import { type CostPart, sumCosts } from '../cost-sums.ts'
-import {
-  costParts,
-  costsQuery,
-  type FoundRun,
-  RUN_CHANGES,
-  RUN_COLUMNS,
-  type RunDialect,
-  type RunRow,
-  rowOfRun,
-  runsPage,
-  runsQuery,
-  splitQuery,
-} from '../run-rows.ts'
-import {
-  type CostSum,
-  type CostsOptions,
-  checkRunFilter,
-  type RunSummary,
-  type RunsOptions,
-  type StoredRun,
-} from '../runs.ts'
+import { RUN_CHANGES, RUN_COLUMNS, type RunDialect, type RunReader, rowOfRun } from '../run-rows.ts'
+import type { StoredRun } from '../runs.ts'
 import { NOW } from './conversation-rows.ts'
 
 const TYPES = `run text, parent text, agent text, models text, started bigint, finished bigint, status text, reason text,
@@ -64,50 +44,19 @@ export async function putRuns(
   if (runs.length > 0) await query(PUT, [key, runsJson(runs)])
 }
 
-/** One page of a list of runs. The namespace '' means none. */
-export async function listRuns(
-  database: Database,
-  namespace: string,
-  options: RunsOptions,
-): Promise<{ runs: RunSummary[]; next: string | null }> {
-  checkRunFilter(options)
-  const rows = await readRows<FoundRun>(database, (dialect) => {
-    return runsQuery(namespace, options, dialect)
-  })
-  const decoded = rows.map((row) => {
-    const { name, title } = row
-    return { ...row, name: name && fromPlain(name), title: title && fromPlain(title) }
-  })
-  return runsPage(decoded, options)
-}
-
-/** Sums of what runs have used. The namespace '' means none. */
-export async function readCosts(
-  database: Database,
-  namespace: string,
-  options: CostsOptions,
-): Promise<CostSum[]> {
-  checkRunFilter(options)
-  const rows = await readRows<CostPart>(database, (dialect) => {
-    return costsQuery(namespace, options, dialect)
-  })
-  const split = await readRows<RunRow>(database, (dialect) => {
-    return splitQuery(namespace, options, dialect)
-  })
-  return sumCosts(costParts(rows, split, options), options)
-}
-
-/** Reads the rows of a statement; none for null. */
-async function readRows<Row extends object>(
-  { query }: Database,
-  sqlOf: (dialect: RunDialect) => string | null,
-): Promise<Row[]> {
-  const values: unknown[] = []
-  const sql = sqlOf({
-    value: (given) => `$${values.push(given)}`,
-    find: 'strpos',
-    schema: 'byref.',
-    now: () => `(SELECT ${NOW})`,
-  })
-  return sql === null ? [] : (await query<Row>(sql, values)).rows
+/** Reads the rows of statements about runs in PostgreSQL. */
+export function runReader({ query }: Database): RunReader {
+  return {
+    async rows<Row extends object>(sqlOf: (dialect: RunDialect) => string): Promise<Row[]> {
+      const values: unknown[] = []
+      const sql = sqlOf({
+        value: (given) => `$${values.push(given)}`,
+        find: 'strpos',
+        schema: 'byref.',
+        now: () => `(SELECT ${NOW})`,
+      })
+      return (await query<Row>(sql, values)).rows
+    },
+    titleOf: fromPlain,
+  }
 }
