@@ -154,9 +154,15 @@ export const assetRoutes: readonly Route[] = [
       body: wire.editBody,
       answers: { 200: wire.edited, 201: wire.edited },
       errors: [
-        ...['edit_rejected', 'invalid_arguments', 'invalid_reference', 'field_not_found'],
-        ...['asset_unsupported', 'asset_too_large', 'quota_exceeded', 'storage_full'],
-      ] as const,
+        'edit_rejected',
+        'invalid_arguments',
+        'invalid_reference',
+        'field_not_found',
+        'asset_unsupported',
+        'asset_too_large',
+        'quota_exceeded',
+        'storage_full',
+      ],
     },
     async ({ c, body, param, reader, agent, json }) => {
       const { edits, path, dryRun } = body

@@ -1,6 +1,6 @@
 import { Link, useParams } from '@tanstack/react-router'
 import { ChartColumn, MessagesSquare, PanelLeftClose, SearchX, SquarePen } from 'lucide-react'
-import { useEffect, useRef, useState } from 'react'
+import { type ReactNode, useEffect, useRef, useState } from 'react'
 import { Button, buttonClass } from '../ui/button.tsx'
 import { cn } from '../ui/cn.ts'
 import { Empty } from '../ui/empty.tsx'
@@ -47,27 +47,13 @@ export function Conversations() {
           byref
         </Link>
         {mayWrite && (
-          <Tooltip text="New conversation">
-            <Link
-              to="/"
-              onClick={closeDrawer}
-              aria-label="New conversation"
-              className={buttonClass('ghost', true)}
-            >
-              <SquarePen aria-hidden />
-            </Link>
-          </Tooltip>
+          <IconLink to="/" label="New conversation">
+            <SquarePen aria-hidden />
+          </IconLink>
         )}
-        <Tooltip text="Runs and costs">
-          <Link
-            to="/runs"
-            onClick={closeDrawer}
-            aria-label="Runs and costs"
-            className={buttonClass('ghost', true)}
-          >
-            <ChartColumn aria-hidden />
-          </Link>
-        </Tooltip>
+        <IconLink to="/runs" label="Runs and costs">
+          <ChartColumn aria-hidden />
+        </IconLink>
         <ImportButton />
         <Tooltip text="Hide conversations">
           <Button
@@ -157,5 +143,24 @@ function Skeleton() {
         <div key={width} className={cn('h-5 animate-pulse rounded bg-hover', width)} />
       ))}
     </div>
+  )
+}
+
+/** Renders a link to a page that looks like a button. */
+function IconLink({
+  to,
+  label,
+  children,
+}: {
+  to: '/' | '/runs'
+  label: string
+  children: ReactNode
+}) {
+  return (
+    <Tooltip text={label}>
+      <Link to={to} onClick={closeDrawer} aria-label={label} className={buttonClass('ghost', true)}>
+        {children}
+      </Link>
+    </Tooltip>
   )
 }

@@ -1,16 +1,10 @@
 import { Direction } from 'radix-ui'
-import {
-  createContext,
-  type ReactNode,
-  use,
-  useEffect,
-  useState,
-  useSyncExternalStore,
-} from 'react'
+import { createContext, type ReactNode, use, useEffect, useState } from 'react'
 import { type Renderers, RenderersContext } from '../renderers/renderers-context.ts'
 import { ContainerContext } from '../ui/container.ts'
 import { useDirection } from '../ui/direction.ts'
 import { TooltipProvider } from '../ui/tooltip.tsx'
+import { useMedia } from '../ui/use-media.ts'
 import { Notifications } from './notifications.tsx'
 import { type Server, ServerContext } from './server.ts'
 import type { Theme } from './theme.ts'
@@ -67,20 +61,10 @@ export function useRootProps(className: string | undefined): {
   return { className: ['byref', className].filter(Boolean).join(' '), 'data-theme': themeOf(theme) }
 }
 
-const DARK = '(prefers-color-scheme: dark)'
-
 /** Returns whether the visible theme of this pane is dark. */
 export function useIsDark(): boolean {
   const theme = use(ThemeContext)
-  const isSystemDark = useSyncExternalStore(
-    (listener) => {
-      const system = matchMedia(DARK)
-      system.addEventListener('change', listener)
-      return () => system.removeEventListener('change', listener)
-    },
-    () => matchMedia(DARK).matches,
-    () => false,
-  )
+  const isSystemDark = useMedia('(prefers-color-scheme: dark)')
   return theme === 'system' ? isSystemDark : theme === 'dark'
 }
 

@@ -46,8 +46,15 @@ export interface RunsView {
 
 /** The keys that {@link clearFilters} removes. */
 const FILTERS = [
-  ...(['status', 'agent', 'model', 'tool', 'error'] as const),
-  ...(['minCost', 'minTokens', 'minDuration', 'conversation'] as const),
+  'status',
+  'agent',
+  'model',
+  'tool',
+  'error',
+  'minCost',
+  'minTokens',
+  'minDuration',
+  'conversation',
 ] as const
 
 /** Reads the view from the search of an address. Invalid parts are ignored. */
@@ -95,7 +102,14 @@ export function clearFilters(view: RunsView): RunsView {
 export function filterOf({ range = '30d', ...view }: RunsView, now: Date): CostsQuery {
   const { status, agent, model, tool, error, minCost, minTokens, minDuration, conversation } = view
   return {
-    ...{ status, agent, model, tool, error, minCost, minTokens, conversation },
+    status,
+    agent,
+    model,
+    tool,
+    error,
+    minCost,
+    minTokens,
+    conversation,
     minDurationMs: minDuration === undefined ? undefined : minDuration * 1000,
     since: startOf(range, now)?.toISOString(),
   }

@@ -15,7 +15,10 @@ const day = inLocale(
 const hour = inLocale(
   (locale) =>
     new Intl.DateTimeFormat(locale, {
-      ...{ day: 'numeric', month: 'short', hour: 'numeric', minute: '2-digit' },
+      day: 'numeric',
+      month: 'short',
+      hour: 'numeric',
+      minute: '2-digit',
     }),
 )
 const month = inLocale(
