@@ -58,7 +58,7 @@ describe('edit_asset', () => {
       ],
       { assets },
     )
-    expect(prompts[1]).toContain('The nearest line 1 is')
+    expect(prompts[1]).toContain('The nearest text is line 1: ')
     expect(made).toHaveLength(1)
   })
 

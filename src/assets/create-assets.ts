@@ -23,6 +23,7 @@ import { defined } from './defined.ts'
 import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
 import { createImporter } from './tables/import-file.ts'
+import type { QueryResult } from './tables/query-tables.ts'
 import { tableFormat } from './tables/table-format.ts'
 
 /**
@@ -71,17 +72,19 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
       return record && infoOf(record, core.locator)
     },
   })
+  async function runQuery(query: TableQuery, options: QueryOptions): Promise<QueryResult> {
+    const { rows = ROWS, timeoutMs = TIMEOUT_MS, namespace, signal } = options
+    const { queryTables } = await import('./tables/query-tables.ts')
+    const sources = { ...reader, importSaved: importer.importSaved }
+    return queryTables(sources, query, { limits: { rows, timeoutMs }, namespace, signal })
+  }
   async function query(
     query: TableQuery,
     options: QueryOptions & VersionOptions = {},
   ): Promise<AssetInfo> {
-    const { rows = ROWS, timeoutMs = TIMEOUT_MS, name = null, ...saving } = options
-    const { namespace, signal } = options
-    const { queryTables } = await import('./tables/query-tables.ts')
+    const { rows, timeoutMs, name = null, ...saving } = options
     const { saveTable } = await import('./tables/save-table.ts')
-    const sources = { ...reader, importSaved: importer.importSaved }
-    const limits = { rows, timeoutMs }
-    const result = await queryTables(sources, query, { limits, namespace, signal })
+    const result = await runQuery(query, options)
     const about = { ...saving, name, description: query.sql.slice(0, 500), source: null }
     return saveTable(writer, result.table, { ...about, references: result.sources })
   }
@@ -109,7 +112,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     async edit(ref, edits, { dryRun = false, ...options } = {}) {
       const place = core.locator.locate(ref, options, scope.namespace)
       const { editAsset } = await import('./edit/edit-asset.ts')
-      return editAsset({ core, writer, query }, { place, edits, dryRun, options })
+      return editAsset({ core, writer, query, runQuery }, { place, edits, dryRun, options })
     },
     async versions(ref, options) {
       const { versionsOf } = await import('./edit/versions.ts')

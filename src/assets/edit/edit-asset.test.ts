@@ -37,7 +37,7 @@ describe('assets.edit of texts', () => {
       rejected(/edits\[0\].*2 times, at lines 1, 3/),
     )
     await expect(assets.edit(ref, [{ find: 'gamma  delta', replace: '' }])).rejects.toMatchObject(
-      rejected(/does not occur.*nearest line 2 is "gamma delta"/),
+      rejected(/does not occur.*nearest text is line 2: "gamma delta"/),
     )
     await expect(
       assets.edit(ref, [
@@ -440,6 +440,15 @@ describe('versions', () => {
     await assets.delete(second)
     expect((await assets.versions(third)).map((one) => one.ref)).toEqual([third])
     await expect(assets.versions('none')).rejects.toMatchObject({ code: 'asset_not_found' })
+  })
+
+  it('saves nothing in a dry run of a table', async () => {
+    const { table } = await assets.importFile(Buffer.from('n\n1\n2\n'), { name: 'n.csv' })
+    const ref = table?.ref ?? ''
+    const edit = { sql: 'SELECT n FROM rows WHERE n > 1' }
+    const plan = await assets.edit(ref, [edit], { dryRun: true })
+    expect(plan).toMatchObject({ asset: { ref }, changes: 1, diff: '1 rows, 1 columns' })
+    expect(await assets.versions(ref)).toHaveLength(1)
   })
 
   it('saves nothing in a dry run', async () => {

@@ -12,6 +12,7 @@ import { isJsonType } from '../bodies/mime-type.ts'
 import { markedEncoding } from '../bodies/text-encoding.ts'
 import { bodyRanges } from '../content-access.ts'
 import { defined } from '../defined.ts'
+import type { QueryResult } from '../tables/query-tables.ts'
 import { tableFacts } from '../tables/table-facts.ts'
 import { type BodyRanges, type Change, Draft } from './draft.ts'
 import { checkEdits, type Edit, type JsonEdit } from './edit.ts'
@@ -32,6 +33,8 @@ export interface EditSources {
   core: AssetsCore
   writer: AssetWriter
   query(query: TableQuery, options: QueryOptions & VersionOptions): Promise<AssetInfo>
+  /** Queries tables without saving the result, whose file the caller removes. */
+  runQuery(query: TableQuery, options: QueryOptions): Promise<QueryResult>
 }
 
 /** The edits of one call, and what they edit. */
@@ -44,10 +47,11 @@ export interface EditCall {
 
 /** Applies edits, and saves a new version unless it is a dry run. */
 export async function editAsset(
-  { core, writer, query }: EditSources,
+  sources: EditSources,
   { place, edits, dryRun, options }: EditCall,
 ): Promise<EditedAsset> {
   checkEdits(edits)
+  const { core, writer } = sources
   const { store, locator } = core
   const { assetId, namespace, fieldPath = [] } = place
   const record = await store.info(assetId, { namespace })
@@ -55,33 +59,68 @@ export async function editAsset(
   if (fieldPath.length > 0 && fieldPath[0] !== 'content') {
     throw unsupported('Only the content of an asset can be edited')
   }
-  const named = { previous: locator.refOf(assetId, namespace, place.fieldPath) }
+  const previous = locator.refOf(assetId, namespace, place.fieldPath)
   const saving = { expiresAt: record.expiresAt, ...defined({ ...options }) }
-  const result = (asset: AssetInfo, changes: number, diff: string): EditedAsset => {
+  const result = ({ asset, changes, diff }: Edited): EditedAsset => {
     const ref = locator.refOf(asset.assetId, namespace, place.fieldPath)
-    return { asset, ref, ...named, changes, diff }
+    return { asset, ref, previous, changes, diff }
   }
-  const isRows = tableFacts(record) !== null
-  const [first] = edits
-  if (first && 'sql' in first) {
-    if (edits.length > 1) throw invalid('An edit of a table is one { sql }.')
-    if (!isRows) throw unsupported('The asset is no table: edit it with find and replace')
-    const tables = { rows: named.previous }
-    const about = { ...saving, name: record.name ?? undefined, previous: assetId }
-    const asset = await query({ sql: first.sql, tables }, about)
-    const { rows = 0, columns = 0 } = asset.table ?? {}
-    return result(asset, rows, `${rows} rows, ${columns} columns`)
+  const isTable = tableFacts(record) !== null
+  const sql = sqlOf(edits)
+  if (sql !== null) {
+    if (!isTable) throw unsupported('The asset is not a table: edit it with find and replace')
+    return result(await editTable(sources, { record, sql, table: previous, dryRun, saving }))
   }
-  if (isRows)
+  if (isTable) {
     throw unsupported('The asset is a table: edit it with one { sql } over the table rows')
-  const path = fieldPath.slice(1)
-  const { changes, diff, draft } = await planEdit(core, record, {
-    edits,
-    path,
-    signal: options.signal,
+  }
+  const { signal } = options
+  const plan = await planEdit(core, record, { edits, path: fieldPath.slice(1), signal })
+  const { changes, diff, draft } = plan
+  const asset = dryRun
+    ? infoOf(record, locator)
+    : await saveEdited(core, writer, { record, draft, options: saving })
+  return result({ asset, changes, diff })
+}
+
+type Edited = Pick<EditedAsset, 'asset' | 'changes' | 'diff'>
+
+/** Returns the statement of an edit of a table; null for other edits. */
+function sqlOf(edits: readonly Edit[]): string | null {
+  const [sql, ...others] = edits.flatMap((edit) => ('sql' in edit ? [edit.sql] : []))
+  if (sql === undefined) return null
+  if (others.length > 0 || edits.length > 1) throw invalid('An edit of a table is one { sql }.')
+  return sql
+}
+
+interface TableCall {
+  record: AssetRecord
+  sql: string
+  /** The reference of the table. */
+  table: string
+  dryRun: boolean
+  saving: SaveAssetOptions
+}
+
+/** Replaces the rows of a table by those of a statement. */
+async function editTable(
+  { core, query, runQuery }: EditSources,
+  { record, sql, table, dryRun, saving }: TableCall,
+): Promise<Edited> {
+  const statement = { sql, tables: { rows: table } }
+  const sized = (asset: AssetInfo, rows: number, columns: number): Edited => ({
+    asset,
+    changes: rows,
+    diff: `${rows} rows, ${columns} columns`,
   })
-  if (dryRun) return result(infoOf(record, locator), changes, diff)
-  return result(await saveEdited(core, writer, { record, draft, options: saving }), changes, diff)
+  if (dryRun) {
+    const { rows, columns, body } = (await runQuery(statement, saving)).table
+    await body.dispose()
+    return sized(infoOf(record, core.locator), rows, columns.length)
+  }
+  const about = { ...saving, name: record.name ?? undefined, previous: record.assetId }
+  const asset = await query(statement, about)
+  return sized(asset, asset.table?.rows ?? 0, asset.table?.columns ?? 0)
 }
 
 /** What edits would change, before anything is saved. */
@@ -108,7 +147,7 @@ async function planEdit(
   }: { edits: readonly Edit[]; path: readonly FieldKey[]; signal?: AbortSignal },
 ): Promise<EditPlan> {
   if (record.attributes.marked) {
-    throw unsupported('The asset contains bytes or objects inside of JSON: save it again instead')
+    throw unsupported('The asset has bytes or objects inside its JSON: save a new asset instead')
   }
   const original = await originalOf(await bodyRanges(record, store, signal))
   const draft = new Draft(original)
@@ -118,7 +157,7 @@ async function planEdit(
     return { changes: paths.length, diff: listed(paths), draft }
   }
   if (edits.some(isJsonEdit)) {
-    throw invalid('Edits of text and of JSON cannot be mixed: send two calls.')
+    throw invalid('One call cannot mix edits of text and operations on JSON: send two calls.')
   }
   const texts = edits as readonly TextEdit[]
   if (path.length > 0) return editField(draft, { edits: texts, steps })
@@ -158,7 +197,7 @@ async function saveEdited(
   return writer.saveAsset({ ...about, content_type: content_type ?? mime, content }, saving)
 }
 
-/** Edits a text inside of JSON. Only the changed characters are written again. */
+/** Edits a text inside JSON. Only the changed characters are written again. */
 async function editField(
   draft: Draft,
   { edits, steps }: { edits: readonly TextEdit[]; steps: readonly string[] },
@@ -168,8 +207,9 @@ async function editField(
   if (!place?.value) throw new ByrefError('field_not_found', `The asset has no ${name}.`)
   const { start, end } = place.value
   const raw = Buffer.from(await draft.read(start, end)).toString()
-  if (!raw.startsWith('"'))
+  if (!raw.startsWith('"')) {
     throw unsupported(`The value at ${name} is not text: edit it with JSON operations`)
+  }
   const inside = raw.slice(1, -1)
   const original = inMemory(Buffer.from(unescapedText(inside)))
   const text = new Draft(original)

@@ -26,9 +26,9 @@ export async function nearestText(draft: Draft, form: TextForm, wanted: string):
   if (best.score === SIMILAR) return ' No text resembles it: read the asset again.'
   const end = best.start + size
   const text = lines.slice(best.start, end).join('\n')
-  const place = size === 1 ? `line ${end} is` : `lines ${best.start + 1} to ${end} are`
+  const place = size === 1 ? `line ${end}` : `lines ${best.start + 1} to ${end}`
   const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
-  return ` The nearest ${place} ${JSON.stringify(shown)}`
+  return ` The nearest text is ${place}: ${JSON.stringify(shown)}`
 }
 
 /** Returns how often each pair of neighbouring characters occurs, without white space. */

@@ -62,9 +62,7 @@ class TextEditor {
     const range = await this.#rangeOf(first, last)
     const found = this.#form.decode(await this.#draft.read(range.start, range.firstEnd))
     if (found !== firstLine) {
-      throw this.#rejected(
-        `Line ${first} is ${quoted(found)} and not ${quoted(firstLine)}. Nothing was changed.`,
-      )
+      throw this.#rejected(`Line ${first} is ${quoted(found)} and not ${quoted(firstLine)}.`)
     }
     if (replace === '') return { start: range.start, end: range.next, bytes: new Uint8Array() }
     const text = this.#withLineEnds(replace.replace(/\r?\n$/, ''))
@@ -82,7 +80,7 @@ class TextEditor {
       if (at.length > 0) return { wanted, at }
     }
     const nearest = await nearestText(this.#draft, this.#form, find)
-    throw this.#rejected(`The text ${quoted(find)} does not occur. Nothing was changed.${nearest}`)
+    throw this.#rejected(`The text ${quoted(find)} does not occur.`, nearest)
   }
 
   /** Returns the places that an edit changes; none if the bytes do not occur. */
@@ -96,22 +94,20 @@ class TextEditor {
         return [found[occurrence - 1] as number]
       }
       if (found.length > MAX_PLACES) {
-        throw this.#rejected(
-          `The text occurs at more than ${MAX_PLACES} places. Nothing was changed.`,
-        )
+        throw this.#rejected(`The text occurs at more than ${MAX_PLACES} places.`)
       }
     }
     if (occurrence === 'all' || found.length === 0) return found
     if (occurrence !== undefined) {
       throw this.#rejected(
-        `The text occurs ${found.length} times, so there is no occurrence ${occurrence}. Nothing was changed.`,
+        `The text occurs ${found.length} times, so there is no occurrence ${occurrence}.`,
       )
     }
     if (found.length === 1) return found
     const lines = await this.#lineNumbers(found.slice(0, LISTED))
     const more = found.length > LISTED ? ', …' : ''
     throw this.#rejected(
-      `The text occurs ${found.length} times, at lines ${lines.join(', ')}${more}. Add text around it, or say which: occurrence from 1 to ${found.length}, or "all". Nothing was changed.`,
+      `The text occurs ${found.length} times, at lines ${lines.join(', ')}${more}. Add text around it, or say which: occurrence from 1 to ${found.length}, or "all".`,
     )
   }
 
@@ -152,7 +148,7 @@ class TextEditor {
     }
     const { size } = this.#draft
     const lines = begin < size || line === 1 ? line : line - 1
-    if (last > lines) throw this.#rejected(`The text has ${lines} lines. Nothing was changed.`)
+    if (last > lines) throw this.#rejected(`The text has ${lines} lines.`)
     if (line === first) return { start: begin, firstEnd: size, end: size, next: size }
     return { start, firstEnd, end: size, next: size }
   }
@@ -169,8 +165,9 @@ class TextEditor {
     return this.#form.isCrlf ? text.replace(/\r?\n/g, '\r\n') : text
   }
 
-  #rejected(message: string): ByrefError {
-    return new ByrefError('edit_rejected', `${this.#name}: ${message}`)
+  #rejected(message: string, hint = ''): ByrefError {
+    const text = `${this.#name}: ${message} Nothing was changed.${hint}`
+    return new ByrefError('edit_rejected', text)
   }
 
   #invalid(message: string): ByrefError {
@@ -183,7 +180,7 @@ function insertion(edit: InsertEdit): { find: string; occurrence?: undefined; te
 }
 
 /** Returns a text as an error shows it. */
-export function quoted(text: string): string {
+function quoted(text: string): string {
   const shown = text.length > 120 ? `${text.slice(0, 100)}…` : text
   return JSON.stringify(shown)
 }
