@@ -94,16 +94,24 @@ async function start(): Promise<SwiftServer> {
   }
   const endpoint = `http://127.0.0.1:${proxy}`
   for (let attempt = 0; attempt < 150; attempt++) {
-    const up = await fetch(`${endpoint}/healthcheck`).then(
-      (response) => response.ok,
-      () => false,
-    )
     const keys = { accessKeyId: 'test:tester', secretAccessKey: 'testing' }
-    if (up) return { endpoint, region: 'us-east-1', ...keys, folder, stop }
+    if (await takesObjects(endpoint).catch(() => false)) return { endpoint, region: 'us-east-1', ...keys, folder, stop }
     await new Promise((go) => setTimeout(go, 200))
   }
   await stop()
   throw new Error('OpenStack Swift did not start within 30 seconds')
+}
+
+/** The proxy can be up before the other four are: only an object that was stored shows that all of them are. */
+async function takesObjects(endpoint: string): Promise<boolean> {
+  const user = { 'x-auth-user': 'test:tester', 'x-auth-key': 'testing' }
+  const login = await fetch(`${endpoint}/auth/v1.0`, { headers: user })
+  const headers = { 'x-auth-token': login.headers.get('x-auth-token') ?? '' }
+  for (const path of ['started', 'started/object']) {
+    const stored = await fetch(`${endpoint}/v1/AUTH_test/${path}`, { method: 'PUT', headers })
+    if (!stored.ok) return false
+  }
+  return true
 }
 
 /** Each server is the leader of a process group of its own, so that its workers end with it. */
