@@ -27,6 +27,7 @@ export interface AssetTool {
   description: string
   inputSchema: { readonly [key: string]: unknown }
   execute(input: Record<string, unknown>, context: AssetToolContext): Promise<unknown>
+  preview?(input: Record<string, unknown>, context: AssetToolContext): Promise<string>
 }
 
 /** The context of a native tool. */

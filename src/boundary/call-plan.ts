@@ -7,6 +7,8 @@ import type { FieldKey } from '../core/refs/field-key.ts'
 import { type OutputTarget, parseOutputPath } from '../core/refs/output-path.ts'
 import { variablesInText } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
+import { type PlannedEdit, planEdit } from './edit-plan.ts'
+import { isEditTool } from './native-tools.ts'
 import { mapsOver, type Tool } from './tool.ts'
 
 /** A place on the board: a value and everything below it. Without an instance, it is the global value of the kind. */
@@ -39,6 +41,8 @@ export interface CallPlan {
   /** Where its result is written: a list of alternatives (`||`), each a list of targets (`&&`). */
   outputs: readonly (readonly OutputTarget[])[]
   outputMethod: OutputMethod
+  /** What a call of `edit_asset` edits. */
+  edit?: PlannedEdit
   /** The value of `_each`, which a mapped call runs over; else undefined. */
   each?: unknown
   /** Why the call cannot run. */
@@ -83,6 +87,7 @@ export function planCall(
     plan.each = readEach(tool, _each)
     plan.outputMethod = methodOf(tool, _outputMethod)
     plan.reads = readsOf({ own: tool.variables === false ? null : args, _each }, plan)
+    if (isEditTool(tool) && plan.each === undefined) planEdit(plan)
   } catch (error) {
     plan.problem ??= {
       code: error instanceof ByrefError ? error.code : 'invalid_arguments',

@@ -32,6 +32,11 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   query_tables: { ...queryTablesTool, outputPath: true, maxResultChars: Infinity, ...OWN } as Tool,
 }
 
+/** Whether a tool is `edit_asset`, and not an app's own tool of that name. */
+export function isEditTool(tool: Tool | null): boolean {
+  return tool?.execute === NATIVE.edit_asset.execute
+}
+
 /** A tool of the app, or the name of a native tool. */
 export const TOOL: Check<Tool | NativeToolName> = is.either(
   is.oneOf('save_asset', 'fetch_asset', 'search_asset', 'query_tables', 'edit_asset'),

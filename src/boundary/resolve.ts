@@ -79,7 +79,7 @@ export async function resolveCall(
             if (labels) reads.push({ path: place.path(), ref: value, labels })
             return found
           }
-          const found = values.read(value)
+          const found = values.read(value, takesRef(place, source.codec) ? 'ref' : 'value')
           return found instanceof Promise ? new Later(() => found.then(take)) : take(found)
         })
   if (values?.labelsOf) reads.push(...(await assetReads(resolved, values.labelsOf)))
@@ -102,6 +102,11 @@ export async function assetReads(
 function schemaFor(tool: Tool, codec: Codec | undefined): JsonSchema | null {
   const schema = parametersOf(tool, codec)
   return isOpenTo(schema, codec) ? schema : null
+}
+
+/** Whether a parameter takes references themselves, and not what they name. */
+function takesRef(place: Place, codec: Codec | undefined): boolean {
+  return acceptingAt(place, codec).some(({ asset_ref_as }) => asset_ref_as === 'ref')
 }
 
 /** Replaces the embedded references in a text by their texts. Returns a {@link Later} if these must be read first. */

@@ -94,6 +94,11 @@ interface ApprovalRule<Input> {
 }
 
 /** Declared as a method, for the same reason as the approval rule. */
+interface Preview<Input> {
+  preview(input: Input, context: ToolContext): string | Promise<string>
+}
+
+/** Declared as a method, for the same reason as the approval rule. */
 interface LabelRule<Input> {
   label(input: Input, result: unknown): LabelTreeInput
 }
@@ -142,6 +147,11 @@ export interface Tool<Input = unknown, Result = unknown> {
    * person sees the arguments that will run.
    */
   needsApproval?: boolean | ApprovalRule<Input>['decide']
+  /**
+   * Returns what a call would do, for the person who decides about it: text, or a unified diff. At most 4,000
+   * characters are shown. It must change nothing. If it throws, the call fails and nobody is asked.
+   */
+  preview?: Preview<Input>['preview']
   /**
    * Whether running the tool again with the same `toolCallId` is safe. Then a call that a crash interrupted runs
    * again. Otherwise the model is told that the call was interrupted. Default: false.
@@ -220,6 +230,7 @@ export const TOOL_OPTIONS: OptionTable<Tool> = {
   ...is.all(is.positive, 'maxResultChars', 'timeoutMs'),
   retries: is.wholeNumber,
   needsApproval: is.either(is.boolean, is.callback<ApprovalRule<unknown>['decide']>()),
+  preview: is.callback<Preview<unknown>['preview']>(),
   returns: is.either(LABEL_TREE, is.callback<LabelRule<unknown>['label']>()),
   accepts: is.group(CLEARANCE_OPTIONS),
   toModelOutput: is.callback(),

@@ -36,9 +36,11 @@ export interface ValueSource {
   /**
    * Reads a `†` expression. Returns a promise if the value is stored as an asset.
    *
+   * @param as `ref`: a value that is stored as an asset is not read. Its reference is returned. Default: `value`.
+   *
    * @throws VariableError if there is no value; ByrefError `invalid_reference` for text that is not a reference
    */
-  read(variable: string): Found | Promise<Found>
+  read(variable: string, as?: 'value' | 'ref'): Found | Promise<Found>
   /** Whether `read` would find a value now. Assets are not read. */
   has(variable: string): boolean
   /** Whether there is data of the reference's kind and instance, at any path. */
@@ -124,7 +126,7 @@ export class ConversationSource implements ValueSource {
     if (labels) this.labelsOf = (ref) => labels.asset(ref)
   }
 
-  read(variable: string): Found | Promise<Found> {
+  read(variable: string, as: 'value' | 'ref' = 'value'): Found | Promise<Found> {
     const expression = parseVariableRef(variable)
     // The board reports what is wrong with the text.
     if (!expression) return { value: this.#from.board.read(variable) }
@@ -135,7 +137,9 @@ export class ConversationSource implements ValueSource {
       if (found instanceof KeptField) kept.push(found)
       return found
     })
-    if (kept.length > 0) return this.#readKept(expression, kept)
+    const [only] = kept
+    if (only && as === 'ref' && !isCompound) return this.#refOf(expression, only)
+    if (only) return this.#readKept(expression, kept)
     return this.#found(this.#orExplain(value, expression), expression)
   }
 
@@ -165,6 +169,11 @@ export class ConversationSource implements ValueSource {
     const local = this.#isOwn(ref) ? this.#local[ref.kind] : undefined
     if (local) return treeAt(local.labels ?? NO_LABELS, ref.path)
     return this.#from.labels?.variable(ref, this.#call.instance) ?? NO_LABELS
+  }
+
+  async #refOf(expression: VariableExpression, kept: KeptField): Promise<Found> {
+    const labels = await this.#keptLabels(expression, [kept])
+    return { value: kept.ref, labels }
   }
 
   async #readKept(expression: VariableExpression, kept: readonly KeptField[]): Promise<Found> {

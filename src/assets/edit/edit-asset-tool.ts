@@ -1,19 +1,26 @@
+import { isPlainObject } from '../../core/json/json.ts'
+import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { refOf } from '../asset-tool-input.ts'
-import type { AssetTool } from '../asset-tools.ts'
+import type { AssetTool, AssetToolContext } from '../asset-tools.ts'
 import type { Edit } from './edit.ts'
+import { editValue } from './edit-asset.ts'
 
 /** A text that may be a reference to a longer one. */
 const NEW_TEXT = { type: 'string', asset_ref_acceptable: true } as const
 
-/** `edit_asset`: changes parts of a text, of JSON or of a table, and saves the result as a new version. */
+/**
+ * `edit_asset`: changes parts of a text, of JSON or of a table. An asset gets a new version: the result has its
+ * reference. A value that is not an asset is returned: the result has the new `value`.
+ */
 export const editAssetTool: AssetTool = {
   id: 'edit_asset',
   description:
-    'Changes parts of an asset and gives the reference of the new version, with a diff. Text: {find, replace, occurrence?: 1 or "all"}, {insert, before} or {insert, after}, or {lines: [first, last], firstLine: its text now, replace}. JSON: JSON Patch {op, path, value}. Table: one {sql: select … from rows}. Edits apply in order, all or none',
+    'Changes parts of an asset, or of the value at a † path, which then has the new version. Gives the reference of the new version and a diff. Text: {find, replace, occurrence?: 1 or "all"}, {insert, before} or {insert, after}, or {lines: [first, last], firstLine: its text now, replace}. JSON: JSON Patch {op, path, value}. Table: one {sql: select … from rows}. Edits apply in order, all or none. A second call on the same asset in one answer builds on the first',
   inputSchema: {
     type: 'object',
     properties: {
-      ref: { type: 'string' },
+      // Any value may come from a † path.
+      ref: { anyOf: [{ asset_ref_acceptable: true, asset_ref_as: 'ref' }, {}] },
       edits: {
         type: 'array',
         items: {
@@ -38,10 +45,30 @@ export const editAssetTool: AssetTool = {
     },
     required: ['ref', 'edits'],
   },
-  async execute({ edits, ...input }, { assets, signal }) {
-    const { ref, asset, changes, diff } = await assets.edit(refOf(input), edits as Edit[], {
-      signal,
-    })
+  async execute(input, { assets, signal }) {
+    const edited = await edit(input, { assets, signal })
+    if ('value' in edited) return edited
+    const { ref, asset, changes, diff } = edited
     return { assetRef: ref, size: asset.size, changes, diff }
   },
+  async preview(input, { assets, signal }) {
+    const { diff } = await edit(input, { assets, signal }, true)
+    return diff
+  },
+}
+
+function edit(
+  { ref, ...input }: Record<string, unknown>,
+  { assets, signal }: AssetToolContext,
+  dryRun = false,
+) {
+  const edits = input.edits as Edit[]
+  // The value at a † path is any JSON; the text of a reference is always an asset.
+  const isValue = ref !== undefined && !isAssetRef(ref) && !isPlainRef(ref)
+  if (isValue) return editValue(ref, edits)
+  return assets.edit(refOf({ ref, ...input }), edits, { dryRun, signal })
+}
+
+function isPlainRef(ref: unknown): boolean {
+  return isPlainObject(ref) && typeof ref.asset_id === 'string'
 }

@@ -152,15 +152,8 @@ async function planEdit(
   const original = await originalOf(await bodyRanges(record, store, signal))
   const draft = new Draft(original)
   const steps = path.map(String)
-  if (edits.every(isJsonEdit)) {
-    const paths = await editJson(draft, edits, steps)
-    return { changes: paths.length, diff: listed(paths), draft }
-  }
-  if (edits.some(isJsonEdit)) {
-    throw invalid('One call cannot mix edits of text and operations on JSON: send two calls.')
-  }
-  const texts = edits as readonly TextEdit[]
-  if (path.length > 0) return editField(draft, { edits: texts, steps })
+  if (steps.length > 0 || edits.every(isJsonEdit)) return editInJson(draft, edits, steps)
+  const texts = textEditsOf(edits)
   if (!(await isText(draft, record))) {
     throw unsupported(`The asset is ${record.mime} and not text`)
   }
@@ -170,6 +163,42 @@ async function planEdit(
     diff: await textDiff(original, draft.changes(), await TextForm.of(draft)),
     draft,
   }
+}
+
+/**
+ * Applies edits to a value: operations of JSON Patch, or edits of a text. The value does not change.
+ *
+ * @throws ByrefError `edit_rejected`, `invalid_arguments`, `asset_unsupported`
+ */
+export async function editValue(
+  value: unknown,
+  edits: readonly Edit[],
+): Promise<{ value: unknown } & Pick<EditedAsset, 'changes' | 'diff'>> {
+  checkEdits(edits)
+  if (sqlOf(edits) !== null) throw unsupported('The value is not a table')
+  const draft = new Draft(inMemory(Buffer.from(JSON.stringify(value))))
+  const { changes, diff } = await editInJson(draft, edits, [])
+  return { value: await parsed(draft), changes, diff }
+}
+
+/** Applies operations of JSON Patch, or edits of the text at a path in JSON. */
+async function editInJson(
+  draft: Draft,
+  edits: readonly Edit[],
+  steps: readonly string[],
+): Promise<EditPlan> {
+  if (!edits.every(isJsonEdit)) return editField(draft, { edits: textEditsOf(edits), steps })
+  const paths = await editJson(draft, edits, steps)
+  return { changes: paths.length, diff: listed(paths), draft }
+}
+
+function textEditsOf(edits: readonly Edit[]): readonly TextEdit[] {
+  if (!edits.some(isJsonEdit)) return edits as readonly TextEdit[]
+  throw invalid('One call cannot mix edits of text and operations on JSON: send two calls.')
+}
+
+async function parsed(draft: Draft): Promise<unknown> {
+  return JSON.parse(Buffer.from(await draft.read(0, draft.size)).toString())
 }
 
 /** Saves what a plan made, as a new version of the asset. */
@@ -192,7 +221,7 @@ async function saveEdited(
       `The edited value has ${draft.size} bytes of JSON, more than limits.valueBytes (${valueBytes}).`,
     )
   }
-  const content: unknown = JSON.parse(Buffer.from(await draft.read(0, draft.size)).toString())
+  const content = await parsed(draft)
   const about = defined({ asset_type, description, asset_name: name ?? undefined })
   return writer.saveAsset({ ...about, content_type: content_type ?? mime, content }, saving)
 }
@@ -202,13 +231,13 @@ async function editField(
   draft: Draft,
   { edits, steps }: { edits: readonly TextEdit[]; steps: readonly string[] },
 ): Promise<EditPlan> {
-  const name = `/${steps.join('/')}`
+  const name = steps.length > 0 ? `The value at /${steps.join('/')}` : 'The value'
   const place = await findPlace(draft, steps)
-  if (!place?.value) throw new ByrefError('field_not_found', `The asset has no ${name}.`)
+  if (!place?.value) throw new ByrefError('field_not_found', `${name} does not exist.`)
   const { start, end } = place.value
   const raw = Buffer.from(await draft.read(start, end)).toString()
   if (!raw.startsWith('"')) {
-    throw unsupported(`The value at ${name} is not text: edit it with JSON operations`)
+    throw unsupported(`${name} is not text: edit it with JSON operations`)
   }
   const inside = raw.slice(1, -1)
   const original = inMemory(Buffer.from(unescapedText(inside)))

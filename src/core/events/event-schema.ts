@@ -327,6 +327,7 @@ const EVENTS: { readonly [T in Durable]: Check<Of<T>> } = {
     toolName: text,
     arguments: json(),
     items: { optional: list(json()) },
+    previews: { optional: list(orNull(text)) },
     violations: {
       optional: list(shape({ rule: word(), path: text, ref: { optional: text }, label: object() })),
     },

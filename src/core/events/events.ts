@@ -287,6 +287,11 @@ export type ConversationEvent =
        * from.
        */
       items?: readonly JsonValue[]
+      /**
+       * What the tool's `preview` says about each execution, such as a unified diff. Null for an item that cannot run.
+       * Absent if the tool has none.
+       */
+      previews?: readonly (string | null)[]
       /** The flow violations, if they are the reason for the request. */
       violations?: readonly FlowViolation[]
       /** The policy's reason for the request. */

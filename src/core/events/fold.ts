@@ -229,7 +229,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     })
   },
   APPROVAL_REQUESTED(editable, asked, at) {
-    const { toolCallId, arguments: args, items, violations, reason, label } = asked
+    const { toolCallId, arguments: args, items, previews, violations, reason, label } = asked
     const call = openCallOf(editable, toolCallId)
     if (!call) return
     call.status = 'waiting'
@@ -237,6 +237,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
       arguments: args,
       items,
       requestedAt: at,
+      ...(previews ? { previews } : {}),
       ...(violations ? { violations } : {}),
       ...(reason === undefined ? {} : { reason }),
       ...(label ? { label } : {}),

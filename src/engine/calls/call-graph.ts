@@ -102,6 +102,9 @@ export class CallGraph {
   }
 
   #findSources(node: CallNode): void {
+    for (const place of turnsOf(node.plan)) {
+      for (const earlier of this.#writers.overlapping(place)) link(node, earlier, 'needs')
+    }
     for (const read of node.plan.reads) {
       const earlier = read.places.flatMap((place) => this.#writers.overlapping(place))
       for (const source of earlier) link(node, source, 'needs')
@@ -113,7 +116,7 @@ export class CallGraph {
   }
 
   #announceWrites(node: CallNode): void {
-    const places = node.plan.outputs.flat()
+    const places = [...node.plan.outputs.flat(), ...turnsOf(node.plan)]
     for (const { node: seeker, read } of places.flatMap(this.#seekers.overlapping)) {
       if (seeker !== node && seeker.missing.delete(read)) link(seeker, node, 'needs')
     }
@@ -131,6 +134,11 @@ export class CallGraph {
       this.#writers.add(place, node)
     }
   }
+}
+
+/** Edits of one asset take turns: each is applied to the result of the one before, if that one succeeds. */
+function turnsOf({ edit }: CallPlan): DataPlace[] {
+  return edit?.assetId === undefined ? [] : [{ kind: `asset://${edit.assetId}`, path: [] }]
 }
 
 /** A call that may start, or the error because of which it cannot. */

@@ -233,9 +233,9 @@ class AnswerCalls implements CallRunner {
     this.#listen()
     this.#asked.set(plan.id, plan)
     const { runId, append } = this.#scope
-    await append({
-      events: [{ type: 'APPROVAL_REQUESTED', runId, ...question(plan, items, verdict) }],
-    })
+    const asked = question(plan, items, verdict)
+    if (call.tool.preview) asked.previews = await this.#scope.during(() => previewsOf(call, items))
+    await append({ events: [{ type: 'APPROVAL_REQUESTED', runId, ...asked }] })
     return true
   }
 
@@ -266,7 +266,8 @@ class AnswerCalls implements CallRunner {
     this.#begin(plan.id)
     const endedAt = new Date(this.#scope.session.now()).toISOString()
     const { policy } = this.#scope.settings
-    this.#ended.add({ plan, outcome: await adjusted(policy, call, outcome), endedAt })
+    const edited = call.items[0]?.arguments.ref
+    this.#ended.add({ plan, outcome: await adjusted(policy, call, outcome), endedAt, edited })
     await this.#ended.record()
     if (!this.#ended.waits(plan.id)) return
     const message = 'Finished. Its result follows when the calls before it have ended.'
@@ -285,14 +286,17 @@ class AnswerCalls implements CallRunner {
   }
 }
 
+type Question = Omit<Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>, 'type' | 'runId'>
+
 /** Returns the content of an approval request. */
-function question(plan: CallPlan, items: readonly Item[], { violations, reason, label }: Verdict) {
+function question(
+  plan: CallPlan,
+  items: readonly Item[],
+  { violations, reason, label }: Verdict,
+): Question {
   const isMapped = plan.each !== undefined
   const shown = isMapped ? plan.arguments : items[0]?.arguments
-  const asked: Omit<
-    Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>,
-    'type' | 'runId'
-  > = {
+  const asked: Question = {
     toolCallId: plan.id,
     toolName: plan.name,
     arguments: shown as JsonValue,
@@ -302,6 +306,23 @@ function question(plan: CallPlan, items: readonly Item[], { violations, reason, 
   if (reason !== undefined) asked.reason = reason
   if (label) asked.label = label
   return asked
+}
+
+/** Maximum characters of a preview. */
+const MAX_PREVIEW = 4000
+
+/** Returns what the tool says about each item; null for an item that has an error. */
+function previewsOf(call: ActiveCall, items: readonly Item[]): Promise<(string | null)[]> {
+  const { tool } = call
+  return Promise.all(
+    items.map(async (item) => {
+      if (item.arguments === undefined || !tool.preview) return null
+      const text = await call.withInput(item, async (input, context) =>
+        String(await tool.preview?.(input, context)),
+      )
+      return text.length > MAX_PREVIEW ? `${text.slice(0, MAX_PREVIEW)}…` : text
+    }),
+  )
 }
 
 function startedEvent(toolCallId: string, runId: string, attempt: number): ConversationEvent {

@@ -1,6 +1,7 @@
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
 import type { CallPlan } from '../../boundary/call-plan.ts'
+import { isEditTool } from '../../boundary/native-tools.ts'
 import { assetReads } from '../../boundary/resolve.ts'
 import { lastYield } from '../../boundary/store.ts'
 import type { Tool, ToolContext } from '../../boundary/tool.ts'
@@ -16,6 +17,7 @@ import type { CallItem, CallOutcome, ExecutionChanges, PolicyCall } from '../../
 import { type RunScope, workOf } from '../run-scope.ts'
 import { type Item, openContext, type ResolvedItems, sourceOf } from './active-call.ts'
 import { callError } from './call-error.ts'
+import { onNewestVersion, withBranches } from './edited-place.ts'
 
 /** One execution of a tool, for a call or for one item of a mapped call. */
 export interface ExecutedCall {
@@ -70,13 +72,14 @@ async function execute(
   const { context, end, chosen } = openContext(scope, parts)
   const boundary = boundaryOf(() => scope.assets)
   try {
-    const result = await unlessAborted(signal, () =>
+    const made = await unlessAborted(signal, () =>
       boundary.withInput({ tool, arguments: item.arguments }, (input) => {
         changes.onInput?.(input)
         const onYield = (value: unknown) => showPreliminary(context, value)
         return lastYield(tool.execute(input, context), { signal, onYield })
       }),
     )
+    const result = isEditTool(tool) ? withBranches(scope.session, item.arguments.ref, made) : made
     if (isPlainJson(result)) return { value: result, events, chosen: chosen() }
     const storing = { tool: tool.id, toolCallId, signal, label, onEvent }
     const stored = await unlessAborted(signal, () => boundary.store(storing, result))
@@ -127,7 +130,8 @@ export async function resolveItems(
   written: Record<string, unknown>,
 ): Promise<ResolvedItems> {
   const boundary = boundaryOf(() => scope.assets)
-  const call = { tool: plan.tool as Tool, arguments: written }
+  const args = onNewestVersion(scope.session, plan, written)
+  const call = { tool: plan.tool as Tool, arguments: args }
   const isMapped = plan.each !== undefined
   if (!isMapped) return { items: [await boundary.resolve(call, sourceOf(scope, plan))] }
   const { value: list, labels } = await listOf(scope, plan)

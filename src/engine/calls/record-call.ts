@@ -1,11 +1,16 @@
 import { boundaryOf } from '../../boundary/boundary.ts'
-import type { CallPlan } from '../../boundary/call-plan.ts'
+import type { CallPlan, DataPlace } from '../../boundary/call-plan.ts'
 import { isTooLong, jsonLength, jsonValue, previewOf } from '../../boundary/store.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
-import { wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
-import type { Message, Participant, ToolResultMark } from '../../core/messages/message.ts'
+import { type LabelTree, wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
+import type {
+  Message,
+  OutputMethod,
+  Participant,
+  ToolResultMark,
+} from '../../core/messages/message.ts'
 import { isOffloaded } from '../../core/messages/offloaded.ts'
 import { toMessage } from '../../core/messages/to-message.ts'
 import { newId } from '../../core/new-id.ts'
@@ -15,6 +20,7 @@ import type { CallOutcome } from '../../policies/policy.ts'
 import type { RunScope } from '../run-scope.ts'
 import { callError } from './call-error.ts'
 import type { CallEnd } from './call-graph.ts'
+import { writeOfEdit } from './edited-place.ts'
 
 /** Maximum length, in characters of JSON, up to which a result repeats a value that was written to the board. */
 const SHOWN_CHARS = 1000
@@ -25,6 +31,8 @@ export interface CallResult {
   outcome: CallOutcome
   /** When the call ended, in ISO 8601. It may be recorded later, because calls before it still run. */
   endedAt: string
+  /** The `ref` that an edit received. */
+  edited?: unknown
   /** What the model sees instead of the value. */
   modelOutput?: JsonValue
 }
@@ -59,6 +67,7 @@ const REFUSALS: ReadonlySet<string> = new Set([
   'schema_violation',
   'invalid_data',
   'invalid_message',
+  'edit_rejected',
 ])
 
 /** Whether the board, not the log, has rejected an append. */
@@ -86,14 +95,18 @@ function failedAfter({ plan, outcome, endedAt }: CallResult, error: unknown): Ca
 
 async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEnd> {
   const { plan, outcome } = ended
-  const targets = targetsOf(ended)
+  const write = writeOfResult(ended, scope)
+  const { targets } = write
   const { arguments: changed } = scope.session.state.calls[plan.id]?.approval?.answer ?? {}
   const message = resultOf(ended, targets, changed)
   for (const target of targets) refuseWithinAsset(scope, target)
-  const written = targets.map((target) => writeOf(plan, outcome, target))
   const { labels, given } = outcome
   const label = labels ? { label: writeLabelTree(labels) } : {}
-  const writes = written.map((payload) => ({ type: 'NEW_MESSAGE' as const, payload, ...label }))
+  const dataLabel = labels ? { label: writeLabelTree(write.labels ?? labels) } : {}
+  const writes = targets.map((target) => {
+    const payload = dataMessage(plan, { target, ...write })
+    return { type: 'NEW_MESSAGE' as const, payload, ...dataLabel }
+  })
   const kept = given ? { given } : {}
   const result = { type: 'NEW_MESSAGE' as const, payload: message, ...label, ...kept }
   const events = [...outcome.events, ...writes, result]
@@ -114,7 +127,7 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
  *
  * @throws ByrefError `invalid_data`
  */
-function refuseWithinAsset({ session }: RunScope, { path, ...place }: OutputTarget): void {
+function refuseWithinAsset({ session }: RunScope, { path, ...place }: DataPlace): void {
   for (let length = 0; length < path.length; length++) {
     const name = formatVariable(place, path.slice(0, length))
     if (!session.board.has(name)) return
@@ -134,17 +147,46 @@ function targetsOf({ plan, outcome }: CallResult): readonly OutputTarget[] {
   return plan.outputs[outcome.chosen ?? (outcome.error ? 1 : 0)] ?? []
 }
 
+/** What a call writes to the board. */
+interface Write {
+  targets: readonly DataPlace[]
+  data: unknown
+  method: OutputMethod
+  /** The labels of the data, if they are not those of the result. */
+  labels?: LabelTree
+}
+
+/**
+ * Returns what a call writes. An edit writes the new version in place of the old one.
+ *
+ * @throws ByrefError `edit_rejected` if the old version is no longer there
+ */
+function writeOfResult(ended: CallResult, { session }: RunScope): Write {
+  const { plan, outcome, edited } = ended
+  const targets = targetsOf(ended)
+  const { value, error, labels } = outcome
+  if (error) return { targets, data: error, method: 'set' }
+  const method = plan.outputMethod
+  if (!plan.edit?.place) return { targets, data: withoutPreview(value), method }
+  const { place, data } = writeOfEdit(session.board, plan.edit.place, { edited, value })
+  const whole = labels && { labels: { label: wholeOf(labels) } }
+  return { targets: [place], data: withoutPreview(data), method, ...whole }
+}
+
 /** Returns the data message that writes a result to the board. */
-function writeOf(plan: CallPlan, outcome: CallOutcome, target: OutputTarget): Message {
+function dataMessage(
+  plan: CallPlan,
+  { target, data, method }: Write & { target: DataPlace },
+): Message {
   return toMessage({
     type: 'data',
     kind: target.kind,
     ...(target.instance === undefined ? {} : { _instance: target.instance }),
-    data: outcome.error ? outcome.error : withoutPreview(outcome.value),
-    ...(target.path.length > 0 ? { _path: target.path } : {}),
+    data,
+    ...(target.path.length > 0 ? { _path: [...target.path] } : {}),
     _call: plan.id,
     _date: new Date().toISOString(),
-    _outputMethod: outcome.error ? 'set' : plan.outputMethod,
+    _outputMethod: method,
     sender: senderOf(plan.name),
   })
 }
@@ -157,15 +199,22 @@ function withoutPreview(value: unknown): unknown {
 
 /** Offloads a result that is too large for a prompt, and computes what the model sees instead. */
 async function shortened(result: CallResult, scope: RunScope): Promise<CallResult> {
-  const { plan, outcome, endedAt } = result
+  const { plan, outcome } = result
   if (outcome.error) return result
   try {
     const modelOutput = modelOutputOf(plan, outcome.value)
-    if (!mayOffload(result, scope)) return { plan, outcome, endedAt, modelOutput }
+    if (!mayOffload(result, scope)) return { ...result, modelOutput }
     const { maxResultChars } = plan.tool ?? {}
     const storing = { tool: plan.name, toolCallId: plan.id, maxResultChars }
-    const offloaded = await boundaryOf(() => scope.assets).offload(storing, outcome)
-    return { plan, outcome: offloaded, endedAt, modelOutput }
+    const boundary = boundaryOf(() => scope.assets)
+    const { value, labels } = outcome
+    if (!isEditedValue(plan, value)) {
+      return { ...result, outcome: await boundary.offload(storing, outcome), modelOutput }
+    }
+    // Only the new value becomes data.
+    const whole = labels && { label: wholeOf(labels) }
+    const data = await boundary.offload(storing, { ...outcome, value: value.value, labels: whole })
+    return { ...result, outcome: { ...data, value: { ...value, value: data.value } } }
   } catch (error) {
     return failedAfter(result, error)
   }
@@ -211,7 +260,7 @@ function modelOutputOf(plan: CallPlan, value: unknown): JsonValue | undefined {
 /** @param changed The arguments with which a person replaced those of the call. */
 function resultOf(
   result: CallResult,
-  targets: readonly OutputTarget[],
+  targets: readonly DataPlace[],
   changed: JsonValue | undefined,
 ): Message {
   const { outcome, modelOutput: model_output } = result
@@ -229,8 +278,21 @@ function resultOf(
     return resultMessage(result, null, { ...mark, error })
   }
   const { value } = outcome
+  if (result.plan.edit?.place)
+    return resultMessage(result, { ...mark, ...withoutValue(value) }, mark)
   const shown = model_output === undefined ? mark : { ...mark, model_output }
   return resultMessage(result, targets.length > 0 ? { ...mark, ...inShort(value) } : value, shown)
+}
+
+/** Whether a result is the new version of a value on the board: `{ value, changes, diff }`. */
+function isEditedValue({ edit }: CallPlan, value: unknown): value is { value: unknown } {
+  return edit?.place !== undefined && isPlainObject(value) && 'value' in value
+}
+
+/** The model sees the diff of an edit, and not the value. */
+function withoutValue(edited: unknown): object {
+  const { value: _, ...shown } = Object(edited)
+  return shown
 }
 
 /** Returns how a result repeats a value that was written to the board: the value if it is short, else a preview. */

@@ -1,0 +1,127 @@
+import type { CallPlan, DataPlace } from '../../boundary/call-plan.ts'
+import type { Board } from '../../core/board/board.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { isOffloaded, offloadedField } from '../../core/messages/offloaded.ts'
+import {
+  type AssetRefParts,
+  formatAssetRef,
+  isAssetRef,
+  parseAssetRef,
+} from '../../core/refs/asset-ref.ts'
+import { formatVariable } from '../../core/refs/variable-ref.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
+import type { Session } from '../session.ts'
+
+const { isDeepStrictEqual } = nodeBuiltin('node:util')
+
+/** A value on the board, as `edit_asset` receives it. */
+interface EditedPlace {
+  /** Where a new version is written: the place, or the value above it that is stored as an asset. */
+  place: DataPlace
+  /** The value there. */
+  holder: unknown
+  /** What the tool receives: the reference of a value that is stored as an asset, or the value. */
+  given: unknown
+}
+
+/** Returns the new data of an edited place on the board. `value` is the result of `edit_asset`. */
+export function writeOfEdit(
+  board: Board,
+  place: DataPlace,
+  { edited, value }: { edited: unknown; value: unknown },
+): { place: DataPlace; data: unknown } {
+  const found = placeOf(board, place)
+  if (!found || !isDeepStrictEqual(found.given, edited)) {
+    const name = formatVariable(place, place.path)
+    throw new ByrefError(
+      'edit_rejected',
+      `${name} has changed since the edit was made. Nothing was written: read it, and send the edit again`,
+    )
+  }
+  const { assetRef, size, value: plain } = value as Record<string, unknown>
+  if (typeof assetRef !== 'string') return { place, data: plain }
+  return { place: found.place, data: withVersion(found.holder, assetRef, size) }
+}
+
+/** Returns the value at a place. The place of an instance has the global value until it is written. */
+function placeOf(board: Board, { instance, ...global }: DataPlace): EditedPlace | null {
+  const own = instance === undefined ? null : placeIn(board, { instance, ...global })
+  const found = own ?? placeIn(board, global)
+  return found && instance !== undefined ? { ...found, place: { instance, ...found.place } } : found
+}
+
+function placeIn(board: Board, { path, ...root }: DataPlace): EditedPlace | null {
+  for (let depth = 0; depth <= path.length; depth++) {
+    const place = { ...root, path: path.slice(0, depth) }
+    const name = formatVariable(place, place.path)
+    if (!board.has(name)) return null
+    const holder = board.read(name)
+    if (isOffloaded(holder))
+      return { place, holder, given: offloadedField(holder, path.slice(depth)) }
+    if (depth === path.length) return { place, holder, given: holder }
+  }
+  return null
+}
+
+/** Returns a value that names an asset, with the reference of another version. */
+function withVersion(holder: unknown, version: string, size: unknown): unknown {
+  const { id, namespace } = parseAssetRef(version) as AssetRefParts
+  const refLike = (old: string): string => {
+    const fieldPath = parseAssetRef(old)?.fieldPath
+    return formatAssetRef({ id, namespace, ...(fieldPath ? { fieldPath } : {}) })
+  }
+  if (typeof holder === 'string') return refLike(holder)
+  if (!isPlainObject(holder)) return holder
+  const sized = 'size' in holder ? { size } : {}
+  if (typeof holder.assetRef === 'string')
+    return { ...holder, assetRef: refLike(holder.assetRef), ...sized }
+  // The object form of a reference: { asset_id, field_path }.
+  return { ...holder, asset_id: id }
+}
+
+/**
+ * Returns the arguments of an edit with the newest version of the asset that an earlier call of the same answer made.
+ */
+export function onNewestVersion(
+  { state }: Pick<Session, 'state'>,
+  plan: CallPlan,
+  written: Record<string, unknown>,
+): Record<string, unknown> {
+  const { ref } = written
+  if (plan.edit?.assetId === undefined || typeof ref !== 'string') return written
+  const answer = state.calls[plan.id]?.parentMessageId
+  const made = state.assets.filter(({ previous, toolCallId = '' }) => {
+    const { call, parentMessageId } = state.calls[toolCallId] ?? {}
+    return previous !== undefined && parentMessageId === answer && isAssetRef(call?.arguments.ref)
+  })
+  let { id, namespace, fieldPath } = parseAssetRef(ref) as AssetRefParts
+  for (const { ref: version, previous = '' } of made) {
+    if (parseAssetRef(previous)?.id === id) id = (parseAssetRef(version) as AssetRefParts).id
+  }
+  return { ...written, ref: formatAssetRef({ id, namespace, fieldPath } as AssetRefParts) }
+}
+
+/** Returns the result of an edit, with a note if other versions were made from the same one. */
+export function withBranches(
+  { state }: Pick<Session, 'state'>,
+  edited: unknown,
+  result: unknown,
+): unknown {
+  if (!isPlainObject(result) || typeof result.assetRef !== 'string') return result
+  const from = idOf(edited)
+  const others = state.assets.filter(({ ref, previous }) => {
+    return previous !== undefined && idOf(previous) === from && idOf(ref) !== idOf(result.assetRef)
+  })
+  const [{ ref: other } = { ref: null }] = others.slice(-1)
+  if (from === null || other === null) return result
+  return {
+    ...result,
+    note: `This version does not have the changes of ${other}, which was made from the same version`,
+  }
+}
+
+function idOf(ref: unknown): string | null {
+  const named = isPlainObject(ref) ? (ref.assetRef ?? ref) : ref
+  return isAssetRef(named) ? (parseAssetRef(named as string)?.id ?? null) : null
+}
