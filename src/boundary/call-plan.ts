@@ -1,3 +1,4 @@
+import { editAssetTool } from '../assets/edit/edit-asset-tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { CallError } from '../core/events/events.ts'
 import type { OutputMethod, ToolCall } from '../core/messages/message.ts'
@@ -8,7 +9,6 @@ import { type OutputTarget, parseOutputPath } from '../core/refs/output-path.ts'
 import { variablesInText } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import { type PlannedEdit, planEdit } from './edit-plan.ts'
-import { isEditTool } from './native-tools.ts'
 import { mapsOver, type Tool } from './tool.ts'
 
 /** A place on the board: a value and everything below it. Without an instance, it is the global value of the kind. */
@@ -87,7 +87,7 @@ export function planCall(
     plan.each = readEach(tool, _each)
     plan.outputMethod = methodOf(tool, _outputMethod)
     plan.reads = readsOf({ own: tool.variables === false ? null : args, _each }, plan)
-    if (isEditTool(tool) && plan.each === undefined) planEdit(plan)
+    if (isEditTool(tool) && plan.each === undefined) Object.assign(plan, planEdit(plan))
   } catch (error) {
     plan.problem ??= {
       code: error instanceof ByrefError ? error.code : 'invalid_arguments',
@@ -95,6 +95,11 @@ export function planCall(
     }
   }
   return plan
+}
+
+/** Whether a tool is `edit_asset`, and not an app's own tool of that name. */
+export function isEditTool(tool: Tool): boolean {
+  return tool.execute === editAssetTool.execute
 }
 
 function notFound(name: string, tools: ReadonlyMap<string, Tool>): CallError {

@@ -1,49 +1,62 @@
 import { ByrefError } from '../core/errors.ts'
 import { RESULT } from '../core/messages/results.ts'
 import { isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
+import type { OutputTarget } from '../core/refs/output-path.ts'
 import { formatVariable, parseVariableRef } from '../core/refs/variable-ref.ts'
-import type { CallPlan, DataPlace } from './call-plan.ts'
 
 /** What a call of `edit_asset` edits: the value at a place on the board, or an asset. */
 export type PlannedEdit =
-  | { place: DataPlace; assetId?: undefined }
+  | { place: OutputTarget; assetId?: undefined }
   | { assetId: string; place?: undefined }
 
+/** The parts of a call's plan that an edit reads and changes. */
+interface EditCall {
+  arguments: Record<string, unknown>
+  instance?: string
+  outputs: readonly (readonly OutputTarget[])[]
+}
+
 /**
- * Plans an edit. The new version of a value on the board is written to its place, unless the call has another output
- * path.
+ * Returns the parts of a plan that differ for an edit. The new version of a value on the board is written to its place,
+ * unless the call has another output path.
  *
  * @throws ByrefError `invalid_arguments` for text that is no reference
  */
-export function planEdit(plan: CallPlan): void {
-  const { ref } = plan.arguments
-  if (typeof ref !== 'string') return
+export function planEdit({
+  arguments: args,
+  instance: own,
+  outputs,
+}: EditCall): Partial<EditCall & { edit: PlannedEdit; outputMethod: 'set' }> {
+  const { ref } = args
+  if (typeof ref !== 'string') return {}
   const expression = parseVariableRef(ref)
   if (expression) {
-    if (expression.type !== 'variable' || expression.kind === RESULT) return
-    const { kind, path, instance = plan.instance } = expression
+    if (expression.type !== 'variable' || expression.kind === RESULT) return {}
+    const { kind, path, instance = own } = expression
     const place = instance === undefined ? { kind, path } : { kind, instance, path }
-    plan.outputs = plan.outputs.length > 0 ? plan.outputs : [[place]]
-    plan.outputMethod = 'set'
-    const [first = []] = plan.outputs
-    if (first.some((target) => nameOf(target) === nameOf(place))) plan.edit = { place }
-    return
+    const [first = [place]] = outputs
+    if (first.length !== 1 || nameOf(first[0] as OutputTarget) !== nameOf(place)) return {}
+    return {
+      outputs: outputs.length > 0 ? outputs : [[place]],
+      outputMethod: 'set',
+      edit: { place },
+    }
   }
   const assetId = parseAssetRef(ref)?.id ?? (NEW_ID.test(ref) ? ref : null)
   if (assetId !== null) {
-    plan.arguments = { ...plan.arguments, ref: isAssetRef(ref) ? ref : `asset://${ref}` }
-    plan.edit = { assetId }
-  } else if (!ref.includes('<|')) {
-    throw new ByrefError(
-      'invalid_arguments',
-      `ref is an asset:// reference or a † path, not ${JSON.stringify(ref.slice(0, 100))}`,
-    )
+    const whole = isAssetRef(ref) ? ref : `asset://${ref}`
+    return { arguments: { ...args, ref: whole }, edit: { assetId } }
   }
+  if (ref.includes('<|')) return {}
+  throw new ByrefError(
+    'invalid_arguments',
+    `ref is an asset:// reference or a † path, not ${JSON.stringify(ref.slice(0, 100))}`,
+  )
 }
 
 /** An id that byref made, without `asset://`. */
 const NEW_ID = /^[0-9a-hjkmnp-tv-z]{27}$/
 
-function nameOf({ path, ...place }: DataPlace): string {
-  return formatVariable(place, [...path])
+function nameOf({ path, ...place }: OutputTarget): string {
+  return formatVariable(place, path)
 }

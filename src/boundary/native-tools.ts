@@ -28,13 +28,15 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
     maxResultChars: Infinity,
     ...OWN,
   } as Tool,
-  edit_asset: { ...editAssetTool, outputPath: true, ...OWN } as Tool,
+  edit_asset: {
+    ...editAssetTool,
+    description: `${editAssetTool.description}. ref may be a † path, which then has the new version. Calls on one asset in one answer build on each other`,
+    outputPath: true,
+    idempotent: true,
+    mappable: false,
+    ...OWN,
+  } as Tool,
   query_tables: { ...queryTablesTool, outputPath: true, maxResultChars: Infinity, ...OWN } as Tool,
-}
-
-/** Whether a tool is `edit_asset`, and not an app's own tool of that name. */
-export function isEditTool(tool: Tool | null): boolean {
-  return tool?.execute === NATIVE.edit_asset.execute
 }
 
 /** A tool of the app, or the name of a native tool. */

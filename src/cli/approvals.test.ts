@@ -16,6 +16,7 @@ async function pay(options: Pick<ApprovalsOptions, 'yes' | 'ask'>, first: number
     description: '',
     inputSchema: { type: 'object' },
     needsApproval: true,
+    preview: ({ sum }: { sum: unknown }) => `-balance\n+balance - ${sum}`,
     execute: (input) => void paid.push(input),
   })
   const model = scriptedModel([{ calls: [call('a', first), call('b', 2)] }, 'Done.'])
@@ -64,6 +65,7 @@ describe('Approvals', () => {
       },
     })
     expect(questions).toHaveLength(2)
+    expect(questions[0]).toContain('\n    -balance\n    +balance - 1? [y/N]')
     expect(paid).toEqual([{ sum: 1 }])
     expect(answers).toEqual([
       ['a', true],

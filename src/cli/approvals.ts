@@ -81,10 +81,14 @@ export class Approvals {
 }
 
 /** Exactly what will run. */
-function describe({ toolName, reason, arguments: args, items }: Requested): string {
+function describe({ toolName, reason, arguments: args, items, previews }: Requested): string {
   const why = reason === undefined ? '' : ` (${reason})`
-  if (!items) return `${toolName} ${JSON.stringify(args)}${why}`
-  const lines = items.map((item) => `\n    ${JSON.stringify(item)}`)
+  const previewOf = (index: number): string => {
+    const lines = previews?.[index]?.split('\n') ?? []
+    return lines.map((line) => `\n    ${line}`).join('')
+  }
+  if (!items) return `${toolName} ${JSON.stringify(args)}${why}${previewOf(0)}`
+  const lines = items.map((item, i) => `\n    ${JSON.stringify(item)}${previewOf(i)}`)
   return `${toolName}, ${items.length} times${why}:${lines.join('')}`
 }
 

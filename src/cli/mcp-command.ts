@@ -13,7 +13,7 @@ export const HELP = `byref mcp: pass-by-reference for MCP clients such as Claude
 
   byref mcp proxy [options] -- <command> [args]   in front of a server that is a command
   byref mcp proxy [options] --url <url>           in front of a server at a URL (streamable HTTP)
-  byref mcp serve [--data data]                   the agent of byref serve, as an MCP server on stdio
+  byref mcp serve [--data data] [--editing]       the agent of byref serve, as an MCP server on stdio
 
 The proxy is an MCP server on stdio. Name it in the client's configuration in place of the other server. Large results become
 references (asset://…) with a preview, and every tool parameter accepts references. The tools fetch_asset, search_asset and,
@@ -22,6 +22,7 @@ with @duckdb/node-api installed, query_tables read them. Everything else passes 
   --max-chars    maximum length of text that passes; default 32768
   --max-bytes    maximum size of an image, a sound or a file that passes; default 4096
   --show-images  keep images next to their references, so that the model sees them
+  --editing      add edit_asset, so that the model changes parts of an asset and gets a new version
   --trust        off, track or quarantine; default off. In quarantine every result is a reference without a preview, and
                  messages of the server do not pass; both modes hold calls that act on data of the server. See
                  node_modules/byref/docs/integrations/mcp.md
@@ -49,7 +50,10 @@ export async function command([name, ...args]: string[]): Promise<number> {
 
 async function serve(args: string[]): Promise<number> {
   const { values } = parseOptions('mcp serve', args, {
-    options: { data: { type: 'string', default: DEFAULT_DATA } },
+    options: {
+      data: { type: 'string', default: DEFAULT_DATA },
+      editing: { type: 'boolean', default: false },
+    },
   })
   const stop = stopSignal()
   const { createMcpServer } = await import('../integrations/mcp/server/mcp-server.ts')
@@ -59,7 +63,11 @@ async function serve(args: string[]): Promise<number> {
     await agent.resumeAll()
     const byref =
       'Asks an agent that reads files and tables, draws charts, and remembers the conversation'
-    const { closed } = await createMcpServer({ agent, descriptions: { byref } }).stdio()
+    const { closed } = await createMcpServer({
+      agent,
+      descriptions: { byref },
+      editing: values.editing,
+    }).stdio()
     await Promise.race([closed, stop])
     process.stdin.destroy()
   } finally {
@@ -76,6 +84,7 @@ async function proxy(args: string[]): Promise<number> {
       'max-chars': { type: 'string' },
       'max-bytes': { type: 'string' },
       'show-images': { type: 'boolean', default: false },
+      editing: { type: 'boolean', default: false },
       trust: { type: 'string', default: 'off' },
       data: { type: 'string' },
       namespace: { type: 'string' },
@@ -94,6 +103,7 @@ async function proxy(args: string[]): Promise<number> {
     maxChars: sizeOf('max-chars', values['max-chars']),
     maxBytes: sizeOf('max-bytes', values['max-bytes']),
     showImages: values['show-images'],
+    editing: values.editing,
     trust: trustOf(values.trust),
   }
   if (limits.showImages && limits.trust === 'quarantine') {

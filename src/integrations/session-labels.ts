@@ -1,8 +1,9 @@
+import type { Assets } from '../assets/assets-contract.ts'
 import type { Read } from '../boundary/resolve.ts'
 import type { Tool } from '../boundary/tool.ts'
 import type { Found } from '../boundary/value-source.ts'
 import type { TrustMode } from '../core/events/events.ts'
-import { join, joinAll, type Label, TRUSTED, UNKNOWN } from '../core/labels/label.ts'
+import { join, joinAll, type Label, TRUSTED, UNKNOWN, writeLabel } from '../core/labels/label.ts'
 import { type LabelTree, wholeOf } from '../core/labels/label-tree.ts'
 import { visibleOf } from '../core/labels/labels.ts'
 import type { AssetRefParts } from '../core/refs/asset-ref.ts'
@@ -50,6 +51,16 @@ export class SessionLabels {
   /** Notes what an asset contains. */
   noteAsset(id: string, label: Label): void {
     this.#assets.set(id, join(this.#assets.get(id) ?? TRUSTED, label))
+  }
+
+  /** Returns assets that note the label of what is saved through them. */
+  scoped(assets: Assets, label: Label): Assets {
+    return assets.scoped({
+      label: () => writeLabel(label),
+      onEvent: (event) => {
+        if (event.type === 'ASSET_CREATED') this.noteAsset(event.payload.assetId, label)
+      },
+    })
   }
 
   /** Returns the label of an asset. An asset that the session does not know is untrusted and private. */

@@ -15,7 +15,7 @@ const NEW_TEXT = { type: 'string', asset_ref_acceptable: true } as const
 export const editAssetTool: AssetTool = {
   id: 'edit_asset',
   description:
-    'Changes parts of an asset, or of the value at a † path, which then has the new version. Gives the reference of the new version and a diff. Text: {find, replace, occurrence?: 1 or "all"}, {insert, before} or {insert, after}, or {lines: [first, last], firstLine: its text now, replace}. JSON: JSON Patch {op, path, value}. Table: one {sql: select … from rows}. Edits apply in order, all or none. A second call on the same asset in one answer builds on the first',
+    'Changes parts of an asset, and gives the reference of the new version and a diff. Text: {find, replace, occurrence?: 1 or "all"}, {insert, before} or {insert, after}, or {lines: [first, last], firstLine: its text now, replace}. JSON: JSON Patch {op, path, value}. Table: one {sql: select … from rows}. Edits apply in order, all or none',
   inputSchema: {
     type: 'object',
     properties: {

@@ -1,7 +1,6 @@
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
-import type { CallPlan } from '../../boundary/call-plan.ts'
-import { isEditTool } from '../../boundary/native-tools.ts'
+import { type CallPlan, isEditTool } from '../../boundary/call-plan.ts'
 import { assetReads } from '../../boundary/resolve.ts'
 import { lastYield } from '../../boundary/store.ts'
 import type { Tool, ToolContext } from '../../boundary/tool.ts'
@@ -130,7 +129,7 @@ export async function resolveItems(
   written: Record<string, unknown>,
 ): Promise<ResolvedItems> {
   const boundary = boundaryOf(() => scope.assets)
-  const args = onNewestVersion(scope.session, plan, written)
+  const args = plan.edit ? onNewestVersion(scope.session, plan, written) : written
   const call = { tool: plan.tool as Tool, arguments: args }
   const isMapped = plan.each !== undefined
   if (!isMapped) return { items: [await boundary.resolve(call, sourceOf(scope, plan))] }

@@ -121,6 +121,31 @@ describe('byReference', () => {
     expect(JSON.stringify(result.responseMessages).length).toBeLessThan(2000)
   })
 
+  it('edits assets and results if editing is on', async () => {
+    const refs = byReference({ editing: true })
+    const { ref } = await refs.assets.save(Buffer.from('one two'), 'text/plain')
+    const model = answeringModel([
+      calls(['table', {}]),
+      calls(['edit_asset', { ref, edits: [{ find: 'two', replace: 'three' }] }]),
+      calls([
+        'edit_asset',
+        { ref: '†result#1', edits: [{ op: 'replace', path: '/0/name', value: 'new' }] },
+      ]),
+      'Done.',
+    ])
+    const { steps } = await generateText({
+      model: refs.model(model),
+      tools: refs.tools({ table }),
+      prompt: 'Go',
+      stopWhen: many,
+    })
+    const [text, data] = steps.slice(1, 3).map(({ toolResults }) => Object(toolResults[0]?.output))
+    expect(await refs.assets.resolve(text.assetRef)).toBe('one three')
+    expect(await refs.assets.resolve(`${data.assetRef}/0/name`)).toBe('new')
+    expect(shownTo(model.requests[3]?.prompt)).toContain('+one three')
+    expect(byReference().tools({ table })).not.toHaveProperty('edit_asset')
+  })
+
   it('keeps the types of tools', () => {
     const refs = byReference()
     const tools = refs.tools({ weather, photo })

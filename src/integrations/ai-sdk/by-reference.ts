@@ -17,7 +17,12 @@ import { outputByReference, type ResultOptions } from './output-by-reference.ts'
 import { type PromptOptions, promptByReference } from './prompt/prompt-by-reference.ts'
 import { ResultViews } from './prompt/result-views.ts'
 import { sameAssets } from './same-assets.ts'
-import { isReadingTool, type ReadingTools, readingTools } from './tools/reading-tools.ts'
+import {
+  editingTools,
+  isReadingTool,
+  type ReadingTools,
+  readingTools,
+} from './tools/reading-tools.ts'
 import { ToolCalls } from './tools/tool-calls.ts'
 import { wrapTool } from './tools/wrap-tool.ts'
 import { redactPrompt } from './trust/redact-prompt.ts'
@@ -40,6 +45,8 @@ export interface ByReferenceOptions extends AgentAssetsOptions {
    * always gives values, because that function expects them.
    */
   outputs?: 'values' | 'references'
+  /** Whether `tools` adds `edit_asset`, which makes new versions of assets. Default false. */
+  editing?: boolean
   /** Capabilities of the models that differ from the catalogue: the types of content that they take. */
   capabilities?: CapabilityOverrides
   /**
@@ -59,7 +66,8 @@ export interface ByReference {
   readonly middleware: LanguageModelMiddleware
   /**
    * Wraps tools. Their parameters take references, and the model gets references in their results. The application gets the
-   * same outputs as before. Adds `fetch_asset` and `search_asset`, which a wrapped model sees from the first long result on.
+   * same outputs as before. Adds `fetch_asset` and `search_asset`, which a wrapped model sees from the first long result on, and
+   * with `editing` also `edit_asset`.
    */
   tools<Tools extends ToolSet>(tools: Tools): Tools & ReadingTools<Tools>
   /** Returns the same in another namespace. */
@@ -75,6 +83,7 @@ const OPTIONS: OptionTable<ByReferenceOptions> = {
   namespace: is.nullable(is.string),
   maxResultChars: is.positive,
   outputs: is.oneOf('values', 'references'),
+  editing: is.boolean,
   capabilities: is.group(CAPABILITIES),
   trust: is.either(TRUST_MODE, is.group(BY_REFERENCE_TRUST)),
 }
@@ -88,7 +97,7 @@ const OPTIONS: OptionTable<ByReferenceOptions> = {
 export function byReference(options: ByReferenceOptions = {}): ByReference {
   checkOptions('byReference', options, OPTIONS)
   const { namespace = null, maxResultChars = MAX_RESULT_CHARS, capabilities } = options
-  const { outputs = 'values' } = options
+  const { outputs = 'values', editing = false } = options
   const settings = resolveTrust(options.trust)
   const opened = openAssets(options, namespace, () => {})
   const cache = createMediaCache()
@@ -106,10 +115,13 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     const wrapped = new Map<string, ToolCalls>()
     const trust = settings && { ...settings, trustOf }
     const reading = readingTools({ assets, trust })
+    const own = editing
+      ? { ...reading, ...editingTools({ assets, trust, maxResultChars }) }
+      : reading
     const views = new ResultViews(async (part) => outputByReference(part.output, optionsOf(part)))
 
     function trustOf(name: string): KnownTrust {
-      const isNative = Object.hasOwn(reading, name) && !wrapped.has(name)
+      const isNative = Object.hasOwn(own, name) && !wrapped.has(name)
       const given = settings && Object.hasOwn(settings.tools, name) ? settings.tools[name] : null
       const isRenamed = wrapped.get(name)?.isRenamed
       return { ...(given ?? (isNative ? { readOnly: true, openWorld: false } : {})), isRenamed }
@@ -172,7 +184,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
           wrapped.set(name, calls)
           made[name] = wrapTool(calls, options)
         }
-        for (const [name, tool] of Object.entries(reading)) made[name] ??= tool
+        for (const [name, tool] of Object.entries(own)) made[name] ??= tool
         return made as Tools & ReadingTools<Tools>
       },
       scoped: within,

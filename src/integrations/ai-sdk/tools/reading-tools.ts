@@ -1,7 +1,8 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import { jsonSchema, type Tool, type ToolExecutionOptions } from 'ai'
+import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
 import { resolveTools } from '../../../boundary/native-tools.ts'
-import { jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
+import { type Tool as ByrefTool, jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
 import { ToolCalls } from './tool-calls.ts'
 import { type WrapOptions, wrapTool } from './wrap-tool.ts'
 
@@ -15,9 +16,25 @@ export type ReadingTools<Own> = {
 const { tools: NATIVE } = resolveTools([], { resolveInLLM: true, reading: true })
 
 /** Returns the tools that read assets. They return pages, so their results never become assets. */
-export function readingTools(given: Pick<WrapOptions, 'assets' | 'trust'>): Record<string, Tool> {
+export function readingTools(given: NativeOptions): Record<string, Tool> {
+  return nativeTools(NATIVE, { ...given, maxResultChars: Infinity })
+}
+
+/** Returns `edit_asset`. */
+export function editingTools(
+  given: NativeOptions & Pick<WrapOptions, 'maxResultChars'>,
+): Record<string, Tool> {
+  return nativeTools([editAssetTool as ByrefTool], given)
+}
+
+type NativeOptions = Pick<WrapOptions, 'assets' | 'trust'>
+
+function nativeTools(
+  tools: readonly ByrefTool[],
+  given: NativeOptions & Pick<WrapOptions, 'maxResultChars'>,
+): Record<string, Tool> {
   const { assets } = given
-  const tools = NATIVE.map((tool): [string, Tool] => {
+  const made = tools.map((tool): [string, Tool] => {
     const described = {
       description: tool.description,
       inputSchema: jsonSchema(jsonSchemaOf(tool)),
@@ -26,10 +43,10 @@ export function readingTools(given: Pick<WrapOptions, 'assets' | 'trust'>): Reco
       },
     } as Tool
     const calls = { ...given, name: tool.id, tool: described, readsReferences: true }
-    const options: WrapOptions = { ...calls, maxResultChars: Infinity, outputs: 'values' }
+    const options: WrapOptions = { ...calls, outputs: 'values' }
     return [tool.id, wrapTool(new ToolCalls(options), options)]
   })
-  return Object.fromEntries(tools)
+  return Object.fromEntries(made)
 }
 
 /** Returns whether a tool in a request is one of these, and not one of the application. */

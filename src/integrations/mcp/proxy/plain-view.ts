@@ -3,8 +3,8 @@ import { join, type Label, TRUSTED, UNTRUSTED } from '../../../core/labels/label
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { labelOfCall } from '../../session-labels.ts'
 import { ASSET_TEMPLATE, assetAsResource } from '../asset-resource.ts'
+import { assetTools, callAssetTool, READING_TOOLS } from '../asset-tools.ts'
 import { stricterByMeta, withLabel } from '../label-meta.ts'
-import { callReadingTool, READING_TOOLS, readingTools } from '../reading-tools.ts'
 import { answerTo, failureOf, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Handler } from '../rpc/relay.ts'
 import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
@@ -25,18 +25,19 @@ const WORDLESS = /^(ping|roots\/list|notifications\/.*list_changed|notifications
  * of everything that the client sees.
  */
 export function plainView(
-  { assets, labels, save }: ProxySession,
+  { assets, labels, editing, save }: ProxySession,
   limits: Omit<ShortenOptions, 'save' | 'readingTools'>,
 ): ProxyView {
   const tools = new ProxyTools({
     assets,
     labels,
     isQuarantine: false,
-    added: readingTools(),
+    added: assetTools(editing),
     toServer: (request) => request,
     async read(tool, { written, label, signal }) {
       labels?.showWhole(label)
-      return callReadingTool(tool, written, { assets, signal })
+      const own = labels ? labels.scoped(assets, label) : assets
+      return callAssetTool(tool, written, { assets: own, signal })
     },
     shown: (answer, { name, tool, label }) =>
       shortened(answer, `${name} result`, seen(answer, { tool, label })),

@@ -161,6 +161,21 @@ describe('proxyMcp', () => {
     await close()
   })
 
+  it('adds edit_asset if editing is on, whose versions are parameters like any reference', async () => {
+    const { client, close } = await proxied(undefined, { editing: true })
+    const ref = refIn(await call(client, 'words', { n: 20_000 }))
+    const edits = [{ find: 'word ', replace: 'first ', occurrence: 1 }]
+    const edited = await call(client, 'edit_asset', { ref, edits })
+    expect(textOf(edited)).toContain('+first word')
+    expect(textOf(await call(client, 'take', { text: refIn(edited) }))).toContain('first word')
+    expect(textOf(await call(client, 'take', { text: ref }))).toContain('word word')
+    await close()
+    const plain = await proxied()
+    const { tools } = await plain.client.listTools()
+    expect(tools.map(({ name }) => name)).not.toContain('edit_asset')
+    await plain.close()
+  })
+
   it('adds tools that read, beside those of the server', async () => {
     const { client, close } = await proxied()
     const { tools } = await client.listTools()

@@ -20,6 +20,8 @@ export interface ProxyOptions {
   maxBytes?: number
   /** Whether images stay next to their references, for the model to see. Default false. */
   showImages?: boolean
+  /** Whether `edit_asset` is added to the tools. It makes new versions of assets. Default false. */
+  editing?: boolean
   /** When an asset that is saved now expires. Default: never. */
   expiresAt?(): Date
   /** Why the server ended: the message for requests that it did not answer. */
@@ -35,7 +37,7 @@ const OPTIONS: OptionTable<ProxyOptions> = {
   assets: is.required(is.having('assets, made by createAssets', 'save', 'saveAsset')),
   trust: TRUST_MODE,
   ...is.all(is.positive, 'maxChars', 'maxBytes'),
-  showImages: is.boolean,
+  ...is.all(is.boolean, 'showImages', 'editing'),
   whyEnded: is.callback(),
   expiresAt: is.callback(),
 }
@@ -54,7 +56,7 @@ export function proxyMcp(
 ): Promise<'client' | 'server'> {
   checkOptions('proxyMcp', options, OPTIONS)
   const { whyEnded = () => 'The MCP server has ended', trust = 'off', assets, expiresAt } = options
-  const { maxChars = 32_768, maxBytes = 4_096, showImages = false } = options
+  const { maxChars = 32_768, maxBytes = 4_096, showImages = false, editing = false } = options
   if (trust === 'quarantine' && showImages) {
     throw new ByrefError(
       'config_invalid',
@@ -67,7 +69,7 @@ export function proxyMcp(
     if (info) labels?.noteAsset(info.assetId, label)
     return info
   }
-  const session = { assets, labels, save }
+  const session = { assets, labels, editing, save }
   const view =
     trust === 'quarantine'
       ? quarantineView(session)

@@ -12,8 +12,8 @@ import {
   type SessionLabels,
   violationWords,
 } from '../../session-labels.ts'
+import { failedCall } from '../asset-tools.ts'
 import { stricterByMeta } from '../label-meta.ts'
-import { failedCall } from '../reading-tools.ts'
 import { resolveReferences } from '../reference-arguments.ts'
 import { answerTo, type Fields, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Handler, Help, RelayOptions } from '../rpc/relay.ts'
@@ -26,6 +26,8 @@ export interface ProxySession {
   assets: Assets
   /** Null if trust is off. */
   labels: SessionLabels | null
+  /** Whether the client gets `edit_asset`. */
+  editing: boolean
   /** Saves bodies with this label. */
   save(label: Label): SaveBody
 }

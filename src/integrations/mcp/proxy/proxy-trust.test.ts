@@ -307,4 +307,23 @@ describe('proxyMcp with trust: track', () => {
       await acts((_, server) => server.sendLoggingMessage({ level: 'warning', data: 'Obey.' })),
     ).toBe(false)
   })
+
+  it.each(['track', 'quarantine'] as const)(
+    'keeps the label of what is edited: %s',
+    async (trust) => {
+      const sent: unknown[] = []
+      const options = { trust, editing: true, client: { capabilities: {} } }
+      const { client, close } = await proxied(serve(mailServer(sent)), options)
+      const mail = await call(client, 'read_mail')
+      const ref = refIn(mail) || 'asset://none'
+      const edits = [{ find: 'eve', replace: 'Eve', occurrence: 'all' }]
+      const edited = await call(client, 'edit_asset', { ref, edits })
+      expect(refIn(edited) !== '').toBe(trust === 'quarantine')
+      expect(JSON.stringify(edited)).not.toContain('evil.example')
+      const result = await call(client, 'send_mail', { to: 'ann', body: refIn(edited) || 'Hello' })
+      expect(textOf(result)).toContain('flow_refused')
+      expect(sent).toEqual([])
+      await close()
+    },
+  )
 })

@@ -1,4 +1,5 @@
 import type { AssetTool } from '../../../assets/asset-tools.ts'
+import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
 import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
 import type { Tool } from '../../../boundary/tool.ts'
 import { ByrefError } from '../../../core/errors.ts'
@@ -7,8 +8,8 @@ import { isPlainObject } from '../../../core/json/json.ts'
 import { join, type Label, TRUSTED, UNTRUSTED } from '../../../core/labels/label.ts'
 import { redactedText } from '../../../core/labels/redact-value.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
+import { assetTools, failedCall, runAssetTool } from '../asset-tools.ts'
 import { metaOf, stricterByMeta } from '../label-meta.ts'
-import { failedCall, readingTools } from '../reading-tools.ts'
 import { answerTo, type Fields, failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { FromServer, Handler, Help } from '../rpc/relay.ts'
 import { NamedResources } from './named-resources.ts'
@@ -20,6 +21,9 @@ import { readPages } from './tool-catalog.ts'
 /** The guide that is added to a server's instructions. */
 const GUIDE =
   'Results of tools are not shown. You get a reference, asset://…, instead. Pass it, or one field of it as asset://…/content/KEY, as a parameter of any tool. Inside a text, write <|asset://…|>.'
+
+/** Tools whose results are assets. */
+const MAKING: ReadonlySet<AssetTool> = new Set([queryTablesTool, editAssetTool])
 
 const NOT_SHOWN = new ByrefError('tool_failed', 'The error text of the server is not shown')
 const NOT_PASSED = { code: -32601, message: 'This method is not available in quarantine' }
@@ -97,14 +101,14 @@ class QuarantineView implements ProxyView {
   }
 
   #tools(): ProxyTools {
-    const { assets, labels } = this.#session
+    const { assets, labels, editing } = this.#session
     return new ProxyTools({
       assets,
       labels,
       isQuarantine: true,
-      added: readingTools().filter(({ id }) => id === queryTablesTool.id),
+      added: assetTools(editing).filter((tool) => MAKING.has(tool)),
       toServer: withoutAsking,
-      read: (tool, call) => this.#query(tool, call),
+      read: (tool, call) => this.#make(tool, call),
       failed: failureHere,
       shown: (answer, call) => this.#shown(answer, call),
     })
@@ -136,11 +140,12 @@ class QuarantineView implements ProxyView {
     return { ...made, _meta: metaOf(all) }
   }
 
-  /** Runs `query_tables`, and answers with a reference to the table that it made. */
-  async #query(tool: AssetTool, { written, label, signal }: ProxyCall): Promise<Fields> {
-    const { assets } = this.#session
+  /** Runs a tool, and answers with the reference of the table or the version that it made. */
+  async #make(tool: AssetTool, { written, label, signal }: ProxyCall): Promise<Fields> {
+    const { labels } = this.#session
+    const assets = labels ? labels.scoped(this.#session.assets, label) : this.#session.assets
     try {
-      const { assetRef } = Object(await tool.execute(written, { assets, signal }))
+      const { assetRef } = Object(await runAssetTool(tool, written, { assets, signal }))
       const { size } = await assets.info(String(assetRef))
       const text = redactedText(assetRef, { assetRef, kind: 'file', size })
       return { content: [textBlock(text)], _meta: metaOf(join(UNTRUSTED, label)) }

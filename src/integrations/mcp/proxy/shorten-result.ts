@@ -5,7 +5,7 @@ import { cutText } from '../../../core/json/cut.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
 import { dataInText } from '../../json-in-text.ts'
-import type { ReadingToolNames } from '../reading-tools.ts'
+import type { ReadingToolNames } from '../asset-tools.ts'
 import type { Fields } from '../rpc/json-rpc.ts'
 import type { SaveBody } from '../save-body.ts'
 

@@ -156,13 +156,14 @@ function waiting(run: Run, request: Request, whom: Whom): CallToolResult {
 }
 
 function inWords(request: Request, whom: Whom): string {
-  const { toolName, arguments: args, violations = [], reason } = request
+  const { toolName, arguments: args, violations = [], reason, previews = [] } = request
   const mayRead = isFor(request, whom)
   const given = mayRead ? JSON.stringify(args).slice(0, 2_000) : 'what others may read'
   const shown = new Set(mayRead ? violations.flatMap(({ ref }) => ref ?? []) : [])
   const reasons = mayRead && reason !== undefined ? [reason] : []
   const why = [...reasons, ...violationTexts(violations, shown)].map((one) => ` ${one}.`).join('')
-  return `Run ${toolName} with ${given}?${why}`
+  const diffs = mayRead ? previews.flatMap((one) => one ?? []).map((one) => `\n\n${one}`) : []
+  return `Run ${toolName} with ${given}?${why}${diffs.join('')}`
 }
 
 async function answerOf(agent: Agent, run: Run, { reader }: Whom): Promise<CallToolResult> {

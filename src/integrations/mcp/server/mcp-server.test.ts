@@ -205,6 +205,32 @@ describe('createMcpServer', () => {
     await Promise.all([a.close(), b.close()])
   })
 
+  it('edits assets if editing is on', async () => {
+    const agent = photographer('Yes.')
+    const plain = await connect(createMcpServer({ agent }))
+    const names = async (client: Pick<Client, 'listTools'>) =>
+      (await client.listTools()).tools.map(({ name }) => name)
+    expect(await names(plain)).not.toContain('edit_asset')
+    const client = await connect(createMcpServer({ agent, editing: true }))
+    const { tools } = await client.listTools()
+    const tool = tools.find(({ name }) => name === 'edit_asset')
+    expect(tool?.annotations).toMatchObject({ readOnlyHint: false, destructiveHint: false })
+    expect(JSON.stringify(tool)).not.toContain('†')
+    const { ref } = await agent.assets.save(Buffer.from('one\ntwo\n'), 'text/plain')
+    const { ref: long } = await agent.assets.save(Buffer.from('three'.repeat(9)), 'text/plain')
+    const edit = (find: string, replace: string) =>
+      client.callTool({ name: 'edit_asset', arguments: { ref, edits: [{ find, replace }] } })
+    const { content } = await edit('two', long)
+    const { assetRef, diff } = JSON.parse((content as { text: string }[])[0]?.text ?? '')
+    expect(diff).toContain('-two\n+threethree')
+    expect(await agent.assets.resolve(assetRef)).toBe(`one\n${'three'.repeat(9)}\n`)
+    expect(await edit('four', 'x')).toMatchObject({
+      isError: true,
+      content: [{ text: expect.stringContaining('edit_rejected: ') }],
+    })
+    await Promise.all([plain.close(), client.close()])
+  })
+
   it('is mounted beside createServer, and refuses other hosts and origins', async () => {
     const agent = photographer('Yes.')
     const mcp = createMcpServer({ agent, allowedHosts: ['box.local'] })

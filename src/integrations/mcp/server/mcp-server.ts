@@ -9,12 +9,13 @@ import type { Agent } from '../../../agent/agent-contract.ts'
 import { readServedAgents, SERVED_AGENTS, type ServedAgents } from '../../../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
+import { writeLabel } from '../../../core/labels/label.ts'
 import { optionalPeer } from '../../../optional-peer.ts'
 import { version } from '../../../version.ts'
 import { type RequestHandler, requestHandler } from '../../serving/request-handler.ts'
 import { ASSET_TEMPLATE, assetAsResource, newestAssets } from '../asset-resource.ts'
+import { assetTools, callAssetTool, describeTool, failedCall } from '../asset-tools.ts'
 import { metaOf, withLabel } from '../label-meta.ts'
-import { callReadingTool, describeTool, failedCall, readingTools } from '../reading-tools.ts'
 import { askAgent, QUESTION, type Question } from './ask-agent.ts'
 import { readableAssets } from './served-labels.ts'
 
@@ -40,6 +41,8 @@ export interface McpServerOptions extends ServedAgents {
    * may have been manipulated.
    */
   callers?: 'trusted' | 'untrusted'
+  /** Whether clients get `edit_asset`, which makes new versions of assets. Default false. */
+  editing?: boolean
   /** Hosts and origins that requests may name, in addition to those of this machine. */
   allowedHosts?: readonly string[]
   /**
@@ -73,6 +76,7 @@ const OPTIONS: OptionTable<McpServerOptions> = {
   namespace: is.callback(),
   reader: is.callback(),
   callers: is.oneOf('trusted', 'untrusted'),
+  editing: is.boolean,
   allowedHosts: is.listOf(is.string),
   secret: is.string,
   extend: is.callback(),
@@ -90,7 +94,8 @@ const STATE_SECONDS = 24 * 60 * 60
 export function createMcpServer(options: McpServerOptions): McpEndpoint {
   checkOptions('createMcpServer', options, OPTIONS)
   const agents = [...readServedAgents('createMcpServer', options).values()]
-  const taken = new Set(readingTools().map(({ id }) => id))
+  const { editing = false } = options
+  const taken = new Set(assetTools(editing).map(({ id }) => id))
   const clash = agents.map(nameOf).find((name) => taken.has(name))
   if (clash !== undefined) {
     const message = `createMcpServer has a tool "${clash}" of its own: give the agent another name`
@@ -120,14 +125,14 @@ async function openServer(
 ): Promise<OpenedServer> {
   const sdk = await optionalPeer('@modelcontextprotocol/server', 'createMcpServer')
   const { fromJsonSchema, McpServer: Server, ResourceTemplate } = sdk
-  const { descriptions = {}, namespace, allowedHosts = [], secret, extend } = options
-  const { reader: readerOf, callers = 'untrusted' } = options
+  const { descriptions = {}, namespace, allowedHosts = [], secret, editing = false } = options
+  const { reader: readerOf, callers = 'untrusted', extend } = options
   const codec = sdk.createRequestStateCodec({
     key: secret ?? crypto.getRandomValues(new Uint8Array(32)),
     ttlSeconds: STATE_SECONDS,
     bind: ({ http }) => JSON.stringify(http?.authInfo?.extra ?? null),
   })
-  const reading = readingTools()
+  const reading = assetTools(editing)
 
   async function connect(context: McpRequestContext): Promise<McpServer> {
     const namespace = context.authInfo?.extra?.namespace as string | null | undefined
@@ -162,7 +167,9 @@ async function openServer(
       server.registerTool(tool.id, config, async (input, { mcpReq }) => {
         const label = await guard.given(tool.id, input)
         if (label instanceof ByrefError) return failedCall(label) as CallToolResult
-        const result = await callReadingTool(tool, input, { assets, signal: mcpReq.signal })
+        // What the tool saves has the label of what it was given.
+        const own = label ? assets.scoped({ label: () => writeLabel(label) }) : assets
+        const result = await callAssetTool(tool, input, { assets: own, signal: mcpReq.signal })
         return (label ? withLabel(result, label) : result) as CallToolResult
       })
     }

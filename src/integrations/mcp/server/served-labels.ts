@@ -1,4 +1,5 @@
 import type { Agent } from '../../../agent/agent-contract.ts'
+import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
 import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlain, join, joinAll, type Label, mayRead, TRUSTED } from '../../../core/labels/label.ts'
@@ -83,9 +84,9 @@ export function readableAssets(agents: readonly Agent[], reader: string | null):
       const label = labelOf(await labelsOfAssets(trusting), input)
       if (!label) return null
       const isNamed = label.confidentiality === 'private' && label.readers !== null
-      // Everybody could read a new table.
-      const isAnswer = tool === queryTablesTool.id && isNamed
-      if (isReadableBy(reader, label) && !isAnswer) return label
+      // Everybody could read a new table or version.
+      const isMaking = tool === queryTablesTool.id || tool === editAssetTool.id
+      if (isReadableBy(reader, label) && !(isMaking && isNamed)) return label
       return new ByrefError('forbidden', 'Only others may read this value')
     },
     async list(resources) {

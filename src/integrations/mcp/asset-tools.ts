@@ -1,8 +1,17 @@
-import { type AssetTool, fetchAssetTool, searchAssetTool } from '../../assets/asset-tools.ts'
+import {
+  type AssetTool,
+  type AssetToolContext,
+  fetchAssetTool,
+  searchAssetTool,
+} from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { documentForm } from '../../assets/documents/document-form.ts'
+import { editAssetTool } from '../../assets/edit/edit-asset-tool.ts'
 import { hasDuckdb } from '../../assets/tables/has-duckdb.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
+import { boundaryOf } from '../../boundary/boundary.ts'
+import { toolForModel } from '../../boundary/describe-tool.ts'
+import type { Tool } from '../../boundary/tool.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import type { Fields } from './rpc/json-rpc.ts'
 
@@ -18,19 +27,25 @@ export const READING_TOOLS: ReadingToolNames = {
   search: searchAssetTool.id,
 }
 
-/** Returns the tools that read assets, with SQL where DuckDB is installed. */
-export function readingTools(): AssetTool[] {
-  const all = [fetchAssetTool, searchAssetTool, queryTablesTool]
-  return hasDuckdb() ? all : all.slice(0, 2)
+/** Returns the tools that read assets, with SQL where DuckDB is installed, and `edit_asset` if it is wanted. */
+export function assetTools(editing: boolean): AssetTool[] {
+  const tools = [fetchAssetTool, searchAssetTool]
+  if (hasDuckdb()) tools.push(queryTablesTool)
+  if (editing) tools.push(editAssetTool)
+  return tools
 }
 
+const WITHOUT_ENGINE = { variables: false, outputPath: false, mappable: false } as const
+
 /** Returns a tool in the form of `tools/list`. */
-export function describeTool({ description, inputSchema }: AssetTool, name: string) {
+export function describeTool(tool: AssetTool, name: string) {
+  const isEdit = tool === editAssetTool
+  const hints = isEdit ? { readOnlyHint: false, destructiveHint: false } : { readOnlyHint: true }
   return {
     name,
-    description,
-    inputSchema,
-    annotations: { readOnlyHint: true, openWorldHint: false },
+    description: tool.description,
+    inputSchema: toolForModel({ ...(tool as Tool), ...WITHOUT_ENGINE }).inputSchema as Fields,
+    annotations: { ...hints, openWorldHint: false },
   }
 }
 
@@ -40,15 +55,29 @@ export function failedCall(error: unknown): Fields {
   return { content: [{ type: 'text', text: `${code}${errorMessage(error)}` }], isError: true }
 }
 
-/** Calls a tool that reads assets. Text comes in pages, pictures and sounds as such, other bytes as an embedded resource. */
-export async function callReadingTool(
+/** Runs a tool of assets with the values of the references in its arguments. */
+export async function runAssetTool(
+  tool: AssetTool,
+  written: Record<string, unknown>,
+  context: AssetToolContext,
+): Promise<unknown> {
+  const boundary = boundaryOf(() => context.assets)
+  const call = { tool: tool as Tool, arguments: written }
+  const resolved = await boundary.resolve(call, null)
+  return boundary.withInput({ ...call, ...resolved }, (input) =>
+    tool.execute(Object(input), context),
+  )
+}
+
+/** Calls a tool of assets. Text comes in pages, pictures and sounds as such, other bytes as an embedded resource. */
+export async function callAssetTool(
   tool: AssetTool,
   input: Record<string, unknown>,
   context: { assets: Assets; signal: AbortSignal },
 ): Promise<Fields> {
   try {
     const asked = await inMcpsWay(tool, input, context.assets)
-    const { text, dataUrl, ...rest } = Object(await tool.execute(asked, context))
+    const { text, dataUrl, ...rest } = Object(await runAssetTool(tool, asked, context))
     const about = { type: 'text', text: JSON.stringify(rest) }
     if (typeof text === 'string') return { content: [about, { type: 'text', text }] }
     return {
