@@ -65,7 +65,7 @@ describe('Approvals', () => {
       },
     })
     expect(questions).toHaveLength(2)
-    expect(questions[0]).toContain('\n    -balance\n    +balance - 1? [y/N]')
+    expect(questions[0]).toBe('    -balance\n    +balance - 1\n  run pay {"sum":1}? [y/N] ')
     expect(paid).toEqual([{ sum: 1 }])
     expect(answers).toEqual([
       ['a', true],

@@ -76,20 +76,23 @@ export class Approvals {
       note(`  denied: ${what}: ${NOBODY}`)
       return { approved: false, reason: NOBODY }
     }
-    return { approved: /^\s*y(es)?\s*$/i.test(await ask(`  run ${what}? [y/N] `, signal)) }
+    const question = `${shown(changes(event))}  run ${what}? [y/N] `
+    return { approved: /^\s*y(es)?\s*$/i.test(await ask(question, signal)) }
   }
 }
 
 /** Exactly what will run. */
-function describe({ toolName, reason, arguments: args, items, previews }: Requested): string {
+function describe({ toolName, reason, arguments: args, items }: Requested): string {
   const why = reason === undefined ? '' : ` (${reason})`
-  const previewOf = (index: number): string => {
-    const lines = previews?.[index]?.split('\n') ?? []
-    return lines.map((line) => `\n    ${line}`).join('')
-  }
-  if (!items) return `${toolName} ${JSON.stringify(args)}${why}${previewOf(0)}`
-  const lines = items.map((item, i) => `\n    ${JSON.stringify(item)}${previewOf(i)}`)
+  if (!items) return `${toolName} ${JSON.stringify(args)}${why}`
+  const lines = items.map((item) => `\n    ${JSON.stringify(item)}`)
   return `${toolName}, ${items.length} times${why}:${lines.join('')}`
+}
+
+/** What the tool says about it, such as a diff. */
+function changes({ previews = [] }: Requested): string {
+  const lines = previews.flatMap((one) => one?.split('\n') ?? [])
+  return lines.map((line) => `    ${line}\n`).join('')
 }
 
 /** Asks on stderr and reads from stdin. Returns an empty line where stdin ends. */
