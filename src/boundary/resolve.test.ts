@@ -242,6 +242,24 @@ describe('marks in text', () => {
     expect(await given('see †result#9 and †nobody')).toBe('see †result#9 and †nobody')
   })
 
+  it('leaves no rejection behind when another reference fails first', async () => {
+    const unhandled: unknown[] = []
+    const note = (reason: unknown) => void unhandled.push(reason)
+    process.on('unhandledRejection', note)
+    await expect(given(['†state.big.nothing', '†state.none'])).rejects.toThrow('none')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    process.off('unhandledRejection', note)
+    expect(unhandled).toEqual([])
+  })
+
+  it('gives the reference of a stored value to a parameter that takes references', async () => {
+    const takesRef = { asset_ref_acceptable: true, asset_ref_as: 'ref' }
+    expect(await given('†state.big.rows[0]', takesRef)).toBe(`${big.ref}/content/rows/0`)
+    expect(await given('†state.big', takesRef)).toBe(`${big.ref}/content`)
+    expect(await given('†state.n', takesRef)).toBe(7)
+    expect(await given('†state.none || †state.big.size', takesRef)).toBe('L')
+  })
+
   it('rejects values that are too long for a text', async () => {
     expect(await given('it says <|†state.long|>')).toHaveLength(1_000_008)
     await expect(given('<|†state.long|> '.repeat(11))).rejects.toThrow(

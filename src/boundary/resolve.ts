@@ -80,7 +80,10 @@ export async function resolveCall(
             return found
           }
           const found = values.read(value, takesRef(place, source.codec) ? 'ref' : 'value')
-          return found instanceof Promise ? new Later(() => found.then(take)) : take(found)
+          if (!(found instanceof Promise)) return take(found)
+          // If another reference fails first, nobody waits for this one.
+          found.catch(() => {})
+          return new Later(() => found.then(take))
         })
   if (values?.labelsOf) reads.push(...(await assetReads(resolved, values.labelsOf)))
   return { arguments: resolved, reads }

@@ -7,6 +7,7 @@ import { isRedacted, placeholder, redactValue } from '../core/labels/redact-valu
 import { partType } from '../core/messages/canonical-part.ts'
 import { isData } from '../core/messages/data-block.ts'
 import type { DataBlock, Message } from '../core/messages/message.ts'
+import { isOffloaded } from '../core/messages/offloaded.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultCall, resultName } from '../core/messages/results.ts'
 import { isDeletedResult } from '../core/messages/tombstone.ts'
@@ -189,8 +190,12 @@ function redactResult(message: Message, { labels, options, number }: RedactionSc
   }
   const metadata = { tool_result: kept }
   const inside = valueIn(message)
+  // The reference of a new version may have a label of its own.
+  const isNamed = Object.hasOwn(tree.fields ?? {}, 'assetRef') && !isOffloaded(inside)
   const isWhole =
-    tree.label.integrity === 'untrusted' || isReference(inside) || written_to !== undefined
+    tree.label.integrity === 'untrusted' ||
+    (isReference(inside) && !isNamed) ||
+    written_to !== undefined
   if (!isWhole) return { ...json, content: { [name]: redactValue(inside, tree) }, metadata }
   const tool = message.sender.participant_id
   const shape = options.shapeOf(tool)

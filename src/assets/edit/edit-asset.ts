@@ -15,7 +15,7 @@ import { defined } from '../defined.ts'
 import type { QueryResult } from '../tables/query-tables.ts'
 import { tableFacts } from '../tables/table-facts.ts'
 import { type BodyRanges, type Change, Draft } from './draft.ts'
-import { checkEdits, type Edit, type JsonEdit } from './edit.ts'
+import { checkEdits, type Edit, isJsonEdit } from './edit.ts'
 import { editJson } from './json-edits.ts'
 import { findPlace } from './json-place.ts'
 import { rawOffsets, unescapedText } from './json-text.ts'
@@ -257,10 +257,6 @@ async function editField(
     })),
   )
   return { changes, diff, draft }
-}
-
-function isJsonEdit(edit: Edit): edit is JsonEdit {
-  return 'op' in edit
 }
 
 /** Reads a small body at once, so that several edits do not read it again. */

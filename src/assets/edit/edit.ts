@@ -35,6 +35,11 @@ export interface TableEdit {
 /** One edit of an asset. */
 export type Edit = ReplaceEdit | InsertEdit | LinesEdit | JsonEdit | TableEdit
 
+/** Whether an edit is an operation of JSON Patch. */
+export function isJsonEdit(edit: Edit): edit is JsonEdit {
+  return 'op' in edit
+}
+
 /** The forms of an edit: required keys, and whether their values and those of optional keys are right. */
 const FORMS: readonly Readonly<Record<string, (value: unknown) => boolean>>[] = [
   { find: isText, replace: isText, 'occurrence?': isOccurrence },

@@ -4,7 +4,7 @@ import { isTooLong, jsonLength, jsonValue, previewOf } from '../../boundary/stor
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
-import { type LabelTree, wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
+import { type LabelTree, treeAt, wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
 import type {
   Message,
   OutputMethod,
@@ -169,8 +169,14 @@ function writeOfResult(ended: CallResult, { session }: RunScope): Write {
   const method = plan.outputMethod
   if (!plan.edit?.place) return { targets, data: withoutPreview(value), method }
   const { place, data } = writeOfEdit(session.board, plan.edit.place, { edited, value })
-  const whole = labels && { labels: { label: wholeOf(labels) } }
-  return { targets: [place], data: withoutPreview(data), method, ...whole }
+  const label = labels && labelsOfEdit(labels, value)
+  return { targets: [place], data: withoutPreview(data), method, labels: label }
+}
+
+/** Returns the labels of what an edit writes: of the new value, or of the reference of the new version. */
+function labelsOfEdit(labels: LabelTree, result: unknown): LabelTree {
+  const isValue = 'value' in Object(result)
+  return isValue ? treeAt(labels, ['value']) : { label: wholeOf(labels) }
 }
 
 /** Returns the data message that writes a result to the board. */
@@ -212,9 +218,9 @@ async function shortened(result: CallResult, scope: RunScope): Promise<CallResul
       return { ...result, outcome: await boundary.offload(storing, outcome), modelOutput }
     }
     // Only the new value becomes data.
-    const whole = labels && { label: wholeOf(labels) }
-    const data = await boundary.offload(storing, { ...outcome, value: value.value, labels: whole })
-    return { ...result, outcome: { ...data, value: { ...value, value: data.value } } }
+    const label = labels && labelsOfEdit(labels, value)
+    const data = await boundary.offload(storing, { ...outcome, value: value.value, labels: label })
+    return { ...result, outcome: { ...data, labels, value: { ...value, value: data.value } } }
   } catch (error) {
     return failedAfter(result, error)
   }

@@ -18,6 +18,7 @@ import { referencesIn } from '../../core/refs/references-in.ts'
 import type { CallItem, CallOutcome, Execution, Policy, PolicyCall, Verdict } from '../policy.ts'
 import { clearanceOf, isGuarded, violationsOf, violationTexts } from './check-flow.ts'
 import { closedBits, closedBitsOf, isAskAbout, isClosedValue } from './closed-values.ts'
+import { isEdit, labelEdit } from './edited-labels.ts'
 import { noteReads } from './note-reads.ts'
 import { labelledAssets, labelOfFailure, listLabels, resultLabels } from './result-labels.ts'
 import type { FlowDecision, TrustSettings } from './trust-options.ts'
@@ -179,7 +180,7 @@ function noteGiven(labels: Labels, { id }: Tool, given: Label): Label {
 
 /** Runs an execution, and labels its outcome with everything that it was given and has read. */
 async function follow(
-  { call, tool, reads }: Execution,
+  { call, tool, reads, arguments: args }: Execution,
   perform: Parameters<NonNullable<Policy['aroundCall']>>[1],
   trust: TrustSettings,
 ): Promise<CallOutcome> {
@@ -211,7 +212,10 @@ async function follow(
     trust: noted.trust,
     label: () => writeLabel(wholeOf(treeOf())),
   })
-  const tree = treeOf(outcome)
+  const whole = treeOf(outcome)
+  const tree = isEdit(tool, outcome)
+    ? labelEdit(call, { reads, arguments: args }, { outcome, whole })
+    : whole
   const events = labelledAssets(outcome.events, tree, { label: wholeOf(tree) })
   const own = join(given, noted.label())
   const keeps = tool.readOnly || isPlain(own) ? {} : { given: writeLabel(own) }

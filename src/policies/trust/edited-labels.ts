@@ -1,0 +1,125 @@
+import { type Edit, isJsonEdit } from '../../assets/edit/edit.ts'
+import { isEditTool } from '../../boundary/call-plan.ts'
+import type { Tool } from '../../boundary/tool.ts'
+import { join, joinAll, type Label } from '../../core/labels/label.ts'
+import {
+  type LabelTree,
+  treeAt,
+  wholeOf,
+  withTreeAt,
+  writeLabelTree,
+} from '../../core/labels/label-tree.ts'
+import type { Labels } from '../../core/labels/labels.ts'
+import { isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
+import { type FieldKey, fromPointer } from '../../core/refs/field-key.ts'
+import { parseVariableRef } from '../../core/refs/variable-ref.ts'
+import type { CallItem, CallOutcome, PolicyCall } from '../policy.ts'
+
+/** What an edit was made from: the labels of the old version, and the path of the edited value in it. */
+interface OldVersion {
+  tree: LabelTree
+  path: readonly FieldKey[]
+}
+
+/** Whether an execution has made a new version. */
+export function isEdit(tool: Tool, { error }: CallOutcome): boolean {
+  return isEditTool(tool) && !error
+}
+
+/**
+ * Labels the new version that a call of `edit_asset` made, and returns the labels of the call's result. In the result,
+ * the reference of a new version has the label of who chose to edit it: it says nothing of the content.
+ *
+ * @param whole The label of everything that the call was given.
+ */
+export function labelEdit(
+  call: PolicyCall,
+  item: CallItem,
+  { outcome, whole }: { outcome: CallOutcome; whole: LabelTree },
+): LabelTree {
+  const { labels, written, toolCallId } = call
+  if (!labels) return whole
+  const edited = treeOfVersion(call, item, labels)
+  if ('value' in Object(outcome.value)) {
+    return edited ? { ...whole, fields: { value: edited } } : whole
+  }
+  for (const event of outcome.events) {
+    if (event.type === 'ASSET_CREATED') event.payload.label = writeLabelTree(edited ?? whole)
+  }
+  if (!isAssetRef(written.ref)) return whole
+  const chosen = { label: labels.contextOf(toolCallId) }
+  return { ...chosen, fields: { '*': whole, assetRef: chosen } }
+}
+
+/**
+ * Returns the labels of a new version by place: those of the old version, joined at the edited places with the labels
+ * of what is written there. Null if one label must apply to all of it: for texts without fields, for `move`, `copy`
+ * and `test`, and for calls that a person approved.
+ */
+function treeOfVersion(call: PolicyCall, item: CallItem, labels: Labels): LabelTree | null {
+  const { isMapped, state, toolCallId } = call
+  const { edits } = item.arguments
+  if (isMapped || state.approval || !Array.isArray(edits)) return null
+  const old = oldVersion(call, item, labels)
+  if (!old) return null
+  const context = labels.contextOf(toolCallId)
+  let { tree } = old
+  for (const [index, edit] of (edits as Edit[]).entries()) {
+    const below = pathOf(edit)
+    const path = below && beforeIndex([...old.path, ...below])
+    if (!path || path.length === 0) return null
+    // The model chose the place. It has not seen the value.
+    tree = withLabelAt(tree, path.slice(0, -1), context, { isWhole: false })
+    tree = withLabelAt(tree, path, join(context, labelOf(item, index)), { isWhole: true })
+  }
+  return tree
+}
+
+function oldVersion(call: PolicyCall, item: CallItem, labels: Labels): OldVersion | null {
+  const { ref: written } = call.written
+  const { ref } = item.arguments
+  // A name that came from elsewhere has a label of its own.
+  if (isAssetRef(written) && isAssetRef(ref)) {
+    const parts = parseAssetRef(String(ref))
+    const tree = parts && labels.assetTree({ id: parts.id, fieldPath: [] })
+    return tree ? { tree, path: parts.fieldPath ?? ['content'] } : null
+  }
+  const variable = typeof written === 'string' ? parseVariableRef(written) : null
+  if (variable?.type !== 'variable' || isAssetRef(ref)) return null
+  const { _instance: instance } = Object(call.state.call?.arguments)
+  const own = typeof instance === 'string' && instance !== '' ? instance : undefined
+  return { tree: labels.variableTree(variable, own), path: [] }
+}
+
+/** Returns the path of an edit below the edited value; null if it changes more than one place. */
+function pathOf(edit: Edit): FieldKey[] | null {
+  if (!isJsonEdit(edit)) return []
+  const isOne = edit.op === 'add' || edit.op === 'replace' || edit.op === 'remove'
+  return isOne ? fromPointer(edit.path) : null
+}
+
+/** Items of a list move when one is added, so that a list has one label. */
+function beforeIndex(path: readonly FieldKey[]): readonly FieldKey[] {
+  const index = path.findIndex((key) => /^(\d+|-)$/.test(String(key)))
+  return index === -1 ? path : path.slice(0, index)
+}
+
+/** Returns the label of what an edit was given. */
+function labelOf({ reads }: CallItem, index: number): Label {
+  const own = reads.filter(({ path }) => path[0] === 'edits' && String(path[1]) === String(index))
+  return joinAll(own.map(({ labels }) => wholeOf(labels)))
+}
+
+/** Joins a label to the value at a path: to all of it, or to its keys. */
+function withLabelAt(
+  tree: LabelTree,
+  path: readonly FieldKey[],
+  label: Label,
+  { isWhole }: { isWhole: boolean },
+): LabelTree {
+  const old = treeAt(tree, path)
+  const put = isWhole
+    ? { label: join(wholeOf(old), label) }
+    : { ...old, label: join(old.label, label) }
+  return withTreeAt(tree, path, put)
+}
