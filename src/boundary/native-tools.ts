@@ -28,7 +28,14 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
     maxResultChars: Infinity,
     ...OWN,
   } as Tool,
-  edit_asset: { ...editAssetTool, outputPath: true, ...OWN } as Tool,
+  // After a crash an edit runs again: a version that it saved before is not used by anything, and a sweep removes it.
+  edit_asset: {
+    ...editAssetTool,
+    outputPath: true,
+    idempotent: true,
+    mappable: false,
+    ...OWN,
+  } as Tool,
   query_tables: { ...queryTablesTool, outputPath: true, maxResultChars: Infinity, ...OWN } as Tool,
 }
 
