@@ -1,9 +1,9 @@
 import { extractAssetId } from '../core/refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
+import { firstVersionOf } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { chunksOf, peek } from './bodies/body.ts'
 import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
-import { firstVersionOf } from './edit/versions.ts'
 import { namedAssets } from './named-assets.ts'
 
 /** Options of a mark and sweep. */

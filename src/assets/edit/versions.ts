@@ -1,6 +1,6 @@
 import type { AssetInfo } from '../asset-info.ts'
 import type { AssetPlace } from '../asset-locator.ts'
-import { assetNotFound } from '../asset-record.ts'
+import { assetNotFound, firstVersionOf } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import type { VersionOptions } from '../asset-writer.ts'
 import { type AssetsCore, infoOf } from '../assets-core.ts'
@@ -31,11 +31,6 @@ export async function versionsOf(
     cursor = last && Date.parse(last.createdAt) >= oldest ? page.next : null
   } while (cursor !== null)
   return versions.reverse().map((one) => infoOf(one, locator))
-}
-
-/** Returns the id of the first version of an asset, which may be the asset itself. */
-export function firstVersionOf({ assetId, attributes }: AssetRecord): string {
-  return attributes.firstVersion ?? assetId
 }
 
 /** Returns what the next version of an asset says about its versions. */
