@@ -2,7 +2,9 @@ import { ByrefError } from '../core/errors.ts'
 import { emptyConversation, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import { foldAll } from '../core/events/fold.ts'
+import { writerOf } from '../core/messages/data-block.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
+import { resultCall } from '../core/messages/results.ts'
 import { newId } from '../core/new-id.ts'
 import { runEnd } from '../engine/follow-up.ts'
 import { type ConversationLog, readAll } from '../log/conversation-log.ts'
@@ -54,7 +56,7 @@ export async function forkConversation(
       `There is no message "${at ?? before}" in the conversation "${conversation}"`,
     )
   }
-  const shared = sharedEvents(conversation, records, cut).map((event) =>
+  const shared = sharedEvents(conversation, cut).map((event) =>
     event.type === 'RUN_STARTED' ? { copiedFrom: conversation, ...event } : event,
   )
   const events = branch
@@ -66,35 +68,102 @@ export async function forkConversation(
   return id
 }
 
-/** Where the shared part of a log ends. */
+/** The shared part of a log. */
 interface Cut {
-  /** The index of the first record that is left out. */
-  end: number
-  /** The queued messages that became part of the conversation with that record, and are shared. */
+  records: readonly LogRecord[]
+  /** The queued messages that became part of the conversation with the next record, and are shared. */
   delivered: readonly string[]
 }
 
-/** Returns where the shared part ends; null if the message is not found. */
+/** Returns the shared part; null if the message is not found. */
 function cutAt(
   records: readonly LogRecord[],
   { at, before }: Pick<ForkOptions, 'at' | 'before'>,
 ): Cut | null {
-  if (at === undefined && before === undefined) return { end: records.length, delivered: [] }
+  if (at === undefined && before === undefined) return { records, delivered: [] }
   const queued = new Set<string>()
   for (const [index, { event }] of records.entries()) {
     if (event.type === 'NEW_MESSAGE' && event.deliver) queued.add(event.payload.id)
     else if (event.type === 'NEW_MESSAGE') {
       const { id } = event.payload
-      if (id === at) return { end: withItsEnd(records, index), delivered: [] }
-      if (id === before) return { end: withoutItsFiles(records, index), delivered: [] }
+      if (id === at) return cutInOrder(records, { id, isShared: true, index })
+      if (id === before) return cutInOrder(records, { id, isShared: false, index })
     } else if (event.type === 'RUN_STARTED' || event.type === 'STEP_STARTED') {
       const ids = (event.messageIds ?? []).filter((id) => queued.delete(id))
       const last = ids.findIndex((id) => id === at || id === before)
-      if (last !== -1)
-        return { end: index, delivered: ids.slice(0, at === undefined ? last : last + 1) }
+      if (last === -1) continue
+      const delivered = ids.slice(0, at === undefined ? last : last + 1)
+      return { records: records.slice(0, index), delivered }
     }
   }
-  return before !== undefined && queued.has(before) ? { end: records.length, delivered: [] } : null
+  return before !== undefined && queued.has(before) ? { records, delivered: [] } : null
+}
+
+/**
+ * Returns the part up to a message in the order of the conversation. A call can end while the model is still answering. Its
+ * result and its data are then logged before the answer, and come after it in the conversation.
+ */
+function cutInOrder(
+  records: readonly LogRecord[],
+  { id, isShared, index }: { id: string; isShared: boolean; index: number },
+): Cut {
+  const order = foldAll(emptyConversation, records).messages.map((message) => message.id)
+  const count = order.indexOf(id) + (isShared ? 1 : 0)
+  const shared = new Map(order.slice(0, count).map((one, rank) => [one, rank]))
+  const last = records.findLastIndex(({ event }) => isNew(event) && shared.has(event.payload.id))
+  const end = Math.max(withItsEnd(records, last), isShared ? 0 : withoutItsFiles(records, index))
+  const part = records.slice(0, end)
+  const isLater = ({ event }: LogRecord): boolean => isNew(event) && !shared.has(event.payload.id)
+  // What a call made belongs to its messages.
+  const laterCalls = new Set(records.filter(isLater).map(({ event }) => callOf(event)))
+  for (const record of part) if (!isLater(record)) laterCalls.delete(callOf(record.event))
+  const isLeftOut = (record: LogRecord): boolean => {
+    const { event } = record
+    if (event.type !== 'ASSET_CREATED') return isLater(record)
+    const { toolCallId } = event.payload
+    return toolCallId !== undefined && laterCalls.has(toolCallId)
+  }
+  const kept = part.filter((record) => !isLeftOut(record))
+  return { records: inOrder(kept, shared), delivered: [] }
+}
+
+/** Moves results and data behind the answer that they belong to, because a fork may have the data without the result. */
+function inOrder(
+  records: readonly LogRecord[],
+  ranks: ReadonlyMap<string, number>,
+): readonly LogRecord[] {
+  const rankOf = ({ event }: LogRecord): number =>
+    isNew(event) ? (ranks.get(event.payload.id) ?? Infinity) : Infinity
+  /** For each record, the first place in the conversation among the messages after it. */
+  const reversed: number[] = []
+  let first = Infinity
+  for (const record of records.toReversed()) {
+    reversed.push(first)
+    first = Math.min(first, rankOf(record))
+  }
+  const ordered: LogRecord[] = []
+  let waiting: LogRecord[] = []
+  for (const [i, record] of records.entries()) {
+    const after = reversed.at(-1 - i) as number
+    if (isNew(record.event) && rankOf(record) > after) {
+      waiting.push(record)
+      continue
+    }
+    ordered.push(record, ...waiting.filter((one) => rankOf(one) < after))
+    waiting = waiting.filter((one) => rankOf(one) > after)
+  }
+  return ordered
+}
+
+/** Whether the event adds a message to the conversation at once. */
+function isNew(event: ConversationEvent): event is NewMessage {
+  return event.type === 'NEW_MESSAGE' && event.deliver === undefined
+}
+
+/** Returns the call whose result or data a message is; null for other events. */
+function callOf(event: ConversationEvent): string | null {
+  if (event.type !== 'NEW_MESSAGE') return null
+  return resultCall(event.payload) ?? writerOf(event.payload)
 }
 
 /** The events that end a step or a run. */
@@ -118,17 +187,12 @@ function withoutItsFiles(records: readonly LogRecord[], index: number): number {
 }
 
 /** Returns the shared events, without waiting messages. Adds the end of an open run. */
-function sharedEvents(
-  conversation: string,
-  records: readonly LogRecord[],
-  { end, delivered }: Cut,
-): ConversationEvent[] {
-  const before = records.slice(0, end)
-  const state = foldAll(emptyConversation, before)
+function sharedEvents(conversation: string, { records, delivered }: Cut): ConversationEvent[] {
+  const state = foldAll(emptyConversation, records)
   const waiting = new Set(state.inbox.map(({ message }) => message.id))
   const isWaiting = (event: ConversationEvent): event is NewMessage =>
     event.type === 'NEW_MESSAGE' && waiting.has(event.payload.id)
-  const events = before.map(({ event }) => event)
+  const events = records.map(({ event }) => event)
   const run = openRun(state)
   return [
     ...events.filter((event) => !isWaiting(event)),

@@ -121,3 +121,8 @@ function timeIn(options: StoreSaveOptions, name: 'createdAt' | 'expiresAt'): str
   }
   return new Date(time).toISOString()
 }
+
+/** Returns the id of the first version of an asset, which may be the asset itself. */
+export function firstVersionOf({ assetId, attributes }: AssetRecord): string {
+  return attributes.firstVersion ?? assetId
+}

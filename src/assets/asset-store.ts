@@ -162,6 +162,8 @@ export interface AssetAttributes {
   references?: string[]
   /** The id of the version that this one was made from. */
   previous?: string
+  /** The id of the first version. All versions have it, so that they are found although others were deleted. */
+  firstVersion?: string
   by?: string
   tool?: string
   toolCallId?: string

@@ -26,6 +26,8 @@ import { type NewBody, storeBody } from './store-body.ts'
 export interface VersionOptions extends SaveAssetOptions {
   /** The id of the version before. */
   previous?: string
+  /** The id of the first version. */
+  firstVersion?: string
 }
 
 /** A structured asset in its stored form. */
@@ -144,8 +146,8 @@ export class AssetWriter {
     const { onEvent } = this.#scope
     const maker = this.#makerOf(options)
     const label = this.#scope.label?.()
-    const { signal, previous } = options
-    const version = defined({ previous, label })
+    const { signal, previous, firstVersion } = options
+    const version = defined({ previous, firstVersion, label })
     const attributes = { ...about.attributes, ...maker, ...version }
     const kept = onEvent ? payloads.keep() : null
     const stored = { ...about, expiresAt: timeOf(options.expiresAt), signal, attributes }

@@ -243,8 +243,9 @@ export interface Assets {
     options?: NamespaceOption & EditOptions,
   ): Promise<EditedAsset>
   /**
-   * Lists the versions of an asset, oldest first: those that it was made from, and those that were made from it. Deleted
-   * versions end the list. It reads the records of all younger assets of the namespace.
+   * Lists the versions of an asset, oldest first: all that were made from the same first version, directly or not.
+   * Deleted versions are left out, and `previous` of the next one still names them. It reads the records of all assets
+   * that are younger than the first version.
    */
   versions(ref: AssetRefInput, options?: NamespaceOption): Promise<AssetInfo[]>
   /** Returns the asset's meta. Never reads a body. */

@@ -75,6 +75,7 @@ export const ASSETS_METHODS: MethodTables<Assets> = {
     0: {
       ...NAMESPACE,
       referenced: is.checked('a list of references, or a function of an id', isMarks),
+      keepVersions: is.either(is.wholeNumber, is.recordOf(is.wholeNumber)),
       graceMs: is.notNegative,
       dryRun: is.boolean,
       signal: is.signal,

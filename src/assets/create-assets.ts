@@ -86,7 +86,9 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     const { saveTable } = await import('./tables/save-table.ts')
     const result = await runQuery(query, options)
     const about = { ...saving, name, description: query.sql.slice(0, 500), source: null }
-    return saveTable(writer, result.table, { ...about, references: result.sources })
+    // A version does not need the one before: its rows are its own.
+    const references = result.sources.filter((id) => id !== options.previous)
+    return saveTable(writer, result.table, { ...about, references })
   }
   const assets: Assets = {
     ...reader,

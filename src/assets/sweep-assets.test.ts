@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import type { Assets } from './assets-contract.ts'
 import { createAssets } from './create-assets.ts'
 import { namedAssets } from './named-assets.ts'
 import { createMemoryAssetStore } from './stores/memory.ts'
+import type { SweepOptions } from './sweep-assets.ts'
 
 const png = (n: number) => Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, n])
 
@@ -138,6 +140,8 @@ describe('sweep', () => {
       { graceMs: Number.NaN },
       { graceMs: -1 },
       { graceMs: '24h' as never },
+      { graceMs: 0, keepVersions: -1 },
+      { graceMs: 0, keepVersions: { a: '1' } as never },
       { graceMs: 0, referenced: ref },
       { graceMs: 0, referenced: { ref } as never },
       { graceMs: 0, referenced: null as never },
@@ -145,6 +149,100 @@ describe('sweep', () => {
       await expect(assets.sweep(wrong)).rejects.toMatchObject({ code: 'config_invalid' })
     }
     await assets.info(ref)
+  })
+
+  /** Saves versions of a text, and returns their ids, oldest first. */
+  async function versionsIn(assets: Assets, name: string, count: number): Promise<string[]> {
+    const first = await assets.save(Buffer.from(`${name} 1`), 'text/plain', { name })
+    const ids = [first.assetId]
+    for (let n = 2; n <= count; n++) {
+      const edit = { find: `${n - 1}`, replace: `${n}` }
+      ids.push((await assets.edit(ids.at(-1) ?? '', [edit])).asset.assetId)
+    }
+    return ids
+  }
+
+  it.each<[SweepOptions['keepVersions'], string[], string[]]>([
+    [undefined, ['a 5'], ['b 5']],
+    [0, ['a 5'], ['b 5']],
+    [2, ['a 3', 'a 4', 'a 5'], ['b 3', 'b 4', 'b 5']],
+    [Infinity, ['a 1', 'a 2', 'a 3', 'a 4', 'a 5'], ['b 1', 'b 2', 'b 3', 'b 4', 'b 5']],
+    [{ a: 1 }, ['a 4', 'a 5'], ['b 5']],
+    [{ a: 0, '*': 1 }, ['a 5'], ['b 4', 'b 5']],
+    [{ '*': 1, toString: 0 }, ['a 4', 'a 5'], ['b 4', 'b 5']],
+  ])('keeps older versions as keepVersions says: %j', async (keepVersions, a, b) => {
+    const assets = createAssets()
+    const lines = [await versionsIn(assets, 'a', 5), await versionsIn(assets, 'b', 5)]
+    const referenced = lines.map((ids) => ids.at(-1) ?? '')
+    await assets.sweep({ referenced, graceMs: 0, keepVersions })
+    const kept: string[][] = []
+    for (const id of referenced) {
+      const versions = await assets.versions(id)
+      kept.push(
+        await Promise.all(versions.map(({ ref }) => assets.resolve(ref) as Promise<string>)),
+      )
+    }
+    expect(kept).toEqual([a, b])
+    for await (const { problem } of assets.verify()) expect(problem).toBe(null)
+  })
+
+  it('keeps what a kept older version refers to, and counts no versions before that one', async () => {
+    const assets = createAssets()
+    const photo = await assets.save(png(1))
+    const first = await assets.save(Buffer.from('old'), 'text/plain')
+    const second = await assets.edit(first.ref, [{ find: 'old', replace: photo.ref }])
+    const third = await assets.edit(second.ref, [{ find: photo.ref, replace: 'new' }])
+    const referenced = [third.ref]
+    const { deleted } = await assets.sweep({ referenced, graceMs: 0, keepVersions: 1 })
+    expect(deleted).toEqual([first.assetId])
+    await assets.info(photo.ref)
+  })
+
+  it('counts the versions that still exist', async () => {
+    const assets = createAssets()
+    const ids = await versionsIn(assets, 'a', 5)
+    await assets.delete(ids[3] ?? '')
+    await assets.sweep({ referenced: ids.slice(4), graceMs: 0, keepVersions: 2 })
+    const left = (await assets.versions(ids[4] ?? '')).map((one) => one.assetId)
+    expect(left).toEqual([ids[1], ids[2], ids[4]])
+  })
+
+  it('counts from each kept version, on each branch', async () => {
+    const assets = createAssets()
+    const ids = await versionsIn(assets, 'a', 4)
+    const branch = await assets.edit(ids[1] ?? '', [{ find: '2', replace: 'other' }])
+    const other = await assets.edit(branch.ref, [{ find: 'other', replace: 'others' }])
+    const referenced = [ids[3] ?? '', other.ref]
+    await assets.sweep({ referenced, graceMs: 0, keepVersions: 1 })
+    const left = (await assets.versions(other.ref)).map((one) => one.assetId)
+    expect(left).toEqual([ids[2], ids[3], branch.asset.assetId, other.asset.assetId])
+  })
+
+  it('does not keep an edited table for the version that was made from it', async () => {
+    const assets = createAssets()
+    const { table } = await assets.importFile(Buffer.from('n\n1\n2\n'), { name: 'n.csv' })
+    const { ref } = await assets.edit(table?.ref ?? '', [{ sql: 'SELECT n FROM rows WHERE n > 1' }])
+    const { deleted } = await assets.sweep({ referenced: [ref], graceMs: 0 })
+    expect(deleted).toContain(table?.assetId)
+    expect(await assets.resolve(`${ref}/content/rows/0`)).toEqual({ n: 2 })
+  })
+
+  it('keeps the older versions of what is saved while it removes', async () => {
+    const store = createMemoryAssetStore()
+    const assets = createAssets({ store })
+    const old = { createdAt: '2020-01-01T00:00:00.000Z' }
+    const drop = await store.save(png(1), 'image/png', old)
+    const first = await store.save(Buffer.from('1'), 'text/plain', { ...old, assetId: '0-first' })
+    let isEdited = false
+    const { deleted } = await assets.sweep({
+      keepVersions: 1,
+      async referenced() {
+        if (!isEdited) await assets.edit(first.assetId, [{ find: '1', replace: '2' }])
+        isEdited = true
+        return false
+      },
+    })
+    expect(deleted).toEqual([drop.assetId])
   })
 
   it('never takes what is saved while it sweeps, nor a body that is shared with it', async () => {

@@ -1,5 +1,6 @@
 import { extractAssetId } from '../core/refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
+import { firstVersionOf } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { chunksOf, peek } from './bodies/body.ts'
 import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
@@ -16,6 +17,12 @@ export interface SweepOptions {
     | Iterable<AssetRefInput>
     | AsyncIterable<AssetRefInput>
     | ((assetId: string) => boolean | Promise<boolean>)
+  /**
+   * How many older versions of a kept asset stay with it: a number, or numbers by asset name, where `*` stands for all
+   * other names. `Infinity` keeps all. Only older versions are counted that still exist. Default: 0, so that an old
+   * version stays only if something refers to it.
+   */
+  keepVersions?: number | Readonly<Record<string, number>>
   /** Younger assets stay, because they may be referenced soon. In milliseconds. Default: 24 hours. */
   graceMs?: number
   /** Removes nothing and reports what would be removed. `expired` is then 0. */
@@ -44,7 +51,7 @@ const PAGE = 1000
 
 /**
  * Removes the assets of one namespace that are no longer referenced, neither by `referenced` nor by the content of an
- * asset that stays (structured content, and text files). It is safe during writes: assets younger than the grace period
+ * asset that stays (structured content, and text files). Older versions stay as `keepVersions` says. It is safe during writes: assets younger than the grace period
  * stay, with everything that they refer to, even if they are saved during the sweep. Only one host sweeps at a time.
  */
 export async function sweepAssets(
@@ -77,11 +84,11 @@ async function sweepHere(
   }
   if (referenced === undefined) return result
 
-  const live = new LiveSet(store, records, signal)
+  const live = new LiveSet(store, records, options)
   const isYoung = (record: AssetRecord) => now - Date.parse(record.createdAt) < graceMs
   await live.add([...records.values()].filter(isYoung).map(({ assetId }) => assetId))
   const isReferenced = await readMarks(referenced, live, records)
-  const seen = new Set<string>()
+  const seen = new Set(records.keys())
   const candidates = [...records.keys()].filter((id) => !live.has(id))
   for (const [i, id] of candidates.entries()) {
     signal?.throwIfAborted()
@@ -89,7 +96,7 @@ async function sweepHere(
     // Checked before each removal, because a new reference may have been added.
     for await (const record of recordsOf(store, namespace)) {
       if (Date.parse(record.createdAt) < now) break
-      if (!seen.has(record.assetId)) await live.addReferencesOf(record)
+      if (!seen.has(record.assetId)) await live.addNeedsOf(record)
       seen.add(record.assetId)
     }
     if (live.has(id)) continue
@@ -149,27 +156,36 @@ const TEXT = /^(text\/|application\/(json|xml|x-ndjson|javascript)|[^;]+\+(json|
 /** The maximum length of a reference. The end of a chunk may be the beginning of one. */
 const LONGEST = 4 * 1024
 
-/** Ids of assets that stay, with everything that their assets refer to, directly or not. */
+/**
+ * Ids of assets that stay: those that are kept, everything that they refer to, directly or not, and older versions of
+ * them. An older version keeps what it refers to, and no versions of its own.
+ */
 class LiveSet {
   readonly #store: FullAssetStore
   readonly #records: ReadonlyMap<string, AssetRecord>
   readonly #signal: AbortSignal | undefined
+  readonly #keepVersions: NonNullable<SweepOptions['keepVersions']>
   readonly #found = new Set<string>()
+  /** Older versions that stay, with the number of versions that stay before them. */
+  readonly #versions = new Map<string, number>()
+  /** Records of all versions by the first one, newest first. */
+  #lines: Map<string, AssetRecord[]> | null = null
   /** References in the text of files, by the digest of the body: each body is read once. */
   readonly #byDigest = new Map<string, Promise<Set<string>>>()
 
   constructor(
     store: FullAssetStore,
     records: ReadonlyMap<string, AssetRecord>,
-    signal: AbortSignal | undefined,
+    { signal, keepVersions = 0 }: SweepOptions,
   ) {
     this.#store = store
     this.#records = records
     this.#signal = signal
+    this.#keepVersions = keepVersions
   }
 
   has(assetId: string): boolean {
-    return this.#found.has(assetId)
+    return this.#found.has(assetId) || this.#versions.has(assetId)
   }
 
   async add(ids: Iterable<string>): Promise<void> {
@@ -178,13 +194,46 @@ class LiveSet {
       if (this.#found.has(id)) continue
       this.#found.add(id)
       const record = this.#records.get(id)
-      if (record) for (const named of await this.#referencesOf(record)) open.push(named)
+      if (record) for (const needed of await this.#needsOf(record)) open.push(needed)
     }
   }
 
-  /** Keeps what an asset refers to, although the sweep does not consider the asset itself. */
-  async addReferencesOf(record: AssetRecord): Promise<void> {
-    await this.add(await this.#referencesOf(record))
+  /** Keeps what an asset needs, although the sweep does not consider the asset itself. */
+  async addNeedsOf(record: AssetRecord): Promise<void> {
+    await this.add(await this.#needsOf(record))
+  }
+
+  /** Adds the older versions of an asset. Returns what it and they refer to. */
+  async #needsOf(record: AssetRecord): Promise<string[]> {
+    const needed = [...(await this.#referencesOf(record))]
+    let left = this.#countFor(record.name)
+    for (let one = this.#before(record); one && left > 0; one = this.#before(one)) {
+      left--
+      const known = this.#versions.get(one.assetId)
+      if (known !== undefined && known >= left) break
+      this.#versions.set(one.assetId, left)
+      if (known === undefined) needed.push(...(await this.#referencesOf(one)))
+    }
+    return needed
+  }
+
+  /** Returns how many older versions stay. */
+  #countFor(name: string | null): number {
+    const counts = this.#keepVersions
+    if (typeof counts === 'number') return counts
+    const isNamed = name !== null && Object.hasOwn(counts, name)
+    return counts[isNamed ? name : '*'] ?? 0
+  }
+
+  /** Returns the version before. If it was deleted, this is the next older one that has the same first version. */
+  #before(record: AssetRecord): AssetRecord | null {
+    const { previous } = record.attributes
+    if (previous === undefined) return null
+    const before = this.#records.get(previous)
+    if (before) return before
+    this.#lines ??= Map.groupBy(this.#records.values(), firstVersionOf)
+    const line = this.#lines.get(firstVersionOf(record)) ?? []
+    return line.find((one) => isOlder(one, record)) ?? null
   }
 
   /** Returns the references in an asset. A record lists those of structured content. A text file is read, chunk by chunk. */
@@ -211,4 +260,9 @@ class LiveSet {
     }
     return found
   }
+}
+
+function isOlder(one: AssetRecord, other: AssetRecord): boolean {
+  if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt
+  return one.assetId < other.assetId
 }

@@ -28,6 +28,7 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
     maxResultChars: Infinity,
     ...OWN,
   } as Tool,
+  // After a crash an edit runs again: a version that it saved before is not used by anything, and a sweep removes it.
   edit_asset: {
     ...editAssetTool,
     description: `${editAssetTool.description}. ref may be a † path, which then has the new version. Calls on one asset in one answer build on each other`,

@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createAssets } from '../assets/create-assets.ts'
 import { createFsAssetStore } from '../assets/stores/fs.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
+import { toMessage } from '../core/messages/to-message.ts'
 import { createSqliteLog } from '../log/sqlite-log.ts'
 
 const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url))
@@ -38,6 +40,10 @@ function json(...args: string[]) {
 async function put(name: string, text: string | Uint8Array) {
   await writeFile(join(folder, name), text)
   return json('put', join(folder, name))[0]
+}
+
+function saying(content: string): ConversationEvent {
+  return { type: 'NEW_MESSAGE', payload: toMessage({ role: 'user', content }) }
 }
 
 describe('byref assets', () => {
@@ -125,25 +131,39 @@ describe('byref assets', () => {
     expect(byref('gc', '--grace', '0').err).toContain('no log')
     expect(json('ls')).toHaveLength(2)
     const log = createSqliteLog(join(folder, 'data', 'conversations.sqlite'))
-    await log.append('c', [
-      {
-        type: 'NEW_MESSAGE',
-        payload: {
-          id: 'm',
-          sender: { participant_id: 'u', participant_role: 'user' },
-          message_type: 'chat',
-          content_type: 'text/plain',
-          content: `look at <|${named.ref}|>`,
-          timestamp: new Date().toISOString(),
-          metadata: {},
-        },
-      },
-    ])
+    await log.append('c', [saying(`look at <|${named.ref}|>`)])
     await log.close()
     expect(byref('gc').out).toContain('removed 0 unused')
     expect(json('gc', '--grace', '0', '--dry-run')[0].deleted).toEqual([unnamed.assetId])
     expect(json('gc', '--grace', '0')[0].deleted).toEqual([unnamed.assetId])
     expect(json('ls').map((info) => info.assetId)).toEqual([named.assetId])
+  })
+
+  it('keeps as many older versions as --keep-versions says', async () => {
+    const log = createSqliteLog(join(folder, 'data', 'conversations.sqlite'))
+    const store = createFsAssetStore({ rootDir: join(folder, 'data', 'assets') })
+    const assets = createAssets({ store })
+    const ids: string[] = []
+    for (const name of ['a.txt', 'b=.txt']) {
+      ids.push((await assets.save(Buffer.from('1'), 'text/plain', { name })).assetId)
+      for (const n of [1, 2, 3]) {
+        const edit = { find: `${n}`, replace: `${n + 1}` }
+        ids.push((await assets.edit(ids.at(-1) ?? '', [edit])).asset.assetId)
+      }
+      await log.append('c', [saying(`look at <|asset://${ids.at(-1)}|>`)])
+    }
+    await log.close()
+    await store.close?.()
+    const [a1, a2, a3, , b1, b2, b3] = ids
+    const removed = (...args: string[]) =>
+      json('gc', '--grace', '0', '--dry-run', ...args)[0].deleted.toSorted()
+    expect(removed()).toEqual([a1, a2, a3, b1, b2, b3])
+    expect(removed('--keep-versions', 'all')).toEqual([])
+    expect(removed('--keep-versions', '1', '--keep-versions', 'b=.txt=2')).toEqual([a1, a2, b1])
+    expect(byref('gc', '--keep-versions', 'a.txt')).toMatchObject({
+      status: 2,
+      err: expect.stringMatching(/--keep-versions of byref assets takes a whole number/),
+    })
   })
 
   it('works in a namespace', async () => {

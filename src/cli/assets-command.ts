@@ -45,6 +45,8 @@ ${STORAGE_HELP}
   --name       put: the name of a file, or of stdin, instead of its own
   --dry-run    gc: print what would be deleted, and delete nothing
   --grace      gc: hours for which new assets are kept, default 24
+  --keep-versions  gc: how many older versions of a kept asset to keep, or "all"; default 0. report.md=5 sets it for one
+               name; repeat the option for more names
 
 Results go to stdout, progress to stderr. verify exits with status 1 when it finds a problem.
 `
@@ -58,6 +60,7 @@ const OPTIONS = {
   name: { type: 'string' },
   'dry-run': { type: 'boolean', default: false },
   grace: { type: 'string', default: '24' },
+  'keep-versions': { type: 'string', multiple: true },
 } as const
 
 interface Task {
@@ -73,6 +76,7 @@ interface Task {
   name: string | undefined
   dryRun: boolean
   graceMs: number
+  keepVersions: Record<string, number>
 }
 
 interface TaskSpec {
@@ -110,6 +114,7 @@ export async function command(argv: string[]): Promise<number> {
   }
   const limit = wholeNumber('--limit of byref assets', values.limit)
   const graceMs = wholeNumber('--grace of byref assets', values.grace) * 3_600_000
+  const keepVersions = versionCounts(values['keep-versions'])
   // `byref assets ls | head` closes the pipe when it has seen enough.
   process.stdout.once('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -132,6 +137,7 @@ export async function command(argv: string[]): Promise<number> {
       name,
       dryRun,
       graceMs,
+      keepVersions,
     })
   } finally {
     await storage.close()
@@ -224,7 +230,7 @@ async function rm({ assets, args }: Task): Promise<number> {
   return missing > 0 ? 1 : 0
 }
 
-async function gc({ assets, storage, json, dryRun, graceMs }: Task): Promise<number> {
+async function gc({ assets, storage, json, dryRun, graceMs, keepVersions }: Task): Promise<number> {
   const log = storage.hasLog ? storage.log() : null
   if (!log)
     note(`There is no log in ${storage.folder}: only expired assets and leftovers are deleted.`)
@@ -233,6 +239,7 @@ async function gc({ assets, storage, json, dryRun, graceMs }: Task): Promise<num
     const { deleted, expired, kept, leftovers, elsewhere } = await assets.sweep({
       referenced: log ? referencedInLog(log, { ownIds: await idsOf(assets) }) : undefined,
       graceMs,
+      keepVersions,
       dryRun,
       onProgress: (done, total) => progress.show('sweeping', done, total),
     })
@@ -249,6 +256,16 @@ async function gc({ assets, storage, json, dryRun, graceMs }: Task): Promise<num
   } finally {
     progress.clear()
   }
+}
+
+/** Reads `--keep-versions`: a number for all names, or `name=number`. The last one of a name counts. */
+function versionCounts(given: readonly string[] = []): Record<string, number> {
+  const counts = given.map((text): [string, number] => {
+    const [, name = '*', count = ''] = /^(?:(.+)=)?(.*)$/s.exec(text) ?? []
+    const isAll = count === 'all'
+    return [name, isAll ? Infinity : wholeNumber('--keep-versions of byref assets', count)]
+  })
+  return Object.fromEntries(counts)
 }
 
 async function idsOf(assets: Assets): Promise<Set<string>> {

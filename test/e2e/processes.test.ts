@@ -1,11 +1,13 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
+import { crashDuringEdits } from '../../scripts/torture/edits/edit-crash.ts'
 import { crashAtPoints, crashAtRandom } from '../../scripts/torture/runs/crash.ts'
 import { processes } from '../../scripts/torture/runs/processes.ts'
 import { temporaryFolder } from './byref-process.ts'
 
-// Short; the long runs are `node scripts/torture/runs/crash.ts` and `node scripts/torture/runs/processes.ts`.
+// Short; the long runs are `node scripts/torture/runs/crash.ts`, `node scripts/torture/runs/processes.ts` and
+// `node scripts/torture/edits/edit-crash.ts`.
 
 const folder = temporaryFolder()
 afterAll(folder.remove)
@@ -26,6 +28,16 @@ describe('a process that is killed in the middle of a run', () => {
     const { kills, conversations } = await crashAtRandom({ folder: newFolder('random'), kills: 6 })
     expect(kills).toBe(6)
     expect(conversations).toBeGreaterThan(0)
+  })
+})
+
+describe('a process that is killed in the middle of an edit', () => {
+  it.each([
+    { kind: 'files', every: 11 },
+    { kind: 'table', every: 6 },
+  ] as const)('leaves the old version or the new one: $kind', async ({ kind, every }) => {
+    const folder = newFolder(`edits of ${kind}`)
+    expect(await crashDuringEdits({ folder, kind, every })).toBeGreaterThan(1)
   })
 })
 

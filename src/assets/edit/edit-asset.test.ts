@@ -438,7 +438,13 @@ describe('versions', () => {
       expect(refs.toSorted()).toEqual([first, second, third, other].toSorted())
     }
     await assets.delete(second)
-    expect((await assets.versions(third)).map((one) => one.ref)).toEqual([third])
+    // The version in the middle is gone, and the others are found from each of them.
+    for (const ref of [first, third, other]) {
+      expect((await assets.versions(ref)).map((one) => one.ref)).toEqual([first, third, other])
+    }
+    expect((await assets.info(third)).previous).toBe(second)
+    await assets.delete(first)
+    expect((await assets.versions(other)).map((one) => one.ref)).toEqual([third, other])
     await expect(assets.versions('none')).rejects.toMatchObject({ code: 'asset_not_found' })
   })
 

@@ -22,6 +22,7 @@ import { rawOffsets, unescapedText } from './json-text.ts'
 import { textDiff } from './text-diff.ts'
 import { editText, type TextEdit } from './text-edits.ts'
 import { TextForm } from './text-form.ts'
+import { versionAfter } from './versions.ts'
 
 /** Bodies up to this size are read once and edited in memory. */
 const IN_MEMORY = 8 * 1024 * 1024
@@ -118,7 +119,7 @@ async function editTable(
     await body.dispose()
     return sized(infoOf(record, core.locator), rows, columns.length)
   }
-  const about = { ...saving, name: record.name ?? undefined, previous: record.assetId }
+  const about = { ...saving, name: record.name ?? undefined, ...versionAfter(record) }
   const asset = await query(statement, about)
   return sized(asset, asset.table?.rows ?? 0, asset.table?.columns ?? 0)
 }
@@ -207,9 +208,9 @@ async function saveEdited(
   writer: AssetWriter,
   { record, draft, options }: { record: AssetRecord; draft: Draft; options: SaveAssetOptions },
 ): Promise<AssetInfo> {
-  const { name, mime, assetId: previous, attributes } = record
+  const { name, mime, attributes } = record
   const { asset_type, description, content_type } = attributes
-  const saving = { ...options, previous }
+  const saving = { ...options, ...versionAfter(record) }
   if (!attributes.structured) {
     const file = { type: mime, name, description, assetType: asset_type }
     return writer.saveVersion(draft.stream(), file, saving)

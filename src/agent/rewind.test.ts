@@ -1,0 +1,44 @@
+import { describe, expect, it } from 'vitest'
+import { assertValidPrompt } from '../../scripts/torture/runs/assert-valid-prompt.ts'
+import { writerOf } from '../core/messages/data-block.ts'
+import type { Message } from '../core/messages/message.ts'
+import { resultCall } from '../core/messages/results.ts'
+import { CONVERSATION, contentOf, playRandomly } from './fixtures/random-conversation.ts'
+
+/** Longer by hand: BYREF_REWINDS=200. */
+const SEEDS = Array.from({ length: Number(process.env.BYREF_REWINDS ?? 12) }, (_, i) => i + 1)
+
+const idsOf = (messages: readonly Message[] = []): string[] => messages.map(({ id }) => id)
+const callsOf = (messages: readonly Message[]): Set<string | null> =>
+  new Set(messages.map((message) => resultCall(message) ?? writerOf(message)))
+
+describe('agent.fork, to rewind', () => {
+  it.each(SEEDS)('reads everything as it was, at every message: seed %i', async (seed) => {
+    const { agent, model, moments } = await playRandomly(seed)
+    const messages = (await agent.conversation(CONVERSATION))?.messages ?? []
+    const noted = new Map(moments.map((moment) => [moment.messageId, moment]))
+    expect([...noted.keys()].toSorted()).toEqual(idsOf(messages).toSorted())
+    for (const [i, { id: at }] of messages.entries()) {
+      const fork = await agent.fork(CONVERSATION, { at, branch: i % 2 === 0 })
+      const content = await agent.conversation(fork)
+      expect(idsOf(content?.messages)).toEqual(idsOf(messages.slice(0, i + 1)))
+      const { board, assets } = noted.get(at) ?? { board: '', assets: [] }
+      expect(JSON.stringify(content?.board.snapshot()), `the data at message ${i}`).toBe(board)
+      // An asset belongs to the messages of its call.
+      const calls = callsOf(messages.slice(0, i + 1))
+      const expected = assets.filter(({ call }) => call === undefined || calls.has(call))
+      const found = []
+      for (const { ref, toolCallId: call } of content?.assets ?? []) {
+        found.push({ ref, call, content: await contentOf(agent.assets, ref) })
+      }
+      expect(found, `the assets at message ${i}`).toEqual(expected)
+      await agent.run({ conversation: fork, messages: 'Go on' }).result
+      assertValidPrompt(model.requests.at(-1)?.prompt ?? [])
+    }
+    for (const [i, { id: before }] of messages.entries()) {
+      const content = await agent.conversation(await agent.fork(CONVERSATION, { before }))
+      expect(idsOf(content?.messages)).toEqual(idsOf(messages.slice(0, i)))
+    }
+    await agent.close()
+  })
+})
