@@ -63,6 +63,14 @@ describe('assets.edit of texts', () => {
     expect(await edited('a a a', edits)).toBe(expected)
   })
 
+  it.each<[string, string, Edit, string]>([
+    ['inserts', 'a\r\n\r\n2', { insert: 'x\n', before: '\n2' }, 'a\r\nx\r\n\r\n2'],
+    ['replaces', 'a\r\n\r\n2', { find: '\n2', replace: '\n3' }, 'a\r\n\r\n3'],
+    ['removes', 'LF\na\r\n2', { find: '\n2', replace: '' }, 'LF\na'],
+  ])('%s at a line break without splitting CRLF', async (_, text, edit, expected) => {
+    expect(await edited(text, [edit])).toBe(expected)
+  })
+
   it('inserts before and after a text', async () => {
     expect(await edited('a c', [{ insert: 'b ', before: 'c' }])).toBe('a b c')
     expect(await edited('a c', [{ insert: ' b', after: 'a' }])).toBe('a b c')

@@ -73,7 +73,13 @@ class TextEditor {
     find: string,
     occurrence: ReplaceEdit['occurrence'],
   ): Promise<{ wanted: Uint8Array; at: number[] }> {
-    const forms = [find, ...(/(?<!\r)\n/.test(find) ? [find.replace(/\r?\n/g, '\r\n')] : [])]
+    const forms = [find]
+    if (/(?<!\r)\n/.test(find)) {
+      const crlf = find.replace(/\r?\n/g, '\r\n')
+      // A text that begins with LF also occurs inside of CRLF, which an edit must not split.
+      if (find.startsWith('\n')) forms.unshift(crlf)
+      else forms.push(crlf)
+    }
     for (const form of forms) {
       const wanted = await this.#form.encode(form)
       const at = await this.#placesOf(wanted, occurrence)
