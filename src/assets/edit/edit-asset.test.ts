@@ -431,6 +431,13 @@ describe('assets.edit of tables', () => {
       message: expect.stringMatching(/\{ sql \}/),
     })
   })
+
+  it('keeps all rows of a table with more rows than a query may return', async () => {
+    const csv = Buffer.from(`n\n${'1\n'.repeat(100_001)}`)
+    const { table } = await assets.importFile(csv, { name: 'long.csv' })
+    const result = await assets.edit(table?.ref ?? '', [{ sql: 'SELECT n + 1 AS n FROM rows' }])
+    expect(result.diff).toBe('100001 rows, 1 columns')
+  })
 })
 
 describe('versions', () => {

@@ -25,6 +25,8 @@ import { TextForm } from './text-form.ts'
 
 /** Bodies up to this size are read once and edited in memory. */
 const IN_MEMORY = 8 * 1024 * 1024
+/** Rows that an edit may add to a table. */
+const MORE_ROWS = 100_000
 /** Characters of paths in the result. */
 const MAX_PATHS = 2000
 
@@ -65,13 +67,14 @@ export async function editAsset(
     const ref = locator.refOf(asset.assetId, namespace, place.fieldPath)
     return { asset, ref, previous, changes, diff }
   }
-  const isTable = tableFacts(record) !== null
+  const facts = tableFacts(record)
   const sql = sqlOf(edits)
   if (sql !== null) {
-    if (!isTable) throw unsupported('The asset is not a table: edit it with find and replace')
-    return result(await editTable(sources, { record, sql, table: previous, dryRun, saving }))
+    if (!facts) throw unsupported('The asset is not a table: edit it with find and replace')
+    const rows = facts.rows + MORE_ROWS
+    return result(await editTable(sources, { record, sql, table: previous, rows, dryRun, saving }))
   }
-  if (isTable) {
+  if (facts) {
     throw unsupported('The asset is a table: edit it with one { sql } over the table rows')
   }
   const { signal } = options
@@ -98,6 +101,8 @@ interface TableCall {
   sql: string
   /** The reference of the table. */
   table: string
+  /** Maximum number of rows of the new version. */
+  rows: number
   dryRun: boolean
   saving: SaveAssetOptions
 }
@@ -105,7 +110,7 @@ interface TableCall {
 /** Replaces the rows of a table by those of a statement. */
 async function editTable(
   { core, query, runQuery }: EditSources,
-  { record, sql, table, dryRun, saving }: TableCall,
+  { record, sql, table, rows: most, dryRun, saving }: TableCall,
 ): Promise<Edited> {
   const statement = { sql, tables: { rows: table } }
   const sized = (asset: AssetInfo, rows: number, columns: number): Edited => ({
@@ -114,12 +119,12 @@ async function editTable(
     diff: `${rows} rows, ${columns} columns`,
   })
   if (dryRun) {
-    const { rows, columns, body } = (await runQuery(statement, saving)).table
+    const { rows, columns, body } = (await runQuery(statement, { ...saving, rows: most })).table
     await body.dispose()
     return sized(infoOf(record, core.locator), rows, columns.length)
   }
   const about = { ...saving, name: record.name ?? undefined, previous: record.assetId }
-  const asset = await query(statement, about)
+  const asset = await query(statement, { ...about, rows: most })
   return sized(asset, asset.table?.rows ?? 0, asset.table?.columns ?? 0)
 }
 
