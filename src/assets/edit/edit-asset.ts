@@ -19,6 +19,7 @@ import { checkEdits, type Edit, type JsonEdit } from './edit.ts'
 import { editJson } from './json-edits.ts'
 import { findPlace } from './json-place.ts'
 import { rawOffsets, unescapedText } from './json-text.ts'
+import { LineIndex } from './line-counter.ts'
 import { textDiff } from './text-diff.ts'
 import { editText, type TextEdit } from './text-edits.ts'
 import { TextForm } from './text-form.ts'
@@ -169,12 +170,10 @@ async function planEdit(
   if (!(await isText(draft, record))) {
     throw unsupported(`The asset is ${record.mime} and not text`)
   }
-  const changes = await editText(draft, texts)
-  return {
-    changes,
-    diff: await textDiff(original, draft.changes(), await TextForm.of(draft)),
-    draft,
-  }
+  const lines = new LineIndex()
+  const changes = await editText(draft, texts, lines)
+  const form = await TextForm.of(draft)
+  return { changes, diff: await textDiff(original, draft.changes(), { form, lines }), draft }
 }
 
 /** Saves what a plan made, as a new version of the asset. */
@@ -218,9 +217,10 @@ async function editField(
   const inside = raw.slice(1, -1)
   const original = inMemory(Buffer.from(unescapedText(inside)))
   const text = new Draft(original)
-  const changes = await editText(text, edits)
+  const lines = new LineIndex()
+  const changes = await editText(text, edits, lines)
   const changed = text.changes()
-  const diff = await textDiff(original, changed, await TextForm.of(text))
+  const diff = await textDiff(original, changed, { form: await TextForm.of(text), lines })
   const offsets = rawOffsets(
     inside,
     changed.flatMap((change) => [change.start, change.end]),

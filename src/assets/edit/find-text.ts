@@ -8,6 +8,8 @@ export interface FindOptions {
   from?: number
   /** Whether a match may begin inside of the one before. Default: false. */
   overlaps?: boolean
+  /** Called with each chunk before it is searched. `start` is where it begins in the draft. */
+  onChunk?(chunk: Uint8Array, start: number): void
 }
 
 /**
@@ -17,7 +19,7 @@ export interface FindOptions {
 export async function* findBytes(
   draft: Draft,
   wanted: Uint8Array,
-  { unit, from = 0, overlaps = false }: FindOptions,
+  { unit, from = 0, overlaps = false, onChunk }: FindOptions,
 ): AsyncGenerator<number[]> {
   const length = wanted.byteLength
   // Node finds a number faster than a buffer of one byte.
@@ -38,6 +40,7 @@ export async function* findBytes(
   let tail: Buffer = Buffer.alloc(0)
   let start = from
   for await (const chunk of draft.chunks(from)) {
+    onChunk?.(chunk, start)
     const bytes = bufferOf(chunk)
     const found: number[] = []
     if (tail.byteLength > 0) {
