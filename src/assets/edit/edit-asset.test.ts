@@ -235,6 +235,43 @@ describe('assets.edit of texts', () => {
   })
 })
 
+describe('assets.edit of texts that are read in parts', () => {
+  const filler = (newline: string) =>
+    Array.from({ length: 100_000 }, (_, i) => `${i}: ${'x'.repeat(80)}${newline}`).join('')
+  const half = filler('\n')
+
+  it.each<[string, string, Edit, string, string]>([
+    ['replaces', `${half}old${half}`, { find: 'old', replace: 'new' }, 'old', 'new'],
+    ['removes', `${half}old${half}`, { find: 'old', replace: '' }, 'old', ''],
+    ['inserts before', `old${half}${half}`, { insert: 'new\n', before: 'old' }, 'old', 'new\nold'],
+    ['inserts after', `${half}${half}old`, { insert: '\nnew', after: 'old' }, 'old', 'old\nnew'],
+    ['writes CRLF', filler('\r\n'), { find: '17777: x', replace: 'a\nb' }, '17777: x', 'a\r\nb'],
+    ['keeps a byte order mark', `\ufeff${half}é${half}`, { find: 'é', replace: '😀' }, 'é', '😀'],
+  ])('%s', async (_, text, edit, find, replacement) => {
+    const at = text.indexOf(find)
+    const expected = text.slice(0, at) + replacement + text.slice(at + find.length)
+    const { ref, changes, diff } = await assets.edit(await saved(text), [edit])
+    expect(changes).toBe(1)
+    const bytes = Buffer.from((await assets.get(ref)).bytes)
+    expect(bytes.equals(Buffer.from(expected))).toBe(true)
+    const line = text.slice(0, at).split('\n').length
+    const [, start = '', count = ''] = /^@@ -(\d+),(\d+) /.exec(diff) ?? []
+    expect(line).toBeGreaterThanOrEqual(Number(start))
+    expect(line).toBeLessThan(Number(start) + Number(count))
+  })
+
+  it('rejects a text that occurs twice or never, and saves nothing', async () => {
+    const ref = await saved(`a needle\n${half}a needle\n`)
+    await expect(assets.edit(ref, [{ find: 'needle', replace: '' }])).rejects.toMatchObject(
+      rejected(/2 times, at lines 1, 100002/),
+    )
+    await expect(assets.edit(ref, [{ find: 'a nedle', replace: '' }])).rejects.toMatchObject(
+      rejected(/does not occur.*nearest text is line 1/),
+    )
+    expect(await assets.versions(ref)).toHaveLength(1)
+  })
+})
+
 /** The text of JSON after operations, byte for byte. */
 const json = (text: string, edits: Edit[]) => edited(text, edits, 'application/json')
 

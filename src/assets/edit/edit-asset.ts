@@ -16,6 +16,7 @@ import type { QueryResult } from '../tables/query-tables.ts'
 import { tableFacts } from '../tables/table-facts.ts'
 import { type BodyRanges, type Change, Draft } from './draft.ts'
 import { checkEdits, type Edit, type JsonEdit } from './edit.ts'
+import { editWhileSaving } from './edit-while-saving.ts'
 import { editJson } from './json-edits.ts'
 import { findPlace } from './json-place.ts'
 import { rawOffsets, unescapedText } from './json-text.ts'
@@ -77,6 +78,10 @@ export async function editAsset(
   }
   if (facts) {
     throw unsupported('The asset is a table: edit it with one { sql } over the table rows')
+  }
+  if (!dryRun && fieldPath.length === 0) {
+    const edited = await editLargeText(core, writer, { record, edits, options: saving })
+    if (edited) return result(edited)
   }
   const { signal } = options
   const plan = await planEdit(core, record, { edits, path: fieldPath.slice(1), signal })
@@ -176,19 +181,47 @@ async function planEdit(
   return { changes, diff: await textDiff(original, draft.changes(), { form, lines }), draft }
 }
 
+/** Applies one edit of a large text while it is saved. Returns null for other edits, and for one that does not fit. */
+async function editLargeText(
+  { store }: AssetsCore,
+  writer: AssetWriter,
+  { record, edits, options }: { record: AssetRecord; edits: readonly Edit[] } & Saving,
+): Promise<Edited | null> {
+  const { marked, structured } = record.attributes
+  if (record.size <= IN_MEMORY || marked || structured || store.readsOnce) return null
+  if (edits.some((edit) => 'op' in edit || 'sql' in edit)) return null
+  const original = await bodyRanges(record, store, options.signal)
+  if (!(await isText(new Draft(original), record))) return null
+  const save = (body: ReadableStream<Uint8Array>) => saveFile(writer, body, { record, options })
+  const edited = await editWhileSaving(original, edits as readonly TextEdit[], save)
+  return edited && { asset: edited.saved, changes: edited.changes, diff: edited.diff }
+}
+
+interface Saving {
+  options: SaveAssetOptions
+}
+
+/** Saves a body as a new version of a file. */
+function saveFile(
+  writer: AssetWriter,
+  body: ReadableStream<Uint8Array>,
+  { record, options }: { record: AssetRecord } & Saving,
+): Promise<AssetInfo> {
+  const { name, mime, assetId: previous, attributes } = record
+  const { asset_type: assetType, description } = attributes
+  const file = { type: mime, name, description, assetType }
+  return writer.saveVersion(body, file, { ...options, previous })
+}
+
 /** Saves what a plan made, as a new version of the asset. */
 async function saveEdited(
   core: AssetsCore,
   writer: AssetWriter,
-  { record, draft, options }: { record: AssetRecord; draft: Draft; options: SaveAssetOptions },
+  { record, draft, options }: { record: AssetRecord; draft: Draft } & Saving,
 ): Promise<AssetInfo> {
   const { name, mime, assetId: previous, attributes } = record
   const { asset_type, description, content_type } = attributes
-  const saving = { ...options, previous }
-  if (!attributes.structured) {
-    const file = { type: mime, name, description, assetType: asset_type }
-    return writer.saveVersion(draft.stream(), file, saving)
-  }
+  if (!attributes.structured) return saveFile(writer, draft.stream(), { record, options })
   const { valueBytes } = core.config.limits
   if (draft.size > valueBytes) {
     throw new ByrefError(
@@ -198,7 +231,10 @@ async function saveEdited(
   }
   const content: unknown = JSON.parse(Buffer.from(await draft.read(0, draft.size)).toString())
   const about = defined({ asset_type, description, asset_name: name ?? undefined })
-  return writer.saveAsset({ ...about, content_type: content_type ?? mime, content }, saving)
+  return writer.saveAsset(
+    { ...about, content_type: content_type ?? mime, content },
+    { ...options, previous },
+  )
 }
 
 /** Edits a text inside JSON. Only the changed characters are written again. */

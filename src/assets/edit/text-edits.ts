@@ -59,7 +59,7 @@ class TextEditor {
       'find' in edit ? { ...edit, text: edit.replace } : insertion(edit)
     if (find === '') throw this.#invalid('The text to find is empty.')
     const { wanted, at } = await this.#find(find, occurrence)
-    const bytes = await this.#form.encode(this.#withLineEnds(text))
+    const bytes = await this.#form.encode(this.#form.withLineEnds(text))
     return at.map((start) => {
       const end = start + wanted.byteLength
       if ('find' in edit) return { start, end, bytes }
@@ -75,7 +75,7 @@ class TextEditor {
       throw this.#rejected(`Line ${first} is ${quoted(found)} and not ${quoted(firstLine)}.`)
     }
     if (replace === '') return { start: range.start, end: range.next, bytes: new Uint8Array() }
-    const text = this.#withLineEnds(replace.replace(/\r?\n$/, ''))
+    const text = this.#form.withLineEnds(replace.replace(/\r?\n$/, ''))
     return { start: range.start, end: range.end, bytes: await this.#form.encode(text) }
   }
 
@@ -180,10 +180,6 @@ class TextEditor {
     if (at - unit < begin) return at
     const before = this.#form.decode(await this.#draft.read(at - unit, at))
     return before === '\r' ? at - unit : at
-  }
-
-  #withLineEnds(text: string): string {
-    return this.#form.isCrlf ? text.replace(/\r?\n/g, '\r\n') : text
   }
 
   #rejected(message: string, hint = ''): ByrefError {
