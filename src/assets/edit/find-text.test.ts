@@ -1,21 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { streamOf } from '../bodies/body.ts'
 import { Draft } from './draft.ts'
 import { findBytes } from './find-text.ts'
-
-/** A draft whose body is read in chunks of some bytes. */
-function draftOf(text: string, chunkSize: number): Draft {
-  const bytes = Buffer.from(text)
-  async function open({ start, end }: { start: number; end: number }) {
-    const parts: Uint8Array[] = []
-    for (let at = start; at < end; at += chunkSize) {
-      parts.push(bytes.subarray(at, Math.min(end, at + chunkSize)))
-    }
-    return parts.length > 0 ? ReadableStream.from(parts) : streamOf(new Uint8Array())
-  }
-  return new Draft({ size: bytes.byteLength, open })
-}
+import { bodyInChunks } from './fixtures/body-in-chunks.ts'
 
 async function placesIn(draft: Draft, wanted: string, overlaps: boolean): Promise<number[]> {
   const found: number[] = []
@@ -45,7 +32,7 @@ describe('findBytes', () => {
         chunkSize,
         fc.boolean(),
         async (whole, wanted, size, overlaps) => {
-          const found = await placesIn(draftOf(whole, size), wanted, overlaps)
+          const found = await placesIn(new Draft(bodyInChunks(whole, size)), wanted, overlaps)
           expect(found).toEqual(expected(whole, wanted, overlaps))
         },
       ),
