@@ -73,7 +73,7 @@ export class Draft {
       if (from >= to) continue
       const part = cut(piece, from, to)
       if (part.bytes) yield part.bytes
-      else yield* chunksOf(await this.#original.open(part))
+      else yield* readAhead(chunksOf(await this.#original.open(part)))
     }
   }
 
@@ -109,6 +109,23 @@ export class Draft {
     }
     close(this.#original.size)
     return changes
+  }
+}
+
+/** Yields chunks, and reads the next one while the reader works on one. */
+async function* readAhead(chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let next = chunks.next()
+  try {
+    for (;;) {
+      const { value, done } = await next
+      if (done) return
+      next = chunks.next()
+      // Its error is thrown when it is awaited, unless the reader leaves before.
+      next.catch(() => {})
+      yield value
+    }
+  } finally {
+    await chunks.return(undefined)
   }
 }
 

@@ -63,6 +63,14 @@ describe('assets.edit of texts', () => {
     expect(await edited('a a a', edits)).toBe(expected)
   })
 
+  it.each<[string, string, Edit, string]>([
+    ['inserts', 'a\r\n\r\n2', { insert: 'x\n', before: '\n2' }, 'a\r\nx\r\n\r\n2'],
+    ['replaces', 'a\r\n\r\n2', { find: '\n2', replace: '\n3' }, 'a\r\n\r\n3'],
+    ['removes', 'LF\na\r\n2', { find: '\n2', replace: '' }, 'LF\na'],
+  ])('%s at a line break without splitting CRLF', async (_, text, edit, expected) => {
+    expect(await edited(text, [edit])).toBe(expected)
+  })
+
   it('inserts before and after a text', async () => {
     expect(await edited('a c', [{ insert: 'b ', before: 'c' }])).toBe('a b c')
     expect(await edited('a c', [{ insert: ' b', after: 'a' }])).toBe('a b c')
@@ -224,6 +232,43 @@ describe('assets.edit of texts', () => {
         },
       ),
     )
+  })
+})
+
+describe('assets.edit of texts that are read in parts', () => {
+  const filler = (newline: string) =>
+    Array.from({ length: 100_000 }, (_, i) => `${i}: ${'x'.repeat(80)}${newline}`).join('')
+  const half = filler('\n')
+
+  it.each<[string, string, Edit, string, string]>([
+    ['replaces', `${half}old${half}`, { find: 'old', replace: 'new' }, 'old', 'new'],
+    ['removes', `${half}old${half}`, { find: 'old', replace: '' }, 'old', ''],
+    ['inserts before', `old${half}${half}`, { insert: 'new\n', before: 'old' }, 'old', 'new\nold'],
+    ['inserts after', `${half}${half}old`, { insert: '\nnew', after: 'old' }, 'old', 'old\nnew'],
+    ['writes CRLF', filler('\r\n'), { find: '17777: x', replace: 'a\nb' }, '17777: x', 'a\r\nb'],
+    ['keeps a byte order mark', `\ufeff${half}é${half}`, { find: 'é', replace: '😀' }, 'é', '😀'],
+  ])('%s', async (_, text, edit, find, replacement) => {
+    const at = text.indexOf(find)
+    const expected = text.slice(0, at) + replacement + text.slice(at + find.length)
+    const { ref, changes, diff } = await assets.edit(await saved(text), [edit])
+    expect(changes).toBe(1)
+    const bytes = Buffer.from((await assets.get(ref)).bytes)
+    expect(bytes.equals(Buffer.from(expected))).toBe(true)
+    const line = text.slice(0, at).split('\n').length
+    const [, start = '', count = ''] = /^@@ -(\d+),(\d+) /.exec(diff) ?? []
+    expect(line).toBeGreaterThanOrEqual(Number(start))
+    expect(line).toBeLessThan(Number(start) + Number(count))
+  })
+
+  it('rejects a text that occurs twice or never, and saves nothing', async () => {
+    const ref = await saved(`a needle\n${half}a needle\n`)
+    await expect(assets.edit(ref, [{ find: 'needle', replace: '' }])).rejects.toMatchObject(
+      rejected(/2 times, at lines 1, 100002/),
+    )
+    await expect(assets.edit(ref, [{ find: 'a nedle', replace: '' }])).rejects.toMatchObject(
+      rejected(/does not occur.*nearest text is line 1/),
+    )
+    expect(await assets.versions(ref)).toHaveLength(1)
   })
 })
 
@@ -422,6 +467,13 @@ describe('assets.edit of tables', () => {
       code: 'asset_unsupported',
       message: expect.stringMatching(/\{ sql \}/),
     })
+  })
+
+  it('keeps all rows of a table with more rows than a query may return', async () => {
+    const csv = Buffer.from(`n\n${'1\n'.repeat(100_001)}`)
+    const { table } = await assets.importFile(csv, { name: 'long.csv' })
+    const result = await assets.edit(table?.ref ?? '', [{ sql: 'SELECT n + 1 AS n FROM rows' }])
+    expect(result.diff).toBe('100001 rows, 1 columns')
   })
 })
 

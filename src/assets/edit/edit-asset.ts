@@ -16,9 +16,11 @@ import type { QueryResult } from '../tables/query-tables.ts'
 import { tableFacts } from '../tables/table-facts.ts'
 import { type BodyRanges, type Change, Draft } from './draft.ts'
 import { checkEdits, type Edit, isJsonEdit } from './edit.ts'
+import { editWhileSaving } from './edit-while-saving.ts'
 import { editJson } from './json-edits.ts'
 import { findPlace } from './json-place.ts'
 import { rawOffsets, unescapedText } from './json-text.ts'
+import { LineIndex } from './line-counter.ts'
 import { textDiff } from './text-diff.ts'
 import { editText, type TextEdit } from './text-edits.ts'
 import { TextForm } from './text-form.ts'
@@ -26,6 +28,8 @@ import { versionAfter } from './versions.ts'
 
 /** Bodies up to this size are read once and edited in memory. */
 const IN_MEMORY = 8 * 1024 * 1024
+/** Rows that an edit may add to a table. */
+const MORE_ROWS = 100_000
 /** Characters of paths in the result. */
 const MAX_PATHS = 2000
 
@@ -66,14 +70,19 @@ export async function editAsset(
     const ref = locator.refOf(asset.assetId, namespace, place.fieldPath)
     return { asset, ref, previous, changes, diff }
   }
-  const isTable = tableFacts(record) !== null
+  const facts = tableFacts(record)
   const sql = sqlOf(edits)
   if (sql !== null) {
-    if (!isTable) throw unsupported('The asset is not a table: edit it with find and replace')
-    return result(await editTable(sources, { record, sql, table: previous, dryRun, saving }))
+    if (!facts) throw unsupported('The asset is not a table: edit it with find and replace')
+    const rows = facts.rows + MORE_ROWS
+    return result(await editTable(sources, { record, sql, table: previous, rows, dryRun, saving }))
   }
-  if (isTable) {
+  if (facts) {
     throw unsupported('The asset is a table: edit it with one { sql } over the table rows')
+  }
+  if (!dryRun && fieldPath.length === 0) {
+    const edited = await editLargeText(core, writer, { record, edits, options: saving })
+    if (edited) return result(edited)
   }
   const { signal } = options
   const plan = await planEdit(core, record, { edits, path: fieldPath.slice(1), signal })
@@ -99,6 +108,8 @@ interface TableCall {
   sql: string
   /** The reference of the table. */
   table: string
+  /** Maximum number of rows of the new version. */
+  rows: number
   dryRun: boolean
   saving: SaveAssetOptions
 }
@@ -106,7 +117,7 @@ interface TableCall {
 /** Replaces the rows of a table by those of a statement. */
 async function editTable(
   { core, query, runQuery }: EditSources,
-  { record, sql, table, dryRun, saving }: TableCall,
+  { record, sql, table, rows: most, dryRun, saving }: TableCall,
 ): Promise<Edited> {
   const statement = { sql, tables: { rows: table } }
   const sized = (asset: AssetInfo, rows: number, columns: number): Edited => ({
@@ -115,12 +126,12 @@ async function editTable(
     diff: `${rows} rows, ${columns} columns`,
   })
   if (dryRun) {
-    const { rows, columns, body } = (await runQuery(statement, saving)).table
+    const { rows, columns, body } = (await runQuery(statement, { ...saving, rows: most })).table
     await body.dispose()
     return sized(infoOf(record, core.locator), rows, columns.length)
   }
   const about = { ...saving, name: record.name ?? undefined, ...versionAfter(record) }
-  const asset = await query(statement, about)
+  const asset = await query(statement, { ...about, rows: most })
   return sized(asset, asset.table?.rows ?? 0, asset.table?.columns ?? 0)
 }
 
@@ -158,12 +169,42 @@ async function planEdit(
   if (!(await isText(draft, record))) {
     throw unsupported(`The asset is ${record.mime} and not text`)
   }
-  const changes = await editText(draft, texts)
-  return {
-    changes,
-    diff: await textDiff(original, draft.changes(), await TextForm.of(draft)),
-    draft,
-  }
+  const lines = new LineIndex()
+  const changes = await editText(draft, texts, lines)
+  const form = await TextForm.of(draft)
+  return { changes, diff: await textDiff(original, draft.changes(), { form, lines }), draft }
+}
+
+/** Applies one edit of a large text while it is saved. Returns null for other edits, and for one that does not fit. */
+async function editLargeText(
+  { store }: AssetsCore,
+  writer: AssetWriter,
+  { record, edits, options }: { record: AssetRecord; edits: readonly Edit[] } & Saving,
+): Promise<Edited | null> {
+  const { marked, structured } = record.attributes
+  if (record.size <= IN_MEMORY || marked || structured || store.readsOnce) return null
+  if (edits.some((edit) => 'op' in edit || 'sql' in edit)) return null
+  const original = await bodyRanges(record, store, options.signal)
+  if (!(await isText(new Draft(original), record))) return null
+  const save = (body: ReadableStream<Uint8Array>) => saveFile(writer, body, { record, options })
+  const edited = await editWhileSaving(original, edits as readonly TextEdit[], save)
+  return edited && { asset: edited.saved, changes: edited.changes, diff: edited.diff }
+}
+
+interface Saving {
+  options: SaveAssetOptions
+}
+
+/** Saves a body as a new version of a file. */
+function saveFile(
+  writer: AssetWriter,
+  body: ReadableStream<Uint8Array>,
+  { record, options }: { record: AssetRecord } & Saving,
+): Promise<AssetInfo> {
+  const { name, mime, attributes } = record
+  const { asset_type: assetType, description } = attributes
+  const file = { type: mime, name, description, assetType }
+  return writer.saveVersion(body, file, { ...options, ...versionAfter(record) })
 }
 
 /**
@@ -206,15 +247,11 @@ async function parsed(draft: Draft): Promise<unknown> {
 async function saveEdited(
   core: AssetsCore,
   writer: AssetWriter,
-  { record, draft, options }: { record: AssetRecord; draft: Draft; options: SaveAssetOptions },
+  { record, draft, options }: { record: AssetRecord; draft: Draft } & Saving,
 ): Promise<AssetInfo> {
   const { name, mime, attributes } = record
   const { asset_type, description, content_type } = attributes
-  const saving = { ...options, ...versionAfter(record) }
-  if (!attributes.structured) {
-    const file = { type: mime, name, description, assetType: asset_type }
-    return writer.saveVersion(draft.stream(), file, saving)
-  }
+  if (!attributes.structured) return saveFile(writer, draft.stream(), { record, options })
   const { valueBytes } = core.config.limits
   if (draft.size > valueBytes) {
     throw new ByrefError(
@@ -224,7 +261,10 @@ async function saveEdited(
   }
   const content = await parsed(draft)
   const about = defined({ asset_type, description, asset_name: name ?? undefined })
-  return writer.saveAsset({ ...about, content_type: content_type ?? mime, content }, saving)
+  return writer.saveAsset(
+    { ...about, content_type: content_type ?? mime, content },
+    { ...options, ...versionAfter(record) },
+  )
 }
 
 /** Edits a text inside JSON. Only the changed characters are written again. */
@@ -243,9 +283,10 @@ async function editField(
   const inside = raw.slice(1, -1)
   const original = inMemory(Buffer.from(unescapedText(inside)))
   const text = new Draft(original)
-  const changes = await editText(text, edits)
+  const lines = new LineIndex()
+  const changes = await editText(text, edits, lines)
   const changed = text.changes()
-  const diff = await textDiff(original, changed, await TextForm.of(text))
+  const diff = await textDiff(original, changed, { form: await TextForm.of(text), lines })
   const offsets = rawOffsets(
     inside,
     changed.flatMap((change) => [change.start, change.end]),

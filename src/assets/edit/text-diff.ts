@@ -1,6 +1,6 @@
 import { structuredPatch } from 'diff'
 import { type BodyRanges, type Change, Draft } from './draft.ts'
-import { LineCounter } from './line-counter.ts'
+import { LineCounter, type LineIndex } from './line-counter.ts'
 import type { TextForm } from './text-form.ts'
 
 /** Lines around a change. */
@@ -20,13 +20,16 @@ interface Part {
   changes: Change[]
 }
 
-/** Returns a unified diff of at most about 2,000 characters. It says what it leaves out, and cuts long lines. */
+/**
+ * Returns a unified diff of at most about 2,000 characters. It says what it leaves out, and cuts long lines. `lines` has
+ * known lines of the original.
+ */
 export async function textDiff(
   original: BodyRanges,
   changes: readonly Change[],
-  form: TextForm,
+  { form, lines }: { form: TextForm; lines: LineIndex },
 ): Promise<string> {
-  const counter = new LineCounter(new Draft(original), form)
+  const counter = new LineCounter(new Draft(original), form, lines)
   try {
     return await new DiffWriter(original, form, counter).diffOf(changes)
   } finally {

@@ -2,7 +2,7 @@ import { ByrefError } from '../../core/errors.ts'
 import type { Draft, Splice } from './draft.ts'
 import type { InsertEdit, LinesEdit, ReplaceEdit } from './edit.ts'
 import { findBytes } from './find-text.ts'
-import { LineCounter } from './line-counter.ts'
+import { LineCounter, LineIndex } from './line-counter.ts'
 import { nearestText } from './nearest-text.ts'
 import { TextForm } from './text-form.ts'
 
@@ -16,15 +16,22 @@ const LISTED = 5
 
 /**
  * Applies edits to a text in order, and returns how many places they changed. The text of an edit is found exactly, with
- * one exception: a line break in it also finds CRLF. In a text with CRLF, line breaks of new text become CRLF.
+ * one exception: a line break in it also finds CRLF. In a text with CRLF, line breaks of new text become CRLF. `lines`
+ * receives lines of the text before the edits.
  *
  * @throws ByrefError `edit_rejected` for a text that does not occur, or not exactly once, and for a line that has another
  * text; `invalid_arguments`, `asset_unsupported`
  */
-export async function editText(draft: Draft, edits: readonly TextEdit[]): Promise<number> {
+export async function editText(
+  draft: Draft,
+  edits: readonly TextEdit[],
+  lines = new LineIndex(),
+): Promise<number> {
   let places = 0
   for (const [index, edit] of edits.entries()) {
-    const editor = new TextEditor(draft, await TextForm.of(draft), `edits[${index}]`)
+    const form = await TextForm.of(draft)
+    const known = index === 0 && form.unit === 1 ? lines : new LineIndex()
+    const editor = new TextEditor(draft, form, { name: `edits[${index}]`, lines: known })
     const splices = 'lines' in edit ? [await editor.lines(edit)] : await editor.places(edit)
     draft.splice(splices)
     places += splices.length
@@ -35,12 +42,15 @@ export async function editText(draft: Draft, edits: readonly TextEdit[]): Promis
 class TextEditor {
   readonly #draft: Draft
   readonly #form: TextForm
+  /** Which edit it is, for errors. */
   readonly #name: string
+  readonly #lines: LineIndex
 
-  constructor(draft: Draft, form: TextForm, name: string) {
+  constructor(draft: Draft, form: TextForm, { name, lines }: { name: string; lines: LineIndex }) {
     this.#draft = draft
     this.#form = form
     this.#name = name
+    this.#lines = lines
   }
 
   /** Returns what a replacement or an insertion changes. */
@@ -49,7 +59,7 @@ class TextEditor {
       'find' in edit ? { ...edit, text: edit.replace } : insertion(edit)
     if (find === '') throw this.#invalid('The text to find is empty.')
     const { wanted, at } = await this.#find(find, occurrence)
-    const bytes = await this.#form.encode(this.#withLineEnds(text))
+    const bytes = await this.#form.encode(this.#form.withLineEnds(text))
     return at.map((start) => {
       const end = start + wanted.byteLength
       if ('find' in edit) return { start, end, bytes }
@@ -65,7 +75,7 @@ class TextEditor {
       throw this.#rejected(`Line ${first} is ${quoted(found)} and not ${quoted(firstLine)}.`)
     }
     if (replace === '') return { start: range.start, end: range.next, bytes: new Uint8Array() }
-    const text = this.#withLineEnds(replace.replace(/\r?\n$/, ''))
+    const text = this.#form.withLineEnds(replace.replace(/\r?\n$/, ''))
     return { start: range.start, end: range.end, bytes: await this.#form.encode(text) }
   }
 
@@ -73,7 +83,13 @@ class TextEditor {
     find: string,
     occurrence: ReplaceEdit['occurrence'],
   ): Promise<{ wanted: Uint8Array; at: number[] }> {
-    const forms = [find, ...(/(?<!\r)\n/.test(find) ? [find.replace(/\r?\n/g, '\r\n')] : [])]
+    const forms = [find]
+    if (/(?<!\r)\n/.test(find)) {
+      const crlf = find.replace(/\r?\n/g, '\r\n')
+      // A text that begins with LF also occurs inside of CRLF, which an edit must not split.
+      if (find.startsWith('\n')) forms.unshift(crlf)
+      else forms.push(crlf)
+    }
     for (const form of forms) {
       const wanted = await this.#form.encode(form)
       const at = await this.#placesOf(wanted, occurrence)
@@ -88,7 +104,12 @@ class TextEditor {
     const { unit, mark } = this.#form
     const overlaps = occurrence === undefined
     const found: number[] = []
-    for await (const places of findBytes(this.#draft, wanted, { unit, from: mark, overlaps })) {
+    const onChunk = (chunk: Uint8Array, start: number): void => {
+      // The diff needs the lines up to the first change.
+      if (unit === 1 && found.length === 0) this.#lines.add(chunk, start)
+    }
+    const options = { unit, from: mark, overlaps, onChunk }
+    for await (const places of findBytes(this.#draft, wanted, options)) {
       for (const at of places) found.push(at)
       if (typeof occurrence === 'number' && found.length >= occurrence) {
         return [found[occurrence - 1] as number]
@@ -113,7 +134,7 @@ class TextEditor {
 
   /** Returns the lines of places, which are in order. */
   async #lineNumbers(places: readonly number[]): Promise<number[]> {
-    const counter = new LineCounter(this.#draft, this.#form)
+    const counter = new LineCounter(this.#draft, this.#form, this.#lines)
     const lines: number[] = []
     try {
       for (const place of places) lines.push(await counter.lineAt(place))
@@ -159,10 +180,6 @@ class TextEditor {
     if (at - unit < begin) return at
     const before = this.#form.decode(await this.#draft.read(at - unit, at))
     return before === '\r' ? at - unit : at
-  }
-
-  #withLineEnds(text: string): string {
-    return this.#form.isCrlf ? text.replace(/\r?\n/g, '\r\n') : text
   }
 
   #rejected(message: string, hint = ''): ByrefError {

@@ -59,6 +59,11 @@ export class TextForm {
     return this.encoding === 'utf-16le' ? bytes : bytes.swap16()
   }
 
+  /** Returns new text with the line breaks of the asset. */
+  withLineEnds(text: string): string {
+    return this.isCrlf ? text.replace(/\r?\n/g, '\r\n') : text
+  }
+
   /** Returns bytes of the asset as text. */
   decode(bytes: Uint8Array): string {
     return new TextDecoder(this.encoding, { ignoreBOM: true }).decode(bytes)

@@ -1,0 +1,154 @@
+import { streamFrom } from '../bodies/body.ts'
+import { type BodyRanges, Draft, type Splice } from './draft.ts'
+import { ByteSearch } from './find-text.ts'
+import { LineIndex } from './line-counter.ts'
+import { textDiff } from './text-diff.ts'
+import type { TextEdit } from './text-edits.ts'
+import { TextForm } from './text-form.ts'
+
+/** A text that must occur once, and what is written there. */
+interface OnePlace {
+  find: string
+  text: string
+  /** Whether the new text replaces the found one, or comes before or after it. */
+  at: 'instead' | 'before' | 'after'
+}
+
+/** What was edited, and what saving it gave. */
+interface EditedWhileSaving<T> {
+  saved: T
+  changes: number
+  diff: string
+}
+
+/**
+ * Applies the one edit of a large text while it is saved, so that the text is read once. Returns null if the edits are of
+ * another kind, or if the text does not occur exactly once. Then nothing was saved.
+ */
+export async function editWhileSaving<T>(
+  original: BodyRanges,
+  edits: readonly TextEdit[],
+  save: (body: ReadableStream<Uint8Array>) => Promise<T>,
+): Promise<EditedWhileSaving<T> | null> {
+  const place = edits.length === 1 ? onePlaceOf(edits[0] as TextEdit) : null
+  if (!place) return null
+  const draft = new Draft(original)
+  const form = await TextForm.of(draft)
+  const wanted = await form.encode(place.find)
+  const bytes = await form.encode(form.withLineEnds(place.text))
+  const lines = new LineIndex()
+  const editing = new OneEdit(draft, { wanted, bytes, at: place.at, form, lines })
+  try {
+    const saved = await save(streamFrom(() => editing.chunks()))
+    draft.splice([editing.splice])
+    return { saved, changes: 1, diff: await textDiff(original, draft.changes(), { form, lines }) }
+  } catch (error) {
+    if (editing.isRejected) return null
+    throw error
+  }
+}
+
+/** Returns the place of an edit that is found by a text in one line. */
+function onePlaceOf(edit: TextEdit): OnePlace | null {
+  const place = placeOf(edit)
+  return place && place.find !== '' && !place.find.includes('\n') ? place : null
+}
+
+function placeOf(edit: TextEdit): OnePlace | null {
+  if ('lines' in edit) return null
+  if ('before' in edit) return { find: edit.before, text: edit.insert, at: 'before' }
+  if ('after' in edit) return { find: edit.after, text: edit.insert, at: 'after' }
+  if (edit.occurrence !== undefined) return null
+  return { find: edit.find, text: edit.replace, at: 'instead' }
+}
+
+interface OneEditOptions {
+  wanted: Uint8Array
+  bytes: Uint8Array
+  at: OnePlace['at']
+  form: TextForm
+  lines: LineIndex
+}
+
+/** Writes a text with one edit while it is searched. */
+class OneEdit {
+  readonly #draft: Draft
+  readonly #options: OneEditOptions
+  #place: number | null = null
+  #isRejected = false
+
+  constructor(draft: Draft, options: OneEditOptions) {
+    this.#draft = draft
+    this.#options = options
+  }
+
+  /** Whether the text does not occur exactly once. */
+  get isRejected(): boolean {
+    return this.#isRejected
+  }
+
+  /** The edit, once its place was found. */
+  get splice(): Splice {
+    const { wanted, bytes, at } = this.#options
+    const start = this.#place ?? 0
+    const end = start + wanted.byteLength
+    if (at === 'instead') return { start, end, bytes }
+    const place = at === 'before' ? start : end
+    return { start: place, end: place, bytes }
+  }
+
+  /** Yields the edited text. Fails as soon as the text occurs twice, and at the end if it does not occur. */
+  async *chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
+    const { wanted, form, lines, bytes } = this.#options
+    const search = new ByteSearch(wanted, { unit: form.unit, from: form.mark, overlaps: true }, 0)
+    /** The end of what was read, in which a match may begin, and where it is. */
+    let held: Chunk[] = []
+    let at = 0
+    for await (const read of this.#draft.chunks()) {
+      const chunk = read as Chunk
+      if (this.#place === null && form.unit === 1) lines.add(chunk, at + lengthOf(held))
+      let parts = [...held, chunk]
+      for (const place of search.add(chunk)) {
+        if (this.#place !== null) throw this.#reject()
+        this.#place = place
+        const { start, end } = this.splice
+        const [before, after] = splitAt(parts, start - at)
+        yield* before
+        if (bytes.byteLength > 0) yield bytes as Chunk
+        parts = splitAt(after, end - start)[1]
+        at = end
+      }
+      const kept = this.#place === null ? wanted.byteLength - 1 : 0
+      const done = Math.max(0, lengthOf(parts) - kept)
+      const [complete, rest] = splitAt(parts, done)
+      yield* complete
+      at += done
+      held = rest
+    }
+    if (this.#place === null) throw this.#reject()
+  }
+
+  #reject(): Error {
+    this.#isRejected = true
+    return new Error('The text does not occur exactly once')
+  }
+}
+
+type Chunk = Uint8Array<ArrayBuffer>
+
+function lengthOf(parts: readonly Chunk[]): number {
+  return parts.reduce((sum, part) => sum + part.byteLength, 0)
+}
+
+/** Splits chunks after a number of bytes. */
+function splitAt(parts: readonly Chunk[], count: number): [Chunk[], Chunk[]] {
+  const before: Chunk[] = []
+  const after: Chunk[] = []
+  let left = count
+  for (const part of parts) {
+    if (left > 0) before.push(part.subarray(0, left))
+    if (left < part.byteLength) after.push(part.subarray(Math.max(0, left)))
+    left -= part.byteLength
+  }
+  return [before, after]
+}
