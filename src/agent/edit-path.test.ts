@@ -122,6 +122,35 @@ describe('edit_asset on a † path', () => {
     expect(prompts(model).at(-1)?.length).toBeLessThan(12_000)
   })
 
+  it('edits a table by SQL, and shows no old rows beside the new reference', async () => {
+    const assets = createAssets()
+    const csv = await assets.save(Buffer.from('a,b\n1,2\n3,4\n5,6\n'), 'text/csv')
+    const model = scriptedModel([
+      {
+        calls: [
+          {
+            name: 'query_tables',
+            arguments: { sql: 'select * from t', tables: { t: csv.ref }, _outputPath: '†sums' },
+          },
+        ],
+      },
+      {
+        calls: [
+          {
+            name: 'edit_asset',
+            arguments: { ref: '†sums', edits: [{ sql: 'select a from rows where a > 1' }] },
+          },
+        ],
+      },
+      'Done',
+    ])
+    const agent = createAgent({ model, tools: ['query_tables', 'edit_asset'], assets })
+    await agent.run({ conversation: 'c', messages: say('Edit it') }).result
+    const sums = (await agent.conversation('c'))?.board.read('†sums') as { assetRef: string }
+    expect(sums).toEqual({ assetRef: sums.assetRef, rowCount: 2 })
+    expect(await assets.resolve(`${sums.assetRef}/content/rows`)).toEqual([{ a: 3 }, { a: 5 }])
+  })
+
   it('keeps the value when the edit is rejected, and says what is there', async () => {
     const { start, read, agent } = editor([[replaced('†draft', 'moon', 'sun')]])
     await start({ draft: 'Hello world' }).result

@@ -1,5 +1,6 @@
 import { isPlainObject } from '../../core/json/json.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
+import type { AssetRefInput } from '../asset-locator.ts'
 import { refOf } from '../asset-tool-input.ts'
 import type { AssetTool, AssetToolContext } from '../asset-tools.ts'
 import type { Edit } from './edit.ts'
@@ -63,12 +64,16 @@ function edit(
   dryRun = false,
 ) {
   const edits = input.edits as Edit[]
-  // The value at a † path is any JSON; the text of a reference is always an asset.
-  const isValue = ref !== undefined && !isAssetRef(ref) && !isPlainRef(ref)
-  if (isValue) return editValue(ref, edits)
-  return assets.edit(refOf({ ref, ...input }), edits, { dryRun, signal })
+  const asset = ref === undefined ? refOf(input) : assetOf(ref)
+  // Any other value is that of a † path.
+  return asset === null ? editValue(ref, edits) : assets.edit(asset, edits, { dryRun, signal })
 }
 
-function isPlainRef(ref: unknown): boolean {
-  return isPlainObject(ref) && typeof ref.asset_id === 'string'
+/** Returns the asset that a value names: as a reference, or as a result with an `assetRef`. */
+function assetOf(value: unknown): AssetRefInput | null {
+  if (isAssetRef(value)) return value as AssetRefInput
+  if (!isPlainObject(value)) return null
+  const { asset_id, assetRef } = value
+  if (isAssetRef(assetRef)) return assetRef as AssetRefInput
+  return typeof asset_id === 'string' ? { ...value, asset_id } : null
 }

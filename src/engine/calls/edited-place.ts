@@ -39,9 +39,9 @@ export function writeOfEdit(
       `${name} has changed since the edit was made. Nothing was written: read it, and send the edit again`,
     )
   }
-  const { assetRef, size, value: plain } = value as Record<string, unknown>
-  if (typeof assetRef !== 'string') return { place, data: plain }
-  return { place: found.place, data: withVersion(found.holder, assetRef, size) }
+  const version = value as Record<string, unknown>
+  if (typeof version.assetRef !== 'string') return { place, data: version.value }
+  return { place: found.place, data: withVersion(found.holder, version, version.assetRef) }
 }
 
 /** Returns the value at a place. The place of an instance has the global value until it is written. */
@@ -65,17 +65,26 @@ function placeIn(board: Board, { path, ...root }: DataPlace): EditedPlace | null
 }
 
 /** Returns a value that names an asset, with the reference of another version. */
-function withVersion(holder: unknown, version: string, size: unknown): unknown {
-  const { id, namespace } = parseAssetRef(version) as AssetRefParts
+function withVersion(
+  holder: unknown,
+  { size, changes }: Record<string, unknown>,
+  assetRef: string,
+): unknown {
+  const { id, namespace } = parseAssetRef(assetRef) as AssetRefParts
   const refLike = (old: string): string => {
     const fieldPath = parseAssetRef(old)?.fieldPath
     return formatAssetRef({ id, namespace, ...(fieldPath ? { fieldPath } : {}) })
   }
   if (typeof holder === 'string') return refLike(holder)
   if (!isPlainObject(holder)) return holder
-  const sized = 'size' in holder ? { size } : {}
-  if (typeof holder.assetRef === 'string')
-    return { ...holder, assetRef: refLike(holder.assetRef), ...sized }
+  if (typeof holder.assetRef === 'string') {
+    const version = { ...holder, assetRef: refLike(holder.assetRef) }
+    if (typeof holder.rowCount !== 'number')
+      return 'size' in holder ? { ...version, size } : version
+    // A result of query_tables has the first rows, which are those of the old version.
+    const { columns: _, rows: __, more: ___, ...table } = version as Record<string, unknown>
+    return { ...table, rowCount: changes }
+  }
   // The object form of a reference: { asset_id, field_path }.
   return { ...holder, asset_id: id }
 }
