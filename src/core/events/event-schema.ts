@@ -331,6 +331,7 @@ const EVENTS: { readonly [T in Durable]: Check<Of<T>> } = {
       optional: list(shape({ rule: word(), path: text, ref: { optional: text }, label: object() })),
     },
     reason: { optional: text },
+    previews: { optional: list(orNull(text)) },
     label: { optional: object() },
   }),
   APPROVAL_ANSWERED: shape<Of<'APPROVAL_ANSWERED'>>({

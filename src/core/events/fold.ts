@@ -229,7 +229,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     })
   },
   APPROVAL_REQUESTED(editable, asked, at) {
-    const { toolCallId, arguments: args, items, violations, reason, label } = asked
+    const { toolCallId, arguments: args, items, violations, reason, previews, label } = asked
     const call = openCallOf(editable, toolCallId)
     if (!call) return
     call.status = 'waiting'
@@ -239,6 +239,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
       requestedAt: at,
       ...(violations ? { violations } : {}),
       ...(reason === undefined ? {} : { reason }),
+      ...(previews ? { previews } : {}),
       ...(label ? { label } : {}),
     }
   },

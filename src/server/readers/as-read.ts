@@ -60,7 +60,7 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
   },
   APPROVAL_REQUESTED(event, { its, may }) {
     if (may(its.approval(event.toolCallId)) && may(readLabel(event.label ?? {}))) return event
-    const { items, violations, reason: _, ...rest } = event
+    const { items, violations, reason: _, previews, ...rest } = event
     return {
       ...rest,
       arguments: { ...withheld(event.arguments) },
