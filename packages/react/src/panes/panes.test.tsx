@@ -139,7 +139,7 @@ describe('Conversation', () => {
     await screen.findByText('alone')
     fireEvent.pointerDown(screen.getByRole('button', { name: 'Message actions' }), { button: 0 })
     const menu = await screen.findByRole('menu')
-    expect(within(menu).queryByText('Fork from here')).toBeNull()
+    expect(within(menu).queryByText('Rewind to here')).toBeNull()
     expect(within(menu).queryByText('Copy link')).toBeNull()
     expect(within(menu).getByText('Copy text')).toBeTruthy()
     // Inside an element with the styles and the theme.

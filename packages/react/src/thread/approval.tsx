@@ -13,6 +13,7 @@ import { errorText } from '../ui/error-text.ts'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { CallArguments } from './call-arguments.tsx'
+import { CallPreviews } from './call-previews.tsx'
 import { ArgumentsForm } from './changed-arguments.tsx'
 
 /** Properties of {@link Approval}. */
@@ -79,7 +80,17 @@ export function Approval({ callId, name, approval, label = `Approval of ${name}`
           {approval.reason}
         </p>
       )}
-      <Shown approval={approval} />
+      {approval.previews && !isHidden ? (
+        <>
+          <CallPreviews previews={approval.previews} />
+          <details className="border-t border-line">
+            <summary className="px-2.5 py-1.5 text-ink-2 pointer-coarse:py-2.5">Arguments</summary>
+            <Shown approval={approval} />
+          </details>
+        </>
+      ) : (
+        <Shown approval={approval} />
+      )}
       <GivenFrom callId={callId} approval={approval} />
       {problem && (
         <Notice tone="bad" code={problem.code} live className="mx-2.5 mb-2">
