@@ -221,10 +221,11 @@ describe('Approval', () => {
     const changes = within(form()).getByRole('region', { name: 'Changes' })
     expect(within(changes).getByRole('deletion').textContent).toBe('-b')
     expect(within(changes).getByRole('insertion').textContent).toBe('+B')
-    const folded = form().querySelector('details')
-    expect(folded?.open).toBe(false)
-    expect(folded?.textContent).toContain('ref')
-    expect(changes.compareDocumentPosition(folded as Node)).toBe(Node.DOCUMENT_POSITION_FOLLOWING)
+    const folded = form().querySelector('details') as HTMLDetailsElement
+    expect(changes.compareDocumentPosition(folded)).toBe(Node.DOCUMENT_POSITION_FOLLOWING)
+    expect(folded.textContent).toBe('Arguments')
+    folded.open = true
+    await waitFor(() => expect(folded.textContent).toContain('ref'))
   })
 
   it('shows the changes of each item, and text that is not a diff as it is', async () => {

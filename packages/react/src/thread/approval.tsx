@@ -35,6 +35,7 @@ export function Approval({ callId, name, approval, label = `Approval of ${name}`
   const [sent, setSent] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
   const [isChanging, setChanging] = useState(false)
+  const [showsArguments, setShowsArguments] = useState(false)
 
   if (isChanging && conversation !== null) {
     return (
@@ -83,9 +84,12 @@ export function Approval({ callId, name, approval, label = `Approval of ${name}`
       {approval.previews && !isHidden ? (
         <>
           <CallPreviews previews={approval.previews} />
-          <details className="border-t border-line">
+          <details
+            onToggle={(event) => setShowsArguments(event.currentTarget.open)}
+            className="border-t border-line"
+          >
             <summary className="px-2.5 py-1.5 text-ink-2 pointer-coarse:py-2.5">Arguments</summary>
-            <Shown approval={approval} />
+            {showsArguments && <Shown approval={approval} />}
           </details>
         </>
       ) : (

@@ -25,10 +25,14 @@ describe('ComparedTexts', () => {
   it('unfolds unchanged lines some at a time, by a button', () => {
     const after = lines.with(999, 'the end')
     render(<ComparedTexts before={text(lines)} after={text(after)} />)
-    fireEvent.click(screen.getByRole('button', { name: 'Show 200 of 996 unchanged lines' }))
+    fireEvent.click(
+      screen.getByRole('button', { name: 'Show 200 of 996 unchanged lines from line 1' }),
+    )
     expect(screen.getAllByText('line 200')).toHaveLength(2)
     expect(screen.queryByText('line 201')).toBeNull()
-    expect(screen.getByRole('button').textContent).toBe('Show 200 of 796 unchanged lines')
+    expect(screen.getByRole('button').textContent).toBe(
+      'Show 200 of 796 unchanged lines from line 201',
+    )
   })
 
   it('shows an end of line that was changed, and no other', () => {

@@ -158,7 +158,8 @@ function SameLines({ block: { before, after, lines }, isFirst, isLast }: SameLin
         >
           {left <= UNFOLDED
             ? `Show ${formatCount(left)} unchanged lines`
-            : `Show ${formatCount(UNFOLDED)} of ${formatCount(left)} unchanged lines`}
+            : `Show ${formatCount(UNFOLDED)} of ${formatCount(left)} unchanged lines`}{' '}
+          <span className="sr-only">from line {formatCount(after + shownHead)}</span>
         </button>
       )}
       {left > 0 && indexes(lines.length - tail, lines.length).map(row)}

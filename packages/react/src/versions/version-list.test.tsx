@@ -65,7 +65,7 @@ describe('VersionList', () => {
     expect(items.map((one) => one.getAttribute('aria-current'))).toEqual([null, 'true', null])
     const [newest, , first] = items as [HTMLElement, HTMLElement, HTMLElement]
     expect(newest.textContent).toContain('by edit_asset')
-    const step = within(newest).getByRole('link', { name: 'Go to call' }) as HTMLAnchorElement
+    const step = within(newest).getByRole('link', { name: /^Go to call/ }) as HTMLAnchorElement
     expect(new URL(step.href).hash).toBe('#call-call-of-v3')
     const compare = within(newest).getByRole('link', { name: /^Compare/ }) as HTMLAnchorElement
     expect(new URL(compare.href).searchParams.get('compare')).toBe('v3')
@@ -120,7 +120,7 @@ describe('VersionList', () => {
     const edit = vi.spyOn(client, 'editData')
     await show('v3', [])
     await screen.findByRole('list', { name: 'Versions' })
-    press('Use version 1')
+    press('Use this version (1)')
     await screen.findByText(/^Your next message has version 1 of plan.md with it/)
     expect(suggested).toEqual([
       {

@@ -163,7 +163,7 @@ function Version(props: VersionProps) {
       aria-current={isShown || undefined}
       className={cn(
         'flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 not-last:border-b not-last:border-line',
-        isShown && 'bg-selected',
+        isShown && 'bg-sunken',
       )}
     >
       <div className="min-w-0 flex-1 basis-44">
@@ -188,7 +188,7 @@ function Version(props: VersionProps) {
           <time dateTime={createdAt}>{formatFullTime(createdAt)}</time>
           {' · '}
           {table ? `${formatCount(table.rows)} rows` : formatBytes(size)}
-          <Maker id={assetId} />
+          <Maker id={assetId} name={name} />
         </p>
       </div>
       <div className="flex flex-wrap gap-1">
@@ -202,8 +202,8 @@ function Version(props: VersionProps) {
           </PlaceLink>
         )}
         {mayWrite && !isPage && !isUsed && (
-          <Button look="outline" aria-label={`Use ${name}`} onClick={() => void use(version)}>
-            Use this version
+          <Button look="outline" onClick={() => void use(version)}>
+            Use this version <span className="sr-only">({formatCount(number)})</span>
           </Button>
         )}
         {mayWrite && isPage && (
@@ -213,10 +213,10 @@ function Version(props: VersionProps) {
               const attachment = { assetRef: version.ref, fileName: version.name ?? undefined }
               suggestReference(attachment, [], { waits: true })
             }}
-            aria-label={`Use ${name} in a new conversation`}
             className={buttonClass('outline')}
           >
-            Use this version
+            Use this version{' '}
+            <span className="sr-only">({formatCount(number)}) in a new conversation</span>
           </PlaceLink>
         )}
       </div>
@@ -227,7 +227,7 @@ function Version(props: VersionProps) {
 const LINK = 'rounded font-medium text-ring hover:underline'
 
 /** Shows who made a version, with a link to the call, if the open conversation made it. */
-function Maker({ id }: { id: string }) {
+function Maker({ id, name }: { id: string; name: string }) {
   const made = useConversation(({ assets }) => assets.find(({ assetId }) => assetId === id))
   if (!made) return null
   const { by, tool, toolCallId } = made
@@ -238,7 +238,10 @@ function Maker({ id }: { id: string }) {
       {toolCallId && (
         <>
           {' · '}
-          <JumpText to={`call-${toolCallId}`}>Go to call</JumpText>
+          <JumpText to={`call-${toolCallId}`} className="underline">
+            Go to call
+            <span className="sr-only"> of {name}</span>
+          </JumpText>
         </>
       )}
     </>
