@@ -97,7 +97,7 @@ function Choice({ label, chosen, versions, onChange }: ChoiceProps) {
         id={id}
         value={chosen.assetId}
         onChange={(event) => onChange(event.target.value)}
-        className="h-7 min-w-0 flex-1 basis-40 rounded-md border border-line-strong bg-surface px-2 text-sm pointer-coarse:h-9"
+        className="h-7 min-w-0 flex-1 basis-24 rounded-md border border-line-strong bg-surface px-2 text-sm pointer-coarse:h-9"
       >
         {versions
           .map(({ assetId, createdAt }, index) => (

@@ -78,6 +78,10 @@ describe('markWords', () => {
       'a [red] and a [blue] car',
       'a [green] and a [grey] car',
     ])
+    expect(words('stands next to the mill', 'stands behind the mill')).toEqual([
+      'stands [next to] the mill',
+      'stands [behind] the mill',
+    ])
     expect(words('هطل المطر في يناير', 'هطل المطر في مارس')).toEqual([
       'هطل المطر في [يناير]',
       'هطل المطر في [مارس]',

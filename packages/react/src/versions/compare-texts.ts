@@ -143,13 +143,26 @@ export function markWords(
     }
   }
   return {
-    before: whole
-      .filter(({ added }) => !added)
-      .map(({ text, removed }) => ({ text, isChanged: removed })),
-    after: whole
-      .filter(({ removed }) => !removed)
-      .map(({ text, added }) => ({ text, isChanged: added })),
+    before: joined(
+      whole.flatMap(({ text, added, removed }) => (added ? [] : { text, isChanged: removed })),
+    ),
+    after: joined(
+      whole.flatMap(({ text, added, removed }) => (removed ? [] : { text, isChanged: added })),
+    ),
   }
+}
+
+/** Marks white space between two marked parts, too. */
+function joined(parts: readonly LinePart[]): LinePart[] {
+  const all: LinePart[] = []
+  for (const [at, { text, isChanged: isWord }] of parts.entries()) {
+    const isBetween = text.trim() === '' && parts[at + 1]?.isChanged === true
+    const isChanged = isWord || (isBetween && all.at(-1)?.isChanged === true)
+    const last = all.at(-1)
+    if (last?.isChanged === isChanged) last.text += text
+    else all.push({ text, isChanged })
+  }
+  return all
 }
 
 function wordsOf(text: string): string[] {

@@ -107,7 +107,7 @@ function Rows({ title, sign, columns, changes: { count, rows } }: RowsProps) {
         <table aria-label={title} className="w-full border-separate border-spacing-0 tabular-nums">
           <thead>
             <tr>
-              <th className={HEAD}>
+              <th className={cn(HEAD, 'w-8')}>
                 <span className="sr-only">Change</span>
               </th>
               {columns.map(({ name }) => (

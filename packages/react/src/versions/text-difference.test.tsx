@@ -15,7 +15,7 @@ describe('ComparedTexts', () => {
     expect(screen.getByRole('status').textContent).toBe('+1 −1 lines')
     expect(texts('deletion')).toEqual(['line 501'])
     expect(texts('insertion')).toEqual(['line 501 is new'])
-    expect(container.querySelector('mark')?.textContent).toBe(' is new')
+    expect(container.querySelector('strong')?.textContent).toBe(' is new')
     expect(container.textContent).toContain('−line 501')
     expect(container.textContent).toContain('+line 501 is new')
     expect(screen.getAllByText('line 498')).toHaveLength(2)

@@ -54,7 +54,7 @@ export function TextDifference({ before, after }: { before: AssetInfo; after: As
 /** Shows the differences of two texts: two columns if there is room, otherwise one. Unchanged parts are folded. */
 export function ComparedTexts({ before, after }: { before: string; after: string }) {
   const { blocks, added, removed, isCoarse } = useMemo(
-    () => compareTexts(before, after),
+    () => compareTexts(...withoutLastBreak(before, after)),
     [before, after],
   )
   const [most, setMost] = useState(MOST_ROWS)
@@ -99,6 +99,12 @@ export function ComparedTexts({ before, after }: { before: string; after: string
       <More what="changed lines" count={left} onReach={() => setMost(most + MOST_ROWS)} />
     </div>
   )
+}
+
+/** Removes the line break at the end of both texts, after which there is no line. */
+function withoutLastBreak(before: string, after: string): [string, string] {
+  const both = before.endsWith('\n') && after.endsWith('\n')
+  return both ? [before.slice(0, -1), after.slice(0, -1)] : [before, after]
 }
 
 function keyOf(rows: readonly ChangedRow[]): string {
@@ -241,11 +247,12 @@ function Line({ line, parts, sign, showsBreak = false }: LineProps) {
   )
 }
 
-const MARK = 'bg-transparent font-semibold text-ink underline decoration-2'
+const MARK = 'font-semibold underline decoration-2'
 
+// In forced colours, the text of a `mark` element may have the colour of the page.
 function Part({ part, showsBreak }: { part: LinePart; showsBreak: boolean }) {
   const text = shortened(part.text).replace(/\r$/, showsBreak ? '␍' : '')
-  return part.isChanged ? <mark className={MARK}>{text}</mark> : text
+  return part.isChanged ? <strong className={MARK}>{text}</strong> : text
 }
 
 /** Cuts a long text in the middle, and says how much is left out. */

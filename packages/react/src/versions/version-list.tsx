@@ -59,7 +59,10 @@ export function VersionList({ id, isPage = false }: VersionListProps) {
       {mayWrite && !isPage && (
         <Steps {...{ versions, id, place }} places={places} onPlace={setLabel} />
       )}
-      <ol aria-label="Versions" className="overflow-hidden rounded-lg border border-line text-xs">
+      <ol
+        aria-label="Versions"
+        className="@container overflow-hidden rounded-lg border border-line text-xs"
+      >
         {newestFirst.slice(0, most).map(({ version, number }) => (
           <Version
             key={version.assetId}
@@ -166,7 +169,7 @@ function Version(props: VersionProps) {
         isShown && 'bg-sunken',
       )}
     >
-      <div className="min-w-0 flex-1 basis-44">
+      <div className="min-w-0 flex-1 basis-full @md:basis-44">
         <p className="flex flex-wrap items-baseline gap-x-2">
           {isPage ? (
             <PlaceLink to={{ type: 'asset', id: assetId }} className={LINK}>
