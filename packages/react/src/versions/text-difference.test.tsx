@@ -55,6 +55,13 @@ describe('ComparedTexts', () => {
     expect(texts('insertion')).toHaveLength(800)
   })
 
+  it('draws many places some at a time', () => {
+    const after = lines.map((line, at) => (at % 2 === 0 ? `new ${line}` : line))
+    render(<ComparedTexts before={text(lines)} after={text(after)} />)
+    expect(texts('insertion')).toHaveLength(400)
+    expect(screen.getByRole('button', { name: '… 100 more changed lines' })).toBeTruthy()
+  })
+
   it('says that nothing is different', () => {
     render(<ComparedTexts before="a" after="a" />)
     expect(screen.getByRole('status').textContent).toBe('Both versions have the same text.')

@@ -103,6 +103,16 @@ describe('VersionList', () => {
     expect(suggested).toEqual([])
   })
 
+  it('redoes the newest of several edits of one version', async () => {
+    vi.spyOn(client, 'versions').mockResolvedValue([...VERSIONS, version('v4', 'v2')])
+    const edit = vi.spyOn(client, 'editData').mockResolvedValue({ messageId: 'm' })
+    await show('v2', [saved('plan', 'asset://v2')])
+    await screen.findByRole('list', { name: 'Versions' })
+    press('Redo')
+    await waitFor(() => expect(edit).toHaveBeenCalled())
+    expect(edit.mock.calls[0]?.[1]).toMatchObject({ kind: 'plan', data: 'asset://v4' })
+  })
+
   it('lets a person choose between several places', async () => {
     vi.spyOn(client, 'versions').mockResolvedValue(VERSIONS)
     const edit = vi.spyOn(client, 'editData').mockResolvedValue({ messageId: 'm' })
