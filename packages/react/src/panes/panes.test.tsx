@@ -32,6 +32,7 @@ function serverOf(text: string, change: Parameters<typeof message>[0] = {}) {
     }
     if (path.includes('/stream')) return new Promise<Response>(() => {})
     if (method === 'POST') return Response.json({ messageId: 'm2', runId: 'r', position: 2 })
+    if (path.endsWith('/versions')) return Response.json({ versions: [] })
     if (path.includes('/api/assets')) {
       return Response.json({
         asset: { assetId: 'a', ref: 'asset://a', name: 'rain.csv' },
