@@ -9,11 +9,14 @@ import { type RenderOptions, renderInApp } from '../testing/render-in-app.tsx'
 import { client, server } from '../testing/server.ts'
 import { VersionList } from './version-list.tsx'
 
+const EDITED = (assetId: string) => ({
+  ...{ by: 'tool', tool: 'edit_asset', toolCallId: `call-of-${assetId}` },
+})
 const version = (assetId: string, previous?: string) =>
   ({
     ...{ assetId, ref: `asset://${assetId}`, size: 10, name: 'plan.md', table: null },
     createdAt: '2026-01-01T12:00:00.000Z',
-    ...(previous ? { previous: `asset://${previous}` } : {}),
+    ...(previous ? { previous: `asset://${previous}`, ...EDITED(assetId) } : { by: 'user' }),
   }) as AssetInfo
 
 const VERSIONS = [version('v1'), version('v2', 'v1'), version('v3', 'v2')]

@@ -1,4 +1,4 @@
-import type { AssetCreated, AssetInfo } from 'byref/client'
+import type { AssetInfo } from 'byref/client'
 import { Redo2, Undo2 } from 'lucide-react'
 import { useMemo, useState } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
@@ -18,11 +18,11 @@ import { type VersionPlace, versionPlaces } from './version-places.ts'
 /** Number of versions that are listed at once. */
 const PAGE = 20
 
-const MAKERS: Record<AssetCreated['by'], string> = {
-  user: 'you',
+const MAKERS: Record<NonNullable<AssetInfo['by']>, string> = {
+  user: 'a person',
   tool: 'a tool',
   agent: 'the model',
-  system: 'byref',
+  system: 'the app',
 }
 
 /** Properties of {@link VersionList}. */
@@ -191,7 +191,7 @@ function Version(props: VersionProps) {
           <time dateTime={createdAt}>{formatFullTime(createdAt)}</time>
           {' · '}
           {table ? `${formatCount(table.rows)} rows` : formatBytes(size)}
-          <Maker id={assetId} name={name} />
+          <Maker version={version} name={name} />
         </p>
       </div>
       <div className="flex flex-wrap gap-1">
@@ -230,15 +230,15 @@ function Version(props: VersionProps) {
 const LINK = 'rounded font-medium text-ring hover:underline'
 
 /** Shows who made a version, with a link to the call, if the open conversation made it. */
-function Maker({ id, name }: { id: string; name: string }) {
-  const made = useConversation(({ assets }) => assets.find(({ assetId }) => assetId === id))
-  if (!made) return null
-  const { by, tool, toolCallId } = made
+function Maker({ version, name }: { version: AssetInfo; name: string }) {
+  const { assetId, by, tool, toolCallId } = version
+  const isMadeHere = useConversation(({ assets }) => assets.some((one) => one.assetId === assetId))
+  if (!by) return null
   return (
     <>
       {' · by '}
       {tool ? <span className="font-mono">{tool}</span> : MAKERS[by]}
-      {toolCallId && (
+      {isMadeHere && toolCallId && (
         <>
           {' · '}
           <JumpText to={`call-${toolCallId}`} className="underline">
