@@ -26,6 +26,8 @@ import { versionAfter } from './versions.ts'
 
 /** Bodies up to this size are read once and edited in memory. */
 const IN_MEMORY = 8 * 1024 * 1024
+/** A table may have more rows than the result of a query by default. Other limits of queries apply. */
+const ANY_ROWS = Number.MAX_SAFE_INTEGER
 /** Characters of paths in the result. */
 const MAX_PATHS = 2000
 
@@ -115,12 +117,12 @@ async function editTable(
     diff: `${rows} rows, ${columns} columns`,
   })
   if (dryRun) {
-    const { rows, columns, body } = (await runQuery(statement, saving)).table
+    const { rows, columns, body } = (await runQuery(statement, { ...saving, rows: ANY_ROWS })).table
     await body.dispose()
     return sized(infoOf(record, core.locator), rows, columns.length)
   }
   const about = { ...saving, name: record.name ?? undefined, ...versionAfter(record) }
-  const asset = await query(statement, about)
+  const asset = await query(statement, { ...about, rows: ANY_ROWS })
   return sized(asset, asset.table?.rows ?? 0, asset.table?.columns ?? 0)
 }
 

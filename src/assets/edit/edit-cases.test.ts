@@ -1,5 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { editLargeText, LINE_BYTES } from '../../../scripts/torture/edits/large-edits.ts'
 import { createAssets } from '../create-assets.ts'
 import type { Edit } from './edit.ts'
 
@@ -313,6 +314,27 @@ describe('an edit of JSON', () => {
       }),
       { numRuns: 200 },
     )
+  })
+})
+
+describe('an edit of what is large', () => {
+  it('edits a text of 20 MB at three places, and changes no other byte', async () => {
+    await editLargeText(assets, Math.ceil(20e6 / LINE_BYTES))
+  })
+
+  it('edits a table of more rows than a query gives', async () => {
+    const rows = Array.from({ length: 120_000 }, (_, i) => `${i},${i % 7}`)
+    const body = Buffer.from(`id,n\n${rows.join('\n')}\n`)
+    const { table } = await assets.importFile(body, { name: 'rows.csv' })
+    const edit = { sql: 'SELECT id, CASE WHEN id = 119999 THEN 100 ELSE n END AS n FROM rows' }
+    const plan = await assets.edit(table?.ref ?? '', [edit], { dryRun: true })
+    expect(plan).toMatchObject({ changes: 120_000, diff: '120000 rows, 2 columns' })
+    const result = await assets.edit(table?.ref ?? '', [edit])
+    expect(await assets.resolve(`${result.ref}/content/rows/119998`)).toEqual({ id: 119_998, n: 4 })
+    expect(await assets.resolve(`${result.ref}/content/rows/119999`)).toEqual({
+      id: 119_999,
+      n: 100,
+    })
   })
 })
 
