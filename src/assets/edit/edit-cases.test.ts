@@ -83,6 +83,16 @@ describe.each(Object.entries(ENCODINGS))('an edit of a text in %s', (_, encode: 
     ).rejects.toMatchObject(rejected(/nearest text is line 1: "un cafe\u0301 noir"/))
   })
 
+  it('finds no bytes that belong to two characters', async () => {
+    // In UTF-16, two times U+0120 contain the bytes of U+2001.
+    const ref = await saved(encode('ĠĠ'))
+    for (const occurrence of [undefined, 1, 'all'] as const) {
+      await expect(
+        assets.edit(ref, [{ find: '\u2001', replace: 'x', occurrence }]),
+      ).rejects.toMatchObject(rejected(/does not occur/))
+    }
+  })
+
   it('finds no half of a character', async () => {
     const ref = await saved(encode('a 😀 b'))
     for (const find of ['\ud83d', '\ude00']) {
