@@ -1,12 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { createClient } from '../../src/client/index.ts'
 import type { Ids } from './check-view.ts'
+import { makeVersions } from './make-versions.ts'
 
 const INVOICES = new URL('../../web/public/samples/invoices.csv', import.meta.url)
 
 /**
- * Makes conversations that no sample has: one that waits for an approval, one whose first call failed, and one in Arabic
- * and Hebrew, `two-scripts`. Gives their ids. The server answers with the demo model.
+ * Makes conversations that no sample has: one that waits for an approval, one whose first call failed, one in Arabic
+ * and Hebrew, `two-scripts`, and one with edited files, `versions`. Gives their ids. The server answers with the demo model.
  */
 export async function makeConversations(url: string): Promise<Ids> {
   const client = createClient({ baseUrl: url })
@@ -25,12 +26,13 @@ export async function makeConversations(url: string): Promise<Ids> {
     }
   }
 
+  const versions = await makeVersions(client)
   const [approval, failure] = await Promise.all([
     ask('Send a report of the total Amount by Supplier', 'waiting'),
     ask('Demo: a failing call and its recovery', 'idle'),
     client.importConversation(twoScripts(), { id: 'two-scripts' }),
   ])
-  return { approval, failure }
+  return { approval, failure, ...versions }
 }
 
 const TABLE = `| المدينة | Rain | יום |

@@ -319,6 +319,39 @@ export const VIEWS: readonly View[] = [
     },
     shows: 'text=/hits? in .* lines$/',
   },
+  {
+    name: 'versions',
+    path: '/c/versions?tab=assets&asset={versionedText}',
+    async open(page) {
+      await inspector(page)
+      await page.getByRole('list', { name: 'Versions' }).scrollIntoViewIfNeeded()
+    },
+    shows: 'role=list[name="Versions"]',
+  },
+  { name: 'versions-approval', path: '/c/versions', shows: 'role=region[name="Changes"]' },
+  {
+    name: 'versions-page',
+    path: '/assets/{versionedPicture}',
+    shows: 'role=list[name="Versions"]',
+  },
+  {
+    name: 'compare-text',
+    path: '/c/versions?compare={versionedText}',
+    async open(page) {
+      await page.getByLabel('Before', { exact: true }).selectOption({ index: 2 })
+    },
+    shows: 'role=region[name="Differences"]',
+  },
+  {
+    name: 'compare-table',
+    path: '/assets/{versionedTable}?compare={versionedTable}',
+    shows: 'role=table[name="Added rows"]',
+  },
+  {
+    name: 'compare-picture',
+    path: '/assets/{versionedPicture}?compare={versionedPicture}',
+    shows: 'role=region[name="Differences"]',
+  },
   { name: 'two-scripts', path: '/c/two-scripts', shows: 'text=Which months were wet?' },
   {
     name: 'two-scripts-data',

@@ -13,6 +13,11 @@ export interface AssetInfo extends Omit<AssetRecord, 'version' | 'attributes' | 
   table: { rows: number; columns: number; source: string | null } | null
   /** The reference of the version that it was made from, by `edit`. Absent for an asset that is not an edited one. */
   previous?: string
+  /** Who made it: a `tool`, the `agent` (its model), a `user`, or the `system` (the app). */
+  by?: AssetOrigin
+  /** The tool that made it, and its call. */
+  tool?: string
+  toolCallId?: string
   /** The label of its content, if it was made with trust on (docs/reference/trust.md). */
   label?: WrittenLabel
 }

@@ -28,6 +28,8 @@ export interface VersionOptions extends SaveAssetOptions {
   previous?: string
   /** The id of the first version. */
   firstVersion?: string
+  /** The description of a table's version, which is that of the table. */
+  description?: string
 }
 
 /** A structured asset in its stored form. */

@@ -1,9 +1,11 @@
+import type { AssetOrigin } from '../core/events/events.ts'
 import type { AssetPayloads } from './asset-events.ts'
 import type { AssetInfo } from './asset-info.ts'
 import type { AssetLocator } from './asset-locator.ts'
 import type { AssetRecord, FullAssetStore, StoreQuota } from './asset-store.ts'
 import type { ResolvedAssetsConfig } from './assets-config.ts'
 import type { ContentCache } from './content-access.ts'
+import { defined } from './defined.ts'
 import { tableFacts } from './tables/table-facts.ts'
 
 /** The state that all views of one `createAssets` share. */
@@ -20,6 +22,7 @@ export interface AssetsCore {
 /** Returns the public description of a record. */
 export function infoOf(record: AssetRecord, locator: AssetLocator): AssetInfo {
   const table = tableFacts(record)
+  const { by, tool, toolCallId } = record.attributes
   return {
     assetId: record.assetId,
     ref: locator.refOf(record.assetId, record.namespace),
@@ -37,6 +40,7 @@ export function infoOf(record: AssetRecord, locator: AssetLocator): AssetInfo {
     ...(record.attributes.previous === undefined
       ? {}
       : { previous: locator.refOf(record.attributes.previous, record.namespace) }),
+    ...defined({ by: by as AssetOrigin | undefined, tool, toolCallId }),
     ...(record.attributes.label ? { label: record.attributes.label } : {}),
   }
 }

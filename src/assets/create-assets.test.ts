@@ -66,6 +66,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
         expiresAt: null,
         structured: false,
         table: null,
+        by: 'system',
       })
       expect(await assets.meta(form)).toEqual({
         asset_id: assetId,

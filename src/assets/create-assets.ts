@@ -85,9 +85,11 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     const { rows, timeoutMs, name = null, ...saving } = options
     const { saveTable } = await import('./tables/save-table.ts')
     const result = await runQuery(query, options)
-    const about = { ...saving, name, description: query.sql.slice(0, 500), source: null }
+    const { previous, description } = options
+    const words = previous === undefined ? query.sql.slice(0, 500) : description
+    const about = { ...saving, name, description: words, source: null }
     // A version does not need the one before: its rows are its own.
-    const references = result.sources.filter((id) => id !== options.previous)
+    const references = result.sources.filter((id) => id !== previous)
     return saveTable(writer, result.table, { ...about, references })
   }
   const assets: Assets = {

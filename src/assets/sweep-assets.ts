@@ -51,8 +51,9 @@ const PAGE = 1000
 
 /**
  * Removes the assets of one namespace that are no longer referenced, neither by `referenced` nor by the content of an
- * asset that stays (structured content, and text files). Older versions stay as `keepVersions` says. It is safe during writes: assets younger than the grace period
- * stay, with everything that they refer to, even if they are saved during the sweep. Only one host sweeps at a time.
+ * asset that stays (structured content, and text files). Older versions stay as `keepVersions` says. It is safe during
+ * writes: assets younger than the grace period stay, with everything that they refer to, even if they are saved during
+ * the sweep. Only one host sweeps at a time.
  */
 export async function sweepAssets(
   store: FullAssetStore,

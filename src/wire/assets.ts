@@ -23,6 +23,10 @@ export const assetInfo = z
     table: z.object({ rows: z.int(), columns: z.int(), source: z.string().nullable() }).nullable(),
     /** The reference of the version that it was made from, by an edit. */
     previous: z.string().optional(),
+    /** Who made it: a tool with its call, the model of an agent, a person, or the app. */
+    by: z.enum(['user', 'agent', 'tool', 'system']).optional(),
+    tool: z.string().optional(),
+    toolCallId: z.string().optional(),
     /** The label of its content, if it was made with trust on. */
     label: writtenLabel.optional(),
   })

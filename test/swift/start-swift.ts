@@ -95,7 +95,8 @@ async function start(): Promise<SwiftServer> {
   const endpoint = `http://127.0.0.1:${proxy}`
   for (let attempt = 0; attempt < 150; attempt++) {
     const keys = { accessKeyId: 'test:tester', secretAccessKey: 'testing' }
-    if (await takesObjects(endpoint).catch(() => false)) return { endpoint, region: 'us-east-1', ...keys, folder, stop }
+    if (await takesObjects(endpoint).catch(() => false))
+      return { endpoint, region: 'us-east-1', ...keys, folder, stop }
     await new Promise((go) => setTimeout(go, 200))
   }
   await stop()

@@ -475,6 +475,19 @@ describe('assets.edit of tables', () => {
     const result = await assets.edit(table?.ref ?? '', [{ sql: 'SELECT n + 1 AS n FROM rows' }])
     expect(result.diff).toBe('100001 rows, 1 columns')
   })
+
+  it('reads long new rows again if their types are known only at the end', async () => {
+    const csv = Buffer.from(`n\n${Array.from({ length: 110_000 }, (_, n) => `${n}\n`).join('')}`)
+    const { table } = await assets.importFile(csv, { name: 'long.csv' })
+    const sql = 'SELECT n, CASE WHEN n > 109990 THEN [n] END AS late FROM rows'
+    const { ref, asset } = await assets.edit(table?.ref ?? '', [{ sql }])
+    expect(asset.description).toBe(null)
+    expect(await assets.resolve(`${ref}/content/rows/109995`)).toEqual({
+      n: 109995,
+      late: [109995],
+    })
+    expect(await assets.resolve(`${ref}/content/rows/105000`)).toEqual({ n: 105000, late: null })
+  })
 })
 
 describe('versions', () => {

@@ -30,6 +30,9 @@ import { versionAfter } from './versions.ts'
 const IN_MEMORY = 8 * 1024 * 1024
 /** Rows that an edit may add to a table. */
 const MORE_ROWS = 100_000
+/** Time limit of a statement, and what it has more for each row, in milliseconds. */
+const TABLE_MS = 30_000
+const ROW_MS = 0.1
 /** Characters of paths in the result. */
 const MAX_PATHS = 2000
 
@@ -120,18 +123,20 @@ async function editTable(
   { record, sql, table, rows: most, dryRun, saving }: TableCall,
 ): Promise<Edited> {
   const statement = { sql, tables: { rows: table } }
+  const limits = { rows: most, timeoutMs: Math.ceil(TABLE_MS + most * ROW_MS) }
   const sized = (asset: AssetInfo, rows: number, columns: number): Edited => ({
     asset,
     changes: rows,
     diff: `${rows} rows, ${columns} columns`,
   })
   if (dryRun) {
-    const { rows, columns, body } = (await runQuery(statement, { ...saving, rows: most })).table
+    const { rows, columns, body } = (await runQuery(statement, { ...saving, ...limits })).table
     await body.dispose()
     return sized(infoOf(record, core.locator), rows, columns.length)
   }
-  const about = { ...saving, name: record.name ?? undefined, ...versionAfter(record) }
-  const asset = await query(statement, { ...about, rows: most })
+  const { description } = record.attributes
+  const about = { ...saving, name: record.name ?? undefined, description, ...versionAfter(record) }
+  const asset = await query(statement, { ...about, ...limits })
   return sized(asset, asset.table?.rows ?? 0, asset.table?.columns ?? 0)
 }
 

@@ -101,7 +101,7 @@ class OneEdit {
   async *chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     const { wanted, form, lines, bytes } = this.#options
     const search = new ByteSearch(wanted, { unit: form.unit, from: form.mark, overlaps: true }, 0)
-    /** The end of what was read, in which a match may begin, and where it is. */
+    /** The last chunks, in which a match may begin, and where they are. */
     let held: Chunk[] = []
     let at = 0
     for await (const read of this.#draft.chunks()) {
@@ -119,11 +119,13 @@ class OneEdit {
         at = end
       }
       const kept = this.#place === null ? wanted.byteLength - 1 : 0
-      const done = Math.max(0, lengthOf(parts) - kept)
-      const [complete, rest] = splitAt(parts, done)
-      yield* complete
-      at += done
-      held = rest
+      // Chunks stay whole, because each piece is written on its own.
+      while (parts[0] && lengthOf(parts) - parts[0].byteLength >= kept) {
+        yield parts[0]
+        at += parts[0].byteLength
+        parts = parts.slice(1)
+      }
+      held = parts
     }
     if (this.#place === null) throw this.#reject()
   }

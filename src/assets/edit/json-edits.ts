@@ -52,12 +52,15 @@ class JsonEditor {
 
   async apply(edit: JsonEdit): Promise<void> {
     switch (edit.op) {
-      case 'add':
-        return this.#add(edit.path, (indent) => written(edit.value, indent))
-      case 'replace':
-        return this.#replace(await this.#existing(edit.path), (indent) =>
-          written(edit.value, indent),
-        )
+      case 'add': {
+        const unit = await this.#unit()
+        return this.#add(edit.path, (indent) => written(edit.value, { indent, unit }))
+      }
+      case 'replace': {
+        const unit = await this.#unit()
+        const place = await this.#existing(edit.path)
+        return this.#replace(place, (indent) => written(edit.value, { indent, unit }))
+      }
       case 'remove':
         return this.#remove(edit.path)
       case 'test':
@@ -240,9 +243,11 @@ interface Layout {
 
 const COMPACT: Layout = { opening: '', closing: '', separator: ',', colon: ':', indent: null }
 
-/** Returns a new value as JSON, with the indentation of its surroundings. */
-function written(value: JsonValue, indent: string | null): string {
+/** Returns a new value as JSON, with the indentation of its surroundings, and of one level. */
+function written(
+  value: JsonValue,
+  { indent, unit }: { indent: string | null; unit: string | null },
+): string {
   if (indent === null) return JSON.stringify(value)
-  const unit = indent.includes('\t') ? '\t' : '  '
-  return JSON.stringify(value, null, unit).replaceAll('\n', `\n${indent}`)
+  return JSON.stringify(value, null, unit ?? '  ').replaceAll('\n', `\n${indent}`)
 }

@@ -1,5 +1,6 @@
 import { ByrefError } from '../../core/errors.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { type ColumnReader, textColumn, valueColumn } from './column.ts'
 import {
   type DuckdbConnection,
@@ -9,9 +10,12 @@ import {
   quoted,
   withDuckdb,
 } from './duckdb.ts'
+import { createSpool } from './spool.ts'
 import type { TableColumn } from './table-facts.ts'
 import type { BoundTable, TableTask } from './table-task.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
+
+const { deserialize, serialize } = nodeBuiltin('node:v8')
 
 /** The memory limit of DuckDB. The process has more, for the result. */
 const MEMORY = '256MB'
@@ -43,7 +47,7 @@ export async function runQuery({
     return await withDuckdb(await loadDuckdb(), scope, async (connection) => {
       for (const one of tables) await createView(connection, one)
       await checkStatement(connection, sql)
-      return parquetOfResult(await connection.stream(sql), rows)
+      return await parquetOfResult(await connection.stream(sql), rows)
     })
   } catch (error) {
     const given = tables.map(({ name }) => name).filter((name) => !isAssetRef(name))
@@ -132,8 +136,8 @@ type Result = import('@duckdb/node-api').DuckDBResult
 
 /** SQL types whose values are read as text, to keep all digits. */
 const LONG = /^(U?BIGINT|U?HUGEINT|DECIMAL|BIGNUM)/
-/** Maximum number of characters in a result. */
-const MOST_CHARACTERS = 32 * 1024 * 1024
+/** Up to this number of rows, a result has at most `few` characters; one of more rows has at most `many`. */
+const MOST_CHARACTERS = { rows: 100_000, few: 32 * 1024 * 1024, many: 1024 * 1024 * 1024 }
 
 /**
  * Writes the rows of a result as a table.
@@ -144,15 +148,15 @@ async function parquetOfResult(result: Result, most: number): Promise<WrittenTab
   const types = result.columnTypes().map(String)
   const names = result.deduplicatedColumnNames()
   const columns = names.map((name, i) => readerOf(name, types[i] ?? ''))
-  const batches = await allRows(result, most, columns.length)
-  const written = await writeTable({
-    columns,
-    async *batches() {
-      yield* batches
-    },
-  })
-  // A result always has columns.
-  return written as WrittenTable
+  const { few, many } = MOST_CHARACTERS
+  const characters = most > MOST_CHARACTERS.rows ? many : few
+  const rows = new ResultRows(result, columns.length, { rows: most, characters })
+  try {
+    // A result always has columns.
+    return (await writeTable({ columns, batches: () => rows.batches() })) as WrittenTable
+  } finally {
+    await rows.dispose()
+  }
 }
 
 function readerOf(name: string, type: string): ColumnReader {
@@ -161,19 +165,61 @@ function readerOf(name: string, type: string): ColumnReader {
     : valueColumn(name)
 }
 
-async function allRows(result: Result, most: number, columns: number): Promise<unknown[][][]> {
-  const batches: unknown[][][] = []
-  let rows = 0
-  let characters = 0
-  for await (const batch of result.yieldRowsJson()) {
-    rows += batch.length
-    for (const row of batch) {
-      for (let i = 0; i < columns; i++) characters += sizeOf(row[i])
-    }
-    if (rows > most || characters > MOST_CHARACTERS) throw tooLarge(rows > most ? most : null)
-    batches.push(batch)
+/** The rows of a result, which can be read twice. A short result stays in memory, a long one goes to a file. */
+class ResultRows {
+  readonly #result: Result
+  readonly #columns: number
+  readonly #most: { rows: number; characters: number }
+  readonly #held: unknown[][][] = []
+  readonly #spool = createSpool()
+  /** Where the batches in the spool end. */
+  readonly #ends: number[] = []
+  #isRead = false
+
+  constructor(result: Result, columns: number, most: { rows: number; characters: number }) {
+    this.#result = result
+    this.#columns = columns
+    this.#most = most
   }
-  return batches
+
+  async *batches(): AsyncGenerator<unknown[][]> {
+    if (!this.#isRead) {
+      yield* this.#read()
+      this.#isRead = true
+      return
+    }
+    yield* this.#held
+    let start = 0
+    for (const end of this.#ends) {
+      yield deserialize(await this.#spool.read(start, end))
+      start = end
+    }
+  }
+
+  dispose(): Promise<void> {
+    return this.#spool.dispose()
+  }
+
+  async *#read(): AsyncGenerator<unknown[][]> {
+    const { rows: most, characters: longest } = this.#most
+    let rows = 0
+    let characters = 0
+    for await (const batch of this.#result.yieldRowsJson()) {
+      rows += batch.length
+      for (const row of batch) {
+        for (let i = 0; i < this.#columns; i++) characters += sizeOf(row[i])
+      }
+      if (rows > most) throw tooLarge(`${most.toLocaleString('en')} rows`)
+      if (characters > longest) throw tooLarge(`${longest / 1024 / 1024} million characters`)
+      const isShort = rows <= MOST_CHARACTERS.rows && characters <= MOST_CHARACTERS.few
+      if (isShort) this.#held.push(batch)
+      else {
+        await this.#spool.append(serialize(batch))
+        this.#ends.push(this.#spool.size)
+      }
+      yield batch
+    }
+  }
 }
 
 function sizeOf(value: unknown): number {
@@ -181,8 +227,7 @@ function sizeOf(value: unknown): number {
   return typeof value === 'object' && value !== null ? JSON.stringify(value).length : 1
 }
 
-function tooLarge(rows: number | null): ByrefError {
-  const what = rows === null ? '32 million characters' : `${rows.toLocaleString('en')} rows`
+function tooLarge(what: string): ByrefError {
   return new ByrefError(
     'result_too_large',
     `The result has more than ${what}: aggregate, filter, or add a limit.`,

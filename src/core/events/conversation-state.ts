@@ -85,6 +85,8 @@ export interface ApprovalState {
   violations?: readonly FlowViolation[]
   /** The policy's reason for the request. */
   reason?: string
+  /** What the call would change, as text: one entry for each item of a mapped call, otherwise one. Null is unknown. */
+  previews?: readonly (string | null)[]
   /** The label of everything that the call received. */
   label?: WrittenLabel
   answer?: {

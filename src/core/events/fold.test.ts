@@ -492,10 +492,16 @@ describe('fold', () => {
   })
 
   it('holds a call until a person has answered, once', () => {
-    const waiting = [...answering('c1'), asked('c1', ['a', 'b'])]
+    const request = { ...asked('c1', ['a', 'b']), previews: ['+a', null] }
+    const waiting = [...answering('c1'), request]
     expect(stateOf(waiting).calls.c1).toMatchObject({
       status: 'waiting',
-      approval: { arguments: { shown: true }, items: ['a', 'b'], requestedAt: timeOf(4) },
+      approval: {
+        arguments: { shown: true },
+        items: ['a', 'b'],
+        previews: ['+a', null],
+        requestedAt: timeOf(4),
+      },
     })
     const refused = [...waiting, answered('c1', { approved: false, reason: 'no' })]
     const state = stateOf(refused)

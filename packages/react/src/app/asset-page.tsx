@@ -10,6 +10,8 @@ import { CopyButton } from '../ui/copy-button.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
+import { Comparison } from '../versions/comparison.tsx'
+import { VersionList } from '../versions/version-list.tsx'
 import { Header } from './header.tsx'
 import { MissingAsset } from './not-found.tsx'
 import { useServer } from './server.ts'
@@ -34,6 +36,7 @@ export function AssetPage() {
           </Notice>
         </>
       )}
+      <Comparison />
     </main>
   )
 }
@@ -63,6 +66,7 @@ function Asset({ id, field }: { id: string; field: string | null }) {
                 </a>
               </div>
               {field ? <FieldPreview reference={field} /> : <AssetPreview details={data} />}
+              {!field && <VersionList id={data.asset.assetId} isPage />}
               <AssetFactsList details={data} />
               <section className="space-y-1.5">
                 <h2 className="text-xs font-medium text-ink-3">

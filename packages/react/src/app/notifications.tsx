@@ -14,10 +14,10 @@ export function Notifications() {
       data-floats
       className="pointer-events-none fixed inset-x-3 top-14 z-50 mx-auto flex max-w-md flex-col gap-2"
     >
-      {shown.map(({ key, text, code }) => (
+      {shown.map(({ key, tone, text, code }) => (
         <Notice
           key={key}
-          tone="bad"
+          tone={tone}
           code={code}
           live
           className="pointer-events-auto animate-appear shadow-float"

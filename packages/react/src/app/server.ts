@@ -7,6 +7,7 @@ import {
 } from '@tanstack/react-query'
 import {
   ApiError,
+  type AssetInfo,
   type Client,
   type ConversationChange,
   type ConversationSummary,
@@ -199,6 +200,23 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
     })
   }
 
+  /**
+   * Returns the versions of an asset, oldest first. `made` is the number of edits that the conversation knows: another
+   * one makes the list outdated.
+   */
+  function versionsQuery(id: string, made = 0) {
+    return queryOptions({
+      queryKey: ['versions', id, made],
+      queryFn: () => client.versions(id),
+      // The list of another version is the same, so that nothing moves while this loads.
+      placeholderData: () =>
+        queries
+          .getQueriesData<AssetInfo[]>({ queryKey: ['versions'] })
+          .flatMap(([, known]) => (known?.some(({ assetId }) => assetId === id) ? [known] : []))
+          .toSorted((a, b) => b.length - a.length)[0],
+    })
+  }
+
   /** Returns a message's debug data, loaded when they are shown. Null if there are none. */
   function debugQuery(conversation: string, message: string) {
     return queryOptions({
@@ -226,6 +244,8 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
     toasts,
     /** Reports an action that failed. `what` is a whole sentence. */
     tellError: toasts.tellError,
+    /** Says what was done. `what` is a whole sentence. */
+    tell: toasts.tell,
     /** Whether there is no server, and a saved page is shown. */
     isOffline: saved !== undefined,
     /** Whether the saved page contains debug data. */
@@ -241,6 +261,7 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
     branchesQuery,
     loadFamily,
     assetQuery,
+    versionsQuery,
     debugQuery,
     followConversations,
     forgetConversations,

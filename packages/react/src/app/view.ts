@@ -20,6 +20,9 @@ export interface View {
   tab?: Tab
   /** The id of the asset that is open in its tab. */
   asset?: string
+  /** The id of an asset that is compared with another version, and that version. Default: the one before it. */
+  compare?: string
+  against?: string
   /** The variable that is open in its tab: `kind` or `kind#instance`. */
   data?: string
   /** The data message after which the board is shown. */
@@ -46,6 +49,8 @@ export function readView(search: Record<string, unknown>): View {
   return {
     tab: TABS.find((tab) => tab === search.tab),
     asset: text('asset'),
+    compare: text('compare'),
+    against: text('against'),
     data: text('data'),
     at: text('at'),
     run: text('run'),

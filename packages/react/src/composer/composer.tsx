@@ -66,21 +66,23 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   const running = phase !== 'over'
   const waits = phase === 'waiting'
   const { status } = useConnection()
-  const { uploads, add, restore, retry, remove, clearSent } = useUploads()
+  const { uploads, add, restore, replace, retry, remove, clearSent } = useUploads()
   const [text, setText] = useState(() => readDraft(id))
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
   const box = useRef<HTMLTextAreaElement>(null)
   const files = useRef<HTMLInputElement>(null)
 
-  const addFiles = useRef(add)
-  addFiles.current = add
+  const taking = useRef({ add, replace })
+  taking.current = { add, replace }
   useEffect(
     () =>
       onSuggestion((suggestion) => {
         if (suggestion.type === 'files') return files.current?.click()
-        if (suggestion.type === 'attach') addFiles.current([suggestion.file])
-        else setText(suggestion.text)
+        if (suggestion.type === 'attach') taking.current.add([suggestion.file])
+        else if (suggestion.type === 'reference') {
+          taking.current.replace(suggestion.asset, suggestion.replaces)
+        } else setText(suggestion.text)
         box.current?.focus()
       }),
     [],

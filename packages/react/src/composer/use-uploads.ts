@@ -2,6 +2,7 @@ import type { Attachment, UploadResult } from 'byref/client'
 import { useEffect, useRef, useState } from 'react'
 import { useServer } from '../app/server.ts'
 import { errorText } from '../ui/error-text.ts'
+import type { SuggestedAsset } from './suggestions.ts'
 
 /** A file that is being uploaded, or is complete. */
 export interface Upload {
@@ -27,6 +28,8 @@ export function useUploads(): {
   add: (files: Iterable<File>) => void
   /** Adds files that the server has already. */
   restore: (attachments: readonly Attachment[]) => void
+  /** Adds an asset that the server has already, in place of those with these ids. */
+  replace: (attachment: SuggestedAsset, ids: readonly string[]) => void
   retry: (key: number) => void
   remove: (key: number) => void
   /** Removes the files that were sent with a message. Failed ones stay. */
@@ -96,6 +99,12 @@ export function useUploads(): {
     },
     restore(attachments) {
       for (const { assetRef, fileName } of attachments) void take(assetRef, fileName)
+    },
+    replace({ assetRef, fileName }, ids) {
+      const isReplaced = ({ result }: Upload) =>
+        result !== undefined && ids.includes(result.asset.assetId)
+      setUploads((all) => all.filter((upload) => !isReplaced(upload)))
+      void take(assetRef, fileName)
     },
     retry(key) {
       const upload = uploads.find((candidate) => candidate.key === key)

@@ -32,6 +32,7 @@ function serverOf(text: string, change: Parameters<typeof message>[0] = {}) {
     }
     if (path.includes('/stream')) return new Promise<Response>(() => {})
     if (method === 'POST') return Response.json({ messageId: 'm2', runId: 'r', position: 2 })
+    if (path.endsWith('/versions')) return Response.json({ versions: [] })
     if (path.includes('/api/assets')) {
       return Response.json({
         asset: { assetId: 'a', ref: 'asset://a', name: 'rain.csv' },
@@ -139,7 +140,7 @@ describe('Conversation', () => {
     await screen.findByText('alone')
     fireEvent.pointerDown(screen.getByRole('button', { name: 'Message actions' }), { button: 0 })
     const menu = await screen.findByRole('menu')
-    expect(within(menu).queryByText('Fork from here')).toBeNull()
+    expect(within(menu).queryByText('Rewind to here')).toBeNull()
     expect(within(menu).queryByText('Copy link')).toBeNull()
     expect(within(menu).getByText('Copy text')).toBeTruthy()
     // Inside an element with the styles and the theme.

@@ -27,6 +27,15 @@ async function show(...parts: Parameters<typeof stateOf>) {
   return view
 }
 
+function withPreviews(
+  parts: ReturnType<typeof asked>,
+  previews: (string | null)[],
+): ReturnType<typeof asked> {
+  return parts.map((part) =>
+    'type' in part && part.type === 'APPROVAL_REQUESTED' ? { ...part, previews } : part,
+  )
+}
+
 function form(): HTMLElement {
   return screen.getByRole('form', { name: 'Approval of pay' })
 }
@@ -204,6 +213,29 @@ describe('Approval', () => {
     expect(form().textContent).toContain('withheld')
     expect(form().textContent).toContain('Only a person who may read the arguments can answer')
     expect(screen.queryByRole('button', { name: /Approve|Deny/ })).toBeNull()
+  })
+
+  it('shows the changes before the arguments, which are folded', async () => {
+    const diff = '@@ -1,2 +1,2 @@\n a\n-b\n+B'
+    await show(...withPreviews(asked({ ref: 'asset://a1' }), [diff]))
+    const changes = within(form()).getByRole('region', { name: 'Changes' })
+    expect(within(changes).getByRole('deletion').textContent).toBe('-b')
+    expect(within(changes).getByRole('insertion').textContent).toBe('+B')
+    const folded = form().querySelector('details') as HTMLDetailsElement
+    expect(changes.compareDocumentPosition(folded)).toBe(Node.DOCUMENT_POSITION_FOLLOWING)
+    expect(folded.textContent).toBe('Arguments')
+    folded.open = true
+    await waitFor(() => expect(folded.textContent).toContain('ref'))
+  })
+
+  it('shows the changes of each item, and text that is not a diff as it is', async () => {
+    const parts = asked({ ref: '†item' }, [{ ref: 'a' }, { ref: 'b' }])
+    await show(...withPreviews(parts, ['/port\n-/old', null]))
+    const first = within(form()).getByRole('region', { name: 'Changes by item 1' })
+    expect(first.textContent).toContain('/port-/old')
+    expect(within(first).queryByRole('deletion')).toBeNull()
+    const second = within(form()).getByRole('region', { name: 'Changes by item 2' })
+    expect(second.textContent).toContain('There is no preview')
   })
 
   it('is gone when somebody has answered', async () => {

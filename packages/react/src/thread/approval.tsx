@@ -13,6 +13,7 @@ import { errorText } from '../ui/error-text.ts'
 import { formatCount } from '../ui/format.ts'
 import { Notice } from '../ui/notice.tsx'
 import { CallArguments } from './call-arguments.tsx'
+import { CallPreviews } from './call-previews.tsx'
 import { ArgumentsForm } from './changed-arguments.tsx'
 
 /** Properties of {@link Approval}. */
@@ -34,6 +35,7 @@ export function Approval({ callId, name, approval, label = `Approval of ${name}`
   const [sent, setSent] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
   const [isChanging, setChanging] = useState(false)
+  const [showsArguments, setShowsArguments] = useState(false)
 
   if (isChanging && conversation !== null) {
     return (
@@ -79,7 +81,20 @@ export function Approval({ callId, name, approval, label = `Approval of ${name}`
           {approval.reason}
         </p>
       )}
-      <Shown approval={approval} />
+      {approval.previews && !isHidden ? (
+        <>
+          <CallPreviews previews={approval.previews} />
+          <details
+            onToggle={(event) => setShowsArguments(event.currentTarget.open)}
+            className="border-t border-line"
+          >
+            <summary className="px-2.5 py-1.5 text-ink-2 pointer-coarse:py-2.5">Arguments</summary>
+            {showsArguments && <Shown approval={approval} />}
+          </details>
+        </>
+      ) : (
+        <Shown approval={approval} />
+      )}
       <GivenFrom callId={callId} approval={approval} />
       {problem && (
         <Notice tone="bad" code={problem.code} live className="mx-2.5 mb-2">

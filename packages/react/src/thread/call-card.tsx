@@ -1,7 +1,9 @@
 import type { CallState, Message, ToolCall } from 'byref/client'
-import { ArrowDown, Ban, Check, Hand, Hourglass, Wrench, X } from 'lucide-react'
+import { ArrowDown, Ban, Check, FileDiff, Hand, Hourglass, Wrench, X } from 'lucide-react'
 import { lazy, type ReactNode, Suspense } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
+import { PlaceLink } from '../app/navigation.tsx'
+import { useServer } from '../app/server.ts'
 import { cn } from '../ui/cn.ts'
 import { formatCount, formatDuration } from '../ui/format.ts'
 import { Spinner } from '../ui/spinner.tsx'
@@ -74,7 +76,33 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
       {status === 'running' && live && <Items call={live} />}
       {status === 'running' && live?.progress && <Progress {...live.progress} />}
       {own && <CallResult message={own} />}
+      <Edits callId={id} />
     </article>
+  )
+}
+
+/** Links to the comparison of what a call edited with the version before. */
+function Edits({ callId }: { callId: string }) {
+  const { isOffline } = useServer()
+  const assets = useConversation((state) => state.assets)
+  const edited = assets.filter((one) => one.toolCallId === callId && one.previous !== undefined)
+  // A saved page has only the versions that the conversation names.
+  if (edited.length === 0 || isOffline) return null
+  return (
+    <p className="flex flex-wrap gap-x-3 gap-y-1 border-t border-line px-2.5 py-1.5">
+      {edited.map(({ assetId, name }) => (
+        <PlaceLink
+          key={assetId}
+          to={{ type: 'view', view: { compare: assetId, against: undefined } }}
+          className="flex min-w-0 items-center gap-1.5 rounded text-ring hover:underline pointer-coarse:py-1.5"
+        >
+          <FileDiff className="size-3.5 shrink-0" aria-hidden />
+          <span className="[overflow-wrap:anywhere]">
+            Compare {name === undefined ? 'with the version before' : <bdi>{name}</bdi>}
+          </span>
+        </PlaceLink>
+      ))}
+    </p>
   )
 }
 

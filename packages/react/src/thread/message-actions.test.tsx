@@ -60,7 +60,7 @@ describe('MessageActions', () => {
       'Copy link',
       'Try again',
       'Edit and continue from here',
-      'Fork from hereA new conversation',
+      'Rewind to hereA new conversation',
       'Delete…',
     ])
     view.unmount()
@@ -108,14 +108,14 @@ describe('MessageActions', () => {
     expect(requests).toEqual([])
   })
 
-  it('forks at the message, and says where that failed that nothing was changed', async () => {
+  it('rewinds to the message, and says where that failed that nothing was changed', async () => {
     const error = { code: 'unreachable', message: 'The server cannot be reached.' }
     answer = () => Response.json({ error }, { status: 502 })
     const { router } = await show([question, reply])
-    await choose('q', /Fork/)
+    await choose('q', /Rewind/)
     expect((await screen.findByRole('alert')).textContent).toContain('nothing was changed')
     answer = () => Response.json({ id: 'made' }, { status: 201 })
-    await choose('q', /Fork/)
+    await choose('q', /Rewind/)
     await waitFor(() => expect(router.state.location.pathname).toBe('/c/made'))
     expect(requests.at(-1)).toMatchObject({
       path: '/api/conversations/c1/fork',
@@ -123,13 +123,13 @@ describe('MessageActions', () => {
     })
   })
 
-  it('forks behind what the calls of a step gave', async () => {
+  it('keeps what the calls of a step gave, in a rewind', async () => {
     const calls = [{ id: 'c', name: 'look', arguments: {} }]
     await show([
       message({ id: 's', metadata: { tool_calls: calls } }),
       message({ id: 'r', metadata: { tool_result: { tool_call_id: 'c' } } }),
     ])
-    await choose('s', /Fork/)
+    await choose('s', /Rewind/)
     await waitFor(() => expect(requests[0]).toMatchObject({ body: { at: 'r' } }))
   })
 

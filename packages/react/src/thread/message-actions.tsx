@@ -1,6 +1,6 @@
 import type { Message } from 'byref/client'
 import { readMetadata } from 'byref/client'
-import { Bug, Copy, Ellipsis, GitFork, Link2, Pencil, RotateCcw, Trash2 } from 'lucide-react'
+import { Bug, Copy, Ellipsis, History, Link2, Pencil, RotateCcw, Trash2 } from 'lucide-react'
 import { useState } from 'react'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useChangeView, useNavigation } from '../app/navigation.tsx'
@@ -17,7 +17,7 @@ import { isSaidByPerson, saidBefore } from './say-again.ts'
 /** Properties of {@link MessageActions}. */
 export interface MessageActionsProps {
   message: Message
-  /** The last message that belongs to it, which a fork includes. Default: the message itself. */
+  /** The last message that belongs to it, which a rewind keeps. Default: the message itself. */
   last?: Message
   /** Whether the message has a header with room for the button. Default: true. */
   header?: boolean
@@ -119,7 +119,7 @@ function Items({
   }
 
   const again = async (said: Message) => (await client.retry(conversation, said.id)).conversation
-  const fork = async () => (await client.forkConversation(conversation, { at: last.id })).id
+  const rewound = async () => (await client.forkConversation(conversation, { at: last.id })).id
   async function copy(text: string): Promise<void> {
     try {
       await navigator.clipboard.writeText(text)
@@ -159,8 +159,8 @@ function Items({
               Edit and continue from here
             </MenuItem>
           )}
-          <MenuItem icon={GitFork} hint="A new conversation" onSelect={() => void goTo(fork())}>
-            Fork from here
+          <MenuItem icon={History} hint="A new conversation" onSelect={() => void goTo(rewound())}>
+            Rewind to here
           </MenuItem>
         </>
       )}

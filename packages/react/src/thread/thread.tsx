@@ -4,6 +4,7 @@ import { type ReactNode, useCallback, useEffect, useMemo, useRef } from 'react'
 import { useConversation, useConversationId, useLoaded } from '../app/conversation-context.tsx'
 import { useHash } from '../app/navigation.tsx'
 import { Button } from '../ui/button.tsx'
+import { Comparison } from '../versions/comparison.tsx'
 import { Connection } from './connection.tsx'
 import { Debug } from './debug.tsx'
 import { InProgress } from './in-progress.tsx'
@@ -103,6 +104,7 @@ export function Thread({ empty = null }: { empty?: ReactNode }) {
       )}
       {loaded && <RunStatus />}
       <Debug />
+      <Comparison />
     </section>
   )
 }

@@ -1,8 +1,9 @@
 import { errorText } from './error-text.ts'
 
-/** A notification about something that failed. */
+/** A notification about something that failed, or that was done elsewhere on the page. */
 export interface Toast {
   key: number
+  tone: 'bad' | 'info'
   text: string
   code?: string
 }
@@ -18,9 +19,13 @@ export class ToastList {
   /** Reports an action that failed. `what` is a whole sentence. */
   readonly tellError = (what: string, error: unknown): void => {
     const { code, message } = errorText(error)
-    this.#lastKey += 1
-    const toast = { key: this.#lastKey, text: `${what} ${message}`, code }
-    this.#change([...this.#toasts.slice(1 - MOST), toast])
+    this.#add({ tone: 'bad', text: `${what} ${message}`, code })
+  }
+
+  /** Says what was done. `what` is a whole sentence. It replaces the last such notification. */
+  readonly tell = (what: string): void => {
+    this.#toasts = this.#toasts.filter(({ tone }) => tone !== 'info')
+    this.#add({ tone: 'info', text: what })
   }
 
   readonly get = (): readonly Toast[] => this.#toasts
@@ -38,6 +43,11 @@ export class ToastList {
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
+  }
+
+  #add(toast: Omit<Toast, 'key'>): void {
+    this.#lastKey += 1
+    this.#change([...this.#toasts.slice(1 - MOST), { ...toast, key: this.#lastKey }])
   }
 
   #change(next: readonly Toast[]): void {

@@ -17,6 +17,7 @@ import { formatBytes } from '../../ui/format.ts'
 import { LoadError } from '../../ui/load-error.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { Spinner } from '../../ui/spinner.tsx'
+import { VersionList } from '../../versions/version-list.tsx'
 import { JumpText } from '../jump-text.tsx'
 import { Section } from '../section.tsx'
 import type { AssetEntry } from './conversation-assets.ts'
@@ -79,6 +80,7 @@ export function AssetDetail({ id, entry }: { id: string; entry: AssetEntry | nul
       {data && (
         <>
           <AssetPreview details={data} />
+          <VersionList id={data.asset.assetId} />
           <AssetFactsList details={data}>
             <Origin entry={entry} />
             <Trust id={id} />

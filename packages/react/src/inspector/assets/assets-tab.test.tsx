@@ -44,6 +44,16 @@ describe('AssetsTab', () => {
     expect(asked).not.toHaveBeenCalled()
   })
 
+  it('lists a file with several versions once, as the newest', async () => {
+    details()
+    const edit = { ...file, previous: 'asset://v1' }
+    await renderInApp(<AssetsTab />, { state: stateOf(created('v1', file), created('v2', edit)) })
+    const files = within(screen.getByRole('list', { name: 'Files' })).getAllByRole('link')
+    expect(files.map((one) => new URL((one as HTMLAnchorElement).href).search)).toEqual([
+      '?asset=v2',
+    ])
+  })
+
   it('says of a table how large it is, and which file it was made of', async () => {
     details({ name: 'rain.csv', table: { rows: 3, columns: 2, source: 'asset://src' } })
     const meta = { 'content/columns/0/name': 'city', 'content/rows/0': '<cut: 3 items>' }

@@ -1,6 +1,7 @@
 import { useMemo } from 'react'
 import { useConversation } from '../../app/conversation-context.tsx'
 import { useView } from '../../app/navigation.tsx'
+import { parse } from '../../references/kinds.ts'
 import { AssetDetail } from './asset-detail.tsx'
 import { AssetGallery } from './asset-gallery.tsx'
 import { conversationAssets } from './conversation-assets.ts'
@@ -15,5 +16,7 @@ export function AssetsTab() {
     const entry = entries.find(({ id }) => id === asset) ?? null
     return <AssetDetail key={asset} id={asset} entry={entry} />
   }
-  return <AssetGallery entries={entries} />
+  const edited = new Set(assets.flatMap(({ previous }) => (previous ? [parse(previous)?.id] : [])))
+  // A file with several versions is listed once, as the newest.
+  return <AssetGallery entries={entries.filter(({ id }) => !edited.has(id))} />
 }

@@ -1,0 +1,23 @@
+import { lazy, Suspense } from 'react'
+import { useChangeView, useView } from '../app/navigation.tsx'
+
+const CompareDialog = lazy(async () => ({
+  default: (await import('./compare-dialog.tsx')).CompareDialog,
+}))
+
+/** Opens the comparison of two versions that the address names. */
+export function Comparison() {
+  const { compare, against } = useView()
+  const change = useChangeView()
+  if (compare === undefined) return null
+  return (
+    <Suspense>
+      <CompareDialog
+        after={compare}
+        before={against}
+        onChange={(chosen) => change(chosen, { replace: true })}
+        onClose={() => change({ compare: undefined, against: undefined })}
+      />
+    </Suspense>
+  )
+}
