@@ -82,7 +82,8 @@ describe('toolSearch', () => {
     expect(ended).toMatchObject({
       call: { name: 'crm_list_photo', arguments: { photo_id: 'x' }, via: 'call_tool' },
     })
-    expect(events.map(({ type }) => type)).not.toContain('TOOL_CALL_ARGS')
+    const deltas = events.filter(({ type }) => type === 'TOOL_CALL_ARGS')
+    expect(deltas).toMatchObject([{ delta: '{"photo_id":"x"}' }])
   })
 
   it('connects calls by † names and output paths, in one answer', async () => {

@@ -177,7 +177,11 @@ function createAnswer(scope: RunScope, messageId: string) {
 
   async function accept(made: ModelCall): Promise<void> {
     const call = hasSearch ? calledTool(made, tools) : made
-    if (unnamed.delete(call.id)) await announce(call.id, call.name)
+    if (unnamed.delete(call.id)) {
+      await announce(call.id, call.name)
+      const delta = JSON.stringify(call.arguments)
+      await scope.stream({ type: 'TOOL_CALL_ARGS', toolCallId: call.id, delta })
+    }
     const extracted = await scope.during(() =>
       extractArguments(call, () => modelAssets(scope, messageId)),
     )
