@@ -1,9 +1,11 @@
+import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import MiniSearch from 'minisearch'
 import { stemmer } from 'stemmer'
 import { type Check, is } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { ToolCall } from '../core/messages/message.ts'
+import { onceResolved } from '../core/once-resolved.ts'
 import { describedOnce } from './describe-tool.ts'
 import { defineTool, type Tool } from './tool.ts'
 
@@ -13,9 +15,18 @@ export interface ToolSearchOptions {
   above?: number
   /** The ids of tools that are in every prompt. */
   pinned?: readonly string[]
-  /** Returns the ids of the tools that fit a query, best first. Default: BM25 over names, descriptions and parameters. */
-  rank?(query: string, tools: readonly Tool[]): readonly string[] | Promise<readonly string[]>
+  /** Returns the names of the tools that fit a query, best first. Default: BM25 over names, descriptions and parameters. */
+  rank?(
+    query: string,
+    tools: readonly DescribedTool[],
+  ): readonly string[] | Promise<readonly string[]>
 }
+
+/** A tool as a model is shown it. */
+export type DescribedTool = Pick<
+  LanguageModelV4FunctionTool,
+  'name' | 'description' | 'inputSchema'
+>
 
 export const TOOL_SEARCH: Check<boolean | ToolSearchOptions> = is.either(
   is.boolean,
@@ -50,8 +61,8 @@ export function resolveToolSearch(
   own: readonly Tool[],
   option: boolean | ToolSearchOptions | undefined,
 ): SearchedTools {
-  const { above = ABOVE_TOKENS, pinned = [], rank = undefined } = Object(option)
-  const unknown = pinned.find((id: string) => !tools.some((tool) => tool.id === id))
+  const { pinned = [], rank = undefined }: ToolSearchOptions = Object(option)
+  const unknown = pinned.find((id) => !tools.some((tool) => tool.id === id))
   if (unknown !== undefined) {
     throw new ByrefError(
       'config_invalid',
@@ -59,38 +70,51 @@ export function resolveToolSearch(
     )
   }
   const candidates = own.filter(({ id }) => !pinned.includes(id))
-  const isOn = option === true || (option !== false && tokensOf(tools) > above)
-  if (!isOn || candidates.length === 0) return { tools, deferred: NONE }
-  const taken = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL)
+  const isOn = option !== false && candidates.length > 0 && isSearched(option, lengthOf(tools))
+  if (!isOn) return { tools, deferred: NONE }
+  const taken = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
   if (taken) {
     throw new ByrefError(
       'config_invalid',
       `A tool has the id "${taken.id}", which byref uses to search many tools. Rename it, or set toolSearch to false`,
     )
   }
-  const index = new ToolIndex(candidates, rank)
-  return {
-    tools: [...tools, searchTool(index), callTool(index)],
-    deferred: new Set(candidates.map(({ id }) => id)),
-  }
+  const ids = candidates.map(({ id }) => id)
+  const index = onceResolved(async () => new ToolIndex(candidates.map(describedOnce), rank))
+  return { tools: [...tools, ...searchTools(ids, index)], deferred: new Set(ids) }
+}
+
+/** Whether tools are deferred, by an option and the length of their schemas in characters. */
+export function isSearched(
+  option: boolean | ToolSearchOptions | undefined,
+  length: number,
+): boolean {
+  if (typeof option === 'boolean') return option
+  return length / CHARS_PER_TOKEN > (option?.above ?? ABOVE_TOKENS)
+}
+
+/** Returns `search_tools` and `call_tool` for tools with these names. */
+export function searchTools(names: readonly string[], index: () => Promise<ToolIndex>): Tool[] {
+  return [searchTool(groupsOf(names), index), callTool(names)]
 }
 
 /** The length of each tool's schema, in characters. */
 const lengths = new WeakMap<Tool, number>()
 
-function tokensOf(tools: readonly Tool[]): number {
+function lengthOf(tools: readonly Tool[]): number {
   let characters = 0
   for (const tool of tools) {
     const length = lengths.get(tool) ?? JSON.stringify(describedOnce(tool)).length
     lengths.set(tool, length)
     characters += length
   }
-  return characters / CHARS_PER_TOKEN
+  return characters
 }
 
 /** The id of the tool that finds tools. */
 export const SEARCH_TOOLS = 'search_tools'
-const CALL = 'call_tool'
+/** The id of the tool that calls a found tool. */
+export const CALL_TOOL = 'call_tool'
 /** Default and maximum number of tools in one answer of `search_tools`. */
 const FOUND = { usual: 5, most: 20 }
 /** Characters of schemas in one answer. The first tool is always whole. */
@@ -98,10 +122,11 @@ const MAX_CHARS = 24_000
 /** Characters of the list of groups, about 1,000 tokens. */
 const MAX_GROUPS = 4_000
 
-function searchTool(index: ToolIndex): Tool {
+function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<ToolIndex>): Tool {
+  const catalogue = catalogueOf(groups)
   return defineTool({
     id: SEARCH_TOOLS,
-    description: `Finds tools by what they do. Returns names, descriptions and parameters. Call a found tool with ${CALL}. Groups with their number of tools: ${index.catalogue}`,
+    description: `Finds tools by what they do. Returns names, descriptions and parameters. Call a found tool with ${CALL_TOOL}. Groups with their number of tools: ${catalogue}`,
     inputSchema: {
       type: 'object',
       properties: {
@@ -118,23 +143,23 @@ function searchTool(index: ToolIndex): Tool {
     idempotent: true,
     mappable: false,
     async execute({ query, group, limit }) {
-      const found = await index.search(String(query), {
+      const found = await (await index()).search(String(query), {
         group: typeof group === 'string' ? group : undefined,
         limit: Math.min(FOUND.most, Math.max(1, Number(limit) || FOUND.usual)),
       })
       if (found.length > 0) return described(found)
-      const groups = `The groups are: ${index.catalogue}`
+      const groups = `The groups are: ${catalogue}`
       return { tools: [], note: `No tool fits. Try other words, or a group. ${groups}` }
     },
   }) as Tool
 }
 
 /** Returns tools as `search_tools` shows them. */
-function described(found: readonly Tool[]) {
+function described(found: readonly DescribedTool[]) {
   const tools: object[] = []
   let characters = 0
   for (const tool of found) {
-    const { name, description, inputSchema } = describedOnce(tool)
+    const { name, description, inputSchema } = tool
     const one = { name, description, parameters: inputSchema }
     characters += JSON.stringify(one).length
     if (tools.length > 0 && characters > MAX_CHARS) {
@@ -145,9 +170,9 @@ function described(found: readonly Tool[]) {
   return { tools }
 }
 
-function callTool(index: ToolIndex): Tool {
+function callTool(names: readonly string[]): Tool {
   return defineTool({
-    id: CALL,
+    id: CALL_TOOL,
     description: `Calls a tool that ${SEARCH_TOOLS} has found`,
     inputSchema: {
       type: 'object',
@@ -159,11 +184,13 @@ function callTool(index: ToolIndex): Tool {
     mappable: false,
     readOnly: true,
     openWorld: false,
-    // A call of a known form runs as a call of the tool that it names.
-    execute() {
+    // A call of a tool that exists runs as a call of that tool.
+    execute({ name }) {
+      const nearest = nearestNames(String(name), names).join(', ')
+      const hint = nearest === '' ? '' : ` The nearest names are: ${nearest}.`
       throw new ByrefError(
-        'invalid_arguments',
-        `${CALL} takes { name, arguments }: the name of a tool, and its arguments as an object. ${index.size} tools can be found with ${SEARCH_TOOLS}`,
+        'tool_not_found',
+        `There is no tool ${JSON.stringify(name)}.${hint} Find tools with ${SEARCH_TOOLS}`,
       )
     },
   }) as Tool
@@ -171,7 +198,7 @@ function callTool(index: ToolIndex): Tool {
 
 /** Whether a call of this name calls another tool. */
 export function callsTool(name: string, tools: ReadonlyMap<string, Tool>): boolean {
-  return name === CALL && tools.has(SEARCH_TOOLS)
+  return name === CALL_TOOL && tools.has(SEARCH_TOOLS)
 }
 
 /** Returns the call that a call of `call_tool` stands for. Any other call is returned unchanged. */
@@ -183,7 +210,7 @@ export function calledTool<Call extends ToolCall>(
   if (!callsTool(call.name, tools) || typeof name !== 'string') return call
   const given = typeof args === 'string' ? parsed(args) : (args ?? {})
   if (!isPlainObject(given)) return call
-  return { ...call, name, arguments: given, via: CALL }
+  return { ...call, name, arguments: given, via: CALL_TOOL }
 }
 
 function parsed(text: string): unknown {
@@ -200,50 +227,45 @@ interface SearchScope {
 }
 
 /** Tools by what they do. Search is local, and gives the same answer for the same tools. */
-class ToolIndex {
-  readonly #tools: ReadonlyMap<string, Tool>
+export class ToolIndex {
+  readonly #tools: ReadonlyMap<string, DescribedTool>
   readonly #groups: ReadonlyMap<string, string>
   readonly #rank: ToolSearchOptions['rank']
   #index: MiniSearch | null = null
 
-  constructor(tools: readonly Tool[], rank: ToolSearchOptions['rank']) {
-    this.#tools = new Map(tools.map((tool) => [tool.id, tool]))
-    this.#groups = groupsOf(tools)
+  constructor(tools: readonly DescribedTool[], rank: ToolSearchOptions['rank']) {
+    this.#tools = new Map(tools.map((tool) => [tool.name, tool]))
+    this.#groups = groupsOf(tools.map(({ name }) => name))
     this.#rank = rank
   }
 
-  get size(): number {
-    return this.#tools.size
-  }
-
-  /** The groups with their sizes, largest first: `github 41, slack 12`. */
-  get catalogue(): string {
-    const sizes = new Map<string, number>()
-    for (const group of this.#groups.values()) sizes.set(group, (sizes.get(group) ?? 0) + 1)
-    const entries = [...sizes].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
-    let text = ''
-    for (const [at, [group, size]] of entries.entries()) {
-      const next = `${at > 0 ? ', ' : ''}${group} ${size}`
-      if (text.length + next.length > MAX_GROUPS) return `${text}, and ${entries.length - at} more`
-      text += next
-    }
-    return text
-  }
-
-  async search(query: string, { group, limit }: SearchScope): Promise<Tool[]> {
-    const ids = this.#rank
-      ? await this.#rank(query, [...this.#tools.values()])
-      : this.#ranked(query)
-    return ids
-      .filter((id) => group === undefined || this.#groups.get(id) === group)
-      .flatMap((id) => this.#tools.get(id) ?? [])
+  async search(query: string, { group, limit }: SearchScope): Promise<DescribedTool[]> {
+    const tools = [...this.#tools.values()]
+    const names = this.#rank ? await this.#rank(query, tools) : this.#ranked(query, tools)
+    return names
+      .filter((name) => group === undefined || this.#groups.get(name) === group)
+      .flatMap((name) => this.#tools.get(name) ?? [])
       .slice(0, limit)
   }
 
-  #ranked(query: string): string[] {
-    this.#index ??= indexOf([...this.#tools.values()], this.#groups)
+  #ranked(query: string, tools: readonly DescribedTool[]): string[] {
+    this.#index ??= indexOf(tools, this.#groups)
     return this.#index.search(query).map(({ id }) => String(id))
   }
+}
+
+/** Returns the groups with their sizes, largest first: `github 41, slack 12`. */
+function catalogueOf(groups: ReadonlyMap<string, string>): string {
+  const sizes = new Map<string, number>()
+  for (const group of groups.values()) sizes.set(group, (sizes.get(group) ?? 0) + 1)
+  const entries = [...sizes].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1))
+  let text = ''
+  for (const [at, [group, size]] of entries.entries()) {
+    const next = `${at > 0 ? ', ' : ''}${group} ${size}`
+    if (text.length + next.length > MAX_GROUPS) return `${text}, and ${entries.length - at} more`
+    text += next
+  }
+  return text
 }
 
 /** Returns up to three names that are most like a name that does not exist. */
@@ -257,7 +279,7 @@ export function nearestNames(name: string, names: readonly string[]): string[] {
 /** What is searched, and how much a word in it counts. */
 const FIELDS = { name: 4, group: 1, description: 2, parameters: 1 }
 
-function indexOf(tools: readonly Tool[], groups: ReadonlyMap<string, string>): MiniSearch {
+function indexOf(tools: readonly DescribedTool[], groups: ReadonlyMap<string, string>): MiniSearch {
   const index = new MiniSearch({
     fields: Object.keys(FIELDS),
     tokenize: wordsIn,
@@ -269,12 +291,12 @@ function indexOf(tools: readonly Tool[], groups: ReadonlyMap<string, string>): M
     },
   })
   index.addAll(
-    tools.map((tool) => ({
-      id: tool.id,
-      name: tool.id,
-      group: groups.get(tool.id),
-      description: tool.description,
-      parameters: parameterText(describedOnce(tool).inputSchema),
+    tools.map(({ name, description, inputSchema }) => ({
+      id: name,
+      name,
+      group: groups.get(name),
+      description,
+      parameters: parameterText(inputSchema),
     })),
   )
   return index
@@ -315,11 +337,11 @@ function parameterText(schema: unknown): string {
 }
 
 /** The first word of a name is its group, if other tools share it. */
-function groupsOf(tools: readonly Tool[]): Map<string, string> {
-  const first = (id: string): string => /^[^_.-]+/.exec(id)?.[0] ?? id
+function groupsOf(names: readonly string[]): Map<string, string> {
+  const first = (name: string): string => /^[^_.-]+/.exec(name)?.[0] ?? name
   const counts = new Map<string, number>()
-  for (const { id } of tools) counts.set(first(id), (counts.get(first(id)) ?? 0) + 1)
+  for (const name of names) counts.set(first(name), (counts.get(first(name)) ?? 0) + 1)
   return new Map(
-    tools.map(({ id }) => [id, (counts.get(first(id)) ?? 0) > 1 ? first(id) : 'other']),
+    names.map((name) => [name, (counts.get(first(name)) ?? 0) > 1 ? first(name) : 'other']),
   )
 }
