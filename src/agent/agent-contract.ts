@@ -3,6 +3,7 @@ import type { AssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import type { NativeToolName } from '../boundary/native-tools.ts'
 import type { Tool } from '../boundary/tool.ts'
+import type { ToolSearchOptions } from '../boundary/tool-search.ts'
 import type { ConversationEvent, TrustMode } from '../core/events/events.ts'
 import type { Lineage } from '../core/labels/lineage.ts'
 import type { CancelOptions } from '../engine/cancel.ts'
@@ -53,6 +54,11 @@ export interface AgentOptions extends PromptOptions {
    * because tool schemas cost prompt tokens. `true` adds them from the start; `false` never adds them.
    */
   reading?: boolean
+  /**
+   * Whether the model finds your tools by search, and prompts do not have their schemas. `{ pinned, above, rank }`
+   * chooses more. Default: if the schemas of all tools have more than 10,000 tokens. See docs/guides/many-tools.md.
+   */
+  toolSearch?: boolean | ToolSearchOptions
   /** Where assets are stored. Default: in memory. */
   assets?: Assets | { config?: AssetsConfig; store?: AssetStore }
   /** Where conversations are stored. Default: in memory. */

@@ -1,5 +1,6 @@
 import { TOOL } from '../boundary/native-tools.ts'
 import { TOOL_OPTIONS } from '../boundary/tool.ts'
+import { TOOL_SEARCH } from '../boundary/tool-search.ts'
 import { is, type MethodTables, type OptionTable } from '../core/check-options.ts'
 import { EVENT_TYPES } from '../core/events/events.ts'
 import { LIMITS } from '../engine/limits.ts'
@@ -27,6 +28,7 @@ export const AGENT_OPTIONS: OptionTable<AgentOptions> = {
   tools: is.listOf(TOOL),
   plugins: is.listOf(is.having<Plugin>('a plugin, made by loadPlugin', 'commands')),
   reading: is.boolean,
+  toolSearch: TOOL_SEARCH,
   assets: ASSETS,
   log: is.having('a log, such as createMemoryLog()', 'append', 'scoped'),
   context: is.anything,

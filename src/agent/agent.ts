@@ -1,5 +1,6 @@
 import { resolveTools } from '../boundary/native-tools.ts'
 import type { Tool } from '../boundary/tool.ts'
+import { resolveToolSearch } from '../boundary/tool-search.ts'
 import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
@@ -130,10 +131,12 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     trust?.mode === 'quarantine'
       ? [askAboutTool({ model, retry, capabilities, modelTimeoutMs: limits.modelTimeoutMs })]
       : []
-  const { tools, later } = resolveTools([...ownTools, ...asking], {
+  const { tools: all, later } = resolveTools([...ownTools, ...asking], {
     resolveInLLM: config.resolveInLLM,
     reading: options.reading,
   })
+  const own = ownTools.filter((tool) => typeof tool !== 'string')
+  const { tools, deferred } = resolveToolSearch(all, own, options.toolSearch)
   return {
     name: options.name ?? null,
     model,
@@ -142,6 +145,7 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
       .join('\n\n'),
     tools: new Map(tools.map((tool) => [tool.id, tool])),
     later,
+    deferred,
     context: options.context,
     limits,
     prompt: resolvePromptOptions(model, options),

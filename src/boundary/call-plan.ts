@@ -10,6 +10,7 @@ import { variablesInText } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import { type PlannedEdit, planEdit } from './edit-plan.ts'
 import { mapsOver, type Tool } from './tool.ts'
+import { nearestNames, SEARCH_TOOLS } from './tool-search.ts'
 
 /** A place on the board: a value and everything below it. Without an instance, it is the global value of the kind. */
 export interface DataPlace {
@@ -102,12 +103,20 @@ export function isEditTool(tool: Tool): boolean {
   return tool.execute === editAssetTool.execute
 }
 
+/** Number of tools whose names fit into an error. */
+const MOST_NAMED = 30
+
 function notFound(name: string, tools: ReadonlyMap<string, Tool>): CallError {
-  const known = [...tools.keys()].join(', ') || 'none'
-  return {
-    code: 'tool_not_found',
-    message: `There is no tool "${name}"; the tools are: ${known}`,
+  const ids = [...tools.keys()]
+  const missing = `There is no tool "${name}"`
+  if (ids.length <= MOST_NAMED) {
+    const message = `${missing}; the tools are: ${ids.join(', ') || 'none'}`
+    return { code: 'tool_not_found', message }
   }
+  const nearest = nearestNames(name, ids).join(', ')
+  const names = nearest === '' ? '' : ` The nearest names are: ${nearest}.`
+  const hint = tools.has(SEARCH_TOOLS) ? ` Find tools with ${SEARCH_TOOLS}.` : ''
+  return { code: 'tool_not_found', message: `${missing}.${names}${hint}` }
 }
 
 function readEach(tool: Tool, each: unknown): unknown {

@@ -35,10 +35,10 @@ export function toolsForModel(
   return later.size === 0 ? known : known.filter(({ name }) => !later.has(name))
 }
 
-/** Cached by tool, because apps create agents more often than tools. */
 const described = new WeakMap<Tool, LanguageModelV4FunctionTool>()
 
-function describedOnce(tool: Tool): LanguageModelV4FunctionTool {
+/** Describes a tool to a model. Cached by tool, because apps create agents more often than tools. */
+export function describedOnce(tool: Tool): LanguageModelV4FunctionTool {
   const known = described.get(tool) ?? toolForModel(tool)
   described.set(tool, known)
   return known

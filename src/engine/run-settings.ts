@@ -19,6 +19,8 @@ export interface AgentSettings {
   tools: ReadonlyMap<string, Tool>
   /** The ids of tools that the model sees only once a result has become an asset. */
   later: ReadonlySet<string>
+  /** The ids of tools that are not in prompts. The model finds them with `search_tools`. */
+  deferred: ReadonlySet<string>
   /** The agent's assets. Only the run announces what is saved through them. */
   assets: Assets
   /** The `context` of runs that have none of their own. */

@@ -21,6 +21,7 @@ function settingsOf(model: AgentSettings['model'], tool: Tool): AgentSettings {
     instructions: '',
     tools: new Map([[tool.id, tool]]),
     later: new Set(),
+    deferred: new Set(),
     assets: createAssets(),
     context: undefined,
     limits: resolveLimits(),

@@ -2,7 +2,7 @@ import type { JsonValue } from '../core/json/json.ts'
 import type { Message, ToolCall, ToolResultMark } from '../core/messages/message.ts'
 import { escapeBlocks } from '../core/messages/metas-block.ts'
 import type { OffloadedValue } from '../core/messages/offloaded.ts'
-import { readMetadata } from '../core/messages/read-metadata.ts'
+import { asModelWrote, readMetadata } from '../core/messages/read-metadata.ts'
 import { resultName } from '../core/messages/results.ts'
 import { bodiesIn, isPerceived, type KnownAssets, kindOf } from './named-media.ts'
 import type { MediaPart, ResultItem } from './transcript-item.ts'
@@ -41,7 +41,7 @@ export function resultItem(
   result: LoggedResult | undefined,
   { known, whole }: { known: KnownAssets; whole: boolean },
 ): ShownResult {
-  const ids = { toolCallId: call.id, toolName: call.name }
+  const ids = { toolCallId: call.id, toolName: asModelWrote(call).name }
   const none = new Set<string>()
   const nothing = { names: none, previewed: none, fetched: [], named: false }
   const error = result && readMetadata(result.message).result?.error

@@ -7,6 +7,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
+import { asModelWrote } from '../core/messages/read-metadata.ts'
 import { limitOf, type ModelCapabilities } from '../models/model-capabilities.ts'
 import type { FilePart, ResolvedItem, ResolvedResult } from './transcript-item.ts'
 
@@ -93,13 +94,11 @@ function assistantMessages({
         ? { type: part.type, text: part.text, ...providerOptions(part) }
         : { type: part.type, text: part.text },
     )
-  const called = calls.map((call) => ({
-    type: 'tool-call' as const,
-    toolCallId: call.id,
-    toolName: call.name,
-    input: call.arguments,
-    ...providerOptions(call),
-  }))
+  const called = calls.map((call) => {
+    const { name, arguments: input } = asModelWrote(call)
+    const ids = { toolCallId: call.id, toolName: name }
+    return { type: 'tool-call' as const, ...ids, input, ...providerOptions(call) }
+  })
   const content = [...shown, ...called]
   return content.length > 0 ? [{ role: 'assistant', content }] : []
 }

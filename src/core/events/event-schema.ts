@@ -193,7 +193,12 @@ const message: Check<Message> = (value) => {
   return inside && `.content${inside}`
 }
 
-const toolCall = shape<ToolCall>({ id: text, name: text, arguments: object() })
+const toolCall = shape<ToolCall>({
+  id: text,
+  name: text,
+  arguments: object(),
+  via: { optional: text },
+})
 
 /** Invalid counts, such as negative numbers, are accepted here and ignored in sums. */
 const usage = shape<TokenUsage>({

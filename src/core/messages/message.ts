@@ -43,6 +43,8 @@ export interface ToolCall {
   name: string
   /** The arguments as the model wrote them, with references and `†` variables unresolved. */
   arguments: Record<string, unknown>
+  /** The tool through which the model called this one: `call_tool`. Absent if it called the tool itself. */
+  via?: string
 }
 
 /** Marks a message as the result of the call with this id. `error` is present if the call failed. */

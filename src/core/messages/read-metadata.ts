@@ -134,9 +134,19 @@ function readList<T>(
 function readCall(value: unknown): AnnouncedCall | null {
   if (!isPlainObject(value) || typeof value.id !== 'string') return null
   const name = typeof value.name === 'string' ? value.name : 'unnamed tool'
-  const call = { id: value.id, name, arguments: readArguments(value.arguments) }
+  const via = typeof value.via === 'string' ? { via: value.via } : {}
+  const call = { id: value.id, name, arguments: readArguments(value.arguments), ...via }
   const { provider_metadata } = value
   return isPlainObject(provider_metadata) ? { ...call, provider_metadata } : call
+}
+
+/** Returns the name and the arguments as the model wrote them: those of `call_tool`, if it called the tool through it. */
+export function asModelWrote({ via, name, arguments: args }: ToolCall): {
+  name: string
+  arguments: Record<string, unknown>
+} {
+  if (via === undefined) return { name, arguments: args }
+  return { name: via, arguments: { name, arguments: args } }
 }
 
 /** Returns arguments as an object. Text is parsed as JSON; other values are put under the key `arguments`. */

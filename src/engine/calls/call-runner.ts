@@ -1,4 +1,5 @@
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
+import { toolForModel } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -262,8 +263,10 @@ class AnswerCalls implements CallRunner {
     this.#pump()
   }
 
-  async #finish(plan: CallPlan, call: ActiveCall, outcome: CallOutcome): Promise<void> {
+  async #finish(plan: CallPlan, call: ActiveCall, ended: CallOutcome): Promise<void> {
     this.#begin(plan.id)
+    const { deferred } = this.#scope.settings
+    const outcome = deferred.has(plan.name) ? withParameters(plan, ended) : ended
     const endedAt = new Date(this.#scope.session.now()).toISOString()
     const { policy } = this.#scope.settings
     const edited = call.items[0]?.arguments.ref
@@ -323,6 +326,18 @@ function previewsOf(call: ActiveCall, items: readonly Item[]): Promise<(string |
       return text.length > MAX_PREVIEW ? `${text.slice(0, MAX_PREVIEW)}…` : text
     }),
   )
+}
+
+/** Characters of the parameters in an error. */
+const MAX_PARAMETERS = 8000
+
+/** Adds the parameters of a tool to the error for wrong arguments, because the model may not have seen them. */
+function withParameters({ tool }: CallPlan, outcome: CallOutcome): CallOutcome {
+  const { error } = outcome
+  if (!tool || error?.code !== 'invalid_arguments') return outcome
+  const parameters = JSON.stringify(toolForModel(tool).inputSchema).slice(0, MAX_PARAMETERS)
+  const message = `${error.message}. The parameters of ${tool.id} are: ${parameters}`
+  return { ...outcome, value: undefined, error: { ...error, message } }
 }
 
 function startedEvent(toolCallId: string, runId: string, attempt: number): ConversationEvent {

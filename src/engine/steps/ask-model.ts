@@ -3,6 +3,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
 import { mayBecomeAsset, mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
 import { toolsForModel } from '../../boundary/describe-tool.ts'
+import { calledTool, callsTool } from '../../boundary/tool-search.ts'
 import { errorMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
@@ -22,7 +23,7 @@ import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './as
 import { type PreparedStep, prepareStep } from './prepare-step.ts'
 import { type ModelCall, type ModelResponse, ResponseReader } from './read-response.ts'
 import { type SavedAnswer, saveModelFiles } from './save-model-files.ts'
-import { laterTools, type StepPrompts } from './step-prompts.ts'
+import { hiddenTools, type StepPrompts } from './step-prompts.ts'
 
 /**
  * Runs one step: makes the prompt, asks the model, logs its answer, and runs its calls, which start while the
@@ -81,7 +82,7 @@ export async function askModel(
 /** The step as the agent's own settings have it. */
 function unchanged(scope: RunScope): PreparedStep {
   const { settings, session } = scope
-  const tools = toolsForModel(settings.tools, laterTools(settings, session.state))
+  const tools = toolsForModel(settings.tools, hiddenTools(settings, session.state))
   return { scope, settings: {}, tools }
 }
 
@@ -159,12 +160,28 @@ function createAnswer(scope: RunScope, messageId: string) {
   let isSpeaking = false
   let isReasoning = false
 
+  /** Calls of `call_tool`: which tool they call is known when their arguments are complete. */
+  const unnamed = new Set<string>()
+  const { tools, deferred } = scope.settings
+  const hasSearch = deferred.size > 0
+
   /** Streams an event. The answer does not wait for its handlers. */
   function begin(event: ConversationEvent): void {
     inBackground('Telling handlers of an answer', scope.stream(event))
   }
 
-  async function accept(call: ModelCall): Promise<void> {
+  function announce(toolCallId: string, toolCallName: string): void | Promise<void> {
+    const parentMessageId = messageId
+    return scope.stream({ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId })
+  }
+
+  async function accept(made: ModelCall): Promise<void> {
+    const call = hasSearch ? calledTool(made, tools) : made
+    if (unnamed.delete(call.id)) {
+      await announce(call.id, call.name)
+      const delta = JSON.stringify(call.arguments)
+      await scope.stream({ type: 'TOOL_CALL_ARGS', toolCallId: call.id, delta })
+    }
     const extracted = await scope.during(() =>
       extractArguments(call, () => modelAssets(scope, messageId)),
     )
@@ -191,14 +208,14 @@ function createAnswer(scope: RunScope, messageId: string) {
       isReasoning = false
       return isEnd ? scope.stream({ type: 'REASONING_MESSAGE_END', messageId }) : undefined
     },
-    callStart: (toolCallId, toolCallName) =>
-      scope.stream({
-        type: 'TOOL_CALL_START',
-        toolCallId,
-        toolCallName,
-        parentMessageId: messageId,
-      }),
-    callDelta: (toolCallId, delta) => scope.stream({ type: 'TOOL_CALL_ARGS', toolCallId, delta }),
+    callStart(id, name) {
+      if (!hasSearch || !callsTool(name, tools)) return announce(id, name)
+      unnamed.add(id)
+    },
+    callDelta(toolCallId, delta) {
+      if (unnamed.has(toolCallId)) return
+      return scope.stream({ type: 'TOOL_CALL_ARGS', toolCallId, delta })
+    },
     call(call) {
       // Accept calls in the order of the answer, without blocking the stream.
       accepting = accepting ? accepting.then(() => accept(call)) : accept(call)

@@ -43,12 +43,12 @@ export function keepSettings(
 }
 
 function describe(settings: AgentSettings): Named {
-  const { model, instructions, tools, later, modelSettings } = settings
+  const { model, instructions, tools, later, deferred, modelSettings } = settings
   const { provider, modelId } = model
   const value: KeptSettings = {
     model: { provider, modelId },
     instructions,
-    tools: toolsForModel(tools),
+    tools: toolsForModel(tools, deferred),
     ...(later.size > 0 ? { later: [...later] } : {}),
     ...(Object.keys(modelSettings).length > 0 ? { settings: modelSettings } : {}),
   }

@@ -10,7 +10,7 @@ import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../../models/
 import { checkPrice } from '../limits.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
 import type { StepSettings } from '../run-settings.ts'
-import { laterTools } from './step-prompts.ts'
+import { hiddenTools, laterTools } from './step-prompts.ts'
 
 const STEP_SETTINGS: OptionTable<StepSettings> = {
   model: MODEL,
@@ -50,13 +50,17 @@ export async function prepareStep(scope: RunScope, messageId: string): Promise<P
   const given = (await ofApp(scope, messageId)) ?? {}
   const { model = settings.model, activeTools } = given
   const tools = activeTools ? activeOf(settings.tools, activeTools) : settings.tools
+  // Tools that are named for the step are shown.
+  const hidden = activeTools
+    ? laterTools(settings, session.state)
+    : hiddenTools(settings, session.state)
   const stepSettings = modelSettings(given.settings)
   const capabilities = given.model && (await scope.during(() => knownCapabilities(model)))
   if (capabilities) checkPrice(capabilities, settings.limits)
   return {
     scope: { ...scope, settings: { ...settings, model, tools } },
     settings: stepSettings,
-    tools: toolsForModel(tools, laterTools(settings, session.state)),
+    tools: toolsForModel(tools, hidden),
     capabilities,
     changed: {
       ...(given.model && { model: { provider: model.provider, modelId: model.modelId } }),

@@ -251,6 +251,17 @@ function bookkeepingOf(tools: readonly Tool[]): ReferenceGuideOptions {
   }
 }
 
+/** Returns the ids of the tools that the model does not see: those that it finds by search, and later ones. */
+export function hiddenTools(
+  settings: Pick<AgentSettings, 'later' | 'deferred'>,
+  state: Pick<ConversationState, 'assets'>,
+): ReadonlySet<string> | undefined {
+  const { deferred } = settings
+  const later = laterTools(settings, state)
+  if (deferred.size === 0) return later
+  return later === undefined ? deferred : new Set([...deferred, ...later])
+}
+
 /** Returns the ids of the tools that the model does not see yet. */
 export function laterTools(
   { later }: Pick<AgentSettings, 'later'>,

@@ -1,7 +1,11 @@
-import type { LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
+import type {
+  LanguageModelV4ToolResultPart,
+  LanguageModelV4CallOptions as Params,
+} from '@ai-sdk/provider'
 import { type LanguageModelMiddleware, type Tool, type ToolSet, wrapLanguageModel } from 'ai'
 import { type AgentAssetsOptions, ASSETS, openAssets } from '../../agent/agent-assets.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { TOOL_SEARCH, type ToolSearchOptions } from '../../boundary/tool-search.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import type { TrustMode } from '../../core/events/events.ts'
 import {
@@ -24,6 +28,7 @@ import {
   readingTools,
 } from './tools/reading-tools.ts'
 import { ToolCalls } from './tools/tool-calls.ts'
+import { ToolSearch } from './tools/tool-search.ts'
 import { wrapTool } from './tools/wrap-tool.ts'
 import { redactPrompt } from './trust/redact-prompt.ts'
 import {
@@ -45,6 +50,11 @@ export interface ByReferenceOptions extends AgentAssetsOptions {
    * always gives values, because that function expects them.
    */
   outputs?: 'values' | 'references'
+  /**
+   * Whether models find tools by search (docs/guides/many-tools.md): always (`true`), or if their schemas have more tokens
+   * than `above`. `tools` then adds `search_tools` and `call_tool`. Default: never.
+   */
+  toolSearch?: boolean | ToolSearchOptions
   /** Whether `tools` adds `edit_asset`, which makes new versions of assets. Default false. */
   editing?: boolean
   /** Capabilities of the models that differ from the catalogue: the types of content that they take. */
@@ -84,6 +94,7 @@ const OPTIONS: OptionTable<ByReferenceOptions> = {
   maxResultChars: is.positive,
   outputs: is.oneOf('values', 'references'),
   editing: is.boolean,
+  toolSearch: TOOL_SEARCH,
   capabilities: is.group(CAPABILITIES),
   trust: is.either(TRUST_MODE, is.group(BY_REFERENCE_TRUST)),
 }
@@ -97,7 +108,8 @@ const OPTIONS: OptionTable<ByReferenceOptions> = {
 export function byReference(options: ByReferenceOptions = {}): ByReference {
   checkOptions('byReference', options, OPTIONS)
   const { namespace = null, maxResultChars = MAX_RESULT_CHARS, capabilities } = options
-  const { outputs = 'values', editing = false } = options
+  const { outputs = 'values', editing = false, toolSearch = false } = options
+  const search = toolSearch === false ? null : new ToolSearch(toolSearch)
   const settings = resolveTrust(options.trust)
   const opened = openAssets(options, namespace, () => {})
   const cache = createMediaCache()
@@ -149,27 +161,34 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
         const urls = await model.supportedUrls
         return { ...urls, '*': [...(urls['*'] ?? []), /^asset:/i] }
       },
+      ...search?.middleware,
       async transformParams({ params, model }) {
-        const others = params.tools?.filter(
-          (tool) => tool.type !== 'function' || !isReadingTool(tool),
-        )
-        const hasTools = others?.length !== params.tools?.length
-        const redaction =
-          trust?.mode === 'quarantine'
-            ? await redactPrompt(params.prompt, { trust, tools: wrapped, assets })
-            : undefined
-        const hasReading = hasTools && !redaction
-        const how: PromptOptions = {
-          views,
-          source: () => sourceFor(model, hasReading),
-          hasReading,
-          redaction,
-        }
-        const given = redaction?.prompt ?? params.prompt
-        const { prompt, isReadable } = await promptByReference(given, how)
-        if (hasTools && !(hasReading && isReadable)) return { ...params, prompt, tools: others }
-        return prompt === params.prompt ? params : { ...params, prompt }
+        const shown = await shownParams(params, model)
+        return search?.defer(shown, ({ name }) => Object.hasOwn(own, name)) ?? shown
       },
+    }
+
+    /** Returns a request with references in place of bodies and long results. */
+    async function shownParams(params: Params, model: LanguageModel): Promise<Params> {
+      const others = params.tools?.filter(
+        (tool) => tool.type !== 'function' || !isReadingTool(tool),
+      )
+      const hasTools = others?.length !== params.tools?.length
+      const redaction =
+        trust?.mode === 'quarantine'
+          ? await redactPrompt(params.prompt, { trust, tools: wrapped, assets })
+          : undefined
+      const hasReading = hasTools && !redaction
+      const how: PromptOptions = {
+        views,
+        source: () => sourceFor(model, hasReading),
+        hasReading,
+        redaction,
+      }
+      const given = redaction?.prompt ?? params.prompt
+      const { prompt, isReadable } = await promptByReference(given, how)
+      if (hasTools && !(hasReading && isReadable)) return { ...params, prompt, tools: others }
+      return prompt === params.prompt ? params : { ...params, prompt }
     }
 
     return {
@@ -184,7 +203,11 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
           wrapped.set(name, calls)
           made[name] = wrapTool(calls, options)
         }
-        for (const [name, tool] of Object.entries(own)) made[name] ??= tool
+        const mine = new Map(
+          Object.keys(tools).map((name) => [name, wrapped.get(name) as ToolCalls]),
+        )
+        const added = { ...own, ...search?.tools(mine) }
+        for (const [name, tool] of Object.entries(added)) made[name] ??= tool
         return made as Tools & ReadingTools<Tools>
       },
       scoped: within,
