@@ -182,6 +182,7 @@ async function planEdit(
   }
   const lines = new LineIndex()
   const changes = await editText(draft, texts, lines)
+  if (record.attributes.structured) await checkJson(draft)
   const form = await TextForm.of(draft)
   return { changes, diff: await textDiff(original, draft.changes(), { form, lines }), draft }
 }
@@ -248,6 +249,19 @@ async function editInJson(
 function textEditsOf(edits: readonly Edit[]): readonly TextEdit[] {
   if (!edits.some(isJsonEdit)) return edits as readonly TextEdit[]
   throw invalid('One call cannot mix edits of text and operations on JSON: send two calls.')
+}
+
+/** @throws ByrefError `edit_rejected` for text that is no longer JSON */
+async function checkJson(draft: Draft): Promise<void> {
+  try {
+    await parsed(draft)
+  } catch (cause) {
+    throw new ByrefError(
+      'edit_rejected',
+      'After these edits the content is not JSON. Nothing was changed. Use JSON Patch operations { op, path, value }',
+      { cause },
+    )
+  }
 }
 
 async function parsed(draft: Draft): Promise<unknown> {

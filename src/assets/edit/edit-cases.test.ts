@@ -404,6 +404,17 @@ describe('an edit with a mistake', () => {
     })
   })
 
+  it.each([false, true])(
+    'is rejected if it leaves content that is not JSON: dryRun %s',
+    async (dryRun) => {
+      const content = { a: 'text' }
+      const { ref } = await assets.saveAsset({ content_type: 'application/json', content })
+      const rejected = assets.edit(ref, [{ find: 'text', replace: 'a "text"' }], { dryRun })
+      await expect(rejected).rejects.toMatchObject({ code: 'edit_rejected' })
+      expect(await assets.versions(ref)).toHaveLength(1)
+    },
+  )
+
   it('may have members that its operation does not use, as RFC 6902 says', async () => {
     const remove = { op: 'remove', path: '/a', value: null } as Edit
     const { ref } = await assets.edit(await saved('{"a":1}', 'application/json'), [remove])
