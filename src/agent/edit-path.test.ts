@@ -122,6 +122,35 @@ describe('edit_asset on a † path', () => {
     expect(prompts(model).at(-1)?.length).toBeLessThan(12_000)
   })
 
+  it('edits the lines of a large text, which is stored as JSON', async () => {
+    const lines = Array.from({ length: 4000 }, (_, i) => `Line "${i}"`)
+    const page = defineTool({
+      id: 'page',
+      description: 'Returns a page',
+      inputSchema: { type: 'object' },
+      outputPath: '†page',
+      execute: () => lines.join('\n'),
+    })
+    const model = scriptedModel([
+      { calls: [{ name: 'page', arguments: {} }] },
+      {
+        calls: [
+          {
+            name: 'edit_asset',
+            arguments: { ...replaced('†page', 'Line "5"\nLine "6"', '"5"\n"6"') },
+          },
+        ],
+      },
+      'Done',
+    ])
+    const assets = createAssets()
+    const agent = createAgent({ model, tools: [page, 'edit_asset'], assets })
+    await agent.run({ conversation: 'c', messages: say('Edit it') }).result
+    const kept = (await agent.conversation('c'))?.board.read('†page') as { assetRef: string }
+    const changed = lines.with(5, '"5"').with(6, '"6"')
+    expect(await assets.resolve(`${kept.assetRef}/content`)).toBe(changed.join('\n'))
+  })
+
   it('edits a table by SQL, and shows no old rows beside the new reference', async () => {
     const assets = createAssets()
     const csv = await assets.save(Buffer.from('a,b\n1,2\n3,4\n5,6\n'), 'text/csv')
@@ -167,6 +196,40 @@ describe('edit_asset on a † path', () => {
     expect(await read('†draft')).toBe(ref)
     const copy = (await read('†copy')) as { assetRef: string }
     expect(await textOf(assets, copy.assetRef)).toBe('two')
+  })
+
+  it('writes a new value alone to another path, and not what the model sees', async () => {
+    const { start, read, agent } = editor([
+      [{ ...replaced('†draft', 'one', 'two'), _outputPath: '†copy && †state.copy' }],
+    ])
+    await start({ draft: 'one' }).result
+    expect([await read('†draft'), await read('†copy')]).toEqual(['one', 'two'])
+    expect(await read('†state.copy')).toBe('two')
+    const [result] = await resultsOf(agent)
+    expect(result).toMatchObject({ written_to: ['†copy', '†state.copy'], changes: 1 })
+    expect(result).not.toHaveProperty('value')
+  })
+
+  it('does not run after an edit of the same path that was rejected', async () => {
+    const { start, read, agent } = editor([
+      [replaced('†draft', 'zzz', ''), replaced('†draft', 'a', 'b')],
+    ])
+    await start({ draft: 'a' }).result
+    expect(await read('†draft')).toBe('a')
+    const [, second] = await resultsOf(agent)
+    expect(second?.message).toMatch(/^†draft has its old value, because the call/)
+  })
+
+  it('writes no bytes into JSON', async () => {
+    const assets = createAssets()
+    const { ref } = await assets.save(Buffer.from([137, 80, 78, 71]), 'image/png')
+    const edit: Edit = { op: 'add', path: '/logo', value: ref }
+    const { start, read, agent } = editor([[{ ref: '†draft', edits: [edit] }]], { assets })
+    await start({ draft: {} }).result
+    expect(await read('†draft')).toEqual({})
+    expect(await resultsOf(agent)).toMatchObject([
+      { code: 'invalid_arguments', message: expect.stringContaining('value is not JSON') },
+    ])
   })
 
   it('applies two edits of one path in the same answer one after the other', async () => {
@@ -223,6 +286,17 @@ describe('edits of one asset', () => {
       ['ab', 'abc'],
     ])
     for (const result of await resultsOf(agent)) expect(result).not.toHaveProperty('note')
+  })
+
+  it('in one answer take turns, also if the model leaves out asset://', async () => {
+    const assets = createAssets()
+    const { ref, assetId } = await assets.save(Buffer.from('a'), 'text/plain')
+    const { start } = editor([[replaced(assetId, 'a', 'ab'), replaced(ref, 'ab', 'abc')]], {
+      assets,
+    })
+    await start().result
+    const last = (await assets.versions(ref)).at(-1)
+    expect(await textOf(assets, last?.ref)).toBe('abc')
   })
 
   it('in one answer: a rejected edit does not stop the next one', async () => {
@@ -306,6 +380,22 @@ describe('approval of an edit', () => {
       { code: 'edit_rejected', message: expect.stringContaining('†draft has changed') },
     ])
   })
+
+  it.each(['done by hand', null, { value: 'c' }])(
+    'takes %j, the result of a person, and writes nothing',
+    async (result) => {
+      const { start, agent, read } = editor([[replaced('†draft', 'a', 'b')]], { policies: ASKS })
+      const run = start({ draft: 'a' })
+      const { toolCallId = '' } = (await asked(agent)) ?? {}
+      await agent.approve('c', toolCallId, { approved: true, result })
+      await run.result
+      expect(await read('†draft')).toBe('a')
+      const { messages = [] } = (await agent.conversation('c')) ?? {}
+      const given = messages.find(({ metadata }) => metadata.tool_result)
+      expect(given?.content).toEqual(result)
+      expect(given?.metadata.tool_result).not.toHaveProperty('error')
+    },
+  )
 
   it('fails, and changes nothing, if the asset was deleted meanwhile', async () => {
     const assets = await note()

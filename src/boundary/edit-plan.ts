@@ -42,7 +42,7 @@ export function planEdit({
       edit: { place },
     }
   }
-  const assetId = parseAssetRef(ref)?.id ?? (NEW_ID.test(ref) ? ref : null)
+  const assetId = editedAsset(ref)
   if (assetId !== null) {
     const whole = isAssetRef(ref) ? ref : `asset://${ref}`
     return { arguments: { ...args, ref: whole }, edit: { assetId } }
@@ -52,6 +52,12 @@ export function planEdit({
     'invalid_arguments',
     `ref is an asset:// reference or a † path, not ${JSON.stringify(ref.slice(0, 100))}`,
   )
+}
+
+/** Returns the id of the asset that the `ref` of an edit names itself; null if it names a place on the board. */
+export function editedAsset(ref: unknown): string | null {
+  if (typeof ref !== 'string') return null
+  return parseAssetRef(ref)?.id ?? (NEW_ID.test(ref) ? ref : null)
 }
 
 /** An id that byref made, without `asset://`. */

@@ -88,7 +88,7 @@ export async function editAsset(
     if (edited) return result(edited)
   }
   const { signal } = options
-  const plan = await planEdit(core, record, { edits, path: fieldPath.slice(1), signal })
+  const plan = await planEdit(core, record, { edits, fieldPath, signal })
   const { changes, diff, draft } = plan
   const asset = dryRun
     ? infoOf(record, locator)
@@ -149,6 +149,13 @@ interface EditPlan {
   draft: Draft
 }
 
+interface PlanOptions {
+  edits: readonly Edit[]
+  /** The path of the reference, which begins with `content`; empty if it has none. */
+  fieldPath: readonly FieldKey[]
+  signal?: AbortSignal
+}
+
 /**
  * Applies edits to the body of an asset, or to the field at a path in it, without saving anything.
  *
@@ -157,25 +164,25 @@ interface EditPlan {
 async function planEdit(
   { store }: AssetsCore,
   record: AssetRecord,
-  {
-    edits,
-    path,
-    signal,
-  }: { edits: readonly Edit[]; path: readonly FieldKey[]; signal?: AbortSignal },
+  { edits, fieldPath, signal }: PlanOptions,
 ): Promise<EditPlan> {
   if (record.attributes.marked) {
     throw unsupported('The asset has bytes or objects inside its JSON: save a new asset instead')
   }
   const original = await originalOf(await bodyRanges(record, store, signal))
   const draft = new Draft(original)
-  const steps = path.map(String)
-  if (steps.length > 0 || edits.every(isJsonEdit)) return editInJson(draft, edits, steps)
+  const steps = fieldPath.slice(1).map(String)
+  const isInJson = steps.length > 0 || (fieldPath.length > 0 && (await isJsonText(draft, record)))
+  if (isInJson || edits.every(isJsonEdit)) return editInJson(draft, edits, steps)
   const texts = textEditsOf(edits)
   if (!(await isText(draft, record))) {
-    throw unsupported(`The asset is ${record.mime} and not text`)
+    throw unsupported(
+      `The asset is ${record.mime}, which cannot be edited: only text, JSON and tables can`,
+    )
   }
   const lines = new LineIndex()
   const changes = await editText(draft, texts, lines)
+  if (record.attributes.structured) await checkJson(draft)
   const form = await TextForm.of(draft)
   return { changes, diff: await textDiff(original, draft.changes(), { form, lines }), draft }
 }
@@ -242,6 +249,19 @@ async function editInJson(
 function textEditsOf(edits: readonly Edit[]): readonly TextEdit[] {
   if (!edits.some(isJsonEdit)) return edits as readonly TextEdit[]
   throw invalid('One call cannot mix edits of text and operations on JSON: send two calls.')
+}
+
+/** @throws ByrefError `edit_rejected` for text that is no longer JSON */
+async function checkJson(draft: Draft): Promise<void> {
+  try {
+    await parsed(draft)
+  } catch (cause) {
+    throw new ByrefError(
+      'edit_rejected',
+      'After these edits the content is not JSON. Nothing was changed. Use JSON Patch operations { op, path, value }',
+      { cause },
+    )
+  }
 }
 
 async function parsed(draft: Draft): Promise<unknown> {
@@ -317,6 +337,11 @@ function inMemory(bytes: Uint8Array): BodyRanges {
     size: bytes.byteLength,
     open: async ({ start, end }) => streamOf(bytes.subarray(start, end)),
   }
+}
+
+/** Returns whether a body is JSON whose whole value is a text. */
+async function isJsonText(draft: Draft, { mime }: AssetRecord): Promise<boolean> {
+  return isJsonType(mime) && /^\s*"/.test(Buffer.from(await draft.read(0, 64)).toString())
 }
 
 /** Returns whether a body is text: by its type, or by its beginning. */

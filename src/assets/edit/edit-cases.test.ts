@@ -384,3 +384,40 @@ describe('an edit of an asset that is not there', () => {
     expect((await assets.info(result.ref)).expiresAt).toBe(expiresAt)
   })
 })
+
+describe('an edit with a mistake', () => {
+  it.each<[object, string]>([
+    [{ find: 'a', replace: 'b', regex: true }, 'regex is not allowed'],
+    [{ find: 'a', replace: 'b', op: '', path: '' }, 'op is not allowed, path is not allowed'],
+    [{ lines: [1, 1], replace: 'b' }, 'firstLine is missing'],
+    [{ lines: [3, 1], firstLine: 'a', replace: 'b' }, 'lines is wrong'],
+    [{ op: 'set', path: '/a', value: 1 }, 'op is wrong'],
+    [{ op: 'add', path: '/a' }, 'value is missing'],
+    [{ op: 'add', path: '/a', value: new Uint8Array(3) }, 'value is not JSON'],
+    [{ op: 'add', path: '/a', value: { b: [() => 1] } }, 'value is not JSON'],
+    [{ op: 'add', path: '/a', value: 1n }, 'value is not JSON'],
+  ])('%o is rejected, with the reason: %s', async (edit, reason) => {
+    const rejected = assets.edit(await saved('{}', 'application/json'), [edit as Edit])
+    await expect(rejected).rejects.toMatchObject({
+      code: 'invalid_arguments',
+      message: expect.stringContaining(`. ${reason}`),
+    })
+  })
+
+  it.each([false, true])(
+    'is rejected if it leaves content that is not JSON: dryRun %s',
+    async (dryRun) => {
+      const content = { a: 'text' }
+      const { ref } = await assets.saveAsset({ content_type: 'application/json', content })
+      const rejected = assets.edit(ref, [{ find: 'text', replace: 'a "text"' }], { dryRun })
+      await expect(rejected).rejects.toMatchObject({ code: 'edit_rejected' })
+      expect(await assets.versions(ref)).toHaveLength(1)
+    },
+  )
+
+  it('may have members that its operation does not use, as RFC 6902 says', async () => {
+    const remove = { op: 'remove', path: '/a', value: null } as Edit
+    const { ref } = await assets.edit(await saved('{"a":1}', 'application/json'), [remove])
+    expect(await assets.resolve(ref)).toEqual({})
+  })
+})

@@ -46,9 +46,10 @@ const FORMS: readonly Readonly<Record<string, (value: unknown) => boolean>>[] = 
   { insert: isText, before: isText },
   { insert: isText, after: isText },
   { lines: isLines, firstLine: isText, replace: isText },
-  { op: isOneOf('add', 'replace', 'test'), path: isText, value: (value) => value !== undefined },
-  { op: isOneOf('remove'), path: isText },
-  { op: isOneOf('move', 'copy'), path: isText, from: isText },
+  // RFC 6902: other members of an operation are ignored.
+  { op: isOneOf('add', 'replace', 'test'), path: isText, value: isJson, 'from?': isAny },
+  { op: isOneOf('remove'), path: isText, 'value?': isAny, 'from?': isAny },
+  { op: isOneOf('move', 'copy'), path: isText, from: isText, 'value?': isAny },
   { sql: isText },
 ]
 
@@ -61,7 +62,7 @@ export function checkEdits(edits: unknown): asserts edits is readonly Edit[] {
     if (FORMS.some((form) => matches(edit, form))) continue
     throw new ByrefError(
       'invalid_arguments',
-      `edits[${index}] is not an edit: ${shownJson(edit)}. ${HELP}`,
+      `edits[${index}] is not an edit: ${shownJson(edit)}. ${problemOf(edit)}${HELP}`,
     )
   }
 }
@@ -70,13 +71,46 @@ const HELP =
   'Use { find, replace }, { insert, before } or { insert, after }, { lines: [first, last], firstLine, replace }, a JSON Patch operation { op, path, value }, or { sql } for a table.'
 
 function matches(edit: unknown, form: (typeof FORMS)[number]): boolean {
-  if (!isPlainObject(edit)) return false
+  return isPlainObject(edit) && problemsOf(edit, form).length === 0
+}
+
+/** Returns what keeps an object from having a form, one text for each key. */
+function problemsOf(edit: Record<string, unknown>, form: (typeof FORMS)[number]): string[] {
   const names = Object.keys(form).map((name) => name.replace('?', ''))
-  if (Object.keys(edit).some((key) => !names.includes(key))) return false
-  return Object.entries(form).every(([name, accepts]) => {
-    const value = edit[name.replace('?', '')]
-    return (name.endsWith('?') && value === undefined) || accepts(value)
+  const unknown = Object.keys(edit).filter((key) => !names.includes(key))
+  const wrong = Object.entries(form).flatMap(([name, accepts]) => {
+    const key = name.replace('?', '')
+    const value = edit[key]
+    if ((name.endsWith('?') && value === undefined) || accepts(value)) return []
+    if (value === undefined) return [`${key} is missing`]
+    if (accepts !== isJson) return [`${key} is wrong`]
+    return [`${key} is not JSON (to name a file, write {"assetRef":"asset://…"})`]
   })
+  return [...wrong, ...unknown.map((key) => `${key} is not allowed`)]
+}
+
+/** Returns why an object is not an edit: what keeps it from the form that it resembles most. */
+function problemOf(edit: unknown): string {
+  if (!isPlainObject(edit)) return ''
+  const alike = FORMS.filter((form) => (Object.keys(form)[0] as string) in edit)
+  const [problems] = alike.map((form) => problemsOf(edit, form)).sort((a, b) => a.length - b.length)
+  return problems ? `${problems.join(', ').slice(0, 200)}. ` : ''
+}
+
+function isAny(): boolean {
+  return true
+}
+
+/** Whether a value is JSON. Undefined fields of objects are allowed: JSON leaves them out. */
+function isJson(value: unknown): boolean {
+  if (typeof value !== 'object') {
+    return ['string', 'boolean'].includes(typeof value) || Number.isFinite(value)
+  }
+  if (value === null) return true
+  if (Array.isArray(value)) return value.every(isJson)
+  return (
+    isPlainObject(value) && Object.values(value).every((one) => one === undefined || isJson(one))
+  )
 }
 
 function isText(value: unknown): boolean {

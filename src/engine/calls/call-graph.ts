@@ -177,7 +177,7 @@ function blame(node: CallNode, source: CallNode, { written }: CallEnd): void {
   if (!lost) return
   node.error ??= {
     code: 'source_failed',
-    message: `${lost.text} has no value, because the call ${source.plan.id} (${source.plan.name}) that writes it failed. Fix that call first.`,
+    message: `${lost.text} has ${source.plan.edit ? 'its old value' : 'no value'}, because the call ${source.plan.id} (${source.plan.name}) that writes it failed. Fix that call first.`,
   }
 }
 

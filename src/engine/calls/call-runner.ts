@@ -270,7 +270,11 @@ class AnswerCalls implements CallRunner {
     const endedAt = new Date(this.#scope.session.now()).toISOString()
     const { policy } = this.#scope.settings
     const edited = call.items[0]?.arguments.ref
-    this.#ended.add({ plan, outcome: await adjusted(policy, call, outcome), endedAt, edited })
+    const isGiven = plan.edit?.place && call.state.approval?.answer?.result !== undefined
+    // A result that a person gave is no new version of the value.
+    const ended = isGiven ? { ...plan, edit: undefined, outputs: [] } : plan
+    const done = await adjusted(policy, call, outcome)
+    this.#ended.add({ plan: ended, outcome: done, endedAt, edited })
     await this.#ended.record()
     if (!this.#ended.waits(plan.id)) return
     const message = 'Finished. Its result follows when the calls before it have ended.'

@@ -1,4 +1,5 @@
 import type { CallPlan, DataPlace } from '../../boundary/call-plan.ts'
+import { editedAsset } from '../../boundary/edit-plan.ts'
 import type { Board } from '../../core/board/board.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
@@ -102,7 +103,8 @@ export function onNewestVersion(
   const answer = state.calls[plan.id]?.parentMessageId
   const made = state.assets.filter(({ previous, toolCallId = '' }) => {
     const { call, parentMessageId } = state.calls[toolCallId] ?? {}
-    return previous !== undefined && parentMessageId === answer && isAssetRef(call?.arguments.ref)
+    const isEdit = previous !== undefined && parentMessageId === answer
+    return isEdit && editedAsset(call?.arguments.ref) !== null
   })
   let { id, namespace, fieldPath } = parseAssetRef(ref) as AssetRefParts
   for (const { ref: version, previous = '' } of made) {

@@ -1,5 +1,5 @@
 import { boundaryOf } from '../../boundary/boundary.ts'
-import type { CallPlan, DataPlace } from '../../boundary/call-plan.ts'
+import { type CallPlan, type DataPlace, isEditTool } from '../../boundary/call-plan.ts'
 import { isTooLong, jsonLength, jsonValue, previewOf } from '../../boundary/store.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
@@ -167,10 +167,17 @@ function writeOfResult(ended: CallResult, { session }: RunScope): Write {
   const { value, error, labels } = outcome
   if (error) return { targets, data: error, method: 'set' }
   const method = plan.outputMethod
-  if (!plan.edit?.place) return { targets, data: withoutPreview(value), method }
-  const { place, data } = writeOfEdit(session.board, plan.edit.place, { edited, value })
-  const label = labels && labelsOfEdit(labels, value)
-  return { targets: [place], data: withoutPreview(data), method, labels: label }
+  const place = plan.edit?.place
+  if (!place && !isEditedValue(plan, value)) return { targets, data: withoutPreview(value), method }
+  const write = place
+    ? writeOfEdit(session.board, place, { edited, value })
+    : { data: Object(value).value }
+  return {
+    targets: 'place' in write ? [write.place] : targets,
+    data: withoutPreview(write.data),
+    method,
+    labels: labels && labelsOfEdit(labels, value),
+  }
 }
 
 /** Returns the labels of what an edit writes: of the new value, or of the reference of the new version. */
@@ -284,15 +291,16 @@ function resultOf(
     return resultMessage(result, null, { ...mark, error })
   }
   const { value } = outcome
-  if (result.plan.edit?.place)
+  if (result.plan.edit?.place || isEditedValue(result.plan, value))
     return resultMessage(result, { ...mark, ...withoutValue(value) }, mark)
   const shown = model_output === undefined ? mark : { ...mark, model_output }
   return resultMessage(result, targets.length > 0 ? { ...mark, ...inShort(value) } : value, shown)
 }
 
-/** Whether a result is the new version of a value on the board: `{ value, changes, diff }`. */
-function isEditedValue({ edit }: CallPlan, value: unknown): value is { value: unknown } {
-  return edit?.place !== undefined && isPlainObject(value) && 'value' in value
+/** Whether a result has the new version of a value, which becomes data: `{ value, changes, diff }`. */
+function isEditedValue({ tool, outputs }: CallPlan, value: unknown): value is { value: unknown } {
+  const isWritten = tool !== null && isEditTool(tool) && outputs.length > 0
+  return isWritten && isPlainObject(value) && 'value' in value
 }
 
 /** The model sees the diff of an edit, and not the value. */

@@ -104,9 +104,11 @@ function beforeIndex(path: readonly FieldKey[]): readonly FieldKey[] {
   return index === -1 ? path : path.slice(0, index)
 }
 
-/** Returns the label of what an edit was given. */
+/** Returns the label of what an edit was given, alone or with the whole list. */
 function labelOf({ reads }: CallItem, index: number): Label {
-  const own = reads.filter(({ path }) => path[0] === 'edits' && String(path[1]) === String(index))
+  const own = reads.filter(({ path: [key, item = index] }) => {
+    return key === 'edits' && String(item) === String(index)
+  })
   return joinAll(own.map(({ labels }) => wholeOf(labels)))
 }
 
