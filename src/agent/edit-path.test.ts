@@ -210,14 +210,28 @@ describe('edit_asset on a † path', () => {
     expect(result).not.toHaveProperty('value')
   })
 
-  it('does not run after an edit of the same path that was rejected', async () => {
+  it('edits the old value after an edit of the same path that was rejected', async () => {
     const { start, read, agent } = editor([
-      [replaced('†draft', 'zzz', ''), replaced('†draft', 'a', 'b')],
+      [
+        replaced('†draft', 'zzz', ''),
+        replaced('†draft', 'a', 'b'),
+        replaced('†other', 'x', '<|†draft|>'),
+      ],
     ])
-    await start({ draft: 'a' }).result
-    expect(await read('†draft')).toBe('a')
-    const [, second] = await resultsOf(agent)
-    expect(second?.message).toMatch(/^†draft has its old value, because the call/)
+    await start({ draft: 'a', other: 'x' }).result
+    expect([await read('†draft'), await read('†other')]).toEqual(['b', 'b'])
+    expect((await resultsOf(agent)).map(({ code }) => code)).toEqual([
+      'edit_rejected',
+      undefined,
+      undefined,
+    ])
+  })
+
+  it('edits data that has a key asset_id', async () => {
+    const edits: Edit[] = [{ op: 'replace', path: '/name', value: 'Ada' }]
+    const { start, read } = editor([[{ ref: '†customer', edits }]])
+    await start({ customer: { asset_id: 'customer-7', name: 'Bob' } }).result
+    expect(await read('†customer')).toEqual({ asset_id: 'customer-7', name: 'Ada' })
   })
 
   it('writes no bytes into JSON', async () => {
@@ -370,7 +384,7 @@ describe('approval of an edit', () => {
     const { start, agent, read } = editor([[replaced('†draft', 'a', 'b')]], { policies: ASKS })
     const run = start({ draft: 'a' })
     const { previews, toolCallId = '' } = (await asked(agent)) ?? {}
-    expect(previews?.[0]).toContain('+b')
+    expect(previews).toEqual(['†draft\n@@ -1,1 +1,1 @@\n-a\n+b'])
     const changed = toMessage({ type: 'data', kind: 'draft', data: 'a person wrote this' })
     await agent.log.append('c', [{ type: 'NEW_MESSAGE', payload: changed }])
     await agent.approve('c', toolCallId, { approved: true })

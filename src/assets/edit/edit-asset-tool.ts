@@ -16,7 +16,7 @@ const NEW_TEXT = { type: 'string', asset_ref_acceptable: true } as const
 export const editAssetTool: AssetTool = {
   id: 'edit_asset',
   description:
-    'Changes parts of an asset, and gives the reference of the new version and a diff. Text: {find, replace, occurrence?: 1 or "all"}, {insert, before} or {insert, after}, or {lines: [first, last], firstLine: its text now, replace}. JSON: JSON Patch {op, path, value}. Table: one {sql: select … from rows}. Edits apply in order, all or none',
+    'Changes parts of an asset, and gives the reference of the new version and a diff. Text: {find: exact text that occurs once, replace} (else occurrence: its number or "all"), {insert, before: text} or {insert, after: text}, or {lines: [first, last], firstLine: its text now, replace}. JSON: JSON Patch {op, path, value}. Table: one {sql: select … from rows}. Edits apply in order, all or none',
   inputSchema: {
     type: 'object',
     properties: {
@@ -75,5 +75,9 @@ function assetOf(value: unknown): AssetRefInput | null {
   if (!isPlainObject(value)) return null
   const { asset_id, assetRef } = value
   if (isAssetRef(assetRef)) return assetRef as AssetRefInput
-  return typeof asset_id === 'string' ? { ...value, asset_id } : null
+  const isRef = Object.keys(value).every((key) => REF_KEYS.has(key))
+  return isRef && typeof asset_id === 'string' ? { ...value, asset_id } : null
 }
+
+/** The keys of a reference as an object. An object with other keys is data. */
+const REF_KEYS: ReadonlySet<string> = new Set(['asset_id', 'namespace', 'field_path'])

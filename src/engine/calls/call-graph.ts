@@ -167,6 +167,8 @@ function isReady(node: CallNode): boolean {
 
 /** Returns the error of a call that reads a value whose source has failed. */
 function blame(node: CallNode, source: CallNode, { written }: CallEnd): void {
+  // A rejected edit leaves the value as it is, for the next edit.
+  if (node.plan.edit?.place && source.plan.edit?.place) return
   const lost = node.plan.reads.find(({ places, compound }) => {
     if (compound) return false
     const needed = places.filter((place) =>

@@ -8,6 +8,7 @@ import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
+import { formatVariable } from '../../core/refs/variable-ref.ts'
 import type { CallItem, CallOutcome, Verdict } from '../../policies/policy.ts'
 import { graphOf } from '../next.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -235,7 +236,9 @@ class AnswerCalls implements CallRunner {
     this.#asked.set(plan.id, plan)
     const { runId, append } = this.#scope
     const asked = question(plan, items, verdict)
-    if (call.tool.preview) asked.previews = await this.#scope.during(() => previewsOf(call, items))
+    if (call.tool.preview) {
+      asked.previews = await this.#scope.during(() => previewsOf(plan, call, items))
+    }
     await append({ events: [{ type: 'APPROVAL_REQUESTED', runId, ...asked }] })
     return true
   }
@@ -263,18 +266,17 @@ class AnswerCalls implements CallRunner {
     this.#pump()
   }
 
-  async #finish(plan: CallPlan, call: ActiveCall, ended: CallOutcome): Promise<void> {
+  async #finish(plan: CallPlan, call: ActiveCall, outcome: CallOutcome): Promise<void> {
     this.#begin(plan.id)
-    const { deferred } = this.#scope.settings
-    const outcome = deferred.has(plan.name) ? withParameters(plan, ended) : ended
     const endedAt = new Date(this.#scope.session.now()).toISOString()
-    const { policy } = this.#scope.settings
+    const { policy, deferred } = this.#scope.settings
     const edited = call.items[0]?.arguments.ref
     const isGiven = plan.edit?.place && call.state.approval?.answer?.result !== undefined
     // A result that a person gave is no new version of the value.
     const ended = isGiven ? { ...plan, edit: undefined, outputs: [] } : plan
     const done = await adjusted(policy, call, outcome)
-    this.#ended.add({ plan: ended, outcome: done, endedAt, edited })
+    const shown = deferred.has(plan.name) ? withParameters(plan, done) : done
+    this.#ended.add({ plan: ended, outcome: shown, endedAt, edited })
     await this.#ended.record()
     if (!this.#ended.waits(plan.id)) return
     const message = 'Finished. Its result follows when the calls before it have ended.'
@@ -318,16 +320,24 @@ function question(
 /** Maximum characters of a preview. */
 const MAX_PREVIEW = 4000
 
-/** Returns what the tool says about each item; null for an item that has an error. */
-function previewsOf(call: ActiveCall, items: readonly Item[]): Promise<(string | null)[]> {
+/**
+ * Returns what the tool says about each item; null for an item that has an error. An edit of a value on the board also
+ * says which one.
+ */
+function previewsOf(
+  { edit }: CallPlan,
+  call: ActiveCall,
+  items: readonly Item[],
+): Promise<(string | null)[]> {
   const { tool } = call
+  const name = edit?.place ? `${formatVariable(edit.place, edit.place.path)}\n` : ''
   return Promise.all(
     items.map(async (item) => {
       if (item.arguments === undefined || !tool.preview) return null
       const text = await call.withInput(item, async (input, context) =>
         String(await tool.preview?.(input, context)),
       )
-      return text.length > MAX_PREVIEW ? `${text.slice(0, MAX_PREVIEW)}…` : text
+      return `${name}${text.length > MAX_PREVIEW ? `${text.slice(0, MAX_PREVIEW)}…` : text}`
     }),
   )
 }

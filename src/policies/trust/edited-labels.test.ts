@@ -101,6 +101,19 @@ describe.each(['asset', '†settings'] as const)('an edit of %s', (ref) => {
     expect(await actsOn('port', '†listed', ref)).toEqual([])
   })
 
+  it.each(['†listed[0].path', '<|†listed[0].path|>'])(
+    'labels all of it if %s chose the place',
+    async (path) => {
+      const chosen: Edit[] = [{ op: 'replace', path, value: '81' }]
+      expect(await actsOn('port', chosen, ref)).toEqual([])
+      expect(await actsOn('note', chosen, ref)).toEqual([])
+    },
+  )
+
+  it('labels all of it if the list of edits is untrusted', async () => {
+    expect(await actsOn('note', '†listed', ref)).toEqual([])
+  })
+
   it('labels all of it if the whole is replaced', async () => {
     const whole: Edit[] = [{ op: 'replace', path: '', value: { port: MAIL } }]
     expect(await actsOn('port', whole, ref)).toEqual([])

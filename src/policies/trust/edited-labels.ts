@@ -1,5 +1,6 @@
 import { type Edit, isJsonEdit } from '../../assets/edit/edit.ts'
 import { isEditTool } from '../../boundary/call-plan.ts'
+import type { Read } from '../../boundary/resolve.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { join, joinAll, type Label } from '../../core/labels/label.ts'
 import {
@@ -65,6 +66,7 @@ function treeOfVersion(call: PolicyCall, item: CallItem, labels: Labels): LabelT
   const context = labels.contextOf(toolCallId)
   let { tree } = old
   for (const [index, edit] of (edits as Edit[]).entries()) {
+    if (ownReads(item, index).some((read) => mayChoosePlace(read, edit))) return null
     const below = pathOf(edit)
     const path = below && beforeIndex([...old.path, ...below])
     if (!path || path.length === 0) return null
@@ -104,12 +106,20 @@ function beforeIndex(path: readonly FieldKey[]): readonly FieldKey[] {
   return index === -1 ? path : path.slice(0, index)
 }
 
-/** Returns the label of what an edit was given, alone or with the whole list. */
-function labelOf({ reads }: CallItem, index: number): Label {
-  const own = reads.filter(({ path: [key, item = index] }) => {
+/** Whether a value that was read may decide which place changes: it is the whole edit, or its operation or path. */
+function mayChoosePlace({ path: [, , key] }: Read, edit: Edit): boolean {
+  return key === undefined || (isJsonEdit(edit) && key !== 'value')
+}
+
+/** Returns what was read for an edit, alone or with the whole list. */
+function ownReads({ reads }: CallItem, index: number): readonly Read[] {
+  return reads.filter(({ path: [key, item = index] }) => {
     return key === 'edits' && String(item) === String(index)
   })
-  return joinAll(own.map(({ labels }) => wholeOf(labels)))
+}
+
+function labelOf(item: CallItem, index: number): Label {
+  return joinAll(ownReads(item, index).map(({ labels }) => wholeOf(labels)))
 }
 
 /** Joins a label to the value at a path: to all of it, or to its keys. */
