@@ -227,6 +227,21 @@ describe('edit_asset on a † path', () => {
     ])
   })
 
+  it('needs one path, or a place to write', async () => {
+    const { start, agent, read } = editor([
+      [replaced('†none || †draft', 'a', 'b')],
+      [replaced('<|†draft|>', 'a', 'b')],
+      [{ ...replaced('†none || †draft', 'a', 'b'), _outputPath: '†copy' }],
+    ])
+    await start({ draft: 'a' }).result
+    expect(await resultsOf(agent)).toMatchObject([
+      { message: expect.stringContaining('ref is one † path, and †none || †draft is more') },
+      { message: expect.stringContaining('ref is an asset:// reference or a † path') },
+      { written_to: ['†copy'] },
+    ])
+    expect([await read('†draft'), await read('†copy')]).toEqual(['a', 'b'])
+  })
+
   it('edits data that has a key asset_id', async () => {
     const edits: Edit[] = [{ op: 'replace', path: '/name', value: 'Ada' }]
     const { start, read } = editor([[{ ref: '†customer', edits }]])

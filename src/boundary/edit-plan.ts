@@ -20,7 +20,7 @@ interface EditCall {
  * Returns the parts of a plan that differ for an edit. The new version of a value on the board is written to its place,
  * unless the call has another output path.
  *
- * @throws ByrefError `invalid_arguments` for text that is no reference
+ * @throws ByrefError `invalid_arguments` for text that is no reference, and for an expression without an output path
  */
 export function planEdit({
   arguments: args,
@@ -31,7 +31,14 @@ export function planEdit({
   if (typeof ref !== 'string') return {}
   const expression = parseVariableRef(ref)
   if (expression) {
-    if (expression.type !== 'variable' || expression.kind === RESULT) return {}
+    if (expression.type !== 'variable') {
+      if (outputs.length > 0) return {}
+      throw new ByrefError(
+        'invalid_arguments',
+        `ref is one † path, and ${ref.slice(0, 100)} is more: name the path that changes, or where to write with _outputPath`,
+      )
+    }
+    if (expression.kind === RESULT) return {}
     const { kind, path, instance = own } = expression
     const place = instance === undefined ? { kind, path } : { kind, instance, path }
     const [first = [place]] = outputs
@@ -47,7 +54,6 @@ export function planEdit({
     const whole = isAssetRef(ref) ? ref : `asset://${ref}`
     return { arguments: { ...args, ref: whole }, edit: { assetId } }
   }
-  if (ref.includes('<|')) return {}
   throw new ByrefError(
     'invalid_arguments',
     `ref is an asset:// reference or a † path, not ${JSON.stringify(ref.slice(0, 100))}`,
