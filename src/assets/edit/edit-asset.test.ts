@@ -490,6 +490,28 @@ describe('assets.edit of tables', () => {
   })
 })
 
+describe('assets.edit of the text of JSON', () => {
+  const json = async (text: string) =>
+    (await assets.save(Buffer.from(text), 'application/json')).ref
+
+  it('rejects what would make it invalid, and mends what is invalid', async () => {
+    const valid = await json('{"a": 1}')
+    const edits = [{ find: '1', replace: '1,' }]
+    for (const dryRun of [true, false]) {
+      await expect(assets.edit(valid, edits, { dryRun })).rejects.toMatchObject({
+        code: 'edit_rejected',
+        message: expect.stringContaining('the content is not JSON'),
+      })
+    }
+    expect(await assets.versions(valid)).toHaveLength(1)
+    const broken = await json('{"a": 1,}')
+    const { ref } = await assets.edit(broken, [{ find: '1,', replace: '1' }])
+    expect(await assets.resolve(ref)).toEqual({ a: 1 })
+    const still = await assets.edit(broken, [{ find: '1', replace: '2' }])
+    expect(Buffer.from((await assets.get(still.ref)).bytes).toString()).toBe('{"a": 2,}')
+  })
+})
+
 describe('versions', () => {
   it('lists them from any of them, oldest first', async () => {
     const first = await saved('1')

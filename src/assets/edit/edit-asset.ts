@@ -181,8 +181,9 @@ async function planEdit(
     )
   }
   const lines = new LineIndex()
+  const mustBeJson = await isShortJson(draft, record)
   const changes = await editText(draft, texts, lines)
-  if (record.attributes.structured) await checkJson(draft)
+  if (mustBeJson) await checkJson(draft)
   const form = await TextForm.of(draft)
   return { changes, diff: await textDiff(original, draft.changes(), { form, lines }), draft }
 }
@@ -249,6 +250,16 @@ async function editInJson(
 function textEditsOf(edits: readonly Edit[]): readonly TextEdit[] {
   if (!edits.some(isJsonEdit)) return edits as readonly TextEdit[]
   throw invalid('One call cannot mix edits of text and operations on JSON: send two calls.')
+}
+
+/** Whether an asset is JSON that stays JSON. A file that is not valid now may be mended by any edit. */
+async function isShortJson(draft: Draft, { mime, attributes }: AssetRecord): Promise<boolean> {
+  if (attributes.structured) return true
+  if (!isJsonType(mime) || draft.size > IN_MEMORY) return false
+  return parsed(draft).then(
+    () => true,
+    () => false,
+  )
 }
 
 /** @throws ByrefError `edit_rejected` for text that is no longer JSON */
