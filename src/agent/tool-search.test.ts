@@ -166,6 +166,21 @@ describe('toolSearch', () => {
     expect(called).toEqual([['media_list_photo', { photo_id: 'p' }]])
   })
 
+  it.each([
+    ['make invoices for the shop', 'shop_create_invoice'],
+    ['remove a ticket from crm', 'crm_delete_ticket'],
+    ['GitHub issues', 'github_list_issue'],
+    ['customers of billing', 'billing_search_customer'],
+    ['updateCalendarEvent media', 'media_update_calendar_event'],
+    ['kustomer billing serch', 'billing_search_customer'],
+  ])('finds "%s"', async (query, name) => {
+    const { agent } = agentWith([{ calls: [call('search_tools', { query, limit: 1 })] }, 'Done.'])
+    const run = agent.run({ messages: say('Go') })
+    await run.result
+    const found = run.messages.find(({ metadata }) => metadata.tool_result)?.content
+    expect(found).toMatchObject({ tools: [{ name }] })
+  })
+
   it('keeps pinned tools, and your ranking decides', async () => {
     const { agent, model } = agentWith(
       [{ calls: [call('search_tools', { query: 'x', limit: 1 })] }, 'Done.'],

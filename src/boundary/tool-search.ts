@@ -1,5 +1,5 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
-import MiniSearch from 'minisearch'
+import MiniSearch, { type Query } from 'minisearch'
 import { stemmer } from 'stemmer'
 import { type Check, is } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
@@ -250,7 +250,10 @@ export class ToolIndex {
 
   #ranked(query: string, tools: readonly DescribedTool[]): string[] {
     this.#index ??= indexOf(tools, this.#groups)
-    return this.#index.search(query).map(({ id }) => String(id))
+    const words = wordsIn(query)
+    const others = { queries: words.flatMap(synonymsOf), boostTerm: () => SYNONYM, prefix: false }
+    const asked: Query = { combineWith: 'OR', queries: [...words, others] }
+    return this.#index.search(asked).map(({ id }) => String(id))
   }
 }
 
@@ -302,9 +305,46 @@ function indexOf(tools: readonly DescribedTool[], groups: ReadonlyMap<string, st
   return index
 }
 
+/** Words that people use for each other when they ask for a tool. */
+const SYNONYMS: readonly (readonly string[])[] = [
+  ['create', 'make', 'new', 'add', 'open'],
+  ['delete', 'remove', 'drop', 'erase', 'forget'],
+  ['get', 'read', 'fetch', 'retrieve', 'show'],
+  ['update', 'change', 'edit', 'modify'],
+  ['search', 'find', 'query'],
+  ['send', 'post'],
+  ['connect', 'link', 'relate', 'relation', 'association'],
+  ['directory', 'folder'],
+  ['repository', 'repo'],
+  ['image', 'picture', 'photo', 'screenshot'],
+  ['issue', 'bug', 'ticket'],
+  ['status', 'check', 'state'],
+  ['schema', 'field', 'column', 'property'],
+  ['document', 'record', 'row'],
+  ['message', 'mail', 'email'],
+  ['place', 'location', 'near', 'nearby'],
+  ['direction', 'route', 'way'],
+  ['memory', 'remember', 'observation', 'fact'],
+  ['database', 'db'],
+  ['browser', 'page'],
+  ['run', 'execute', 'exec'],
+]
+
+const meaningsOf = new Map<string, string[]>()
+for (const words of SYNONYMS) for (const word of words) meaningsOf.set(stemmer(word), [...words])
+
+/** How much a synonym counts, beside the word itself. */
+const SYNONYM = 0.2
+
+/** Returns the words that may stand for a word. */
+function synonymsOf(word: string): string[] {
+  if (word === 'pr') return ['pull', 'request']
+  return (meaningsOf.get(stemmer(word)) ?? []).filter((other) => other !== word)
+}
+
 /** Words that say nothing of what a tool does. */
 const STOP_WORDS: ReadonlySet<string> = new Set(
-  'a an and are as at be by can for from has have i if in into is it its me my of on or that the their this to use used using want was we which will with you your'.split(
+  'a about above all an and any are as at be by can did do does for from has have how i if in into is it its me my of on or that the their there this to use used using want was we were what when where which who why will with you your'.split(
     ' ',
   ),
 )
