@@ -10,7 +10,8 @@ import { variablesInText } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import { type PlannedEdit, planEdit } from './edit-plan.ts'
 import { mapsOver, type Tool } from './tool.ts'
-import { nearestNames, SEARCH_TOOLS } from './tool-search.ts'
+import { nearestNames } from './tool-index.ts'
+import { SEARCH_TOOLS } from './tool-search.ts'
 
 /** A place on the board: a value and everything below it. Without an instance, it is the global value of the kind. */
 export interface DataPlace {

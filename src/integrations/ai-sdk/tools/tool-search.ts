@@ -8,12 +8,12 @@ import type {
 import { jsonSchema, type LanguageModelMiddleware, type Tool } from 'ai'
 import { boundaryOf } from '../../../boundary/boundary.ts'
 import { jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
+import { ToolIndex } from '../../../boundary/tool-index.ts'
 import {
   CALL_TOOL,
   isSearched,
   SEARCH_TOOLS,
   searchTools,
-  ToolIndex,
   type ToolSearchOptions,
 } from '../../../boundary/tool-search.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
