@@ -11,6 +11,7 @@ interface PublishedServer {
   version: string
   license: string
   command: string
+  args?: readonly string[]
   env: Record<string, string>
 }
 
@@ -53,10 +54,11 @@ export async function serverTools(): Promise<ServerTool[]> {
 /** Starts a server on stdio, and returns its list of tools. */
 async function askForTools({
   command,
+  args = [],
   env,
   package: name,
 }: PublishedServer): Promise<ServerTool[]> {
-  const child = spawn(join('node_modules', '.bin', command), [CACHE], {
+  const child = spawn(join('node_modules', '.bin', command), args, {
     cwd: CACHE,
     env: { PATH: process.env.PATH, HOME: CACHE, ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
