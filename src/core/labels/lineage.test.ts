@@ -57,6 +57,25 @@ describe('lineage', () => {
     expect(reached).not.toContain('call:c6')
   })
 
+  it('leads from a version to the one that it was made from', async () => {
+    const editor = createAgent({
+      tools: ['edit_asset'],
+      model: scriptedModel([
+        call('edit_asset', { ref: '†draft', edits: [{ find: 'a', replace: 'b' }] }, 'e1'),
+        'Done.',
+      ]),
+    })
+    const { ref, assetId } = await editor.assets.save(Buffer.from('a'), 'text/plain')
+    const draft = { type: 'data' as const, kind: 'draft', data: ref }
+    const edit = editor.run({ messages: [draft, ...say('Go')] })
+    await edit.result
+    const [version] = (await editor.assets.versions(ref)).slice(1)
+    const found = await editor.lineage(edit.conversation, version?.ref ?? '')
+    const to = `asset:${version?.assetId}`
+    expect(found?.edges).toContainEqual({ from: `asset:${assetId}`, to, ref })
+    expect(found?.edges).toContainEqual({ from: 'call:e1', to })
+  })
+
   it('follows the last write of a name, and of no other name', async () => {
     const found = await lineage('†state.words')
     const calls = found?.nodes.flatMap(({ id, type }) => (type === 'call' ? id : []))

@@ -121,11 +121,19 @@ class LineageFold implements LineageGraph {
     else this.#messageNode(message.id, message.sender?.participant_role)
   }
 
-  #addAsset({ assetId, ref, by, tool, toolCallId, messageId }: AssetCreated): void {
+  #addAsset({ assetId, ref, by, tool, toolCallId, messageId, previous }: AssetCreated): void {
     const id = `asset:${assetId}`
     if (!this.#nodes.has(id)) this.#nodes.set(id, { id, type: 'asset', ref, name: tool ?? by })
+    if (previous !== undefined) this.#link(this.#assetNode(previous), id, previous)
     if (toolCallId !== undefined) this.#link(`call:${toolCallId.replace(/\/\d+$/, '')}`, id)
     if (messageId !== undefined) this.#link(this.#messageNode(messageId), id)
+  }
+
+  /** Returns the id of the node of a version that was edited. It may have been made elsewhere. */
+  #assetNode(ref: string): string {
+    const id = `asset:${parseAssetRef(ref)?.id}`
+    if (!this.#nodes.has(id)) this.#nodes.set(id, { id, type: 'asset', ref })
+    return id
   }
 
   #addCall({ toolCallId, parentMessageId, call }: Event<'TOOL_CALL_END'>): void {
