@@ -203,6 +203,22 @@ describe('toolSearch', () => {
     expect(await count({ toolSearch: undefined, tools: manyTools().concat(longTools()) })).toBe(2)
   })
 
+  it('shows a tool that a step names, and its debug data do, too', async () => {
+    const { agent, model } = agentWith(['Done.'], {
+      prepareStep: () => ({ activeTools: ['crm_list_photo', 'search_tools'] }),
+    })
+    const run = agent.run({ conversation: 'c', messages: say('Go') })
+    await run.result
+    expect(names(model)[0]?.toSorted()).toEqual(['crm_list_photo', 'search_tools'])
+    const answer = run.messages.find(({ sender }) => sender.participant_role === 'assistant')
+    const debug = (await agent.debug('c', answer?.id ?? '')) as {
+      request: { tools: { name: string }[] }
+    }
+    expect(debug.request.tools.map(({ name }) => name).toSorted()).toEqual(
+      names(model)[0]?.toSorted(),
+    )
+  })
+
   it('rejects what cannot work', () => {
     const pinned = () => agentWith([], { toolSearch: { pinned: ['nobody'] } })
     expect(pinned).toThrow('toolSearch.pinned has "nobody", which is no tool of the agent')

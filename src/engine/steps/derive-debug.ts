@@ -1,4 +1,6 @@
 import type { Assets } from '../../assets/assets-contract.ts'
+import { describedOnce } from '../../boundary/describe-tool.ts'
+import type { Tool } from '../../boundary/tool.ts'
 import {
   type ConversationState,
   openRun,
@@ -55,9 +57,12 @@ export async function deriveDebug(
   const { instructions, tools: all, later, ...rest } = used ?? { ...settings, tools: [] }
   const { model = rest.model, activeTools } = changed ?? {}
   const hidden = laterTools({ later: new Set(later) }, before)
-  const tools = all.filter(
+  const listed = all.filter(
     ({ name }) => !hidden?.has(name) && (activeTools?.includes(name) ?? true),
   )
+  // A tool that is found by search is not in the settings. The step may have named it.
+  const named = activeTools?.filter((id) => settings.deferred.has(id)) ?? []
+  const tools = [...listed, ...named.map((id) => describedOnce(settings.tools.get(id) as Tool))]
   const trust = trustOf(openRun(before)?.trust, settings)
   const prompts = new StepPrompts({ ...settings, instructions, trust }, { assets, namespace })
   const board = boardOf(before.messages)
