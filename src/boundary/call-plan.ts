@@ -10,7 +10,7 @@ import { variablesInText } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import { type PlannedEdit, planEdit } from './edit-plan.ts'
 import { mapsOver, type Tool } from './tool.ts'
-import { nearestNames } from './tool-index.ts'
+import { noSuchTool } from './tool-index.ts'
 import { SEARCH_TOOLS } from './tool-search.ts'
 
 /** A place on the board: a value and everything below it. Without an instance, it is the global value of the kind. */
@@ -109,15 +109,12 @@ const MOST_NAMED = 30
 
 function notFound(name: string, tools: ReadonlyMap<string, Tool>): CallError {
   const ids = [...tools.keys()]
-  const missing = `There is no tool "${name}"`
-  if (ids.length <= MOST_NAMED) {
-    const message = `${missing}; the tools are: ${ids.join(', ') || 'none'}`
-    return { code: 'tool_not_found', message }
-  }
-  const nearest = nearestNames(name, ids).join(', ')
-  const names = nearest === '' ? '' : ` The nearest names are: ${nearest}.`
   const hint = tools.has(SEARCH_TOOLS) ? ` Find tools with ${SEARCH_TOOLS}.` : ''
-  return { code: 'tool_not_found', message: `${missing}.${names}${hint}` }
+  const message =
+    ids.length <= MOST_NAMED
+      ? `There is no tool "${name}"; the tools are: ${ids.join(', ') || 'none'}`
+      : `${noSuchTool(name, ids)}${hint}`
+  return { code: 'tool_not_found', message }
 }
 
 function readEach(tool: Tool, each: unknown): unknown {

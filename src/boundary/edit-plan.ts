@@ -1,5 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import { RESULT } from '../core/messages/results.ts'
+import { isNewId } from '../core/new-id.ts'
 import { isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { OutputTarget } from '../core/refs/output-path.ts'
 import { formatVariable, parseVariableRef } from '../core/refs/variable-ref.ts'
@@ -35,7 +36,7 @@ export function planEdit({
       if (outputs.length > 0) return {}
       throw new ByrefError(
         'invalid_arguments',
-        `ref is one † path, and ${ref.slice(0, 100)} is more: name the path that changes, or where to write with _outputPath`,
+        `ref is one † path, and ${ref.slice(0, 100)} is more: name the path that changes, or say with _outputPath where to write`,
       )
     }
     if (expression.kind === RESULT) return {}
@@ -63,11 +64,8 @@ export function planEdit({
 /** Returns the id of the asset that the `ref` of an edit names itself; null if it names a place on the board. */
 export function editedAsset(ref: unknown): string | null {
   if (typeof ref !== 'string') return null
-  return parseAssetRef(ref)?.id ?? (NEW_ID.test(ref) ? ref : null)
+  return parseAssetRef(ref)?.id ?? (isNewId(ref) ? ref : null)
 }
-
-/** An id that byref made, without `asset://`. */
-const NEW_ID = /^[0-9a-hjkmnp-tv-z]{27}$/
 
 function nameOf({ path, ...place }: OutputTarget): string {
   return formatVariable(place, path)

@@ -69,8 +69,13 @@ export function catalogueOf(groups: ReadonlyMap<string, string>): string {
   return text
 }
 
-/** Returns up to three names that are most like a name that does not exist. */
-export function nearestNames(name: string, names: readonly string[]): string[] {
+/** Returns the words about a tool that does not exist: up to three names that are most like its name. */
+export function noSuchTool(name: string, names: readonly string[]): string {
+  const nearest = nearestNames(name, names).join(', ')
+  return `There is no tool ${JSON.stringify(name)}.${nearest === '' ? '' : ` The nearest names are: ${nearest}.`}`
+}
+
+function nearestNames(name: string, names: readonly string[]): string[] {
   const index = new MiniSearch({ fields: ['id'], tokenize: wordsIn })
   index.addAll(names.map((id) => ({ id })))
   const found = index.search(name, { prefix: true, fuzzy: 0.3 })

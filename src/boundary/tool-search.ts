@@ -9,7 +9,7 @@ import {
   catalogueOf,
   type DescribedTool,
   groupsOf,
-  nearestNames,
+  noSuchTool,
   type RankTools,
   ToolIndex,
 } from './tool-index.ts'
@@ -131,7 +131,7 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
       required: ['query'],
     },
     outputPath: false,
-    maxResultChars: Number.POSITIVE_INFINITY,
+    maxResultChars: Infinity,
     readOnly: true,
     openWorld: false,
     idempotent: true,
@@ -180,28 +180,16 @@ function callTool(names: readonly string[]): Tool {
     openWorld: false,
     // A call of a tool that exists runs as a call of that tool.
     execute({ name }) {
-      const nearest = nearestNames(String(name), names).join(', ')
-      const hint = nearest === '' ? '' : ` The nearest names are: ${nearest}.`
-      throw new ByrefError(
-        'tool_not_found',
-        `There is no tool ${JSON.stringify(name)}.${hint} Find tools with ${SEARCH_TOOLS}`,
-      )
+      const message = `${noSuchTool(String(name), names)} Find tools with ${SEARCH_TOOLS}`
+      throw new ByrefError('tool_not_found', message)
     },
   }) as Tool
 }
 
-/** Whether a call of this name calls another tool. */
-export function callsTool(name: string, tools: ReadonlyMap<string, Tool>): boolean {
-  return name === CALL_TOOL && tools.has(SEARCH_TOOLS)
-}
-
 /** Returns the call that a call of `call_tool` stands for. Any other call is returned unchanged. */
-export function calledTool<Call extends ToolCall>(
-  call: Call,
-  tools: ReadonlyMap<string, Tool>,
-): Call {
+export function calledTool<Call extends ToolCall>(call: Call): Call {
   const { name, arguments: args } = call.arguments
-  if (!callsTool(call.name, tools) || typeof name !== 'string') return call
+  if (call.name !== CALL_TOOL || typeof name !== 'string') return call
   const given = typeof args === 'string' ? parsed(args) : (args ?? {})
   if (!isPlainObject(given)) return call
   return { ...call, name, arguments: given, via: CALL_TOOL }

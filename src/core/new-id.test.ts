@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
-import { newId } from './new-id.ts'
+import { isNewId, newId } from './new-id.ts'
 import { isAssetId } from './refs/asset-id.ts'
 
 describe('newId', () => {
@@ -31,5 +31,11 @@ describe('newId', () => {
     const tails = Array.from({ length: 1000 }, () => newId().slice(11))
     expect(new Set(tails).size).toBe(1000)
     expect(new Set(tails.join('')).size).toBe(32)
+  })
+
+  it('is recognized, and no other text is', () => {
+    for (let i = 0; i < 1000; i++) expect(isNewId(newId())).toBe(true)
+    for (const other of ['', 'report', `${newId()}0`, newId().toUpperCase(), 'i'.repeat(27)])
+      expect(isNewId(other)).toBe(false)
   })
 })

@@ -35,6 +35,11 @@ function setTime(time: number): void {
   counter = 0
 }
 
+/** Whether a text has the form of an id that {@link newId} makes, so that it has nobody's words. */
+export function isNewId(text: string): boolean {
+  return /^[0-9a-hjkmnp-tv-z]{27}$/.test(text)
+}
+
 /** Returns random digits from the pool. None are used twice. */
 function randomDigits(): string {
   if (used === pool.length) {

@@ -11,6 +11,7 @@ import { isOffloaded } from '../core/messages/offloaded.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultCall, resultName } from '../core/messages/results.ts'
 import { isDeletedResult } from '../core/messages/tombstone.ts'
+import { isNewId } from '../core/new-id.ts'
 import { isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { PromptConversation } from './transcript.ts'
 
@@ -61,7 +62,8 @@ export function createRedaction<T extends RedactedConversation>(
     return labels.asset({ id: parts.id }).integrity === 'untrusted'
   }
 
-  const names = (ref: string): boolean => !hides(ref) || isOwnId(parseAssetRef(ref)?.id)
+  // An id that byref made has nobody's words.
+  const names = (ref: string): boolean => !hides(ref) || isNewId(parseAssetRef(ref)?.id ?? '')
 
   function redacted(message: Message, number: number): Message {
     const known = shown.get(message)
@@ -251,9 +253,4 @@ function redactPart(part: unknown, hides: Redaction['hides']): unknown {
   const url = isPlainObject(holder.url) ? holder.url.assetRef : holder.url
   if (typeof url === 'string' && hides(url)) return { type, [partType(part)]: { url } }
   return part
-}
-
-/** Whether byref created the id, so that it contains nobody's words. */
-function isOwnId(id: string | undefined): boolean {
-  return id !== undefined && /^[0-9a-z]{27}$/.test(id)
 }

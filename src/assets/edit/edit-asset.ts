@@ -30,7 +30,7 @@ import { versionAfter } from './versions.ts'
 const IN_MEMORY = 8 * 1024 * 1024
 /** Rows that an edit may add to a table. */
 const MORE_ROWS = 100_000
-/** Time limit of a statement, and what it has more for each row, in milliseconds. */
+/** Time limit of a statement, and how much each row adds to it, in milliseconds. */
 const TABLE_MS = 30_000
 const ROW_MS = 0.1
 /** Characters of paths in the result. */
@@ -196,7 +196,7 @@ async function editLargeText(
 ): Promise<Edited | null> {
   const { marked, structured } = record.attributes
   if (record.size <= IN_MEMORY || marked || structured || store.readsOnce) return null
-  if (edits.some((edit) => 'op' in edit || 'sql' in edit)) return null
+  if (edits.some(isJsonEdit)) return null
   const original = await bodyRanges(record, store, options.signal)
   if (!(await isText(new Draft(original), record))) return null
   const save = (body: ReadableStream<Uint8Array>) => saveFile(writer, body, { record, options })
@@ -252,7 +252,7 @@ function textEditsOf(edits: readonly Edit[]): readonly TextEdit[] {
   throw invalid('One call cannot mix edits of text and operations on JSON: send two calls.')
 }
 
-/** Whether an asset is JSON that stays JSON. A file that is not valid now may be mended by any edit. */
+/** Whether an asset must still be valid JSON after an edit. A file that is not valid now may be mended by any edit. */
 async function isShortJson(draft: Draft, { mime, attributes }: AssetRecord): Promise<boolean> {
   if (attributes.structured) return true
   if (!isJsonType(mime) || draft.size > IN_MEMORY) return false

@@ -3,16 +3,8 @@ import { type BodyRanges, Draft, type Splice } from './draft.ts'
 import { ByteSearch } from './find-text.ts'
 import { LineIndex } from './line-counter.ts'
 import { textDiff } from './text-diff.ts'
-import type { TextEdit } from './text-edits.ts'
+import { type FoundEdit, foundEdit, spliceAt, type TextEdit } from './text-edits.ts'
 import { TextForm } from './text-form.ts'
-
-/** A text that must occur once, and what is written there. */
-interface OnePlace {
-  find: string
-  text: string
-  /** Whether the new text replaces the found one, or comes before or after it. */
-  at: 'instead' | 'before' | 'after'
-}
 
 /** What was edited, and what saving it gave. */
 interface EditedWhileSaving<T> {
@@ -48,24 +40,18 @@ export async function editWhileSaving<T>(
   }
 }
 
-/** Returns the place of an edit that is found by a text in one line. */
-function onePlaceOf(edit: TextEdit): OnePlace | null {
-  const place = placeOf(edit)
-  return place && place.find !== '' && !place.find.includes('\n') ? place : null
-}
-
-function placeOf(edit: TextEdit): OnePlace | null {
+/** Returns an edit that is found by a text in one line, which must occur once. Null for any other edit. */
+function onePlaceOf(edit: TextEdit): FoundEdit | null {
   if ('lines' in edit) return null
-  if ('before' in edit) return { find: edit.before, text: edit.insert, at: 'before' }
-  if ('after' in edit) return { find: edit.after, text: edit.insert, at: 'after' }
-  if (edit.occurrence !== undefined) return null
-  return { find: edit.find, text: edit.replace, at: 'instead' }
+  const found = foundEdit(edit)
+  const isOne = found.occurrence === undefined && found.find !== '' && !found.find.includes('\n')
+  return isOne ? found : null
 }
 
 interface OneEditOptions {
   wanted: Uint8Array
   bytes: Uint8Array
-  at: OnePlace['at']
+  at: FoundEdit['at']
   form: TextForm
   lines: LineIndex
 }
@@ -91,10 +77,7 @@ class OneEdit {
   get splice(): Splice {
     const { wanted, bytes, at } = this.#options
     const start = this.#place ?? 0
-    const end = start + wanted.byteLength
-    if (at === 'instead') return { start, end, bytes }
-    const place = at === 'before' ? start : end
-    return { start: place, end: place, bytes }
+    return spliceAt({ start, end: start + wanted.byteLength }, at, bytes)
   }
 
   /** Yields the edited text. Fails as soon as the text occurs twice, and at the end if it does not occur. */

@@ -55,17 +55,11 @@ class TextEditor {
 
   /** Returns what a replacement or an insertion changes. */
   async places(edit: ReplaceEdit | InsertEdit): Promise<Splice[]> {
-    const { find, occurrence, text } =
-      'find' in edit ? { ...edit, text: edit.replace } : insertion(edit)
+    const { find, occurrence, text, at } = foundEdit(edit)
     if (find === '') throw this.#invalid('The text to find is empty.')
-    const { wanted, at } = await this.#find(find, occurrence)
+    const { wanted, at: places } = await this.#find(find, occurrence)
     const bytes = await this.#form.encode(this.#form.withLineEnds(text))
-    return at.map((start) => {
-      const end = start + wanted.byteLength
-      if ('find' in edit) return { start, end, bytes }
-      const place = 'before' in edit ? start : end
-      return { start: place, end: place, bytes }
-    })
+    return places.map((start) => spliceAt({ start, end: start + wanted.byteLength }, at, bytes))
   }
 
   async lines({ lines: [first, last], firstLine, replace }: LinesEdit): Promise<Splice> {
@@ -192,8 +186,30 @@ class TextEditor {
   }
 }
 
-function insertion(edit: InsertEdit): { find: string; occurrence?: undefined; text: string } {
-  return { find: 'before' in edit ? edit.before : edit.after, text: edit.insert }
+/** What an edit finds, and what it writes there: in place of the found text, before it, or after it. */
+export interface FoundEdit {
+  find: string
+  occurrence?: ReplaceEdit['occurrence']
+  text: string
+  at: 'instead' | 'before' | 'after'
+}
+
+/** Returns what a replacement or an insertion finds and writes. */
+export function foundEdit(edit: ReplaceEdit | InsertEdit): FoundEdit {
+  if ('before' in edit) return { find: edit.before, text: edit.insert, at: 'before' }
+  if ('after' in edit) return { find: edit.after, text: edit.insert, at: 'after' }
+  return { find: edit.find, occurrence: edit.occurrence, text: edit.replace, at: 'instead' }
+}
+
+/** Returns the change of an edit whose text was found at a range. */
+export function spliceAt(
+  { start, end }: Pick<Splice, 'start' | 'end'>,
+  at: FoundEdit['at'],
+  bytes: Uint8Array,
+): Splice {
+  if (at === 'instead') return { start, end, bytes }
+  const place = at === 'before' ? start : end
+  return { start: place, end: place, bytes }
 }
 
 /** Returns a text as an error shows it. */

@@ -1,5 +1,5 @@
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
-import { toolForModel } from '../../boundary/describe-tool.ts'
+import { describedOnce } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -349,7 +349,7 @@ const MAX_PARAMETERS = 8000
 function withParameters({ tool }: CallPlan, outcome: CallOutcome): CallOutcome {
   const { error } = outcome
   if (!tool || error?.code !== 'invalid_arguments') return outcome
-  const parameters = JSON.stringify(toolForModel(tool).inputSchema).slice(0, MAX_PARAMETERS)
+  const parameters = JSON.stringify(describedOnce(tool).inputSchema).slice(0, MAX_PARAMETERS)
   const message = `${error.message}. The parameters of ${tool.id} are: ${parameters}`
   return { ...outcome, value: undefined, error: { ...error, message } }
 }

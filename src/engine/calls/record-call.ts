@@ -166,18 +166,14 @@ function writeOfResult(ended: CallResult, { session }: RunScope): Write {
   const targets = targetsOf(ended)
   const { value, error, labels } = outcome
   if (error) return { targets, data: error, method: 'set' }
-  const method = plan.outputMethod
-  const place = plan.edit?.place
-  if (!place && !isEditedValue(plan, value)) return { targets, data: withoutPreview(value), method }
-  const write = place
-    ? writeOfEdit(session.board, place, { edited, value })
-    : { data: Object(value).value }
-  return {
-    targets: 'place' in write ? [write.place] : targets,
-    data: withoutPreview(write.data),
-    method,
-    labels: labels && labelsOfEdit(labels, value),
+  const { outputMethod: method, edit } = plan
+  const own = labels && labelsOfEdit(labels, value)
+  if (edit?.place) {
+    const { place, data } = writeOfEdit(session.board, edit.place, { edited, value })
+    return { targets: [place], data: withoutPreview(data), method, labels: own }
   }
+  if (!isEditedValue(plan, value)) return { targets, data: withoutPreview(value), method }
+  return { targets, data: withoutPreview(value.value), method, labels: own }
 }
 
 /** Returns the labels of what an edit writes: of the new value, or of the reference of the new version. */

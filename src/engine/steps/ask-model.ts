@@ -3,7 +3,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
 import { mayBecomeAsset, mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
 import { toolsForModel } from '../../boundary/describe-tool.ts'
-import { calledTool, callsTool } from '../../boundary/tool-search.ts'
+import { CALL_TOOL, calledTool } from '../../boundary/tool-search.ts'
 import { errorMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
@@ -162,8 +162,7 @@ function createAnswer(scope: RunScope, messageId: string) {
 
   /** Calls of `call_tool`: which tool they call is known when their arguments are complete. */
   const unnamed = new Set<string>()
-  const { tools, deferred } = scope.settings
-  const hasSearch = deferred.size > 0
+  const hasSearch = scope.settings.deferred.size > 0
 
   /** Streams an event. The answer does not wait for its handlers. */
   function begin(event: ConversationEvent): void {
@@ -176,7 +175,7 @@ function createAnswer(scope: RunScope, messageId: string) {
   }
 
   async function accept(made: ModelCall): Promise<void> {
-    const call = hasSearch ? calledTool(made, tools) : made
+    const call = hasSearch ? calledTool(made) : made
     if (unnamed.delete(call.id)) {
       await announce(call.id, call.name)
       const delta = JSON.stringify(call.arguments)
@@ -209,7 +208,7 @@ function createAnswer(scope: RunScope, messageId: string) {
       return isEnd ? scope.stream({ type: 'REASONING_MESSAGE_END', messageId }) : undefined
     },
     callStart(id, name) {
-      if (!hasSearch || !callsTool(name, tools)) return announce(id, name)
+      if (!hasSearch || name !== CALL_TOOL) return announce(id, name)
       unnamed.add(id)
     },
     callDelta(toolCallId, delta) {

@@ -11,14 +11,16 @@ import { jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
 import { ToolIndex } from '../../../boundary/tool-index.ts'
 import {
   CALL_TOOL,
+  calledTool,
   isSearched,
   SEARCH_TOOLS,
   searchTools,
   type ToolSearchOptions,
 } from '../../../boundary/tool-search.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
+import type { ToolCall } from '../../../core/messages/message.ts'
 import { asModelWrote } from '../../../core/messages/read-metadata.ts'
 import { onceResolved } from '../../../core/once-resolved.ts'
+import { dataInText } from '../../json-in-text.ts'
 import type { ToolCalls } from './tool-calls.ts'
 
 type Params = LanguageModelV4CallOptions
@@ -139,20 +141,12 @@ function calledBy(
   call: LanguageModelV4ToolCall,
   deferred: ReadonlySet<string>,
 ): LanguageModelV4ToolCall | null {
-  if (call.toolName !== CALL_TOOL) return null
-  const { name, arguments: args = {} } = inputOf(call.input ?? '')
-  if (typeof name !== 'string' || !deferred.has(name)) return null
-  const input = typeof args === 'string' ? args : JSON.stringify(args)
-  return { ...call, toolName: name, input }
-}
-
-function inputOf(text: string): Record<string, unknown> {
-  try {
-    const input: unknown = JSON.parse(text)
-    return isPlainObject(input) ? input : {}
-  } catch {
-    return {}
-  }
+  const { toolCallId: id, toolName } = call
+  const input = Object(dataInText(call.input))
+  const written: ToolCall = { id, name: toolName, arguments: input }
+  const { via, name, arguments: args } = calledTool(written)
+  if (via === undefined || !deferred.has(name)) return null
+  return { ...call, toolName: name, input: JSON.stringify(args) }
 }
 
 /** Holds back the parts of a call of `call_tool` until it is known which tool it calls. */
