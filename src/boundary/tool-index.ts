@@ -108,7 +108,7 @@ function indexOf(tools: readonly DescribedTool[], groups: ReadonlyMap<string, st
   return index
 }
 
-/** Words that people use for each other when they ask for a tool. */
+/** Words with nearly the same meaning in requests for a tool. */
 const SYNONYMS: readonly (readonly string[])[] = [
   ['create', 'make', 'new', 'add', 'open'],
   ['delete', 'remove', 'drop', 'erase', 'forget'],

@@ -35,7 +35,7 @@ function setTime(time: number): void {
   counter = 0
 }
 
-/** Whether a text has the form of an id that {@link newId} makes, so that it has nobody's words. */
+/** Whether a text has the form of an id that {@link newId} makes. Such an id contains no words of a user or a model. */
 export function isNewId(text: string): boolean {
   return /^[0-9a-hjkmnp-tv-z]{27}$/.test(text)
 }

@@ -62,7 +62,7 @@ export function createRedaction<T extends RedactedConversation>(
     return labels.asset({ id: parts.id }).integrity === 'untrusted'
   }
 
-  // An id that byref made has nobody's words.
+  // An id that byref made contains no words of a user or a model.
   const names = (ref: string): boolean => !hides(ref) || isNewId(parseAssetRef(ref)?.id ?? '')
 
   function redacted(message: Message, number: number): Message {

@@ -12,7 +12,7 @@ interface LinePlace {
   line: number
 }
 
-/** The lines of places in a text that is not UTF-16. It is made while the text is read for something else. */
+/** The line numbers of some offsets in a text that is not UTF-16, collected while the text is searched. */
 export class LineIndex {
   readonly #places: LinePlace[] = []
   /** The end of what was counted. */
