@@ -75,6 +75,15 @@ export function noSuchTool(name: string, names: readonly string[]): string {
   return `There is no tool ${JSON.stringify(name)}.${nearest === '' ? '' : ` The nearest names are: ${nearest}.`}`
 }
 
+/** Characters of the parameters in an error. */
+const MAX_PARAMETERS = 8000
+
+/** Returns the words about wrong arguments, with the parameters of the tool. The model may not have seen them. */
+export function withParameters(message: string, { name, inputSchema }: DescribedTool): string {
+  const parameters = JSON.stringify(inputSchema).slice(0, MAX_PARAMETERS)
+  return `${message}. The parameters of ${name} are: ${parameters}`
+}
+
 function nearestNames(name: string, names: readonly string[]): string[] {
   const index = new MiniSearch({ fields: ['id'], tokenize: wordsIn })
   index.addAll(names.map((id) => ({ id })))

@@ -12,8 +12,14 @@ describe('byref mcp', () => {
   it.each([
     [['tunnel'], 'There is no byref mcp tunnel'],
     [['--', 'x'], 'byref mcp proxy -- <command>'],
-    [['proxy'], 'either -- <command> or --url'],
-    [['proxy', '--url', 'http://127.0.0.1:1', '--', 'x'], 'either -- <command> or --url'],
+    [['proxy'], 'one of -- <command>, --url and --config'],
+    [
+      ['proxy', '--url', 'http://127.0.0.1:1', '--', 'x'],
+      'one of -- <command>, --url and --config',
+    ],
+    [['proxy', '--config', 'no-such.json'], '--config no-such.json cannot be read'],
+    [['proxy', '--tool-search', 'some', '--', 'x'], '--tool-search takes auto, on or off'],
+    [['list'], 'byref mcp list needs --config'],
     [['proxy', '--url', 'here'], '--url takes a URL, not "here"'],
     [['proxy', '--url', 'http://127.0.0.1:1', '--header', 'x'], '--header takes "Name: value"'],
     [['proxy', '--max-chars', 'many', '--', 'x'], '--max-chars takes a whole number, not "many"'],

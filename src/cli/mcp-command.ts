@@ -1,24 +1,44 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { createAssets } from '../assets/create-assets.ts'
+import { errorMessage } from '../core/errors.ts'
 import type { TrustMode } from '../core/events/events.ts'
 import { inBackground } from '../core/in-background.ts'
+import type { JoinedServers } from '../integrations/mcp/join/join-servers.ts'
+import type { ProxyOptions } from '../integrations/mcp/proxy/proxy-mcp.ts'
+import type { Channel } from '../integrations/mcp/rpc/json-rpc.ts'
 import { DEFAULT_DATA, openFolder } from './data-folder.ts'
 import { stopSignal } from './stop-signal.ts'
-import { chooseTask, parseOptions, UsageError, wholeNumber } from './terminal.ts'
+import {
+  chooseTask,
+  note,
+  parseOptions,
+  print,
+  shown,
+  UsageError,
+  wholeNumber,
+} from './terminal.ts'
 
 /** What `byref mcp --help` prints. */
 export const HELP = `byref mcp: pass-by-reference for MCP clients such as Claude Desktop and Cursor
 
   byref mcp proxy [options] -- <command> [args]   in front of a server that is a command
   byref mcp proxy [options] --url <url>           in front of a server at a URL (streamable HTTP)
+  byref mcp proxy [options] --config <mcp.json>   in front of all servers of a configuration
+  byref mcp list --config <mcp.json> [--json]     starts these servers, and prints their tools
   byref mcp serve [--data data] [--editing]       the agent of byref serve, as an MCP server on stdio
 
 The proxy is an MCP server on stdio. Name it in the client's configuration in place of the other server. Large results become
 references (asset://…) with a preview, and every tool parameter accepts references. The tools fetch_asset, search_asset and,
 with @duckdb/node-api installed, query_tables read them. Everything else passes unchanged.
 
+  --config       a file with servers as Claude Desktop, Cursor and VS Code have it: "mcpServers" or "servers". Names of
+                 tools begin with the name of their server. Servers that end are started again. Needs the packages
+                 @modelcontextprotocol/client and @modelcontextprotocol/server
+  --tool-search  auto, on or off: whether the client gets search_tools and call_tool in place of the tools of the
+                 servers; default auto, which is on above 10000 tokens of tools
+  --pinned       the name of a tool that stays in the list; may be repeated
   --max-chars    maximum length of text that passes; default 32768
   --max-bytes    maximum size of an image, a sound or a file that passes; default 4096
   --show-images  keep images next to their references, so that the model sees them
@@ -30,7 +50,7 @@ with @duckdb/node-api installed, query_tables read them. Everything else passes 
   --data FOLDER --namespace NAME   keep assets there for 30 days, shared with byref assets and with proxies that have the
                  same two options; without them, assets belong to one client and are deleted when it ends
 
-The command has the environment and the stderr of the proxy. When it ends, the proxy ends too, with an error for each waiting
+The command of one server has the environment and the stderr of the proxy. When it ends, the proxy ends too, with an error for each waiting
 request. Clients then start the proxy again, or report the error, as they do without it.
 `
 
@@ -44,7 +64,7 @@ export async function command([name, ...args]: string[]): Promise<number> {
       '"proxy" is missing before --: byref mcp proxy -- <command> (byref mcp --help)',
     )
   }
-  const task = chooseTask('mcp', HELP, { serve, proxy }, name)
+  const task = chooseTask('mcp', HELP, { serve, proxy, list }, name)
   return task ? task(args) : 2
 }
 
@@ -80,7 +100,10 @@ async function proxy(args: string[]): Promise<number> {
   const { values, positionals } = parseOptions('mcp proxy', args, {
     options: {
       url: { type: 'string' },
+      config: { type: 'string' },
       header: { type: 'string', multiple: true, default: [] },
+      'tool-search': { type: 'string', default: 'auto' },
+      pinned: { type: 'string', multiple: true, default: [] },
       'max-chars': { type: 'string' },
       'max-bytes': { type: 'string' },
       'show-images': { type: 'boolean', default: false },
@@ -90,38 +113,59 @@ async function proxy(args: string[]): Promise<number> {
       namespace: { type: 'string' },
     },
   })
-  const { url, data, namespace } = values
-  if ((positionals.length === 0) === (url === undefined)) {
-    throw new UsageError('byref mcp proxy takes either -- <command> or --url (byref mcp --help)')
+  const { url, config, data, namespace } = values
+  const given = [positionals.length > 0, url !== undefined, config !== undefined]
+  if (given.filter(Boolean).length !== 1) {
+    throw new UsageError(
+      'byref mcp proxy takes one of -- <command>, --url and --config (byref mcp --help)',
+    )
   }
   if (url !== undefined && !URL.canParse(url))
     throw new UsageError(`--url takes a URL, not "${url}"`)
   if ((data === undefined) !== (namespace === undefined)) {
     throw new UsageError('--data and --namespace go together (byref mcp --help)')
   }
-  const limits = {
+  const options = {
     maxChars: sizeOf('max-chars', values['max-chars']),
     maxBytes: sizeOf('max-bytes', values['max-bytes']),
     showImages: values['show-images'],
     editing: values.editing,
     trust: trustOf(values.trust),
+    toolSearch: toolSearchOf(values['tool-search'], values.pinned),
   }
-  if (limits.showImages && limits.trust === 'quarantine') {
+  if (options.showImages && options.trust === 'quarantine') {
     throw new UsageError('--show-images cannot be used with --trust quarantine, which hides images')
   }
   const headers = Object.fromEntries(values.header.map(headerOf))
+  const open = () => {
+    if (config !== undefined) return joinedServers(config)
+    return url === undefined ? localServer(positionals) : remoteServer(url, headers)
+  }
   const kept = data !== undefined && namespace !== undefined ? { data, namespace } : null
   const stop = stopSignal()
+  return relayUntilEnd(await open(), { kept, stop, options })
+}
+
+/** Stands between the client on stdio and a server, until one of them ends. */
+async function relayUntilEnd(
+  { server, whyEnded }: OpenedServer,
+  {
+    kept,
+    stop,
+    options,
+  }: {
+    kept: KeptAssets | null
+    stop: Promise<unknown>
+    options: Omit<ProxyOptions, 'assets'>
+  },
+): Promise<number> {
   const { assets, close } = kept ? await openKept(kept) : await openOwn()
   try {
     const { proxyMcp } = await import('../integrations/mcp/proxy/proxy-mcp.ts')
     const { lineChannel } = await import('./mcp/line-channel.ts')
     const client = lineChannel(process.stdin, process.stdout)
     const expiresAt = kept ? () => new Date(Date.now() + KEPT_DAYS * DAY) : undefined
-    const options = { ...limits, assets, expiresAt }
-    const { server, whyEnded } =
-      url === undefined ? await localServer(positionals) : await remoteServer(url, headers)
-    const ended = proxyMcp(client, server, { ...options, whyEnded })
+    const ended = proxyMcp(client, server, { ...options, assets, expiresAt, whyEnded })
     // The signal may have come before the proxy listens to the client.
     inBackground(
       'Stopping',
@@ -135,15 +179,69 @@ async function proxy(args: string[]): Promise<number> {
   }
 }
 
-async function localServer([command = '', ...args]: string[]) {
+interface OpenedServer extends Pick<ProxyOptions, 'whyEnded'> {
+  server: Channel
+}
+
+/** `byref mcp list`: starts the servers of a configuration, and prints what they offer. */
+async function list(args: string[]): Promise<number> {
+  const { values } = parseOptions('mcp list', args, {
+    options: { config: { type: 'string' }, json: { type: 'boolean', default: false } },
+    most: 0,
+  })
+  if (values.config === undefined) {
+    throw new UsageError('byref mcp list needs --config <mcp.json> (byref mcp --help)')
+  }
+  const { server } = await joinedServers(values.config)
+  const found = await server.connectAll()
+  await server.close()
+  const text = found.map(({ name, state, why, tools }) => {
+    const tokens = Math.round(JSON.stringify(tools).length / CHARS_PER_TOKEN)
+    if (state !== 'running') return `${name}  not running: ${why}`
+    const names = tools.map((tool) => `  ${shown(tool.name)}`)
+    return [`${name}  ${tools.length} tools, about ${tokens} tokens`, ...names].join('\n')
+  })
+  print(values.json, found, text.join('\n'))
+  return found.every(({ state }) => state === 'running') ? 0 : 1
+}
+
+const CHARS_PER_TOKEN = 4
+/** Tells the servers of a proxy that they run behind one. A proxy among them would start itself, without end. */
+const BEHIND = 'BYREF_MCP_CONFIG'
+
+async function joinedServers(file: string): Promise<OpenedServer & { server: JoinedServers }> {
+  const path = resolve(file)
+  if (process.env[BEHIND] === path) {
+    throw new UsageError(
+      `${file} has this proxy as one of its servers. Give the proxy a file of its own`,
+    )
+  }
+  process.env[BEHIND] = path
+  const text = await readFile(path, 'utf8').catch((error) => {
+    throw new UsageError(`--config ${file} cannot be read: ${errorMessage(error)}`)
+  })
+  const { readServerConfig } = await import('./mcp/server-config.ts')
+  const { sourceOf } = await import('./mcp/open-server.ts')
+  const { joinServers } = await import('../integrations/mcp/join/join-servers.ts')
+  const log = (line: string) => note(`byref mcp: ${shown(line)}`)
+  const configs = readServerConfig(text, { file, env: process.env, folder: process.cwd() })
+  return {
+    server: joinServers(
+      configs.map((one) => sourceOf(one, log)),
+      { log },
+    ),
+  }
+}
+
+async function localServer([command = '', ...args]: string[]): Promise<OpenedServer> {
   const { processChannel } = await import('./mcp/process-channel.ts')
   const server = processChannel(command, args)
   return { server, whyEnded: server.whyEnded }
 }
 
-async function remoteServer(url: string, headers: Record<string, string>) {
+async function remoteServer(url: string, headers: Record<string, string>): Promise<OpenedServer> {
   const { httpChannel } = await import('./mcp/http-channel.ts')
-  return { server: await httpChannel(url, headers), whyEnded: undefined }
+  return { server: await httpChannel(url, headers) }
 }
 
 /** Assets of this process only, in a temporary folder. */
@@ -153,7 +251,13 @@ async function openOwn() {
   return { assets, close: () => rm(folder, { recursive: true, force: true }) }
 }
 
-async function openKept({ data, namespace }: { data: string; namespace: string }) {
+/** Where assets stay after the proxy has ended. */
+interface KeptAssets {
+  data: string
+  namespace: string
+}
+
+async function openKept({ data, namespace }: KeptAssets) {
   const rootDir = join(openFolder(data), 'assets')
   const config = { backend: 'fs', fs: { rootDir }, namespacing: { mode: 'context' } } as const
   const assets = createAssets({ namespace, config })
@@ -168,6 +272,13 @@ function sizeOf(name: string, value: string | undefined): number | undefined {
 function trustOf(mode: string): TrustMode {
   if (mode === 'off' || mode === 'track' || mode === 'quarantine') return mode
   throw new UsageError(`--trust takes off, track or quarantine, not "${mode}"`)
+}
+
+function toolSearchOf(mode: string, pinned: readonly string[]): ProxyOptions['toolSearch'] {
+  if (mode === 'off') return false
+  if (mode === 'auto') return { pinned }
+  if (mode === 'on') return { pinned, above: 0 }
+  throw new UsageError(`--tool-search takes auto, on or off, not "${mode}"`)
 }
 
 function headerOf(header: string): [string, string] {

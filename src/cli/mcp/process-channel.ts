@@ -1,4 +1,6 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { createInterface } from 'node:readline'
+import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { inBackground } from '../../core/in-background.ts'
 import type { Channel } from '../../integrations/mcp/rpc/json-rpc.ts'
@@ -10,21 +12,36 @@ export interface ProcessChannel extends Channel {
   whyEnded(): string
 }
 
+/** Options of {@link processChannel}. */
+export interface ProcessOptions {
+  /** The time until SIGTERM, and again until SIGKILL. Default 0.9 s, because clients kill the proxy after two seconds. */
+  patienceMs?: number
+  /** Variables that are added to our environment. */
+  env?: Readonly<Record<string, string>>
+  /** The folder in which the server runs. Default: ours. */
+  cwd?: string
+  /** Gets the lines of the server's stderr. Default: they go to our stderr, which then also says why the server ended. */
+  log?(line: string): void
+}
+
 /**
- * Starts an MCP server and talks to it on stdio. It has our environment and our stderr, which also says why it ended or did not
- * start, unless `close` ended it. `close` ends its input. After
- * `patienceMs` it sends SIGTERM, and after the same time again SIGKILL. The default is 0.9 s, because clients kill the proxy
- * after two seconds.
+ * Starts an MCP server and talks to it on stdio. It has our environment. `close` ends its input, and then the process.
  */
 export function processChannel(
   command: string,
   args: readonly string[],
-  { patienceMs = 900 }: { patienceMs?: number } = {},
+  { patienceMs = 900, env, cwd, log }: ProcessOptions = {},
 ): ProcessChannel {
   // On Windows, npx and similar commands are scripts, which only a shell can start.
   const shell = process.platform === 'win32'
   const quoted = shell ? args.map((arg) => JSON.stringify(arg)) : args
-  const child = spawn(command, quoted, { shell, stdio: ['pipe', 'pipe', 'inherit'] })
+  const child = spawn(command, quoted, {
+    shell,
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: ['pipe', 'pipe', log ? 'pipe' : 'inherit'],
+  }) as ChildProcessByStdio<Writable, Readable, Readable | null>
+  if (child.stderr && log) createInterface({ input: child.stderr }).on('line', log)
   const lines = lineChannel(child.stdout, child.stdin)
   const line = [command, ...args].join(' ')
   let why = `The MCP server has closed the connection: ${line}`
@@ -33,7 +50,7 @@ export function processChannel(
   const ended = new Promise<void>((resolve) => {
     const end = (reason: string): void => {
       if (!isOver) why = `${reason}: ${line}`
-      if (!isOver && !isClosing) process.stderr.write(`byref mcp: ${why}\n`)
+      if (!isOver && !isClosing && !log) process.stderr.write(`byref mcp: ${why}\n`)
       isOver = true
       resolve()
     }

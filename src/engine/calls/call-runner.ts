@@ -1,5 +1,6 @@
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
 import { describedOnce } from '../../boundary/describe-tool.ts'
+import { withParameters } from '../../boundary/tool-index.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -275,7 +276,7 @@ class AnswerCalls implements CallRunner {
     // A result that a person gave is no new version of the value.
     const ended = isGiven ? { ...plan, edit: undefined, outputs: [] } : plan
     const done = await adjusted(policy, call, outcome)
-    const shown = deferred.has(plan.name) ? withParameters(plan, done) : done
+    const shown = deferred.has(plan.name) ? helped(plan, done) : done
     this.#ended.add({ plan: ended, outcome: shown, endedAt, edited })
     await this.#ended.record()
     if (!this.#ended.waits(plan.id)) return
@@ -342,15 +343,11 @@ function previewsOf(
   )
 }
 
-/** Characters of the parameters in an error. */
-const MAX_PARAMETERS = 8000
-
 /** Adds the parameters of a tool to the error for wrong arguments, because the model may not have seen them. */
-function withParameters({ tool }: CallPlan, outcome: CallOutcome): CallOutcome {
+function helped({ tool }: CallPlan, outcome: CallOutcome): CallOutcome {
   const { error } = outcome
   if (!tool || error?.code !== 'invalid_arguments') return outcome
-  const parameters = JSON.stringify(describedOnce(tool).inputSchema).slice(0, MAX_PARAMETERS)
-  const message = `${error.message}. The parameters of ${tool.id} are: ${parameters}`
+  const message = withParameters(error.message, describedOnce(tool))
   return { ...outcome, value: undefined, error: { ...error, message } }
 }
 

@@ -1,4 +1,11 @@
 export { type McpToolsOptions, mcpTools } from './client/mcp-tools.ts'
+export {
+  type JoinedServers,
+  type JoinOptions,
+  joinServers,
+  type ServerStatus,
+} from './join/join-servers.ts'
+export type { ServerSource, ServerState, ServerTransport } from './join/server-connection.ts'
 export { type ProxyOptions, proxyMcp } from './proxy/proxy-mcp.ts'
 export type { Channel, RpcMessage } from './rpc/json-rpc.ts'
 export {

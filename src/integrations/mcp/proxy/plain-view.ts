@@ -25,12 +25,13 @@ const WORDLESS = /^(ping|roots\/list|notifications\/.*list_changed|notifications
  * of everything that the client sees.
  */
 export function plainView(
-  { assets, labels, editing, save }: ProxySession,
+  { assets, labels, editing, toolSearch, save }: ProxySession,
   limits: Omit<ShortenOptions, 'save' | 'readingTools'>,
 ): ProxyView {
   const tools = new ProxyTools({
     assets,
     labels,
+    toolSearch,
     isQuarantine: false,
     added: assetTools(editing),
     toServer: (request) => request,
@@ -116,7 +117,10 @@ export function plainView(
       : undefined,
     fromServer(message) {
       const { method = '', params } = message
-      if (method === 'notifications/tools/list_changed') tools.changed()
+      if (method === 'notifications/tools/list_changed') {
+        tools.changed()
+        if (tools.isSearched) return null
+      }
       const isSilent = method === 'notifications/progress' && Object(params).message === undefined
       if (!isSilent && !WORDLESS.test(method)) labels?.showWhole(UNTRUSTED)
       return message

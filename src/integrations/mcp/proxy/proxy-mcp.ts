@@ -1,4 +1,5 @@
 import type { Assets } from '../../../assets/assets-contract.ts'
+import { TOOL_SEARCH, type ToolSearchOptions } from '../../../boundary/tool-search.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import type { TrustMode } from '../../../core/events/events.ts'
@@ -22,6 +23,11 @@ export interface ProxyOptions {
   showImages?: boolean
   /** Whether `edit_asset` is added to the tools. It makes new versions of assets. Default false. */
   editing?: boolean
+  /**
+   * Whether the client gets `search_tools` and `call_tool` in place of the server's tools, which it then finds by
+   * search. Default: on above 10,000 tokens of tools.
+   */
+  toolSearch?: boolean | ToolSearchOptions
   /** When an asset that is saved now expires. Default: never. */
   expiresAt?(): Date
   /** Why the server ended: the message for requests that it did not answer. */
@@ -38,6 +44,7 @@ const OPTIONS: OptionTable<ProxyOptions> = {
   trust: TRUST_MODE,
   ...is.all(is.positive, 'maxChars', 'maxBytes'),
   ...is.all(is.boolean, 'showImages', 'editing'),
+  toolSearch: TOOL_SEARCH,
   whyEnded: is.callback(),
   expiresAt: is.callback(),
 }
@@ -57,6 +64,7 @@ export function proxyMcp(
   checkOptions('proxyMcp', options, OPTIONS)
   const { whyEnded = () => 'The MCP server has ended', trust = 'off', assets, expiresAt } = options
   const { maxChars = 32_768, maxBytes = 4_096, showImages = false, editing = false } = options
+  const { toolSearch } = options
   if (trust === 'quarantine' && showImages) {
     throw new ByrefError(
       'config_invalid',
@@ -69,7 +77,7 @@ export function proxyMcp(
     if (info) labels?.noteAsset(info.assetId, label)
     return info
   }
-  const session = { assets, labels, editing, save }
+  const session = { assets, labels, editing, toolSearch, save }
   const view =
     trust === 'quarantine'
       ? quarantineView(session)

@@ -2,6 +2,9 @@ import type { AssetTool } from '../../../assets/asset-tools.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { defined } from '../../../assets/defined.ts'
 import type { Tool } from '../../../boundary/tool.ts'
+import { withParameters } from '../../../boundary/tool-index.ts'
+import type { ToolSearchOptions } from '../../../boundary/tool-search.ts'
+import { validateInput } from '../../../boundary/validate.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { type Label, UNKNOWN } from '../../../core/labels/label.ts'
@@ -14,11 +17,12 @@ import {
 } from '../../session-labels.ts'
 import { failedCall } from '../asset-tools.ts'
 import { stricterByMeta } from '../label-meta.ts'
-import { resolveReferences } from '../reference-arguments.ts'
+import { resolveReferences, shownSchema } from '../reference-arguments.ts'
 import { answerTo, type Fields, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Handler, Help, RelayOptions } from '../rpc/relay.ts'
 import type { SaveBody } from '../save-body.ts'
 import { PersonAsker } from './ask-person.ts'
+import { ProxySearch } from './proxy-search.ts'
 import { readToolCatalog, type ToolCatalog } from './tool-catalog.ts'
 
 /** One client with its server. */
@@ -28,6 +32,8 @@ export interface ProxySession {
   labels: SessionLabels | null
   /** Whether the client gets `edit_asset`. */
   editing: boolean
+  /** Whether the client finds the server's tools by search. */
+  toolSearch: boolean | ToolSearchOptions | undefined
   /** Saves bodies with this label. */
   save(label: Label): SaveBody
 }
@@ -36,7 +42,7 @@ export interface ProxySession {
 export type ProxyView = Omit<RelayOptions, 'whyEnded'>
 
 /** How a client sees the tools of its server. */
-export interface ToolView extends Pick<ProxySession, 'assets' | 'labels'> {
+export interface ToolView extends Pick<ProxySession, 'assets' | 'labels' | 'toolSearch'> {
   /** The tools that are added to those of the server. */
   added: readonly AssetTool[]
   /** Whether the client sees nothing of the server but the tools of its first list. */
@@ -73,6 +79,12 @@ export class ProxyTools {
   readonly #view: ToolView
   readonly #asker = new PersonAsker()
   #catalog: Promise<ToolCatalog> | null = null
+  /** Undefined until the first list is known, which decides for the whole session. */
+  #search: ProxySearch | null | undefined
+  /** What the model has to know of changed tools. */
+  #news: string | null = null
+  /** The names of tools, in the order in which they appeared. */
+  readonly #order = new Map<unknown, number>()
 
   constructor(view: ToolView) {
     this.#view = view
@@ -81,6 +93,11 @@ export class ProxyTools {
   /** Notes that the server has other tools now. A client in quarantine keeps the first list. */
   changed(): void {
     if (!this.#view.isQuarantine) this.#catalog = null
+  }
+
+  /** Whether the client finds the server's tools by search. Its own list then stays the same. */
+  get isSearched(): boolean {
+    return Boolean(this.#search)
   }
 
   /** Notes the capabilities that a client declares in a request. */
@@ -95,14 +112,31 @@ export class ProxyTools {
 
   readonly list: Handler = async (request, help) => {
     this.changed()
-    const { list } = await this.#read(request, help)
-    return answerTo(request, this.#view.isQuarantine ? { tools: list.tools } : list)
+    const { shown, added, rest } = await this.#read(request, help)
+    const tools = this.#search?.list ?? [...shown, ...added]
+    return answerTo(request, this.#view.isQuarantine ? { tools } : { ...rest, tools })
   }
 
   readonly call: Handler = async (request, help) => {
+    this.hear(request)
+    // Not every client and server tell of changes.
+    if (this.#search?.isStale(request)) this.changed()
+    await this.#read(request, help)
+    let asked: RpcMessage
+    try {
+      asked = this.#search?.called(request) ?? request
+    } catch (error) {
+      return answerTo(request, failedCall(error))
+    }
+    const found = await this.#search?.answer(asked)
+    const answer = found ? answerTo(request, found) : await this.#call(asked, request, help)
+    return this.#withNews(answer)
+  }
+
+  /** @param sent The request as the client sent it. It differs where the call came through `call_tool`. */
+  async #call(request: RpcMessage, sent: RpcMessage, help: Help): Promise<RpcMessage> {
     const { name, arguments: given, _meta } = Object(request.params)
     const { isQuarantine, labels: session, read, shown, failed, toServer } = this.#view
-    this.hear(request)
     const { own, tools } = await this.#read(request, help)
     const written = isPlainObject(given) ? given : {}
     const context = stricterByMeta(session?.context ?? UNKNOWN, _meta)
@@ -119,7 +153,7 @@ export class ProxyTools {
     }
     let ready: RpcMessage
     try {
-      ready = await this.#resolved(call, help)
+      ready = await this.#resolved(call, { isChecked: request !== sent }, help)
     } catch (error) {
       return answerTo(request, failedCall(failed(error)))
     }
@@ -129,9 +163,18 @@ export class ProxyTools {
     return shown(await help.ask(toServer(ready)), call)
   }
 
+  /** Adds what is new about the tools at the end of a result. */
+  #withNews(answer: RpcMessage): RpcMessage {
+    const { content } = Object(answer.result)
+    if (this.#news === null || !Array.isArray(content)) return answer
+    const news = { type: 'text', text: this.#news }
+    this.#news = null
+    return { ...answer, result: { ...answer.result, content: [...content, news] } }
+  }
+
   #read(request: RpcMessage, { ask }: Help): Promise<ToolCatalog> {
     const { toServer, added } = this.#view
-    this.#catalog ??= readToolCatalog(toServer(request), ask, added)
+    this.#catalog ??= readToolCatalog(toServer(request), ask, added).then((one) => this.#noted(one))
     const current = this.#catalog
     current.catch(() => {
       if (this.#catalog === current) this.#catalog = null
@@ -139,16 +182,38 @@ export class ProxyTools {
     return current
   }
 
+  /** Puts new tools at the end, so that the beginning of prompts stays the same. */
+  #noted(read: ToolCatalog): ToolCatalog {
+    for (const { name } of read.shown) {
+      if (!this.#order.has(name)) this.#order.set(name, this.#order.size)
+    }
+    const placeOf = ({ name }: Fields): number => this.#order.get(name) ?? 0
+    const catalog = { ...read, shown: read.shown.toSorted((a, b) => placeOf(a) - placeOf(b)) }
+    if (this.#search === undefined) {
+      this.#search = ProxySearch.for(catalog, this.#view.toolSearch)
+    } else {
+      const news = this.#search?.update(catalog) ?? null
+      this.#news = [this.#news, news].filter((one) => one !== null).join('\n') || null
+    }
+    return catalog
+  }
+
   /**
    * Returns the request with the values of its references. Or an answer, if the client must ask its person first.
    *
-   * @throws ByrefError of the reference that failed; `flow_refused`
+   * @param isChecked Whether wrong arguments are answered with the parameters of the tool.
+   * @throws ByrefError of the reference that failed; `flow_refused`, `invalid_arguments`
    */
-  async #resolved(call: ProxyCall, { askClient }: Help): Promise<RpcMessage> {
+  async #resolved(
+    call: ProxyCall,
+    { isChecked }: { isChecked: boolean },
+    { askClient }: Help,
+  ): Promise<RpcMessage> {
     const { request, tool, written, labels } = call
     const { assets, labels: session, isQuarantine } = this.#view
     if (!tool) return request
     const args = await resolveReferences(tool, written, assets)
+    if (isChecked) await checkArguments(tool, args)
     if (!session) return withArguments(call, args)
     const before = this.#asker.answered(request)
     if (before?.approved) return withArguments(call, before.given, true)
@@ -166,6 +231,22 @@ export class ProxyTools {
     const end = answer === null ? '' : '; the person who was asked did not allow it'
     throw new ByrefError('flow_refused', `${refusalText(tool, words)}${end}`)
   }
+}
+
+/**
+ * A model that found a tool by search may have forgotten its parameters.
+ *
+ * @throws ByrefError `invalid_arguments`, with the parameters of the tool
+ */
+async function checkArguments(tool: Tool, args: Record<string, unknown>): Promise<void> {
+  const error = await validateInput(tool, args).then(
+    () => null,
+    (reason) => reason,
+  )
+  // A schema that cannot be compiled is left to the server.
+  if (!(error instanceof ByrefError) || error.code !== 'invalid_arguments') return
+  const described = { name: tool.id, inputSchema: shownSchema(tool) }
+  throw new ByrefError(error.code, withParameters(error.message, described))
 }
 
 /** @param isAnswer Whether the request answers a question of the proxy, which the server must not see. */

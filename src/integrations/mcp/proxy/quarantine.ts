@@ -101,10 +101,11 @@ class QuarantineView implements ProxyView {
   }
 
   #tools(): ProxyTools {
-    const { assets, labels, editing } = this.#session
+    const { assets, labels, editing, toolSearch } = this.#session
     return new ProxyTools({
       assets,
       labels,
+      toolSearch,
       isQuarantine: true,
       added: assetTools(editing).filter((tool) => MAKING.has(tool)),
       toServer: withoutAsking,

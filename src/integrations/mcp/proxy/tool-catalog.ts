@@ -10,8 +10,12 @@ import { serverTrust } from '../server-trust.ts'
 
 /** The tools of a server, and those that are added to them. */
 export interface ToolCatalog {
-  /** The result of `tools/list` for the client. */
-  list: Fields
+  /** The server's tools, as the client sees them. */
+  shown: readonly Fields[]
+  /** The tools that are added to them. */
+  added: readonly Fields[]
+  /** The other fields of the server's list. */
+  rest: Fields
   /** The server's tools, with what their annotations say for the trust policy. */
   tools: ReadonlyMap<unknown, Tool>
   /** The added tools, by names that the server does not use. */
@@ -32,7 +36,9 @@ export async function readToolCatalog(
   const named = new Map(adding.map((tool) => [free(tool.id), tool]))
   const added = [...named].map(([name, tool]) => describeTool(tool, name))
   return {
-    list: { ...rest, tools: [...found.map(shown), ...added] },
+    shown: found.map(shown),
+    added,
+    rest,
     tools: new Map(found.map((one) => [one.name, toolOf(one)])),
     own: named,
     readingTools: { fetch: free(READING_TOOLS.fetch), search: free(READING_TOOLS.search) },
@@ -71,8 +77,10 @@ export async function readPages(
 
 function toolOf({ name, inputSchema, outputSchema, annotations }: Fields): Tool {
   const described = { annotations: Object(annotations), outputSchema }
-  const { said: _, ...declared } = serverTrust(described, 'trusted')
-  return { ...mcpTool(String(name), Object(inputSchema)), ...declared }
+  const { said: _said, ...declared } = serverTrust(described, 'trusted')
+  // Servers name older drafts, which the validator does not know.
+  const { $schema: _, ...schema } = Object(inputSchema)
+  return { ...mcpTool(String(name), schema), ...declared }
 }
 
 /** Returns a tool for the client: its parameters take references, and structured content may be one. */

@@ -1,0 +1,146 @@
+import { homedir } from 'node:os'
+import { sep } from 'node:path'
+import stripJsonComments from 'strip-json-comments'
+import { errorMessage } from '../../core/errors.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import type { ServerTrust } from '../../integrations/mcp/server-trust.ts'
+import { UsageError } from '../terminal.ts'
+
+/** What all servers of a configuration may have. The first two are byref's own; other clients ignore them. */
+interface CommonConfig {
+  name: string
+  prefix?: string
+  trust?: ServerTrust
+}
+
+/** A server that is a command. */
+export interface CommandConfig extends CommonConfig {
+  command: string
+  args: readonly string[]
+  env: Readonly<Record<string, string>>
+  cwd?: string
+}
+
+/** A server at a URL. */
+export interface UrlConfig extends CommonConfig {
+  url: URL
+  headers: Readonly<Record<string, string>>
+  /** Undefined if the file does not say it. */
+  type?: 'http' | 'sse'
+}
+
+export type ServerConfig = CommandConfig | UrlConfig
+
+/** The values of `${…}` in a configuration. */
+interface Surroundings {
+  env: Readonly<Record<string, string | undefined>>
+  /** The value of `${workspaceFolder}`. */
+  folder: string
+}
+
+const TYPES: Readonly<Record<string, 'http' | 'sse' | undefined>> = {
+  http: 'http',
+  'streamable-http': 'http',
+  streamableHttp: 'http',
+  sse: 'sse',
+}
+
+/**
+ * Reads the servers of an `mcp.json`, as Claude Desktop, Claude Code and Cursor (`mcpServers`) and VS Code (`servers`)
+ * write it: JSON that may have comments. Servers that are switched off are left out.
+ *
+ * @param file The name of the file, for errors.
+ * @throws UsageError that names the server and the field
+ */
+export function readServerConfig(
+  text: string,
+  { file, ...surroundings }: Surroundings & { file: string },
+): ServerConfig[] {
+  const fail = (message: string): never => {
+    throw new UsageError(`${file}: ${message}`)
+  }
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(stripJsonComments(text, { trailingCommas: true }))
+  } catch (error) {
+    return fail(`this is not JSON: ${errorMessage(error)}`)
+  }
+  const { mcpServers, servers } = Object(parsed)
+  const found: unknown = mcpServers ?? servers
+  if (!isPlainObject(found)) return fail('it has neither "mcpServers" nor "servers"')
+  const configs = Object.entries(found).flatMap(([name, entry]) => {
+    const where = (message: string): never => fail(`the server "${name}" ${message}`)
+    if (!isPlainObject(entry)) return where('is not an object')
+    if (entry.disabled === true || entry.enabled === false) return []
+    return configOf(name, filled(entry, surroundings, where), where)
+  })
+  if (configs.length === 0) fail('it has no server that is switched on')
+  return configs
+}
+
+type Entry = Readonly<Record<string, unknown>>
+type Fail = (message: string) => never
+
+function configOf(name: string, entry: Entry, fail: Fail): ServerConfig {
+  const { command, args = [], env = {}, cwd, url, headers = {}, type, prefix, trust } = entry
+  if (prefix !== undefined && typeof prefix !== 'string') fail('has a "prefix" that is no text')
+  if (trust !== undefined && trust !== 'trusted' && trust !== 'untrusted') {
+    fail('has a "trust" that is neither "trusted" nor "untrusted"')
+  }
+  const common = {
+    name,
+    ...(prefix === undefined ? {} : { prefix: String(prefix) }),
+    ...(trust === undefined ? {} : { trust: trust as ServerTrust }),
+  }
+  if (typeof command === 'string' && command !== '') {
+    if (!Array.isArray(args)) fail('has "args" that are no list')
+    return {
+      ...common,
+      command,
+      args: (args as unknown[]).map(String),
+      env: textsIn(env, 'env', fail),
+      ...(typeof cwd === 'string' ? { cwd } : {}),
+    }
+  }
+  if (typeof url !== 'string') return fail('has neither a "command" nor a "url"')
+  if (!/^https?:/.test(url) || !URL.canParse(url)) return fail(`has no valid "url": "${url}"`)
+  if (type !== undefined && !TYPES[String(type)]) {
+    fail(`has the unknown "type" "${type}": valid are "http" and "sse"`)
+  }
+  const known = TYPES[String(type)]
+  return {
+    ...common,
+    url: new URL(url),
+    headers: textsIn(headers, 'headers', fail),
+    ...(known === undefined ? {} : { type: known }),
+  }
+}
+
+function textsIn(value: unknown, field: string, fail: Fail): Record<string, string> {
+  if (!isPlainObject(value)) return fail(`has "${field}" that are no object`)
+  return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, String(one)]))
+}
+
+/** Returns an entry with values in place of `${…}`: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${userHome}`. */
+function filled(entry: Entry, { env, folder }: Surroundings, fail: Fail): Entry {
+  const own: Readonly<Record<string, string>> = {
+    userHome: homedir(),
+    workspaceFolder: folder,
+    pathSeparator: sep,
+    '/': sep,
+  }
+  const found = (expression: string): string => {
+    const [, kind, name = '', usual] =
+      /^(?:(\w+):(?!-))?([^:]*)(?::-(.*))?$/s.exec(expression) ?? []
+    if (kind === 'input') {
+      return fail(`asks for \${${expression}}, which only an editor can: use \${env:NAME} instead`)
+    }
+    const value = kind === undefined ? (own[name] ?? env[name]) : env[name]
+    const known = value ?? usual
+    if (known !== undefined && (kind === undefined || kind === 'env')) return known
+    return fail(`needs \${${expression}}: set the environment variable ${name}`)
+  }
+  return JSON.parse(JSON.stringify(entry), (_, value) =>
+    typeof value === 'string' ? value.replace(/\$\{([^}]+)\}/g, (_all, one) => found(one)) : value,
+  )
+}

@@ -1,0 +1,374 @@
+import type { Transport } from '@modelcontextprotocol/client'
+import { Client, type ClientOptions, InMemoryTransport } from '@modelcontextprotocol/client'
+import { McpServer as OldServer } from '@modelcontextprotocol/sdk/server/mcp.js'
+import { McpServer } from '@modelcontextprotocol/server'
+import { serveStdio } from '@modelcontextprotocol/server/stdio'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { z } from 'zod'
+import { createAssets } from '../../../assets/create-assets.ts'
+import { PNG } from '../fixtures/proxied.ts'
+import { type ProxyOptions, proxyMcp } from '../proxy/proxy-mcp.ts'
+import type { Channel } from '../rpc/json-rpc.ts'
+import { joinServers } from './join-servers.ts'
+import type { ServerSource } from './server-connection.ts'
+
+type Version = 'old' | 'new'
+const VERSIONS: readonly (readonly [client: Version, server: Version])[] = [
+  ['old', 'old'],
+  ['old', 'new'],
+  ['new', 'old'],
+  ['new', 'new'],
+]
+
+type Register = (server: McpServer) => unknown
+
+/** A server in this process, of either version, and its connections. */
+function serverOf(name: string, register: Register, version: Version = 'new') {
+  const connections: InMemoryTransport[] = []
+  const source: ServerSource = {
+    name,
+    connect() {
+      const [near, far] = InMemoryTransport.createLinkedPair()
+      connections.push(far)
+      const info = { name, version: '1.0.0' }
+      if (version === 'new') {
+        serveStdio(
+          () => {
+            const server = new McpServer(info)
+            register(server)
+            return server
+          },
+          { transport: far as never },
+        )
+      } else {
+        const server = new OldServer(info)
+        register(server as never)
+        void server.connect(far as never)
+      }
+      return near
+    },
+  }
+  return { source, connections }
+}
+
+/** A tool for servers of both SDKs. */
+function tool(
+  name: string,
+  run: (args: Record<string, string>, context: never) => unknown = (args) => textOf(args),
+  {
+    version = 'new',
+    params = ['text'],
+    ...more
+  }: { version?: Version; params?: string[] } & object = {},
+): Register {
+  const fields = Object.fromEntries(params.map((one) => [one, z.string().optional()]))
+  const inputSchema = version === 'new' ? z.object(fields) : fields
+  return (server) =>
+    server.registerTool(
+      name,
+      { description: `${name} does it`, ...more, inputSchema } as never,
+      run as never,
+    )
+}
+
+const textOf = (value: unknown) => ({
+  content: [{ type: 'text', text: typeof value === 'string' ? value : JSON.stringify(value) }],
+})
+
+/** Connects a client to servers through the proxy. */
+async function joined(
+  sources: readonly ServerSource[],
+  {
+    version = 'new',
+    client: options,
+    startMs,
+    log,
+    ...rest
+  }: Partial<ProxyOptions> & {
+    version?: Version
+    client?: ClientOptions
+    startMs?: number
+    log?(line: string): void
+  } = {},
+): Promise<Client> {
+  const [near, far] = InMemoryTransport.createLinkedPair()
+  const servers = joinServers(sources, {
+    ...(startMs === undefined ? {} : { startMs }),
+    ...(log ? { log } : {}),
+  })
+  const ended = proxyMcp(far as Channel, servers, { assets: createAssets(), ...rest })
+  const mode = version === 'new' ? 'auto' : 'legacy'
+  const client = new Client(
+    { name: 'test', version: '1' },
+    { versionNegotiation: { mode }, ...options },
+  )
+  await client.connect(near as Transport)
+  onTestFinished(async () => {
+    await client.close()
+    await ended
+  })
+  return client
+}
+
+type Result = { content: { type: string; text: string }[]; isError?: boolean }
+async function call(client: Client, name: string, args: object = {}): Promise<Result> {
+  return (await client.callTool({ name, arguments: args as never })) as unknown as Result
+}
+const wordsOf = ({ content }: Result) => content.map(({ text }) => text).join('\n')
+const refIn = (result: Result) => /asset:\/\/\w+/.exec(JSON.stringify(result))?.[0] ?? ''
+const namesOf = async (client: Client) => (await client.listTools()).tools.map(({ name }) => name)
+
+describe('joinServers', () => {
+  it.each(VERSIONS)(
+    'gives a picture of one server to another, %s client and %s servers',
+    async (client, version) => {
+      const draw = tool(
+        'draw',
+        () => ({
+          content: [{ type: 'image', data: PNG, mimeType: 'image/png' }],
+        }),
+        { version },
+      )
+      const measure = tool('measure', ({ image = '' }) => textOf(`${image.length}`), {
+        version,
+        params: ['image'],
+      })
+      const through = await joined(
+        [serverOf('art', draw, version).source, serverOf('lab', measure, version).source],
+        { version: client, maxBytes: 10 },
+      )
+      expect(through.getProtocolEra()).toBe(client === 'new' ? 'modern' : 'legacy')
+      expect((await namesOf(through)).slice(0, 2)).toEqual(['art_draw', 'lab_measure'])
+      const image = refIn(await call(through, 'art_draw'))
+      expect(wordsOf(await call(through, 'lab_measure', { image }))).toBe(`${PNG.length}`)
+    },
+  )
+
+  it('gives each tool a name of its own, which providers accept', async () => {
+    const long = 'x'.repeat(80)
+    const first = serverOf('a', (server) => {
+      tool('b_c', () => textOf('first'))(server)
+      tool('grö ße.m', () => textOf('size'))(server)
+      tool(`${long}1`, () => textOf('long 1'))(server)
+      tool(`${long}2`, () => textOf('long 2'))(server)
+    })
+    const second = serverOf(
+      'a_b',
+      tool('c', () => textOf('second')),
+    )
+    const bare = {
+      ...serverOf(
+        'bare',
+        tool('plain', () => textOf('bare')),
+      ).source,
+      prefix: '',
+    }
+    const client = await joined([first.source, second.source, bare], { toolSearch: false })
+    const names = (await namesOf(client)).slice(0, 6)
+    expect(names).toEqual([
+      'a_b_c',
+      'a_gr___e_m',
+      `a_${'x'.repeat(62)}`,
+      `a_${'x'.repeat(60)}_2`,
+      'a_b_c_2',
+      'plain',
+    ])
+    const answers = await Promise.all(names.map(async (name) => wordsOf(await call(client, name))))
+    expect(answers).toEqual(['first', 'size', 'long 1', 'long 2', 'second', 'bare'])
+  })
+
+  it('answers a call whose server ends, and starts the server again', async () => {
+    let runs = 0
+    const hanging = serverOf('one', (server) => {
+      runs++
+      tool('wait', () => new Promise(() => {}))(server)
+      tool('echo')(server)
+    })
+    const other = serverOf('two', tool('echo'))
+    const lines: string[] = []
+    const client = await joined([hanging.source, other.source], { log: (line) => lines.push(line) })
+    const waiting = call(client, 'one_wait')
+    await call(client, 'two_echo')
+    await hanging.connections.at(-1)?.close()
+    const answer = await waiting
+    expect(answer.isError).toBe(true)
+    expect(wordsOf(answer)).toContain('"one" ended while it worked on the call')
+    expect(await namesOf(client)).toContain('one_echo')
+    const before = runs
+    expect(wordsOf(await call(client, 'one_echo', { text: 'again' }))).toBe('{"text":"again"}')
+    expect(runs).toBe(before + 1)
+    expect(lines.join('\n')).toMatch(/one: running \(2 tools, MCP 2026-07-28[^]*one: it has closed/)
+  })
+
+  it('says why a server is not there, and works without it', async () => {
+    const failing: ServerSource = {
+      name: 'broken',
+      connect: () => {
+        throw new Error('no such command')
+      },
+    }
+    const client = await joined([failing, serverOf('fine', tool('echo')).source])
+    expect(client.getInstructions()).toContain('Not running yet: broken')
+    expect(await namesOf(client)).toContain('fine_echo')
+    await expect(call(client, 'broken_echo')).rejects.toThrow(
+      'There is no tool "broken_echo". The nearest names are: fine_echo. The server "broken" is not running: no such command.',
+    )
+  })
+
+  it('adds the tools of a slow server when it is there', async () => {
+    const slow = serverOf('slow', tool('echo')).source
+    const gate = Promise.withResolvers<void>()
+    const late: ServerSource = {
+      ...slow,
+      connect: async () => {
+        await gate.promise
+        return slow.connect()
+      },
+    }
+    const changed = Promise.withResolvers<void>()
+    const client = await joined([serverOf('fast', tool('echo')).source, late], {
+      startMs: 1,
+      toolSearch: false,
+      client: {
+        listChanged: { tools: { autoRefresh: false, onChanged: () => changed.resolve() } },
+      },
+    })
+    const before = await namesOf(client)
+    expect(before).not.toContain('slow_echo')
+    gate.resolve()
+    await changed.promise
+    expect(await namesOf(client)).toContain('slow_echo')
+  })
+
+  it.each(VERSIONS)(
+    'asks the person for a server in a call, %s client and %s server',
+    async (version, server) => {
+      const question = {
+        message: 'Which colour?',
+        requestedSchema: {
+          type: 'object' as const,
+          properties: { colour: { type: 'string' as const } },
+        },
+      }
+      const asking: Register =
+        server === 'old'
+          ? (target) => {
+              const old = (target as unknown as OldServer).server
+              tool('paint', async () => textOf(await old.elicitInput(question as never)), {
+                version: server,
+              })(target)
+            }
+          : tool('paint', (_, context) => {
+              const { inputResponses } = (context as { mcpReq: { inputResponses?: object } }).mcpReq
+              if (inputResponses) return textOf(inputResponses)
+              const inputRequests = { q: { method: 'elicitation/create', params: question } }
+              return { resultType: 'input_required', inputRequests }
+            })
+      const client = await joined([serverOf('art', asking, server).source], {
+        version,
+        client: { capabilities: { elicitation: {} } },
+      })
+      const asked: string[] = []
+      client.setRequestHandler('elicitation/create', async ({ params }) => {
+        asked.push(params.message)
+        return { action: 'accept', content: { colour: 'red' } }
+      })
+      expect(wordsOf(await call(client, 'art_paint'))).toContain('"colour":"red"')
+      expect(asked).toEqual(['Which colour?'])
+    },
+  )
+
+  it('names the server in progress and log messages', async () => {
+    const source = serverOf(
+      'lab',
+      (server) => {
+        ;(server as unknown as OldServer).server.registerCapabilities({ logging: {} })
+        const old = (server as unknown as OldServer).server
+        tool(
+          'work',
+          async (_, context) => {
+            const { _meta, sendNotification } = context as {
+              _meta: { progressToken: string }
+              sendNotification(message: object): Promise<void>
+            }
+            const { progressToken } = _meta
+            const params = { progressToken, progress: 1, total: 2, message: 'half' }
+            await sendNotification({ method: 'notifications/progress', params })
+            await old.sendLoggingMessage({ level: 'info', logger: 'disk', data: 'slow' })
+            return textOf('done')
+          },
+          { version: 'old' },
+        )(server)
+      },
+      'old',
+    )
+    const client = await joined([source.source], { version: 'old' })
+    const heard: unknown[] = []
+    client.setNotificationHandler('notifications/message', ({ params }) => {
+      heard.push(params.logger)
+    })
+    const onprogress = ({ message }: { message?: string }) => heard.push(message)
+    await client.callTool({ name: 'lab_work', arguments: {} }, { onprogress })
+    expect(heard).toEqual(['lab: half', 'lab/disk'])
+  })
+
+  it('reads a resource from the server that has it', async () => {
+    const withFile = (name: string, uri: string) =>
+      serverOf(name, (server) =>
+        server.registerResource('file', uri, {}, async () => ({
+          contents: [{ uri, text: `of ${name}` }],
+        })),
+      ).source
+    const client = await joined([withFile('a', 'file:///a'), withFile('b', 'file:///b')])
+    const read = async (uri: string) => (await client.readResource({ uri })).contents
+    expect(await read('file:///b')).toMatchObject([{ text: 'of b' }])
+    expect(await read('file:///a')).toMatchObject([{ text: 'of a' }])
+    await expect(read('file:///c')).rejects.toThrow()
+  })
+
+  it('cancels a call', async () => {
+    const cancelled = Promise.withResolvers<void>()
+    const started = Promise.withResolvers<void>()
+    const source = serverOf(
+      'one',
+      tool('wait', (_, context) => {
+        const { mcpReq } = context as { mcpReq: { signal: AbortSignal } }
+        mcpReq.signal.addEventListener('abort', () => cancelled.resolve())
+        started.resolve()
+        return new Promise(() => {})
+      }),
+    )
+    const client = await joined([source.source])
+    const controller = new AbortController()
+    const waiting = client.callTool(
+      { name: 'one_wait', arguments: {} },
+      { signal: controller.signal },
+    )
+    await started.promise
+    controller.abort()
+    await expect(waiting).rejects.toThrow()
+    await cancelled.promise
+  })
+
+  it('does not believe the annotations of an untrusted server', async () => {
+    const claims = { annotations: { readOnlyHint: true } }
+    const send = tool('send', () => textOf('sent'), claims)
+    const source = { ...serverOf('evil', send).source, trust: 'untrusted' as const }
+    const reading = serverOf(
+      'mail',
+      tool('read', () => textOf('secret'), claims),
+    ).source
+    const client = await joined([source, reading], { trust: 'quarantine' })
+    const text = `${refIn(await call(client, 'mail_read'))}`
+    const answer = await call(client, 'evil_send', { text })
+    expect(wordsOf(answer)).toContain('flow_refused')
+  })
+
+  it.each([
+    [[], 'joinServers needs a server'],
+    [['a', 'b', 'a'], 'Two MCP servers have the name "a"'],
+  ])('refuses the servers %j', (names, message) => {
+    const sources = names.map((name) => serverOf(name, tool('echo')).source)
+    expect(() => joinServers(sources)).toThrow(message)
+  })
+})

@@ -1,0 +1,403 @@
+import type {
+  CallToolResult,
+  Client,
+  ClientCapabilities,
+  Prompt,
+  RequestOptions,
+  Tool,
+} from '@modelcontextprotocol/client'
+import type { InputRequiredResult, Server, ServerContext } from '@modelcontextprotocol/server'
+import { noSuchTool } from '../../../boundary/tool-index.ts'
+import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
+import { ByrefError, errorMessage } from '../../../core/errors.ts'
+import { inBackground } from '../../../core/in-background.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
+import { type OptionalPeers, optionalPeer } from '../../../optional-peer.ts'
+import { version } from '../../../version.ts'
+import type { Channel, RpcMessage } from '../rpc/json-rpc.ts'
+import { OpenCalls, type Round } from './open-calls.ts'
+import { ResourcePlaces } from './resource-places.ts'
+import {
+  ServerConnection,
+  type ServerListener,
+  type ServerSource,
+  type ServerState,
+} from './server-connection.ts'
+import { type Place, sharedNames } from './shared-names.ts'
+
+/** Options of {@link joinServers}. */
+export interface JoinOptions {
+  /**
+   * How long the client waits for the servers at the start, in milliseconds. Tools of a server that takes longer are
+   * added later. Default 10,000.
+   */
+  startMs?: number
+  /** Gets a line for each start, end and failure of a server. Default: nothing is logged. */
+  log?(line: string): void
+}
+
+const OPTIONS: OptionTable<JoinOptions> = { startMs: is.positive, log: is.callback() }
+
+/** What is known of one of the servers. */
+export interface ServerStatus {
+  name: string
+  state: ServerState
+  /** Why it does not run. */
+  why?: string
+  protocolVersion?: string
+  /** Its tools, as the client knows them. */
+  tools: readonly Tool[]
+}
+
+/** Several servers as one. */
+export interface JoinedServers extends Channel {
+  /** Connects to all servers. Resolves when each is connected or has failed. */
+  connectAll(): Promise<ServerStatus[]>
+}
+
+const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
+/** Disables the SDK's own time limit. The client has its own. */
+const NO_TIMEOUT = 2 ** 31 - 1
+const NOT_FOUND = 404
+
+/**
+ * Makes one MCP server of several. The names of tools and prompts begin with the name of their server. Client and
+ * servers may speak different versions of the protocol. A server that ends is started again.
+ *
+ * It needs `@modelcontextprotocol/client` and `@modelcontextprotocol/server`, which `start` and `connectAll` load.
+ *
+ * @throws ByrefError `config_invalid` for an unknown option, no server, or two servers with one name
+ */
+export function joinServers(
+  sources: readonly ServerSource[],
+  options: JoinOptions = {},
+): JoinedServers {
+  checkOptions('joinServers', options, OPTIONS)
+  if (sources.length === 0) throw new ByrefError('config_invalid', 'joinServers needs a server')
+  const names = sources.map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) < i)
+  if (twice !== undefined) {
+    throw new ByrefError('config_invalid', `Two MCP servers have the name "${twice}"`)
+  }
+  return new Joined(sources, options)
+}
+
+/** The connection to the client. */
+interface ConnectedClient {
+  server: Server
+  /** Whether its requests name their version, as since 2026-07-28. */
+  isNew: boolean
+}
+
+interface Sdks {
+  client: OptionalPeers['@modelcontextprotocol/client']
+  server: OptionalPeers['@modelcontextprotocol/server']
+}
+
+class Joined implements JoinedServers {
+  onmessage?: (message: RpcMessage) => void
+  onclose?: () => void
+  readonly #sources: readonly ServerSource[]
+  readonly #options: JoinOptions
+  #connections: ServerConnection[] = []
+  readonly #calls = new OpenCalls()
+  readonly #resources = new ResourcePlaces()
+  #sdks: Sdks | null = null
+  #client: ConnectedClient | null = null
+  /** Resolves when the client can be asked. */
+  readonly #connected = Promise.withResolvers<ConnectedClient>()
+  #started: Promise<void> | null = null
+  #toClient: Channel | null = null
+  #ready: Promise<unknown> | null = null
+  #tools = new Map<string, Place<Tool>>()
+  #prompts = new Map<string, Place<Prompt>>()
+
+  constructor(sources: readonly ServerSource[], options: JoinOptions) {
+    this.#sources = sources
+    this.#options = options
+  }
+
+  start(): Promise<void> {
+    this.#started ??= this.#open()
+    return this.#started
+  }
+
+  async #open(): Promise<void> {
+    const { server } = await this.#load()
+    const { serveStdio } = await optionalPeer('@modelcontextprotocol/server/stdio', PURPOSE)
+    const [near, far] = server.InMemoryTransport.createLinkedPair()
+    const channel = near as Channel
+    channel.onmessage = (message) => this.onmessage?.(message)
+    channel.onclose = () => this.onclose?.()
+    this.#toClient = channel
+    serveStdio(({ era }) => this.#serve(era === 'modern'), { transport: far })
+    await channel.start()
+  }
+
+  async send(message: RpcMessage): Promise<void> {
+    // The client may be quicker than the packages load.
+    await this.#started
+    this.#ready ??= this.#startFor(message)
+    await this.#toClient?.send(message)
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#connections.map((one) => one.close()))
+    await this.#toClient?.close()
+  }
+
+  async connectAll(): Promise<ServerStatus[]> {
+    await this.#load()
+    await Promise.allSettled(this.#connections.map((one) => one.client()))
+    return this.#connections.map((connection) => {
+      const { name, state, why, protocolVersion } = connection
+      const own = [...this.#tools].filter(([, place]) => place.connection === connection)
+      const tools = own.map(([shown, { item }]) => ({ ...item, name: shown }))
+      return { name, state, ...(state === 'running' ? {} : { why }), protocolVersion, tools }
+    })
+  }
+
+  async #load(): Promise<Sdks> {
+    if (this.#sdks) return this.#sdks
+    const [client, server] = await Promise.all([
+      optionalPeer('@modelcontextprotocol/client', PURPOSE),
+      optionalPeer('@modelcontextprotocol/server', PURPOSE),
+    ])
+    this.#sdks = { client, server }
+    this.#connections = this.#sources.map(
+      (one) => new ServerConnection(one, this.#listener, client),
+    )
+    return this.#sdks
+  }
+
+  /** Starts the servers with what the client can be asked for, which its first message says. */
+  async #startFor({ params }: RpcMessage): Promise<void> {
+    const isNew = params?.capabilities === undefined
+    const declared = isNew ? Object(params?._meta)[CAPABILITIES] : params?.capabilities
+    const { sampling, elicitation, roots } = Object(declared) as ClientCapabilities
+    const capabilities = {
+      ...(sampling ? { sampling } : {}),
+      ...(elicitation ? { elicitation } : {}),
+      // Since 2026-07-28, roots can only be asked for within a request.
+      ...(roots && !isNew ? { roots } : {}),
+    }
+    for (const connection of this.#connections) connection.declare(capabilities)
+    const all = Promise.allSettled(this.#connections.map((one) => one.client()))
+    await withinTime(all, this.#options.startMs ?? 10_000)
+  }
+
+  async #serve(isNew: boolean): Promise<Server> {
+    await this.#ready
+    const { server: sdk } = await this.#load()
+    const list = { listChanged: true }
+    const server = new sdk.Server(
+      { name: 'byref', version },
+      {
+        capabilities: {
+          tools: list,
+          prompts: list,
+          resources: { ...list, subscribe: true },
+          completions: {},
+          logging: {},
+        },
+        instructions: this.#instructions(),
+      },
+    )
+    const client = { server, isNew }
+    this.#client = client
+    server.oninitialized = () => this.#connected.resolve(client)
+    if (isNew) this.#connected.resolve(client)
+    server.setRequestHandler('tools/list', () => ({
+      tools: [...this.#tools].map(([name, { item, connection }]) =>
+        shownTool(item, name, connection),
+      ),
+    }))
+    server.setRequestHandler('prompts/list', () => ({
+      prompts: [...this.#prompts].map(([name, { item }]) => ({ ...item, name })),
+    }))
+    server.setRequestHandler('resources/list', () => ({
+      resources: this.#connections.flatMap(({ offers }) => offers.resources),
+    }))
+    server.setRequestHandler('resources/templates/list', () => ({
+      resourceTemplates: this.#connections.flatMap(({ offers }) => offers.templates),
+    }))
+    server.setRequestHandler('tools/call', ({ params }, context) => this.#call(params, context))
+    server.setRequestHandler('prompts/get', ({ params }, context) => {
+      const place = this.#prompts.get(params.name)
+      if (!place) throw invalidParams(`There is no prompt "${params.name}"`)
+      const { connection, item } = place
+      return this.#relay(connection, context, (client, options) =>
+        client.getPrompt({ ...params, name: item.name }, options),
+      )
+    })
+    server.setRequestHandler('resources/read', ({ params }, context) =>
+      this.#resources.read(params.uri, this.#connections, (connection) =>
+        this.#relay(connection, context, (client, options) =>
+          client.readResource(params, { ...options, cacheMode: 'bypass' }),
+        ),
+      ),
+    )
+    const subscribing = (method: 'subscribeResource' | 'unsubscribeResource') => {
+      return async ({ params }: { params: { uri: string } }) => {
+        const connection = this.#resources.placeOf(params.uri, this.#connections)
+        const client = await connection?.client()
+        if (client?.getProtocolEra() === 'legacy') await client[method]({ uri: params.uri })
+        return {}
+      }
+    }
+    server.setRequestHandler('resources/subscribe', subscribing('subscribeResource'))
+    server.setRequestHandler('resources/unsubscribe', subscribing('unsubscribeResource'))
+    server.setRequestHandler('logging/setLevel', async ({ params: { level } }) => {
+      await Promise.allSettled(this.#connections.map((one) => one.setLevel(level)))
+      return {}
+    })
+    server.setRequestHandler('completion/complete', async ({ params }) => {
+      const { ref } = params
+      const prompt = ref.type === 'ref/prompt' ? this.#prompts.get(ref.name) : undefined
+      const connection =
+        ref.type === 'ref/prompt'
+          ? prompt?.connection
+          : this.#resources.placeOf(ref.uri, this.#connections)
+      if (!connection) return { completion: { values: [] } }
+      const own = prompt ? { ...params, ref: { ...ref, name: prompt.item.name } } : params
+      return (await connection.client()).complete(own as typeof params)
+    })
+    return server
+  }
+
+  async #call(
+    params: Parameters<Client['callTool']>[0],
+    context: ServerContext,
+  ): Promise<CallToolResult | InputRequiredResult> {
+    const place = this.#tools.get(params.name)
+    if (!place) {
+      const down = this.#connections.filter(({ state }) => state !== 'running')
+      const why = down.map(({ name, why }) => ` The server "${name}" is not running: ${why}.`)
+      throw invalidParams(`${noSuchTool(params.name, [...this.#tools.keys()])}${why.join('')}`)
+    }
+    const { connection, item } = place
+    let client: Client | undefined
+    try {
+      const result = await this.#relay(connection, context, (current, options) => {
+        client = current
+        return connection.call({ ...params, name: item.name }, options, current)
+      })
+      if (result.resultType === 'input_required') return result
+      this.#resources.note(result, connection)
+      return result as CallToolResult
+    } catch (error) {
+      // A server that refuses a call says so itself.
+      if (client && connection.isOpen(client)) throw error
+      const text = client
+        ? `The MCP server "${connection.name}" ended while it worked on the call: ${connection.why}. The call may or may not have had its effect`
+        : errorMessage(error)
+      return { content: [{ type: 'text', text }], isError: true }
+    }
+  }
+
+  /** Passes a request on. Questions of the server in between go to the client. */
+  async #relay<Result extends object>(
+    connection: ServerConnection,
+    { mcpReq }: ServerContext,
+    work: (client: Client, options: RequestOptions) => Promise<Result>,
+  ): Promise<(Result & { resultType?: undefined }) | InputRequiredResult> {
+    const { signal } = mcpReq
+    const state = mcpReq.requestState<string>()
+    let round: Round<Result>
+    if (state === undefined) {
+      const progressToken = mcpReq._meta?.progressToken
+      const onprogress: RequestOptions['onprogress'] = ({ message, ...progress }) => {
+        const text = message === undefined ? {} : { message: `${connection.name}: ${message}` }
+        const params = { ...progress, ...text, progressToken }
+        const told = mcpReq.notify({ method: 'notifications/progress', params })
+        inBackground('Reporting progress', told)
+      }
+      const telling = progressToken === undefined ? {} : { onprogress }
+      const run = async (cancelled: AbortSignal): Promise<Result> => {
+        const options = { ...telling, signal: cancelled, timeout: NO_TIMEOUT }
+        const client = await connection.client()
+        try {
+          return await work(client, options)
+        } catch (error) {
+          // The server has forgotten the session, and has not run the request.
+          if (Object(error).status !== NOT_FOUND) throw error
+          await connection.drop(client)
+          return work(await connection.client(), options)
+        }
+      }
+      round = await this.#calls.begin(connection, run, signal)
+    } else {
+      const response = Object.values(mcpReq.inputResponses ?? {})[0]
+      round = await this.#calls.goOn<Result>(state, response, signal)
+    }
+    if ('result' in round) return round.result
+    const { method, params } = round.question
+    const inputRequests = { [method]: { method, params } } as InputRequiredResult['inputRequests']
+    return { resultType: 'input_required', inputRequests, requestState: round.state }
+  }
+
+  readonly #listener: ServerListener = {
+    changed: () => {
+      this.#tools = sharedNames(this.#connections, ({ offers }) => offers.tools)
+      this.#prompts = sharedNames(this.#connections, ({ offers }) => offers.prompts)
+      const { server } = this.#client ?? {}
+      if (!server) return
+      const told = [
+        server.sendToolListChanged(),
+        server.sendPromptListChanged(),
+        server.sendResourceListChanged(),
+      ]
+      inBackground('Telling the client of other lists', Promise.all(told))
+    },
+    asks: async (connection, method, params) => {
+      const { server, isNew } = await this.#connected.promise
+      if (isNew) return Object(await this.#calls.ask(connection, { method, params }))
+      const given = Object(params)
+      const options = { timeout: NO_TIMEOUT }
+      if (method === 'roots/list') return server.listRoots(given, options)
+      if (method === 'elicitation/create') return server.elicitInput(given, options)
+      return server.createMessage(given, options)
+    },
+    tells: (connection, method, params) => {
+      const { server } = this.#client ?? {}
+      const { logger } = Object(params)
+      const named = logger === undefined ? connection.name : `${connection.name}/${logger}`
+      const own = method === 'notifications/message' ? { ...params, logger: named } : params
+      const told = server?.notification({ method, params: own as Record<string, unknown> })
+      // A client that cannot take the notification misses it.
+      told?.catch(() => {})
+    },
+    logs: (line) => this.#options.log?.(line),
+  }
+
+  #instructions(): string | undefined {
+    const parts = this.#connections.flatMap(({ name, instructions }) =>
+      instructions ? `# ${name}\n\n${instructions}` : [],
+    )
+    const down = this.#connections.filter(({ state }) => state !== 'running')
+    if (down.length > 0) parts.push(`Not running yet: ${down.map(({ name }) => name).join(', ')}`)
+    return parts.join('\n\n') || undefined
+  }
+}
+
+const PURPOSE = 'A proxy for several MCP servers'
+const INVALID_PARAMS = -32602
+
+function invalidParams(message: string): Error {
+  return Object.assign(new Error(message), { code: INVALID_PARAMS })
+}
+
+/** Returns a tool under its name for the client. Annotations of a server that is not believed are left out. */
+function shownTool(tool: Tool, name: string, { source }: ServerConnection): Tool {
+  const { annotations, ...rest } = tool
+  const isBelieved = source.trust !== 'untrusted'
+  return { ...rest, name, ...(isBelieved && isPlainObject(annotations) ? { annotations } : {}) }
+}
+
+/** Resolves with the promise, or after a time. */
+async function withinTime(promise: Promise<unknown>, milliseconds: number): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>()
+  const timer = setTimeout(resolve, milliseconds)
+  await Promise.race([promise, late])
+  clearTimeout(timer)
+}

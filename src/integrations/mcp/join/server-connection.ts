@@ -1,0 +1,311 @@
+import type {
+  CallToolResult,
+  Client,
+  ClientCapabilities,
+  Prompt,
+  Resource,
+  ResourceTemplateType,
+  Tool,
+  Transport,
+} from '@modelcontextprotocol/client'
+import { errorMessage } from '../../../core/errors.ts'
+import { inBackground } from '../../../core/in-background.ts'
+import { version } from '../../../version.ts'
+import type { Channel } from '../rpc/json-rpc.ts'
+import type { ServerTrust } from '../server-trust.ts'
+
+/** One of several servers, and how to reach it. */
+export interface ServerSource {
+  /** The name of the server for people and models, such as `github`. */
+  name: string
+  /** What the names of its tools and prompts begin with. Default: its name and `_`. */
+  prefix?: string
+  /**
+   * Whether the annotations of its tools are believed. Without them, each tool counts as one that acts. Default
+   * `trusted`.
+   */
+  trust?: ServerTrust
+  /**
+   * Opens a connection. Called again when it has ended. A connection that knows why it ended says so in `whyEnded`.
+   */
+  connect(): ServerTransport | Promise<ServerTransport>
+  /** Called when connecting failed. Returns whether it is worth trying once more, for example after a login. */
+  recover?(error: unknown): Promise<boolean>
+}
+
+/** A transport of the MCP SDK, or a channel. */
+export type ServerTransport = (Transport | Channel) & { whyEnded?(): string }
+
+/** What a server tells while it runs. */
+export interface ServerListener {
+  /** The server is connected, and its lists are read; or one of its lists has changed. */
+  changed(connection: ServerConnection): void
+  /** The server asks the client: `sampling/createMessage`, `elicitation/create` or `roots/list`. */
+  asks(connection: ServerConnection, method: string, params: unknown): Promise<object>
+  /** A notification for the client. */
+  tells(connection: ServerConnection, method: string, params: object): void
+  /** A line for the log. */
+  logs(line: string): void
+}
+
+/** What a server offers. */
+export interface Offers {
+  tools: readonly Tool[]
+  prompts: readonly Prompt[]
+  resources: readonly Resource[]
+  templates: readonly ResourceTemplateType[]
+}
+
+type Sdk = typeof import('@modelcontextprotocol/client')
+export type ServerState = 'waiting' | 'starting' | 'running' | 'ended'
+
+/** Pauses before a server that has ended is started again, in milliseconds. After the last, only a request starts it. */
+const PAUSES = [1_000, 2_000, 4_000, 8_000, 16_000]
+/** After this time, a server that ends is started again as if it were the first time. */
+const STABLE_MS = 60_000
+/** Maximum time to connect. `npx` may have to install the server first. */
+const CONNECT_MS = 300_000
+/** A server on stdio that has not answered the first request after this time speaks an older protocol. */
+const PROBE_MS = 3_000
+/** The connection has ended before it was open. */
+const ENDED = new Error('The server has closed the connection')
+const ASKING = ['sampling/createMessage', 'elicitation/create', 'roots/list'] as const
+const TELLING = ['notifications/message', 'notifications/resources/updated'] as const
+
+/** The connection to one MCP server. It connects again when the server has ended. */
+export class ServerConnection {
+  readonly source: ServerSource
+  /** What the server offers. A server that has ended keeps what it had. */
+  offers: Offers = { tools: [], prompts: [], resources: [], templates: [] }
+  readonly #listener: ServerListener
+  readonly #sdk: Sdk
+  #capabilities: ClientCapabilities = {}
+  #client: Client | null = null
+  #opening: Promise<Client> | null = null
+  #why = 'it was not started yet'
+  #startedAt = 0
+  #failures = 0
+  #timer: NodeJS.Timeout | undefined
+  #isClosed = false
+  #level: string | null = null
+
+  constructor(source: ServerSource, listener: ServerListener, sdk: Sdk) {
+    this.source = source
+    this.#listener = listener
+    this.#sdk = sdk
+  }
+
+  get name(): string {
+    return this.source.name
+  }
+
+  get state(): ServerState {
+    if (this.#client) return 'running'
+    if (this.#opening) return 'starting'
+    return this.#startedAt > 0 ? 'ended' : 'waiting'
+  }
+
+  /** Why the server is not running. */
+  get why(): string {
+    return this.#why
+  }
+
+  get instructions(): string | undefined {
+    return this.#client?.getInstructions()
+  }
+
+  get protocolVersion(): string | undefined {
+    return this.#client?.getNegotiatedProtocolVersion()
+  }
+
+  /** Declares what the client can be asked for, for the connections that are opened from now on. */
+  declare(capabilities: ClientCapabilities): void {
+    this.#capabilities = capabilities
+  }
+
+  /**
+   * Returns the client of the running server. Starts the server if it does not run.
+   *
+   * @throws Error that says why the server cannot be reached
+   */
+  async client(): Promise<Client> {
+    if (this.#isClosed) throw new Error('The proxy is closed')
+    if (this.#client) return this.#client
+    clearTimeout(this.#timer)
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = null
+    })
+    return this.#opening
+  }
+
+  /** Whether this client is still connected to the server. */
+  isOpen(client: Client): boolean {
+    return this.#client === client
+  }
+
+  async call(
+    params: Parameters<Client['callTool']>[0],
+    options: Parameters<Client['callTool']>[1],
+    client: Client,
+  ): Promise<CallToolResult> {
+    const tool = this.offers.tools.find(({ name }) => name === params.name)
+    // Results are passed on as they are: the client validates them.
+    const toolDefinition = tool && { ...tool, outputSchema: undefined }
+    return client.callTool(params, { ...options, toolDefinition })
+  }
+
+  /** Ends a connection that the server does not know any more. */
+  async drop(client: Client): Promise<void> {
+    if (this.#client === client) this.#client = null
+    await client.close().catch(() => {})
+  }
+
+  /** Sets the level of the server's log messages, also of later connections. */
+  async setLevel(level: string): Promise<void> {
+    this.#level = level
+    const client = this.#client
+    if (client?.getServerCapabilities()?.logging && client.getProtocolEra() === 'legacy') {
+      await client.setLoggingLevel(level as Parameters<Client['setLoggingLevel']>[0])
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    clearTimeout(this.#timer)
+    const client = this.#client ?? (await this.#opening?.catch(() => null))
+    this.#client = null
+    await client?.close().catch(() => {})
+  }
+
+  async #open(): Promise<Client> {
+    const began = performance.now()
+    this.#startedAt = Date.now()
+    try {
+      const client = await this.#connect().catch(async (error) => {
+        if (await this.source.recover?.(error)) return this.#connect()
+        throw error
+      })
+      this.#client = client
+      await this.#readOffers(client)
+      if (this.#level !== null) await this.setLevel(this.#level)
+      const { tools } = this.offers
+      const seconds = ((performance.now() - began) / 1_000).toFixed(1)
+      this.#log(`running (${tools.length} tools, MCP ${this.protocolVersion}, ${seconds} s)`)
+      this.#listener.changed(this)
+      return client
+    } catch (error) {
+      this.#why = errorMessage(error)
+      this.#log(this.#why)
+      this.#client = null
+      this.#retry()
+      throw new Error(`The MCP server "${this.name}" is not running: ${this.#why}`, {
+        cause: error,
+      })
+    }
+  }
+
+  /** Some servers end when they are asked anything before `initialize`. They are started again without a question. */
+  async #connect(): Promise<Client> {
+    const first = await this.source.connect()
+    const isLocal = first.whyEnded !== undefined
+    try {
+      return await this.#connectTo(first, 'auto')
+    } catch (error) {
+      await first.close().catch(() => {})
+      if (!isLocal || error !== ENDED) throw error
+      const second = await this.source.connect()
+      return this.#connectTo(second, 'legacy').catch(async (reason) => {
+        await second.close().catch(() => {})
+        throw reason === ENDED ? new Error(second.whyEnded?.()) : reason
+      })
+    }
+  }
+
+  async #connectTo(transport: ServerTransport, mode: 'auto' | 'legacy'): Promise<Client> {
+    const { Client: SdkClient } = this.#sdk
+    const isLocal = transport.whyEnded !== undefined
+    const refresh = { autoRefresh: false, debounceMs: 0, onChanged: () => this.#refresh() }
+    const client = new SdkClient(
+      { name: 'byref', version },
+      {
+        capabilities: this.#capabilities,
+        versionNegotiation: { mode, probe: { timeoutMs: isLocal ? PROBE_MS : CONNECT_MS } },
+        listChanged: { tools: refresh, prompts: refresh, resources: refresh },
+        listMaxPages: 1_000,
+      },
+    )
+    for (const method of ASKING) {
+      const [capability = ''] = method.split('/')
+      if (Object(this.#capabilities)[capability] === undefined) continue
+      client.setRequestHandler(method, async ({ params }) => {
+        return (await this.#listener.asks(this, method, params)) as never
+      })
+    }
+    for (const method of TELLING) {
+      client.setNotificationHandler(method, ({ params }) => {
+        this.#listener.tells(this, method, params)
+      })
+    }
+    client.onclose = () => this.#ended(client, transport)
+    // The SDK keeps this handler, and calls it, too.
+    const ended = Promise.withResolvers<never>()
+    transport.onclose = () => ended.reject(ENDED)
+    const connected = client.connect(transport as Transport, { timeout: CONNECT_MS })
+    await Promise.race([connected, ended.promise])
+    ended.promise.catch(() => {})
+    return client
+  }
+
+  #ended(client: Client, transport: ServerTransport): void {
+    if (this.#client !== client) return
+    this.#client = null
+    this.#why = transport.whyEnded?.() ?? 'it has closed the connection'
+    if (this.#isClosed) return
+    this.#log(this.#why)
+    if (Date.now() - this.#startedAt > STABLE_MS) this.#failures = 0
+    this.#retry()
+  }
+
+  #retry(): void {
+    const pause = PAUSES[this.#failures++]
+    if (this.#isClosed) return
+    if (pause === undefined) {
+      this.#log('is started again with the next request to it')
+      return
+    }
+    this.#log(`is started again in ${pause / 1_000} s`)
+    this.#timer = setTimeout(() => {
+      // A failure was logged, and has its own retry.
+      this.client().catch(() => {})
+    }, pause)
+    this.#timer.unref()
+  }
+
+  #refresh(): void {
+    const client = this.#client
+    if (!client) return
+    const read = this.#readOffers(client).then(() => this.#listener.changed(this))
+    inBackground(`Reading the lists of ${this.name}`, read)
+  }
+
+  async #readOffers(client: Client): Promise<void> {
+    const has = client.getServerCapabilities() ?? {}
+    const [tools, prompts, resources, templates] = await Promise.all([
+      has.tools ? client.listTools().then((list) => list.tools) : [],
+      has.prompts ? client.listPrompts().then((list) => list.prompts) : [],
+      has.resources ? client.listResources().then((list) => list.resources) : [],
+      has.resources ? this.#templates(client) : [],
+    ])
+    this.offers = { tools, prompts, resources, templates }
+  }
+
+  /** Not every server with resources has templates. */
+  async #templates(client: Client): Promise<ResourceTemplateType[]> {
+    const list = await client.listResourceTemplates().catch(() => null)
+    return list?.resourceTemplates ?? []
+  }
+
+  #log(line: string): void {
+    this.#listener.logs(`${this.name}: ${line}`)
+  }
+}

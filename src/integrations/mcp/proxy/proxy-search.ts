@@ -1,0 +1,154 @@
+import type { AssetTool } from '../../../assets/asset-tools.ts'
+import type { Tool, ToolContext } from '../../../boundary/tool.ts'
+import { type DescribedTool, noSuchTool, ToolIndex } from '../../../boundary/tool-index.ts'
+import {
+  CALL_TOOL,
+  calledTool,
+  isSearched,
+  SEARCH_TOOLS,
+  searchTools,
+  type ToolSearchOptions,
+} from '../../../boundary/tool-search.ts'
+import { ByrefError } from '../../../core/errors.ts'
+import type { ToolCall } from '../../../core/messages/message.ts'
+import { nodeBuiltin } from '../../../node-builtin.ts'
+import { describeTool } from '../asset-tools.ts'
+import type { Fields, RpcMessage } from '../rpc/json-rpc.ts'
+import type { ToolCatalog } from './tool-catalog.ts'
+
+const { isDeepStrictEqual } = nodeBuiltin('node:util')
+
+/** Characters of the names in the note about changed tools. */
+const MAX_NEWS = 1_000
+
+/**
+ * Lets a client find the tools of its server by search. The client's list stays the same for the whole session, so
+ * that its prompts stay the same, too. What is new is found by search.
+ */
+export class ProxySearch {
+  /** What the client lists. */
+  readonly list: readonly Fields[]
+  readonly #rank: ToolSearchOptions['rank']
+  readonly #pinned: ReadonlySet<unknown>
+  readonly #searchTool: Tool
+  #catalog: ToolCatalog
+  #index: ToolIndex | null = null
+
+  private constructor(catalog: ToolCatalog, { pinned = [], rank }: ToolSearchOptions) {
+    this.#catalog = catalog
+    this.#rank = rank
+    this.#pinned = new Set(pinned)
+    const [search, call] = searchTools(this.#names(), async () => this.#current()) as [Tool, Tool]
+    this.#searchTool = search
+    const { annotations: _, ...calling } = describeTool(call as AssetTool, CALL_TOOL)
+    const shown = catalog.shown.filter(({ name }) => this.#pinned.has(name))
+    this.list = [
+      ...shown,
+      ...catalog.added,
+      describeTool(search as AssetTool, SEARCH_TOOLS),
+      calling,
+    ]
+  }
+
+  /** Returns the search for a client's first list of tools. Null if the tools are few. */
+  static for(
+    catalog: ToolCatalog,
+    option: boolean | ToolSearchOptions | undefined,
+  ): ProxySearch | null {
+    const isOn = catalog.shown.length > 0 && isSearched(option, lengthOf(catalog))
+    // A server may have tools of these names itself.
+    if (!isOn || catalog.tools.has(SEARCH_TOOLS) || catalog.tools.has(CALL_TOOL)) return null
+    return new ProxySearch(catalog, typeof option === 'object' ? option : {})
+  }
+
+  /** Whether the server's tools must be read again before a call: before a search, and for an unknown name. */
+  isStale({ params }: RpcMessage): boolean {
+    const { name, arguments: args } = Object(params)
+    return name === SEARCH_TOOLS || (name === CALL_TOOL && !this.#has(Object(args).name))
+  }
+
+  /** Takes the server's tools as they are now. Returns a note for the model if there are others than before. */
+  update(catalog: ToolCatalog): string | null {
+    const before = this.#names()
+    const isSame = isDeepStrictEqual(catalog.shown, this.#catalog.shown)
+    this.#catalog = catalog
+    if (isSame) return null
+    this.#index = null
+    const after = this.#names()
+    const news = [
+      noteOf(`New tools, which ${SEARCH_TOOLS} finds`, without(after, before)),
+      noteOf('Tools that do not exist any more', without(before, after)),
+    ].filter((one) => one !== null)
+    return news.length > 0 ? news.join('\n') : null
+  }
+
+  /** Answers a call of `search_tools`. Null for a call of another tool. */
+  async answer({ params }: RpcMessage): Promise<Fields | null> {
+    const { name, arguments: args } = Object(params)
+    if (name !== SEARCH_TOOLS) return null
+    const found = await this.#searchTool.execute(Object(args), {} as ToolContext)
+    return { content: [{ type: 'text', text: JSON.stringify(found) }] }
+  }
+
+  /**
+   * Returns the request that a call of `call_tool` stands for. Any other request is returned unchanged.
+   *
+   * @throws ByrefError `tool_not_found`, `invalid_arguments`
+   */
+  called(request: RpcMessage): RpcMessage {
+    const { name, arguments: args } = Object(request.params)
+    if (name !== CALL_TOOL) return request
+    const written: ToolCall = { id: '', name, arguments: Object(args) }
+    const call = calledTool(written)
+    if (call.via === undefined) {
+      throw new ByrefError(
+        'invalid_arguments',
+        `${CALL_TOOL} takes { name, arguments }: the name of a tool, and an object`,
+      )
+    }
+    if (!this.#has(call.name)) {
+      const message = `${noSuchTool(call.name, this.#names())} Find tools with ${SEARCH_TOOLS}`
+      throw new ByrefError('tool_not_found', message)
+    }
+    return { ...request, params: { ...request.params, name: call.name, arguments: call.arguments } }
+  }
+
+  #has(name: unknown): boolean {
+    return name === SEARCH_TOOLS || this.#catalog.own.has(name) || this.#catalog.tools.has(name)
+  }
+
+  #names(): string[] {
+    return this.#catalog.shown
+      .map(({ name }) => String(name))
+      .filter((one) => !this.#pinned.has(one))
+  }
+
+  #current(): ToolIndex {
+    this.#index ??= new ToolIndex(
+      this.#catalog.shown.filter(({ name }) => !this.#pinned.has(name)).map(describedAs),
+      this.#rank,
+    )
+    return this.#index
+  }
+}
+
+function describedAs({ name, title, description, inputSchema }: Fields): DescribedTool {
+  const words = [description, title].find((one) => typeof one === 'string' && one !== '')
+  return { name: String(name), description: words as string, inputSchema: Object(inputSchema) }
+}
+
+/** The length of the tools of a server in a prompt, in characters. */
+function lengthOf({ shown }: ToolCatalog): number {
+  return JSON.stringify(shown.map(describedAs)).length
+}
+
+function without(names: readonly string[], others: readonly string[]): string[] {
+  const left = new Set(others)
+  return names.filter((name) => !left.has(name))
+}
+
+function noteOf(what: string, names: readonly string[]): string | null {
+  if (names.length === 0) return null
+  const list = names.join(', ')
+  return `${what}: ${list.length > MAX_NEWS ? `${list.slice(0, MAX_NEWS)}…` : list}`
+}
