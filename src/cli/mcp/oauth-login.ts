@@ -7,6 +7,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 import type {
   OAuthClientProvider,
+  OAuthDiscoveryState,
   StoredOAuthClientInformation,
   StoredOAuthTokens,
 } from '@modelcontextprotocol/client'
@@ -37,6 +38,8 @@ export class OAuthLogin {
   #returned: Promise<URLSearchParams> | null = null
   #state = ''
   #verifier = ''
+  /** Where the server logs in, as it was found for the open login. */
+  #discovered: OAuthDiscoveryState | undefined
 
   constructor(url: URL, log: (line: string) => void) {
     this.#url = url
@@ -74,8 +77,13 @@ export class OAuthLogin {
         this.#verifier = verifier
       },
       codeVerifier: () => this.#verifier,
+      saveDiscoveryState: (state) => {
+        this.#discovered = state
+      },
+      discoveryState: () => this.#discovered,
       invalidateCredentials: (scope) => {
         const isAll = scope === 'all'
+        if (isAll || scope === 'discovery') this.#discovered = undefined
         return this.#save({
           ...(isAll || scope === 'client' ? { client: undefined } : {}),
           ...(isAll || scope === 'tokens' ? { tokens: undefined } : {}),

@@ -247,12 +247,12 @@ export class ServerConnection {
       })
     }
     client.onclose = () => this.#ended(client, transport)
-    // The SDK keeps this handler, and calls it, too.
     const ended = Promise.withResolvers<never>()
-    transport.onclose = () => ended.reject(ENDED)
+    ended.promise.catch(() => {})
+    // A process may end before the SDK listens. The SDK keeps this handler, and calls it, too.
+    if (isLocal) transport.onclose = () => ended.reject(ENDED)
     const connected = client.connect(transport as Transport, { timeout: CONNECT_MS })
     await Promise.race([connected, ended.promise])
-    ended.promise.catch(() => {})
     return client
   }
 
