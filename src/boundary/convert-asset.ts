@@ -20,7 +20,7 @@ export async function convertAsset(
   ref: string | AssetRef,
   accepting: Alternatives,
   assets: Assets,
-  { references, bytes }: Codec = {},
+  { references, bytes, saveFile }: Codec = {},
 ): Promise<{ value: unknown; schema: JsonSchema }> {
   let value: Promise<unknown> | undefined
   const resolved = (): Promise<unknown> => {
@@ -30,6 +30,7 @@ export async function convertAsset(
   const inForm = (made: unknown): unknown =>
     bytes === 'base64' && made instanceof Uint8Array ? base64Of(made) : made
   for (const schema of accepting) {
+    if (saveFile && schema.format === 'path') return { value: await saveFile(ref, assets), schema }
     const form = FORMS.find(({ fits }) => fits(schema))
     if (form) return { value: inForm(await form.make(ref, assets)), schema }
     const isFile = (await resolved()) instanceof Uint8Array
@@ -104,7 +105,8 @@ const FORMS: readonly Form[] = [
     make: async (ref, assets) => base64Of((await assets.get(ref)).bytes),
   },
   {
-    fits: ({ format }) => format === 'data-url',
+    // `x-mcp-file` marks the files of MCP tools (SEP-2631, a draft).
+    fits: (schema) => schema.format === 'data-url' || schema['x-mcp-file'] !== undefined,
     async make(ref, assets) {
       const { bytes, mime } = await assets.get(ref)
       return dataUrlOf(bytes, mime)

@@ -1,6 +1,8 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
+import type { Assets } from '../assets/assets-contract.ts'
 import { isSchema, mapParts, mapSubschemas } from '../core/board/schema-keywords.ts'
 import { is, type OptionTable } from '../core/check-options.ts'
+import type { AssetRef } from '../core/refs/asset-ref.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import { choosesMethod, jsonSchemaOf, mapsOver, type Tool, usesInstances } from './tool.ts'
 
@@ -15,12 +17,18 @@ export interface Codec {
   bytes?: 'native' | 'base64'
   /** Whether the boundary validates arguments against the tool's schema. Default: true. */
   validate?: boolean
+  /**
+   * Saves an asset as a file and returns its path, for parameters with `format: 'path'`. Default: such a parameter gets
+   * the text of the asset.
+   */
+  saveFile?(ref: string | AssetRef, assets: Assets): Promise<string>
 }
 
 export const CODEC: OptionTable<Codec> = {
   references: is.oneOf('declared', 'everywhere'),
   bytes: is.oneOf('native', 'base64'),
   validate: is.boolean,
+  saveFile: is.callback(),
 }
 
 const shown = new WeakMap<ReadonlyMap<string, Tool>, readonly LanguageModelV4FunctionTool[]>()

@@ -148,7 +148,7 @@ async function proxy(args: string[]): Promise<number> {
 
 /** Stands between the client on stdio and a server, until one of them ends. */
 async function relayUntilEnd(
-  { server, whyEnded }: OpenedServer,
+  { server, whyEnded, isRemote = false }: OpenedServer,
   {
     kept,
     stop,
@@ -159,13 +159,15 @@ async function relayUntilEnd(
     options: Omit<ProxyOptions, 'assets'>
   },
 ): Promise<number> {
-  const { assets, close } = kept ? await openKept(kept) : await openOwn()
+  const folder = await mkdtemp(join(tmpdir(), 'byref-mcp-'))
   try {
+    const assets = kept ? await openKept(kept) : openOwn(folder)
+    const files = isRemote ? undefined : join(folder, 'files')
     const { proxyMcp } = await import('../integrations/mcp/proxy/proxy-mcp.ts')
     const { lineChannel } = await import('./mcp/line-channel.ts')
     const client = lineChannel(process.stdin, process.stdout)
     const expiresAt = kept ? () => new Date(Date.now() + KEPT_DAYS * DAY) : undefined
-    const ended = proxyMcp(client, server, { ...options, assets, expiresAt, whyEnded })
+    const ended = proxyMcp(client, server, { ...options, assets, files, expiresAt, whyEnded })
     // The signal may have come before the proxy listens to the client.
     inBackground(
       'Stopping',
@@ -175,12 +177,14 @@ async function relayUntilEnd(
     process.stdin.destroy()
     return end === 'client' ? 0 : 1
   } finally {
-    await close()
+    await rm(folder, { recursive: true, force: true })
   }
 }
 
 interface OpenedServer extends Pick<ProxyOptions, 'whyEnded'> {
   server: Channel
+  /** Whether the server runs on another machine, and cannot read files of this one. */
+  isRemote?: boolean
 }
 
 /** `byref mcp list`: starts the servers of a configuration, and prints what they offer. */
@@ -241,14 +245,12 @@ async function localServer([command = '', ...args]: string[]): Promise<OpenedSer
 
 async function remoteServer(url: string, headers: Record<string, string>): Promise<OpenedServer> {
   const { httpChannel } = await import('./mcp/http-channel.ts')
-  return { server: await httpChannel(url, headers) }
+  return { server: await httpChannel(url, headers), isRemote: true }
 }
 
-/** Assets of this process only, in a temporary folder. */
-async function openOwn() {
-  const folder = await mkdtemp(join(tmpdir(), 'byref-mcp-'))
-  const assets = createAssets({ config: { backend: 'fs', fs: { rootDir: folder } } })
-  return { assets, close: () => rm(folder, { recursive: true, force: true }) }
+/** Assets of this process only, in a folder. */
+function openOwn(folder: string) {
+  return createAssets({ config: { backend: 'fs', fs: { rootDir: join(folder, 'assets') } } })
 }
 
 /** Where assets stay after the proxy has ended. */
@@ -262,7 +264,7 @@ async function openKept({ data, namespace }: KeptAssets) {
   const config = { backend: 'fs', fs: { rootDir }, namespacing: { mode: 'context' } } as const
   const assets = createAssets({ namespace, config })
   await assets.sweep()
-  return { assets, async close() {} }
+  return assets
 }
 
 function sizeOf(name: string, value: string | undefined): number | undefined {

@@ -1,7 +1,7 @@
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
 import { describedOnce } from '../../boundary/describe-tool.ts'
-import { withParameters } from '../../boundary/tool-index.ts'
 import type { Tool } from '../../boundary/tool.ts'
+import { withParameters } from '../../boundary/tool-index.ts'
 import { labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { CallState } from '../../core/events/conversation-state.ts'

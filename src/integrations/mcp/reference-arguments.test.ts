@@ -1,5 +1,8 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, dirname, join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAssets } from '../../assets/create-assets.ts'
 import { mcpTool, resolveReferences, shownSchema } from './reference-arguments.ts'
 
@@ -35,11 +38,64 @@ describe('schemas of servers, whatever they are,', () => {
   it('are shown, and leave arguments without references as they are', async () => {
     await fc.assert(
       fc.asyncProperty(objects, fc.dictionary(fc.string(), fc.jsonValue()), async (given, args) => {
-        const tool = mcpTool('x', given)
+        const tool = mcpTool('x', given, '/nowhere')
         JSON.stringify(shownSchema(tool))
-        expect(await resolveReferences(tool, args, assets)).toBe(args)
+        expect(await resolveReferences(tool, args, { assets, files: '/nowhere' })).toBe(args)
       }),
       { numRuns: 500 },
     )
+  })
+})
+
+describe('files', () => {
+  const text = (description?: string, more = {}) => ({ type: 'string', description, ...more })
+  const schema = {
+    type: 'object',
+    properties: {
+      path: text(),
+      filePaths: { type: 'array', items: text() },
+      file: text('Absolute path or URL of the picture'),
+      image: text('The picture'),
+      file_path: text('The file as base64'),
+      upload: text(undefined, { 'x-mcp-file': { accept: ['image/*'] } }),
+    },
+  }
+
+  it('are paths, base64 or data URLs, as the parameter wants', async () => {
+    const files = mkdtempSync(join(tmpdir(), 'byref-files-'))
+    onTestFinished(() => rmSync(files, { recursive: true, force: true }))
+    const bytes = Buffer.from([0xff, 0xd8, 0xff, 1])
+    const { ref } = await assets.save(bytes, 'image/jpeg', { name: '../../rot: es Haus.jpg' })
+    const given = Object.fromEntries(Object.keys(schema.properties).map((name) => [name, ref]))
+    const args = { ...given, filePaths: [ref] }
+    const made = await resolveReferences(mcpTool('x', schema, files), args, { assets, files })
+    const paths = [made.path, (made.filePaths as string[])[0], made.file] as string[]
+    for (const path of paths) {
+      expect(dirname(dirname(path))).toBe(files)
+      expect(basename(path)).toBe('_.._rot_ es Haus.jpg')
+      expect(readFileSync(path)).toEqual(bytes)
+    }
+    expect(new Set(paths).size).toBe(3)
+    expect(made.image).toBe(bytes.toString('base64'))
+    expect(made.file_path).toBe(bytes.toString('base64'))
+    expect(made.upload).toBe(`data:image/jpeg;base64,${bytes.toString('base64')}`)
+  })
+
+  it('have the form of the named field', async () => {
+    const files = mkdtempSync(join(tmpdir(), 'byref-files-'))
+    onTestFinished(() => rmSync(files, { recursive: true, force: true }))
+    const json = Buffer.from('{"page":"<p>hello"}')
+    const { ref } = await assets.save(json, 'application/json', { name: 'page.json' })
+    const tool = mcpTool('x', schema, files)
+    const args = { path: `${ref}/content/page` }
+    const { path } = await resolveReferences(tool, args, { assets, files })
+    expect(readFileSync(String(path), 'utf8')).toBe('<p>hello')
+    expect(basename(String(path))).toBe('file.txt')
+  })
+
+  it('are text where the server may run on another machine', async () => {
+    const { ref } = await assets.save(Buffer.from('words'), 'text/plain')
+    const made = await resolveReferences(mcpTool('x', schema), { path: ref }, { assets })
+    expect(made).toEqual({ path: 'words' })
   })
 })

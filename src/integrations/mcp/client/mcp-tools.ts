@@ -24,6 +24,11 @@ export interface McpToolsOptions {
   /** Whether resources behind links in results are read and stored as assets. Default true. */
   followLinks?: boolean
   /**
+   * A folder of this machine, for a server that runs here. A parameter that takes the path of a file then takes
+   * references, too: the asset is saved there, and the server gets its path. Default: no parameter does.
+   */
+  files?: string
+  /**
    * Whether the server's annotations, and the labels in the `_meta` of its results, are believed where trust is on.
    * Default `untrusted`: each tool acts, each result is untrusted, and a label only makes a result stricter.
    */
@@ -35,6 +40,7 @@ const OPTIONS: OptionTable<McpToolsOptions> = {
   include: is.callback(),
   needsApproval: is.callback(),
   followLinks: is.boolean,
+  files: is.string,
   trust: is.oneOf('trusted', 'untrusted'),
 }
 
@@ -64,7 +70,7 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
     // The engine's validator uses this draft by default.
     const { $schema: _, ...schema } = withoutAccepts(inputSchema)
     const id = `${prefix}${name}`.replace(/[^\w-]/g, '_').slice(0, 64)
-    const described = mcpTool(id, schema)
+    const described = mcpTool(id, schema, options.files)
     const { said, ...declared } = serverTrust(tool, trust)
     return {
       id,
@@ -74,11 +80,10 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
       needsApproval: needsApproval(tool),
       ...declared,
       async execute(input, context) {
-        const args = await resolveReferences(
-          described,
-          input as Record<string, unknown>,
-          context.assets,
-        )
+        const args = await resolveReferences(described, input as Record<string, unknown>, {
+          assets: context.assets,
+          files: options.files,
+        })
         const given = context.trust && { _meta: metaOf(context.trust.given) }
         const answer = await callTool(client, { name, arguments: args, ...given }, context)
         said(input, answer)

@@ -25,13 +25,14 @@ const WORDLESS = /^(ping|roots\/list|notifications\/.*list_changed|notifications
  * of everything that the client sees.
  */
 export function plainView(
-  { assets, labels, editing, toolSearch, save }: ProxySession,
+  { assets, labels, editing, toolSearch, files, save }: ProxySession,
   limits: Omit<ShortenOptions, 'save' | 'readingTools'>,
 ): ProxyView {
   const tools = new ProxyTools({
     assets,
     labels,
     toolSearch,
+    files,
     isQuarantine: false,
     added: assetTools(editing),
     toServer: (request) => request,

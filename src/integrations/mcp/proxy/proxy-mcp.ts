@@ -28,6 +28,11 @@ export interface ProxyOptions {
    * search. Default: on above 10,000 tokens of tools.
    */
   toolSearch?: boolean | ToolSearchOptions
+  /**
+   * A folder of this machine, for a server that runs here. A parameter that takes the path of a file then takes
+   * references, too: the asset is saved there, and the server gets its path. Default: no parameter does.
+   */
+  files?: string
   /** When an asset that is saved now expires. Default: never. */
   expiresAt?(): Date
   /** Why the server ended: the message for requests that it did not answer. */
@@ -45,6 +50,7 @@ const OPTIONS: OptionTable<ProxyOptions> = {
   ...is.all(is.positive, 'maxChars', 'maxBytes'),
   ...is.all(is.boolean, 'showImages', 'editing'),
   toolSearch: TOOL_SEARCH,
+  files: is.string,
   whyEnded: is.callback(),
   expiresAt: is.callback(),
 }
@@ -64,7 +70,7 @@ export function proxyMcp(
   checkOptions('proxyMcp', options, OPTIONS)
   const { whyEnded = () => 'The MCP server has ended', trust = 'off', assets, expiresAt } = options
   const { maxChars = 32_768, maxBytes = 4_096, showImages = false, editing = false } = options
-  const { toolSearch } = options
+  const { toolSearch, files } = options
   if (trust === 'quarantine' && showImages) {
     throw new ByrefError(
       'config_invalid',
@@ -77,7 +83,7 @@ export function proxyMcp(
     if (info) labels?.noteAsset(info.assetId, label)
     return info
   }
-  const session = { assets, labels, editing, toolSearch, save }
+  const session = { assets, labels, editing, toolSearch, files, save }
   const view =
     trust === 'quarantine'
       ? quarantineView(session)

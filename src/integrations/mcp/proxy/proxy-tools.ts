@@ -34,6 +34,8 @@ export interface ProxySession {
   editing: boolean
   /** Whether the client finds the server's tools by search. */
   toolSearch: boolean | ToolSearchOptions | undefined
+  /** The folder for files whose paths are arguments. */
+  files: string | undefined
   /** Saves bodies with this label. */
   save(label: Label): SaveBody
 }
@@ -42,7 +44,7 @@ export interface ProxySession {
 export type ProxyView = Omit<RelayOptions, 'whyEnded'>
 
 /** How a client sees the tools of its server. */
-export interface ToolView extends Pick<ProxySession, 'assets' | 'labels' | 'toolSearch'> {
+export interface ToolView extends Pick<ProxySession, 'assets' | 'labels' | 'toolSearch' | 'files'> {
   /** The tools that are added to those of the server. */
   added: readonly AssetTool[]
   /** Whether the client sees nothing of the server but the tools of its first list. */
@@ -173,8 +175,10 @@ export class ProxyTools {
   }
 
   #read(request: RpcMessage, { ask }: Help): Promise<ToolCatalog> {
-    const { toServer, added } = this.#view
-    this.#catalog ??= readToolCatalog(toServer(request), ask, added).then((one) => this.#noted(one))
+    const { toServer, added: adding, files } = this.#view
+    this.#catalog ??= readToolCatalog(toServer(request), ask, { adding, files }).then((one) =>
+      this.#noted(one),
+    )
     const current = this.#catalog
     current.catch(() => {
       if (this.#catalog === current) this.#catalog = null
@@ -210,9 +214,9 @@ export class ProxyTools {
     { askClient }: Help,
   ): Promise<RpcMessage> {
     const { request, tool, written, labels } = call
-    const { assets, labels: session, isQuarantine } = this.#view
+    const { assets, files, labels: session, isQuarantine } = this.#view
     if (!tool) return request
-    const args = await resolveReferences(tool, written, assets)
+    const args = await resolveReferences(tool, written, { assets, files })
     if (isChecked) await checkArguments(tool, args)
     if (!session) return withArguments(call, args)
     const before = this.#asker.answered(request)

@@ -101,11 +101,12 @@ class QuarantineView implements ProxyView {
   }
 
   #tools(): ProxyTools {
-    const { assets, labels, editing, toolSearch } = this.#session
+    const { assets, labels, editing, toolSearch, files } = this.#session
     return new ProxyTools({
       assets,
       labels,
       toolSearch,
+      files,
       isQuarantine: true,
       added: assetTools(editing).filter((tool) => MAKING.has(tool)),
       toServer: withoutAsking,

@@ -27,7 +27,7 @@ export interface ToolCatalog {
 export async function readToolCatalog(
   request: RpcMessage,
   ask: Ask,
-  adding: readonly AssetTool[],
+  { adding, files }: { adding: readonly AssetTool[]; files?: string },
 ): Promise<ToolCatalog> {
   const { items, rest } = await readPages({ ...request, method: 'tools/list' }, ask, 'tools')
   const found = items.filter(isPlainObject)
@@ -39,7 +39,7 @@ export async function readToolCatalog(
     shown: found.map(shown),
     added,
     rest,
-    tools: new Map(found.map((one) => [one.name, toolOf(one)])),
+    tools: new Map(found.map((one) => [one.name, toolOf(one, files)])),
     own: named,
     readingTools: { fetch: free(READING_TOOLS.fetch), search: free(READING_TOOLS.search) },
   }
@@ -75,12 +75,12 @@ export async function readPages(
   return { items, rest: rest ?? {} }
 }
 
-function toolOf({ name, inputSchema, outputSchema, annotations }: Fields): Tool {
+function toolOf({ name, inputSchema, outputSchema, annotations }: Fields, files?: string): Tool {
   const described = { annotations: Object(annotations), outputSchema }
   const { said: _said, ...declared } = serverTrust(described, 'trusted')
   // Servers name older drafts, which the validator does not know.
   const { $schema: _, ...schema } = Object(inputSchema)
-  return { ...mcpTool(String(name), schema), ...declared }
+  return { ...mcpTool(String(name), schema, files), ...declared }
 }
 
 /** Returns a tool for the client: its parameters take references, and structured content may be one. */
