@@ -22,7 +22,10 @@ export interface ServerTool {
   inputSchema: JsonSchema
 }
 
-const CACHE = fileURLToPath(new URL('../../node_modules/.cache/bench-tools', import.meta.url))
+/** Where the servers are installed. */
+export const SERVERS_FOLDER = fileURLToPath(
+  new URL('../../node_modules/.cache/bench-tools', import.meta.url),
+)
 const TIME_LIMIT = 30_000
 
 /** All servers, as `servers.json` lists them. */
@@ -32,13 +35,13 @@ export const servers: readonly PublishedServer[] = JSON.parse(
 
 /** Returns the tools of all servers. They are asked once, and their answers are kept outside of the repository. */
 export async function serverTools(): Promise<ServerTool[]> {
-  const kept = join(CACHE, 'tools.json')
+  const kept = join(SERVERS_FOLDER, 'tools.json')
   if (existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8'))
-  mkdirSync(CACHE, { recursive: true })
-  writeFileSync(join(CACHE, 'package.json'), '{ "private": true }')
+  mkdirSync(SERVERS_FOLDER, { recursive: true })
+  writeFileSync(join(SERVERS_FOLDER, 'package.json'), '{ "private": true }')
   const specs = servers.map((one) => `${one.package}@${one.version}`)
   execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...specs], {
-    cwd: CACHE,
+    cwd: SERVERS_FOLDER,
     stdio: 'inherit',
   })
   const tools: ServerTool[] = []
@@ -59,8 +62,8 @@ async function askForTools({
   package: name,
 }: PublishedServer): Promise<ServerTool[]> {
   const child = spawn(join('node_modules', '.bin', command), args, {
-    cwd: CACHE,
-    env: { PATH: process.env.PATH, HOME: CACHE, ...env },
+    cwd: SERVERS_FOLDER,
+    env: { PATH: process.env.PATH, HOME: SERVERS_FOLDER, ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   const ask = (message: object) =>

@@ -77,51 +77,64 @@ describe('docs/integrations/mcp.md', () => {
 })
 
 describe('byref mcp proxy', () => {
-  it('is like the server itself, before everything that is small', async () => {
-    const [plain, through] = await Promise.all([
-      connect([...serverOf('everything'), 'stdio']),
-      connect(proxy('--max-bytes', '100000', '--', ...serverOf('everything'), 'stdio')),
-    ])
-    const both = async (ask: (client: Client) => Promise<unknown>) => {
-      const [expected, found] = await Promise.all([ask(plain), ask(through)])
-      expect(found).toEqual(expected)
-      return found
-    }
-    const about = async (client: Client) => [
-      client.getServerVersion(),
-      client.getNegotiatedProtocolVersion(),
-    ]
-    await both(about)
-    await both(async (client) => (await client.listPrompts()).prompts)
-    await both(async (client) => (await client.listResources()).resources)
-    const { tools } = await plain.listTools()
-    const names = (await through.listTools()).tools.map(({ name }) => name)
-    expect(names.slice(0, tools.length)).toEqual(tools.map(({ name }) => name))
-    expect(names).toContain('fetch_asset')
-    const { resources } = await plain.listResources()
-    for (const { uri } of resources.slice(0, 3))
-      await both((client) => client.readResource({ uri }))
-    for (const [name, args] of Object.entries({
-      echo: { message: 'hi' },
-      'get-sum': { a: 1, b: 2 },
-      'get-tiny-image': {},
-      'get-structured-content': { location: 'Chicago' },
-      'get-annotated-message': { messageType: 'error', includeImage: true },
-      'get-resource-links': { count: 2 },
-    })) {
-      await both((client) => client.callTool({ name, arguments: args }))
-    }
-    await both((client) => client.callTool({ name: 'unknown', arguments: {} }).catch(String))
-    await both((client) => client.getPrompt({ name: 'args-prompt', arguments: { city: 'Oslo' } }))
-    const argument = { name: 'department', value: 'E' }
-    const ref = { type: 'ref/prompt' as const, name: 'completable-prompt' }
-    await both((client) => client.complete({ ref, argument }))
-    await both((client) => client.setLoggingLevel('debug'))
-    await both((client) => client.subscribeResource({ uri: resources[0]?.uri ?? '' }))
-    const long = { name: 'trigger-long-running-operation', arguments: { duration: 0.1, steps: 2 } }
-    await both((client) => client.callTool(long, { onprogress() {} }))
-    await Promise.all([plain.close(), through.close()])
-  })
+  it.each(['command', 'config'])(
+    'is like the server itself, before everything that is small: %s',
+    async (way) => {
+      const [command = '', ...args] = [...serverOf('everything'), 'stdio']
+      const config = join(folder.path, 'everything.json')
+      writeFileSync(config, JSON.stringify({ servers: { all: { command, args, prefix: '' } } }))
+      const isJoined = way === 'config'
+      const given = isJoined ? ['--config', config] : ['--', command, ...args]
+      const [plain, through] = await Promise.all([
+        connect([command, ...args]),
+        connect(proxy('--max-bytes', '100000', ...given)),
+      ])
+      const both = async (ask: (client: Client) => Promise<unknown>) => {
+        const [expected, found] = await Promise.all([ask(plain), ask(through)])
+        expect(found).toEqual(expected)
+        return found
+      }
+      const about = async (client: Client) => [
+        client.getServerVersion(),
+        client.getNegotiatedProtocolVersion(),
+      ]
+      if (!isJoined) await both(about)
+      await both(async (client) => (await client.listPrompts()).prompts)
+      await both(async (client) => (await client.listResources()).resources)
+      const { tools } = await plain.listTools()
+      const names = (await through.listTools()).tools.map(({ name }) => name)
+      expect(names.slice(0, tools.length)).toEqual(tools.map(({ name }) => name))
+      expect(names).toContain('fetch_asset')
+      const { resources } = await plain.listResources()
+      for (const { uri } of resources.slice(0, 3))
+        await both((client) => client.readResource({ uri }))
+      for (const [name, args] of Object.entries({
+        echo: { message: 'hi' },
+        'get-sum': { a: 1, b: 2 },
+        'get-tiny-image': {},
+        'get-structured-content': { location: 'Chicago' },
+        'get-annotated-message': { messageType: 'error', includeImage: true },
+        'get-resource-links': { count: 2 },
+      })) {
+        await both((client) => client.callTool({ name, arguments: args }))
+      }
+      // The proxy before many servers names the tools that are most like it.
+      if (!isJoined)
+        await both((client) => client.callTool({ name: 'unknown', arguments: {} }).catch(String))
+      await both((client) => client.getPrompt({ name: 'args-prompt', arguments: { city: 'Oslo' } }))
+      const argument = { name: 'department', value: 'E' }
+      const ref = { type: 'ref/prompt' as const, name: 'completable-prompt' }
+      await both((client) => client.complete({ ref, argument }))
+      await both((client) => client.setLoggingLevel('debug'))
+      await both((client) => client.subscribeResource({ uri: resources[0]?.uri ?? '' }))
+      const long = {
+        name: 'trigger-long-running-operation',
+        arguments: { duration: 0.1, steps: 2 },
+      }
+      await both((client) => client.callTool(long, { onprogress() {} }))
+      await Promise.all([plain.close(), through.close()])
+    },
+  )
 
   it('keeps assets apart, unless a folder and a namespace are shared', async () => {
     const temporary = mkdtempSync(join(folder.path, 'apart-'))
@@ -147,7 +160,7 @@ describe('byref mcp proxy', () => {
       [no, true, true],
       [no, true, true],
     ])
-    expect(globSync(join(temporary, 'byref-mcp-*'))).toHaveLength(1)
+    expect(globSync(join(temporary, 'byref-mcp-*/assets'))).toHaveLength(1)
     await Promise.all(three.map((client) => client.close()))
     const config = { backend: 'fs', fs: { rootDir: join(data, 'assets') } } as const
     const assets = createAssets({
@@ -157,7 +170,7 @@ describe('byref mcp proxy', () => {
     const [listed] = (await assets.list()).assets
     const days = (Date.parse(String(listed?.expiresAt)) - Date.now()) / 86_400_000
     expect([listed?.name, Math.round(days)]).toEqual(['read_text_file result', 30])
-    const left = () => globSync(join(temporary, 'byref-mcp-*'))
+    const left = () => globSync(join(temporary, 'byref-mcp-*/assets'))
     await expect.poll(left).toEqual([])
   })
 
