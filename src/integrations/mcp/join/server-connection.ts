@@ -13,6 +13,7 @@ import { inBackground } from '../../../core/in-background.ts'
 import { version } from '../../../version.ts'
 import type { Channel } from '../rpc/json-rpc.ts'
 import type { ServerTrust } from '../server-trust.ts'
+import { TASKS, withTasks } from './with-tasks.ts'
 
 /** One of several servers, and how to reach it. */
 export interface ServerSource {
@@ -228,7 +229,7 @@ export class ServerConnection {
     const client = new SdkClient(
       { name: 'byref', version },
       {
-        capabilities: this.#capabilities,
+        capabilities: { ...this.#capabilities, extensions: TASKS },
         versionNegotiation: { mode, probe: { timeoutMs: isLocal ? PROBE_MS : CONNECT_MS } },
         listChanged: { tools: refresh, prompts: refresh, resources: refresh },
         listMaxPages: 1_000,
@@ -251,7 +252,7 @@ export class ServerConnection {
     ended.promise.catch(() => {})
     // A process may end before the SDK listens. The SDK keeps this handler, and calls it, too.
     if (isLocal) transport.onclose = () => ended.reject(ENDED)
-    const connected = client.connect(transport as Transport, { timeout: CONNECT_MS })
+    const connected = client.connect(withTasks(transport) as Transport, { timeout: CONNECT_MS })
     await Promise.race([connected, ended.promise])
     return client
   }

@@ -86,6 +86,14 @@ export function plainView(
       'tools/list': tools.list,
       'tools/call': tools.call,
       'tasks/result': short('task result'),
+      async 'tasks/get'(request, { ask }) {
+        const answer = await ask(request)
+        const { result } = answer
+        const label = seen(answer)
+        if (!isPlainObject(result?.result)) return answer
+        const inner = await shortened({ ...answer, result: result.result }, 'task result', label)
+        return { ...answer, result: { ...result, result: inner.result } }
+      },
       'prompts/get': short('prompt'),
       async 'resources/list'(request, { ask }) {
         const answer = await ask(request)

@@ -1,0 +1,174 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inBackground } from '../../../core/in-background.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
+import { failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
+import type { ServerTransport } from './server-connection.ts'
+
+/** The extension of the protocol, as clients declare it (SEP-2663). */
+export const TASKS = { 'io.modelcontextprotocol/tasks': {} } as const
+
+/** Pause between two questions for the state of a task, in milliseconds: usual, and the limits of what a server asks for. */
+const PAUSE = { usual: 1_000, least: 50, most: 30_000 }
+const STATE = 'byref-task:'
+
+type Send = (message: RpcMessage, options?: unknown) => Promise<void>
+type Request = RpcMessage & { id: string | number }
+
+/** A call that the server runs as a task. */
+interface Task {
+  id: string
+  /** The request that is answered when the task ends. */
+  request: Request
+  signal: AbortSignal
+}
+
+/**
+ * Lets a client call tools that run as tasks, as if they were calls that take long. It asks for the state of the task
+ * until it ends, passes the server's status on as progress, and its questions as questions about the call. The client
+ * must declare {@link TASKS} in its `extensions`.
+ *
+ * @returns The same transport.
+ */
+export function withTasks<One extends ServerTransport>(transport: One): One {
+  const tasks = new TaskTransport(transport)
+  tasks.attach()
+  return transport
+}
+
+class TaskTransport {
+  readonly #transport: ServerTransport
+  readonly #send: Send
+  /** Calls that the server has not answered, by the id of the request. */
+  readonly #calls = new Map<unknown, Request>()
+  /** How to end the tasks that run, by the id of the request. */
+  readonly #running = new Map<unknown, AbortController>()
+  /** Our own requests that the server has not answered. */
+  readonly #asked = new Map<unknown, (answer: RpcMessage) => void>()
+  #listener: ((message: RpcMessage) => void) | undefined
+
+  constructor(transport: ServerTransport) {
+    this.#transport = transport
+    this.#send = transport.send.bind(transport) as Send
+  }
+
+  /** Stands between the transport and the client. */
+  attach(): void {
+    const transport = this.#transport
+    const received = (message: RpcMessage) => this.#received(message)
+    Object.defineProperty(transport, 'onmessage', {
+      configurable: true,
+      get: () => (this.#listener ? received : undefined),
+      set: (listener?: (message: RpcMessage) => void) => {
+        if (listener !== received) this.#listener = listener
+      },
+    })
+    transport.send = (message: unknown, options?: unknown) => {
+      const one = message as RpcMessage
+      const state = one.params?.requestState
+      if (typeof state === 'string' && state.startsWith(STATE)) return this.#goOn(one as Request)
+      if (one.method === 'tools/call') this.#calls.set(one.id, one as Request)
+      this.#cancelled(one)
+      return this.#send(one, options)
+    }
+  }
+
+  #received(message: RpcMessage): void {
+    const { id, method, result } = message
+    const asked = method === undefined ? this.#asked.get(id) : undefined
+    if (asked) return asked(message)
+    const request = method === undefined ? this.#calls.get(id) : undefined
+    this.#calls.delete(id)
+    const { resultType, taskId } = Object(result)
+    if (request && resultType === 'task' && typeof taskId === 'string') {
+      return this.#follow(request, { ...result, taskId })
+    }
+    this.#listener?.(message)
+  }
+
+  /** Answers the questions of a task, and follows it with the new request. */
+  async #goOn(request: Request): Promise<void> {
+    const { requestState, inputResponses } = Object(request.params)
+    const taskId = String(requestState).slice(STATE.length)
+    const updated = await this.#ask(request, 'tasks/update', { taskId, inputResponses })
+    if (updated.error) this.#listener?.({ ...updated, id: request.id })
+    else this.#follow(request, { taskId })
+  }
+
+  #follow(request: Request, { taskId, ...state }: { taskId: string; [key: string]: unknown }): void {
+    const controller = new AbortController()
+    this.#running.set(request.id, controller)
+    const { signal } = controller
+    const task = { id: taskId, request, signal }
+    const cancel = () => inBackground('Cancelling a task', this.#ask(request, 'tasks/cancel', { taskId }))
+    signal.addEventListener('abort', cancel, { once: true })
+    const followed = this.#untilEnd(task, state)
+      .catch((error) => failureOf(request, error))
+      .then((answer) => {
+        this.#running.delete(request.id)
+        if (!signal.aborted) this.#listener?.(answer)
+      })
+    inBackground('Following a task of an MCP server', followed)
+  }
+
+  /** Returns the answer to a call when its task ends or has a question. */
+  async #untilEnd({ id, request, signal }: Task, first: object): Promise<RpcMessage> {
+    let state: Record<string, unknown> = { ...first }
+    let told: unknown
+    for (let step = 1; ; step++) {
+      const { statusMessage } = state
+      if (statusMessage !== told && typeof statusMessage === 'string') {
+        told = statusMessage
+        this.#tell(request, { progress: step, message: statusMessage })
+      }
+      await sleep(pauseOf(state), undefined, { signal, ref: false })
+      const answer = await this.#ask(request, 'tasks/get', { taskId: id })
+      if (!isPlainObject(answer.result)) return { ...answer, id: request.id }
+      state = answer.result
+      const ended = endOf(state, id)
+      if (ended) return { jsonrpc: '2.0', id: request.id, ...ended }
+    }
+  }
+
+  #tell({ params }: Request, progress: object): void {
+    const { progressToken } = Object(params?._meta)
+    if (progressToken === undefined) return
+    const told = { ...progress, progressToken }
+    this.#listener?.({ jsonrpc: '2.0', method: 'notifications/progress', params: told })
+  }
+
+  /** Ends a task whose call is cancelled. */
+  #cancelled({ method, params }: RpcMessage): void {
+    const running = this.#running.get(params?.requestId)
+    if (method === 'notifications/cancelled') running?.abort()
+  }
+
+  #ask({ params }: Request, method: string, own: object): Promise<RpcMessage> {
+    const id = `byref-${crypto.randomUUID()}`
+    const { promise, resolve } = Promise.withResolvers<RpcMessage>()
+    this.#asked.set(id, resolve)
+    const { progressToken: _, ...meta } = Object(params?._meta)
+    const request = { jsonrpc: '2.0', id, method, params: { ...own, _meta: meta } } as const
+    this.#send(request).catch((error) => resolve(failureOf(request, error)))
+    return promise.finally(() => this.#asked.delete(id))
+  }
+}
+
+function pauseOf({ pollIntervalMs }: Record<string, unknown>): number {
+  const wanted = typeof pollIntervalMs === 'number' ? pollIntervalMs : PAUSE.usual
+  return Math.min(PAUSE.most, Math.max(PAUSE.least, wanted))
+}
+
+/** Returns the rest of the answer to a call, from the state of its task. Null while the task works. */
+function endOf(
+  { status, result, error, inputRequests }: Record<string, unknown>,
+  id: string,
+): Pick<RpcMessage, 'result' | 'error'> | null {
+  if (status === 'completed') return { result: { resultType: 'complete', ...Object(result) } }
+  if (status === 'input_required') {
+    const requestState = `${STATE}${id}`
+    return { result: { resultType: 'input_required', inputRequests, requestState } }
+  }
+  if (status === 'working') return null
+  const { code = -32603, message = `The task is ${status}` } = Object(error)
+  return { error: { code, message } }
+}
