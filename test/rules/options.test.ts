@@ -18,7 +18,12 @@ import {
   createChatHandler,
   uiMessages,
 } from '../../src/integrations/ai-sdk/index.ts'
-import { createMcpServer, mcpTools, proxyMcp } from '../../src/integrations/mcp/index.ts'
+import {
+  createMcpServer,
+  joinServers,
+  mcpTools,
+  proxyMcp,
+} from '../../src/integrations/mcp/index.ts'
 import { createResponsesHandler } from '../../src/integrations/openai/index.ts'
 import { createTracedAgent } from '../../src/integrations/otel/index.ts'
 import { createPostgresLog, postgresRecords } from '../../src/postgres.ts'
@@ -229,6 +234,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'findEmbeddedRefs[1]': (options) => byref.findEmbeddedRefs('', options),
   'flatten[1]': (options) => byref.flatten({}, options),
   'fsBodies[1]': (options) => stores.fsBodies(folder, options),
+  'joinServers[1]': (options) => joinServers([{ name: 'a', connect: () => channel }], options),
   'mcpTools[1]': (options) => mcpTools({} as never, options),
   'namedAssets[1]': (options) => byref.namedAssets({}, options),
   'postgresRecords[0]': (options) => postgresRecords(options),

@@ -1,4 +1,4 @@
-import type { ServerSource } from '../../integrations/mcp/join/server-connection.ts'
+import type { ServerSource } from '../../integrations/mcp/join/server-source.ts'
 import { optionalPeer } from '../../optional-peer.ts'
 import { OAuthLogin } from './oauth-login.ts'
 import { processChannel } from './process-channel.ts'

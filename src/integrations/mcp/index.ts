@@ -5,7 +5,9 @@ export {
   joinServers,
   type ServerStatus,
 } from './join/join-servers.ts'
-export type { ServerSource, ServerState, ServerTransport } from './join/server-connection.ts'
+export type { ServerState } from './join/server-connection.ts'
+export type { ServerSource, ServerTransport } from './join/server-source.ts'
+export { TASKS, withTasks } from './join/with-tasks.ts'
 export { type ProxyOptions, proxyMcp } from './proxy/proxy-mcp.ts'
 export type { Channel, RpcMessage } from './rpc/json-rpc.ts'
 export {

@@ -10,7 +10,7 @@ import { PNG } from '../fixtures/proxied.ts'
 import { type ProxyOptions, proxyMcp } from '../proxy/proxy-mcp.ts'
 import type { Channel } from '../rpc/json-rpc.ts'
 import { joinServers } from './join-servers.ts'
-import type { ServerSource } from './server-connection.ts'
+import type { ServerSource } from './server-source.ts'
 
 type Version = 'old' | 'new'
 const VERSIONS: readonly (readonly [client: Version, server: Version])[] = [

@@ -17,12 +17,8 @@ import { version } from '../../../version.ts'
 import type { Channel, RpcMessage } from '../rpc/json-rpc.ts'
 import { OpenCalls, type Round } from './open-calls.ts'
 import { ResourcePlaces } from './resource-places.ts'
-import {
-  ServerConnection,
-  type ServerListener,
-  type ServerSource,
-  type ServerState,
-} from './server-connection.ts'
+import { ServerConnection, type ServerListener, type ServerState } from './server-connection.ts'
+import type { ServerSource } from './server-source.ts'
 import { type Place, sharedNames } from './shared-names.ts'
 
 /** Options of {@link joinServers}. */
@@ -50,7 +46,7 @@ export interface ServerStatus {
 }
 
 /** Several servers as one. */
-export interface JoinedServers extends Channel {
+export type JoinedServers = Channel & {
   /** Connects to all servers. Resolves when each is connected or has failed. */
   connectAll(): Promise<ServerStatus[]>
 }

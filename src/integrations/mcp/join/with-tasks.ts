@@ -1,8 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import { inBackground } from '../../../core/in-background.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
+import { nodeBuiltin } from '../../../node-builtin.ts'
 import { failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
-import type { ServerTransport } from './server-connection.ts'
+import type { ServerTransport } from './server-source.ts'
+
+const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
 /** The extension of the protocol, as clients declare it (SEP-2663). */
 export const TASKS = { 'io.modelcontextprotocol/tasks': {} } as const
@@ -73,16 +75,16 @@ class TaskTransport {
   }
 
   #received(message: RpcMessage): void {
-    const { id, method, result } = message
-    const asked = method === undefined ? this.#asked.get(id) : undefined
-    if (asked) return asked(message)
-    const request = method === undefined ? this.#calls.get(id) : undefined
-    this.#calls.delete(id)
+    const { id, result } = message
+    const isAnswer = message.method === undefined
+    const asked = isAnswer ? this.#asked.get(id) : undefined
+    const request = isAnswer ? this.#calls.get(id) : undefined
+    if (isAnswer) this.#calls.delete(id)
     const { resultType, taskId } = Object(result)
-    if (request && resultType === 'task' && typeof taskId === 'string') {
-      return this.#follow(request, { ...result, taskId })
-    }
-    this.#listener?.(message)
+    const isTask = resultType === 'task' && typeof taskId === 'string'
+    if (asked) asked(message)
+    else if (request && isTask) this.#follow(request, { ...result, taskId })
+    else this.#listener?.(message)
   }
 
   /** Answers the questions of a task, and follows it with the new request. */
@@ -94,12 +96,16 @@ class TaskTransport {
     else this.#follow(request, { taskId })
   }
 
-  #follow(request: Request, { taskId, ...state }: { taskId: string; [key: string]: unknown }): void {
+  #follow(
+    request: Request,
+    { taskId, ...state }: { taskId: string; [key: string]: unknown },
+  ): void {
     const controller = new AbortController()
     this.#running.set(request.id, controller)
     const { signal } = controller
     const task = { id: taskId, request, signal }
-    const cancel = () => inBackground('Cancelling a task', this.#ask(request, 'tasks/cancel', { taskId }))
+    const cancel = () =>
+      inBackground('Cancelling a task', this.#ask(request, 'tasks/cancel', { taskId }))
     signal.addEventListener('abort', cancel, { once: true })
     const followed = this.#untilEnd(task, state)
       .catch((error) => failureOf(request, error))

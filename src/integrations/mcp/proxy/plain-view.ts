@@ -74,7 +74,16 @@ export function plainView(
     }
   }
 
-  const readResource = short('resource')
+  /** Answers with the state of a task, which holds the result of its call. */
+  const taskState: Handler = async (request, { ask }) => {
+    const answer = await ask(request)
+    const { result } = answer
+    const label = seen(answer)
+    if (!isPlainObject(result?.result)) return answer
+    const inner = await shortened({ ...answer, result: result.result }, 'task result', label)
+    return { ...answer, result: { ...result, result: inner.result } }
+  }
+
   const introduced: Handler = async (request, { ask }) => {
     tools.hear(request)
     return withGuide(await ask(request))
@@ -86,35 +95,9 @@ export function plainView(
       'tools/list': tools.list,
       'tools/call': tools.call,
       'tasks/result': short('task result'),
-      async 'tasks/get'(request, { ask }) {
-        const answer = await ask(request)
-        const { result } = answer
-        const label = seen(answer)
-        if (!isPlainObject(result?.result)) return answer
-        const inner = await shortened({ ...answer, result: result.result }, 'task result', label)
-        return { ...answer, result: { ...result, result: inner.result } }
-      },
+      'tasks/get': taskState,
       'prompts/get': short('prompt'),
-      async 'resources/list'(request, { ask }) {
-        const answer = await ask(request)
-        if (Object(answer.result?.resources).length > 0) seen(answer)
-        return listed(answer, request, 'resources', [])
-      },
-      'resources/templates/list': async (request, { ask }) =>
-        listed(await ask(request), request, 'resourceTemplates', [ASSET_TEMPLATE]),
-      async 'resources/read'(request, help) {
-        const uri = String(request.params?.uri)
-        if (!isAssetRef(uri)) return readResource(request, help)
-        const context = TRUSTED
-        if (labels) labels.showWhole(labelOfCall({ context, reads: labels.reads({ uri }) }))
-        try {
-          return answerTo(request, await assetAsResource(assets, uri))
-        } catch (error) {
-          // The server may have addresses of this form, too.
-          const answer = await help.ask(request)
-          return answer.error ? failureOf(request, error) : answer
-        }
-      },
+      ...resourceHandlers({ assets, labels, seen, readResource: short('resource') }),
     },
     otherwise: labels
       ? async (request, { ask }) => {
@@ -133,6 +116,40 @@ export function plainView(
       const isSilent = method === 'notifications/progress' && Object(params).message === undefined
       if (!isSilent && !WORDLESS.test(method)) labels?.showWhole(UNTRUSTED)
       return message
+    },
+  }
+}
+
+/** What answers the requests about resources: those of the server, and the assets. */
+function resourceHandlers({
+  assets,
+  labels,
+  seen,
+  readResource,
+}: Pick<ProxySession, 'assets' | 'labels'> & {
+  seen(answer: RpcMessage): unknown
+  readResource: Handler
+}): Record<string, Handler> {
+  return {
+    async 'resources/list'(request, { ask }) {
+      const answer = await ask(request)
+      if (Object(answer.result?.resources).length > 0) seen(answer)
+      return listed(answer, request, 'resources', [])
+    },
+    'resources/templates/list': async (request, { ask }) =>
+      listed(await ask(request), request, 'resourceTemplates', [ASSET_TEMPLATE]),
+    async 'resources/read'(request, help) {
+      const uri = String(request.params?.uri)
+      if (!isAssetRef(uri)) return readResource(request, help)
+      const context = TRUSTED
+      if (labels) labels.showWhole(labelOfCall({ context, reads: labels.reads({ uri }) }))
+      try {
+        return answerTo(request, await assetAsResource(assets, uri))
+      } catch (error) {
+        // The server may have addresses of this form, too.
+        const answer = await help.ask(request)
+        return answer.error ? failureOf(request, error) : answer
+      }
     },
   }
 }
