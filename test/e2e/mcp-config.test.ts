@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Client } from '@modelcontextprotocol/client'
@@ -122,6 +122,11 @@ describe('byref mcp proxy --config', () => {
     const other = await client.callTool({ name: 'files_list_allowed_directories', arguments: {} })
     expect(JSON.stringify(other)).toContain(folder.path)
     expect(log()).toMatch(/byref mcp: every: .*killed by SIGKILL/)
+    const started = ['server-everything', 'server-filesystem'].map((word) => childOf(pid, word))
+    expect(started).not.toContain(0)
+    await client.close()
+    const isAlive = (id: number) => existsSync(`/proc/${id}`)
+    await expect.poll(() => [pid, ...started].filter(isAlive), { timeout: 10_000 }).toEqual([])
   })
 
   it('does not start itself as one of its servers', async () => {

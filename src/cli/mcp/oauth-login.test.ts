@@ -10,16 +10,12 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { joinServers } from '../../integrations/mcp/join/join-servers.ts'
 import { sourceOf } from './open-server.ts'
 
-// The browser of the test is `fetch`.
-vi.mock('node:child_process', async (original) => {
-  const real = await original<typeof import('node:child_process')>()
-  return { ...real, spawn: () => real.spawn(process.execPath, ['--version'], { stdio: 'ignore' }) }
-})
-
 let folder = ''
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'byref-login-'))
   vi.stubEnv('BYREF_HOME', folder)
+  // The browser of the test is `fetch`.
+  vi.stubEnv('BROWSER', 'none')
   onTestFinished(() => {
     vi.unstubAllEnvs()
     rmSync(folder, { recursive: true, force: true })

@@ -163,13 +163,16 @@ export class OAuthLogin {
   }
 }
 
-/** Opens a page in the browser of this machine, if it has one. The address is in the log, too. */
+/** Opens a page in the browser of this machine, or in `BROWSER`, unless that is `none`. The address is in the log, too. */
 function openBrowser(url: string): void {
+  const { BROWSER } = process.env
+  if (BROWSER === 'none') return
   const openers: Readonly<Record<string, [string, string[]]>> = {
     darwin: ['open', []],
     win32: ['rundll32', ['url.dll,FileProtocolHandler']],
   }
-  const [command, args] = openers[process.platform] ?? ['xdg-open', []]
+  const usual = openers[process.platform] ?? ['xdg-open', []]
+  const [command, args] = BROWSER ? [BROWSER, []] : usual
   const child = spawn(command, [...args, url], { stdio: 'ignore', detached: true })
   child.on('error', () => {})
   child.unref()

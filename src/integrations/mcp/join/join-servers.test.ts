@@ -350,6 +350,22 @@ describe('joinServers', () => {
     await cancelled.promise
   })
 
+  it('ends at once while a server is still starting', async () => {
+    const [near, silent] = InMemoryTransport.createLinkedPair()
+    const closed = new Promise<void>((resolve) => {
+      silent.onclose = resolve
+    })
+    const servers = joinServers([{ name: 'silent', connect: () => near }])
+    const found = servers.connectAll()
+    await new Promise<void>((resolve) => {
+      silent.onmessage = () => resolve()
+      void silent.start()
+    })
+    await servers.close()
+    await closed
+    expect(await found).toMatchObject([{ name: 'silent', state: 'ended' }])
+  })
+
   it('does not believe the annotations of an untrusted server', async () => {
     const claims = { annotations: { readOnlyHint: true } }
     const send = tool('send', () => textOf('sent'), claims)

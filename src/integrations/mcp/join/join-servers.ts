@@ -101,7 +101,7 @@ class Joined implements JoinedServers {
   #sdks: Sdks | null = null
   #client: ConnectedClient | null = null
   /** Resolves when the client can be asked. */
-  readonly #connected = Promise.withResolvers<ConnectedClient>()
+  readonly #connected = Promise.withResolvers<void>()
   #started: Promise<void> | null = null
   #toClient: Channel | null = null
   #ready: Promise<unknown> | null = null
@@ -199,10 +199,9 @@ class Joined implements JoinedServers {
         instructions: this.#instructions(),
       },
     )
-    const client = { server, isNew }
-    this.#client = client
-    server.oninitialized = () => this.#connected.resolve(client)
-    if (isNew) this.#connected.resolve(client)
+    this.#client = { server, isNew }
+    server.oninitialized = () => this.#connected.resolve()
+    if (isNew) this.#connected.resolve()
     server.setRequestHandler('tools/list', () => ({
       tools: [...this.#tools].map(([name, { item, connection }]) =>
         shownTool(item, name, connection),
@@ -305,8 +304,8 @@ class Joined implements JoinedServers {
       const onprogress: RequestOptions['onprogress'] = ({ message, ...progress }) => {
         const text = message === undefined ? {} : { message: `${connection.name}: ${message}` }
         const params = { ...progress, ...text, progressToken }
-        const told = mcpReq.notify({ method: 'notifications/progress', params })
-        inBackground('Reporting progress', told)
+        // The client may have stopped waiting.
+        mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
       }
       const telling = progressToken === undefined ? {} : { onprogress }
       const run = async (cancelled: AbortSignal): Promise<Result> => {
@@ -346,7 +345,8 @@ class Joined implements JoinedServers {
       inBackground('Telling the client of other lists', Promise.all(told))
     },
     asks: async (connection, method, params) => {
-      const { server, isNew } = await this.#connected.promise
+      await this.#connected.promise
+      const { server, isNew } = this.#client as ConnectedClient
       if (isNew) return Object(await this.#calls.ask(connection, { method, params }))
       const given = Object(params)
       const options = { timeout: NO_TIMEOUT }

@@ -2,6 +2,9 @@ import type {
   CallToolResult,
   Client,
   ClientCapabilities,
+  CreateMessageResult,
+  ElicitResult,
+  ListRootsResult,
   Prompt,
   Resource,
   ResourceTemplateType,
@@ -47,7 +50,6 @@ const CONNECT_MS = 300_000
 const PROBE_MS = 3_000
 /** The connection has ended before it was open. */
 const ENDED = new Error('The server has closed the connection')
-const ASKING = ['sampling/createMessage', 'elicitation/create', 'roots/list'] as const
 const TELLING = ['notifications/message', 'notifications/resources/updated'] as const
 
 /** The connection to one MCP server. It connects again when the server has ended. */
@@ -60,6 +62,8 @@ export class ServerConnection {
   #capabilities: ClientCapabilities = {}
   #client: Client | null = null
   #opening: Promise<Client> | null = null
+  /** The transport that is being connected. */
+  #transport: ServerTransport | null = null
   #why = 'it was not started yet'
   #startedAt = 0
   #failures = 0
@@ -150,9 +154,9 @@ export class ServerConnection {
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
-    const client = this.#client ?? (await this.#opening?.catch(() => null))
+    const client = this.#client
     this.#client = null
-    await client?.close().catch(() => {})
+    await (client ?? this.#transport)?.close().catch(() => {})
   }
 
   async #open(): Promise<Client> {
@@ -163,8 +167,13 @@ export class ServerConnection {
         if (await this.source.recover?.(error)) return this.#connect()
         throw error
       })
+      this.#transport = null
+      await this.#readOffers(client).catch(async (error) => {
+        await client.close()
+        throw error
+      })
+      if (this.#isClosed) throw new Error('The proxy is closed')
       this.#client = client
-      await this.#readOffers(client)
       if (this.#level !== null) await this.setLevel(this.#level)
       const { tools } = this.offers
       const seconds = ((performance.now() - began) / 1_000).toFixed(1)
@@ -173,8 +182,7 @@ export class ServerConnection {
       return client
     } catch (error) {
       this.#why = errorMessage(error)
-      this.#log(this.#why)
-      this.#client = null
+      if (!this.#isClosed) this.#log(this.#why)
       this.#retry()
       throw new Error(`The MCP server "${this.name}" is not running: ${this.#why}`, {
         cause: error,
@@ -190,7 +198,7 @@ export class ServerConnection {
       return await this.#connectTo(first, 'auto')
     } catch (error) {
       await first.close().catch(() => {})
-      if (!isLocal || error !== ENDED) throw error
+      if (!isLocal || error !== ENDED || this.#isClosed) throw error
       const second = await this.source.connect()
       return this.#connectTo(second, 'legacy').catch(async (reason) => {
         await second.close().catch(() => {})
@@ -201,6 +209,7 @@ export class ServerConnection {
 
   async #connectTo(transport: ServerTransport, mode: 'auto' | 'legacy'): Promise<Client> {
     const { Client: SdkClient } = this.#sdk
+    this.#transport = transport
     const isLocal = transport.whyEnded !== undefined
     const refresh = { autoRefresh: false, debounceMs: 0, onChanged: () => this.#refresh() }
     const client = new SdkClient(
@@ -212,13 +221,7 @@ export class ServerConnection {
         listMaxPages: 1_000,
       },
     )
-    for (const method of ASKING) {
-      const [capability = ''] = method.split('/')
-      if (Object(this.#capabilities)[capability] === undefined) continue
-      client.setRequestHandler(method, async ({ params }) => {
-        return (await this.#listener.asks(this, method, params)) as never
-      })
-    }
+    this.#answer(client)
     for (const method of TELLING) {
       client.setNotificationHandler(method, ({ params }) => {
         this.#listener.tells(this, method, params)
@@ -232,6 +235,28 @@ export class ServerConnection {
     const connected = client.connect(withTasks(transport) as Transport, { timeout: CONNECT_MS })
     await Promise.race([connected, ended.promise])
     return client
+  }
+
+  /** Passes what the server asks to the client of the proxy, which answers in the form of the method. */
+  #answer(client: Client): void {
+    const { sampling, elicitation, roots } = this.#capabilities
+    const asks = <Answer>(method: string, params: unknown) =>
+      this.#listener.asks(this, method, params) as Promise<Answer>
+    if (sampling) {
+      client.setRequestHandler('sampling/createMessage', ({ method, params }) =>
+        asks<CreateMessageResult>(method, params),
+      )
+    }
+    if (elicitation) {
+      client.setRequestHandler('elicitation/create', ({ method, params }) =>
+        asks<ElicitResult>(method, params),
+      )
+    }
+    if (roots) {
+      client.setRequestHandler('roots/list', ({ method, params }) =>
+        asks<ListRootsResult>(method, params),
+      )
+    }
   }
 
   #ended(client: Client, transport: ServerTransport): void {
