@@ -141,8 +141,15 @@ function request(choose: Random, seen: string): Pick<RpcMessage, 'method' | 'par
     method: 'tools/call',
     params: { name, arguments: args },
   })
+  const args = choose.pick([
+    { a: given, b: given },
+    { a: given, b: 1 },
+  ])
   return choose.pick([
     ...TOOLS.map(({ name }) => call(name, { a: given, b: given })),
+    ...TOOLS.map(({ name }) => call('call_tool', { name, arguments: args })),
+    call('search_tools', { query: choose.pick(['read', 'act', given]) }),
+    call('call_tool', { name: 'other', arguments: {} }),
     call('query_tables', { sql }),
     call('fetch_asset', { ref }),
     call('other', {}),
@@ -180,6 +187,7 @@ async function session(seed: number): Promise<{ told: string[]; named: number }>
   const ended = proxyMcp(client, hostileServer(choose), {
     assets: createAssets(),
     trust: 'quarantine',
+    toolSearch: seed % 2 === 0,
   })
   await turn()
   const ask = (id: number, what: Pick<RpcMessage, 'method' | 'params'>) => {
