@@ -34,23 +34,34 @@ export class ToolIndex {
     this.#rank = rank
   }
 
+  /** Returns the tool with this name. */
+  tool(name: string): DescribedTool | undefined {
+    return this.#tools.get(name)
+  }
+
   async search(query: string, { group, limit }: SearchScope): Promise<DescribedTool[]> {
     const tools = [...this.#tools.values()]
     const names = this.#rank ? await this.#rank(query, tools) : this.#ranked(query, tools)
-    return names
-      .filter((name) => group === undefined || this.#groups.get(name) === group)
+    const asked = group?.trim().toLowerCase()
+    return [...new Set(names)]
+      .filter((name) => !asked || this.#groups.get(name)?.toLowerCase() === asked)
       .flatMap((name) => this.#tools.get(name) ?? [])
       .slice(0, limit)
   }
 
+  /** A query without words fits every tool. */
   #ranked(query: string, tools: readonly DescribedTool[]): string[] {
     this.#index ??= indexOf(tools, this.#groups)
-    const words = wordsIn(query)
+    const words = wordsIn(query.slice(0, MAX_QUERY)).filter((word) => !STOP_WORDS.has(word))
+    if (words.length === 0) return tools.map(({ name }) => name)
     const others = { queries: words.flatMap(synonymsOf), boostTerm: () => SYNONYM, prefix: false }
     const asked: Query = { combineWith: 'OR', queries: [...words, others] }
     return this.#index.search(asked).map(({ id }) => String(id))
   }
 }
+
+/** Characters of a query that are read. */
+const MAX_QUERY = 1000
 
 /** Characters of the list of groups, about 1,000 tokens. */
 const MAX_GROUPS = 4_000
@@ -166,7 +177,8 @@ function wordsIn(text: string): string[] {
 function parameterText(schema: unknown): string {
   const words: string[] = []
   const left: unknown[] = [schema]
-  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+  while (left.length > 0) {
+    const one = left.pop()
     if (Array.isArray(one)) left.push(...one)
     if (!isPlainObject(one)) continue
     for (const [key, value] of Object.entries(one)) {
@@ -179,12 +191,18 @@ function parameterText(schema: unknown): string {
   return words.join(' ')
 }
 
+/** The first word of a name. Prompts show it, so it has only letters and digits, and not many. */
+const GROUP = /^[\p{L}\p{N}]{1,40}(?![\p{L}\p{N}])/u
+
 /** The first word of a name is its group, if other tools share it. */
 export function groupsOf(names: readonly string[]): Map<string, string> {
-  const first = (name: string): string => /^[^_.-]+/.exec(name)?.[0] ?? name
+  const first = (name: string): string => GROUP.exec(name)?.[0] ?? OTHER
   const counts = new Map<string, number>()
   for (const name of names) counts.set(first(name), (counts.get(first(name)) ?? 0) + 1)
   return new Map(
-    names.map((name) => [name, (counts.get(first(name)) ?? 0) > 1 ? first(name) : 'other']),
+    names.map((name) => [name, (counts.get(first(name)) ?? 0) > 1 ? first(name) : OTHER]),
   )
 }
+
+/** The group of the tools that share their first word with no other tool. */
+const OTHER = 'other'

@@ -1,9 +1,11 @@
 import { type Check, is } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
+import { cutText } from '../core/json/cut.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { ToolCall } from '../core/messages/message.ts'
 import { onceResolved } from '../core/once-resolved.ts'
 import { describedOnce } from './describe-tool.ts'
+import { shortenSchema } from './shorten-schema.ts'
 import { defineTool, type Tool } from './tool.ts'
 import {
   catalogueOf,
@@ -91,7 +93,7 @@ export function isSearched(
 
 /** Returns `search_tools` and `call_tool` for tools with these names. */
 export function searchTools(names: readonly string[], index: () => Promise<ToolIndex>): Tool[] {
-  return [searchTool(groupsOf(names), index), callTool(names)]
+  return [searchTool(groupsOf(names), index), callTool(names, index)]
 }
 
 /** The length of each tool's schema, in characters. */
@@ -113,8 +115,8 @@ export const SEARCH_TOOLS = 'search_tools'
 export const CALL_TOOL = 'call_tool'
 /** Default and maximum number of tools in one answer of `search_tools`. */
 const FOUND = { usual: 5, most: 20 }
-/** Characters of schemas in one answer. The first tool is always whole. */
-const MAX_CHARS = 24_000
+/** Characters of tools in one answer, and of one description. */
+const MAX_CHARS = { answer: 24_000, description: 4000 }
 
 function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<ToolIndex>): Tool {
   const catalogue = catalogueOf(groups)
@@ -148,23 +150,33 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
   }) as Tool
 }
 
-/** Returns tools as `search_tools` shows them. */
+/** Returns tools as `search_tools` shows them, the best that fit into one answer. */
 function described(found: readonly DescribedTool[]) {
   const tools: object[] = []
+  const notes: string[] = []
+  const left: string[] = []
   let characters = 0
-  for (const tool of found) {
-    const { name, description, inputSchema } = tool
-    const one = { name, description, parameters: inputSchema }
-    characters += JSON.stringify(one).length
-    if (tools.length > 0 && characters > MAX_CHARS) {
-      return { tools, note: `${found.length - tools.length} more fit: search with other words` }
+  for (const { name, description = '', inputSchema } of found) {
+    const named = { name, description: cutText(description, MAX_CHARS.description) }
+    const given = { ...inputSchema }
+    const parameters = shortenSchema(given, MAX_CHARS.answer - JSON.stringify(named).length)
+    const one = { ...named, parameters }
+    const { length } = JSON.stringify(one)
+    if (characters + length > MAX_CHARS.answer && tools.length > 0) {
+      left.push(name)
+      continue
     }
+    characters += length
     tools.push(one)
+    if (parameters !== given) notes.push(`The parameters of ${name} are shortened.`)
   }
-  return { tools }
+  if (left.length > 0) {
+    notes.push(`These fit, too, but are long. Search for one by its name: ${left.join(', ')}`)
+  }
+  return notes.length > 0 ? { tools, note: notes.join(' ') } : { tools }
 }
 
-function callTool(names: readonly string[]): Tool {
+function callTool(names: readonly string[], index: () => Promise<ToolIndex>): Tool {
   return defineTool({
     id: CALL_TOOL,
     description: `Calls a tool that ${SEARCH_TOOLS} has found`,
@@ -178,27 +190,61 @@ function callTool(names: readonly string[]): Tool {
     mappable: false,
     readOnly: true,
     openWorld: false,
-    // A call of a tool that exists runs as a call of that tool.
-    execute({ name }) {
-      const message = `${noSuchTool(String(name), names)} Find tools with ${SEARCH_TOOLS}`
-      throw new ByrefError('tool_not_found', message)
+    // Any other call runs as a call of the tool that it names.
+    async execute({ name, arguments: args }) {
+      const called = String(name)
+      const tool = (await index()).tool(called)
+      if (!tool) {
+        const message = `${noSuchTool(called, names)} Find tools with ${SEARCH_TOOLS}`
+        throw new ByrefError('tool_not_found', message)
+      }
+      if (isPlainObject(args)) {
+        throw new ByrefError('tool_not_found', `The tool "${called}" cannot be called in this step`)
+      }
+      throw new ByrefError('invalid_arguments', `${notAnObject(args)}. ${parametersOf(tool)}`)
     },
   }) as Tool
 }
 
-/** Returns the call that a call of `call_tool` stands for. Any other call is returned unchanged. */
-export function calledTool<Call extends ToolCall>(call: Call): Call {
-  const { name, arguments: args } = call.arguments
-  if (call.name !== CALL_TOOL || typeof name !== 'string') return call
-  const given = typeof args === 'string' ? parsed(args) : (args ?? {})
-  if (!isPlainObject(given)) return call
-  return { ...call, name, arguments: given, via: CALL_TOOL }
+/** Characters of the parameters in an error. */
+const MAX_PARAMETERS = 8000
+
+/** Returns what errors for wrong arguments say of a tool, because the model may not have seen its parameters. */
+export function parametersOf({ name, inputSchema }: DescribedTool): string {
+  const given = { ...inputSchema }
+  const parameters = shortenSchema(given, MAX_PARAMETERS)
+  const how = parameters === given ? '' : ', shortened'
+  return `The parameters of ${name} are${how}: ${JSON.stringify(parameters)}`
 }
 
-function parsed(text: string): unknown {
+/** Arguments that belong to any call. A model may write them beside the name of the tool. */
+const OF_CALLS = /^_(outputPath|outputMethod|instance|each)$/
+
+/**
+ * Returns the call that a call of `call_tool` stands for. Any other call is returned unchanged. Arguments that are no
+ * object become a `problem`.
+ */
+export function calledTool<Call extends ToolCall & { problem?: string }>(call: Call): Call {
+  const { name, arguments: given, ...others } = call.arguments
+  if (call.name !== CALL_TOOL || typeof name !== 'string') return call
+  const args = readArguments(given)
+  if (!args) return { ...call, name, arguments: {}, via: CALL_TOOL, problem: notAnObject(given) }
+  const beside = Object.entries(others).filter(([key]) => OF_CALLS.test(key))
+  const made = { ...Object.fromEntries(beside), ...args }
+  return calledTool({ ...call, name, arguments: made, via: CALL_TOOL })
+}
+
+/** Returns arguments as an object: also from JSON text, and if there are none. Null for anything else. */
+function readArguments(given: unknown): Record<string, unknown> | null {
+  let value = given ?? {}
   try {
-    return JSON.parse(text)
+    if (typeof given === 'string') value = given.trim() === '' ? {} : JSON.parse(given)
   } catch {
     return null
   }
+  return isPlainObject(value) ? value : null
+}
+
+function notAnObject(given: unknown): string {
+  return `The arguments are no JSON object: ${cutText(JSON.stringify(given) ?? '', 200)}`
 }
