@@ -46,7 +46,7 @@ describe('search_tools', () => {
     const text = await answered([toolOf('gauge', large)], { query: 'rain' })
     expect(text.length).toBeLessThan(25_000)
     const { tools, note } = JSON.parse(text)
-    expect(note).toContain('The parameters of gauge are shortened')
+    expect(note).toBe('Shortened parameters: gauge.')
     expect(tools).toMatchObject([
       {
         name: 'gauge',
@@ -89,7 +89,7 @@ describe('search_tools', () => {
       expect(text.length, tool.id).toBeLessThan(25_000)
       expect(JSON.parse(text).tools, tool.id).toMatchObject([{ name: tool.id }])
     }
-    const all = await answered(tools, { query: 'rain' })
+    const all = await answered(tools, { query: 'rain', limit: 10 })
     expect(all.length).toBeLessThan(26_000)
     const { tools: shown, note } = JSON.parse(all)
     const left = tools

@@ -153,7 +153,7 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
 /** Returns tools as `search_tools` shows them, the best that fit into one answer. */
 function described(found: readonly DescribedTool[]) {
   const tools: object[] = []
-  const notes: string[] = []
+  const shortened: string[] = []
   const left: string[] = []
   let characters = 0
   for (const { name, description = '', inputSchema } of found) {
@@ -168,12 +168,14 @@ function described(found: readonly DescribedTool[]) {
     }
     characters += length
     tools.push(one)
-    if (parameters !== given) notes.push(`The parameters of ${name} are shortened.`)
+    if (parameters !== given) shortened.push(name)
   }
-  if (left.length > 0) {
-    notes.push(`These fit, too, but are long. Search for one by its name: ${left.join(', ')}`)
-  }
-  return notes.length > 0 ? { tools, note: notes.join(' ') } : { tools }
+  const notes = [
+    shortened.length > 0 ? `Shortened parameters: ${shortened.join(', ')}.` : '',
+    left.length > 0 ? `More fit. To see one, search for its name: ${left.join(', ')}.` : '',
+  ]
+  const note = notes.filter(Boolean).join(' ')
+  return note === '' ? { tools } : { tools, note }
 }
 
 function callTool(names: readonly string[], index: () => Promise<ToolIndex>): Tool {
