@@ -294,12 +294,17 @@ function pluginsByName(plugins: readonly Plugin[]): Plugins {
   return named
 }
 
+/** Number of commands that the text about a plugin names. */
+const MOST_COMMANDS = 10
+
 /** Text for the model that describes each plugin. The commands have descriptions of their own. */
 function pluginDescriptions(plugins: Plugins): string[] {
   const described = [...plugins.values()].filter(({ description }) => description !== '')
   return described.map(({ title, description, commands }) => {
     const tools = [...commands.values()].map(({ tool }) => tool.id)
-    return `${title} (${tools.join(', ')}): ${description}`
+    const others = tools.splice(MOST_COMMANDS).length
+    const more = others > 0 ? ` and ${others} more` : ''
+    return `${title} (${tools.join(', ')}${more}): ${description}`
   })
 }
 

@@ -1,6 +1,7 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import MiniSearch, { type Query } from 'minisearch'
 import { stemmer } from 'stemmer'
+import { cutText } from '../core/json/cut.ts'
 import { isPlainObject } from '../core/json/json.ts'
 
 /** A tool as a model is shown it. */
@@ -82,14 +83,20 @@ export function catalogueOf(groups: ReadonlyMap<string, string>): string {
 
 /** Returns the words about a tool that does not exist: up to three names that are most like its name. */
 export function noSuchTool(name: string, names: readonly string[]): string {
-  const nearest = nearestNames(name, names).join(', ')
-  return `There is no tool ${JSON.stringify(name)}.${nearest === '' ? '' : ` The nearest names are: ${nearest}.`}`
+  const nearest = namesInText(nearestNames(name, names))
+  const asked = JSON.stringify(cutText(name, MAX_QUERY))
+  return `There is no tool ${asked}.${nearest === '' ? '' : ` The nearest names are: ${nearest}.`}`
+}
+
+/** Returns names for a sentence. A name that could be read as more than a name is in quotation marks. */
+export function namesInText(names: readonly string[]): string {
+  return names.map((name) => (/^[\w.-]+$/.test(name) ? name : JSON.stringify(name))).join(', ')
 }
 
 function nearestNames(name: string, names: readonly string[]): string[] {
   const index = new MiniSearch({ fields: ['id'], tokenize: wordsIn })
   index.addAll(names.map((id) => ({ id })))
-  const found = index.search(name, { prefix: true, fuzzy: 0.3 })
+  const found = index.search(name.slice(0, MAX_QUERY), { prefix: true, fuzzy: 0.3 })
   return found.slice(0, 3).map(({ id }) => String(id))
 }
 

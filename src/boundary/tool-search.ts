@@ -11,6 +11,7 @@ import {
   catalogueOf,
   type DescribedTool,
   groupsOf,
+  namesInText,
   noSuchTool,
   type RankTools,
   ToolIndex,
@@ -139,7 +140,7 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
     idempotent: true,
     mappable: false,
     async execute({ query, group, limit }) {
-      const found = await (await index()).search(String(query), {
+      const found = await (await index()).search(String(query ?? ''), {
         group: typeof group === 'string' ? group : undefined,
         limit: Math.min(FOUND.most, Math.max(1, Number(limit) || FOUND.usual)),
       })
@@ -171,8 +172,8 @@ function described(found: readonly DescribedTool[]) {
     if (parameters !== given) shortened.push(name)
   }
   const notes = [
-    shortened.length > 0 ? `Shortened parameters: ${shortened.join(', ')}.` : '',
-    left.length > 0 ? `More fit. To see one, search for its name: ${left.join(', ')}.` : '',
+    shortened.length > 0 ? `Shortened parameters: ${namesInText(shortened)}.` : '',
+    left.length > 0 ? `More fit. To see one, search for its name: ${namesInText(left)}.` : '',
   ]
   const note = notes.filter(Boolean).join(' ')
   return note === '' ? { tools } : { tools, note }
@@ -201,7 +202,10 @@ function callTool(names: readonly string[], index: () => Promise<ToolIndex>): To
         throw new ByrefError('tool_not_found', message)
       }
       if (isPlainObject(args)) {
-        throw new ByrefError('tool_not_found', `The tool "${called}" cannot be called in this step`)
+        throw new ByrefError(
+          'tool_not_found',
+          `${JSON.stringify(called)} cannot be called in this step`,
+        )
       }
       throw new ByrefError('invalid_arguments', `${notAnObject(args)}. ${parametersOf(tool)}`)
     },
@@ -216,7 +220,7 @@ export function parametersOf({ name, inputSchema }: DescribedTool): string {
   const given = { ...inputSchema }
   const parameters = shortenSchema(given, MAX_PARAMETERS)
   const how = parameters === given ? '' : ', shortened'
-  return `The parameters of ${name} are${how}: ${JSON.stringify(parameters)}`
+  return `The parameters of ${namesInText([name])} are${how}: ${JSON.stringify(parameters)}`
 }
 
 /** Arguments that belong to any call. A model may write them beside the name of the tool. */

@@ -23,7 +23,7 @@ import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './as
 import { type PreparedStep, prepareStep } from './prepare-step.ts'
 import { type ModelCall, type ModelResponse, ResponseReader } from './read-response.ts'
 import { type SavedAnswer, saveModelFiles } from './save-model-files.ts'
-import { hiddenTools, type StepPrompts } from './step-prompts.ts'
+import { hiddenTools, type StepPrompts, withChosen } from './step-prompts.ts'
 
 /**
  * Runs one step: makes the prompt, asks the model, logs its answer, and runs its calls, which start while the
@@ -38,8 +38,10 @@ export async function askModel(
   prompts: StepPrompts,
 ): Promise<void> {
   const prepared = run.settings.prepareStep ? await prepareStep(run, messageId) : unchanged(run)
-  const { scope, tools, capabilities } = prepared
+  const { scope, capabilities } = prepared
   const { settings, signal } = scope
+  const options = optionsOf(prepared)
+  const tools = withChosen(prepared.tools, options, settings)
   const { model, retry, limits } = settings
   const prompt = await promptOf(scope, prompts, capabilities)
   const answer = createAnswer(scope, messageId)
@@ -51,7 +53,7 @@ export async function askModel(
           options: {
             prompt,
             tools: tools.length > 0 ? [...tools] : undefined,
-            ...optionsOf(prepared),
+            ...options,
           },
           signal,
           retry,
