@@ -72,15 +72,18 @@ export function resolveToolSearch(
   const isOn = option !== false && candidates.length > 0 && isSearched(option, lengthOf(tools))
   if (!isOn) return { tools, deferred: NONE }
   const taken = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
-  if (taken) {
-    throw new ByrefError(
-      'config_invalid',
-      `A tool has the id "${taken.id}", which byref uses to search many tools. Rename it, or set toolSearch to false`,
-    )
-  }
+  if (taken) throw takenName(taken.id)
   const ids = candidates.map(({ id }) => id)
   const index = onceResolved(async () => new ToolIndex(candidates.map(describedOnce), rank))
   return { tools: [...tools, ...searchTools(ids, index)], deferred: new Set(ids) }
+}
+
+/** Returns the error for a tool with the name of an added one. */
+export function takenName(name: string): ByrefError {
+  return new ByrefError(
+    'config_invalid',
+    `A tool has the id "${name}", which byref uses to search many tools. Rename it, or set toolSearch to false`,
+  )
 }
 
 /** Whether tools are deferred, by an option and the length of their schemas in characters. */

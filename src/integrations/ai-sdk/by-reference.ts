@@ -28,7 +28,7 @@ import {
   readingTools,
 } from './tools/reading-tools.ts'
 import { ToolCalls } from './tools/tool-calls.ts'
-import { ToolSearch } from './tools/tool-search.ts'
+import { isAdded, ToolSearch } from './tools/tool-search.ts'
 import { wrapTool } from './tools/wrap-tool.ts'
 import { redactPrompt } from './trust/redact-prompt.ts'
 import {
@@ -132,15 +132,17 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       : reading
     const views = new ResultViews(async (part) => outputByReference(part.output, optionsOf(part)))
 
+    const isOfSearch = (name: string): boolean => search !== null && isAdded({ name })
+
     function trustOf(name: string): KnownTrust {
-      const isNative = Object.hasOwn(own, name) && !wrapped.has(name)
+      const isNative = (Object.hasOwn(own, name) || isOfSearch(name)) && !wrapped.has(name)
       const given = settings && Object.hasOwn(settings.tools, name) ? settings.tools[name] : null
       const isRenamed = wrapped.get(name)?.isRenamed
       return { ...(given ?? (isNative ? { readOnly: true, openWorld: false } : {})), isRenamed }
     }
 
     function optionsOf({ toolName, toolCallId }: LanguageModelV4ToolResultPart): ResultOptions {
-      const isPage = Object.hasOwn(reading, toolName)
+      const isPage = Object.hasOwn(reading, toolName) || isOfSearch(toolName)
       const max = isPage ? Infinity : maxResultChars
       return { assets, tool: toolName, toolCallId, maxResultChars: max }
     }
@@ -198,7 +200,8 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       tools<Tools extends ToolSet>(tools: Tools) {
         const made: Record<string, Tool> = {}
         for (const [name, tool] of Object.entries(tools)) {
-          const options = { name, tool, assets, maxResultChars, trust, outputs }
+          const explains = search !== null && !search.isPinned(name)
+          const options = { name, tool, assets, maxResultChars, trust, outputs, explains }
           const calls = new ToolCalls(options)
           wrapped.set(name, calls)
           made[name] = wrapTool(calls, options)

@@ -10,8 +10,9 @@ import {
 } from '../../../boundary/describe-schema.ts'
 import { declaresReferences } from '../../../boundary/resolve-assets.ts'
 import { type Tool as ByrefTool, jsonSchemaOf } from '../../../boundary/tool.ts'
+import { parametersOf } from '../../../boundary/tool-search.ts'
 import { createResultSource } from '../../../boundary/value-source.ts'
-import { ByrefError } from '../../../core/errors.ts'
+import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { refusalText } from '../../session-labels.ts'
 import { outputValue } from '../output-by-reference.ts'
@@ -30,6 +31,8 @@ export interface ToolCallsOptions {
   readsReferences?: boolean
   /** Null if trust is off. */
   trust: MessageTrust | null
+  /** Whether errors for wrong arguments have the parameters, because the model may not have seen them. */
+  explains?: boolean
 }
 
 /** The calls of one tool of the AI SDK: references in their input become values, and the trust policy is asked. */
@@ -50,9 +53,10 @@ export class ToolCalls {
     this.schema = jsonSchema(
       async () => this.#declared.describe(await this.described()).inputSchema,
       {
-        validate(value) {
+        validate: async (value) => {
           if (!given.validate || mayHoldRefs(value)) return { success: true, value }
-          return given.validate(value)
+          const result = await given.validate(value)
+          return result.success ? result : { ...result, error: await this.#explained(result.error) }
         },
       },
     )
@@ -62,6 +66,12 @@ export class ToolCalls {
   described(): Promise<ByrefTool> {
     this.#described ??= this.#describe()
     return this.#described
+  }
+
+  /** What the tool does. Empty if the application writes the description anew for each request. */
+  get description(): string {
+    const { description } = this.#options.tool
+    return typeof description === 'string' ? description : ''
   }
 
   /** Whether results may show fields under other names than the tool's values. */
@@ -107,7 +117,18 @@ export class ToolCalls {
       if (words !== null) throw new ByrefError('flow_refused', refusalText(tool, words))
     }
     if (failure !== null) throw failure
-    return written ? boundary.withInput({ tool, arguments: Object(args) }, use) : await use(input)
+    if (!written) return await use(input)
+    return boundary.withInput({ tool, arguments: Object(args) }, use).catch(async (error) => {
+      const isInvalid = error instanceof ByrefError && error.code === 'invalid_arguments'
+      throw isInvalid ? await this.#explained(error) : error
+    })
+  }
+
+  /** Adds the parameters to an error for wrong arguments. */
+  async #explained(error: Error): Promise<Error> {
+    if (!this.#options.explains) return error
+    const parameters = parametersOf(this.#declared.describe(await this.described()))
+    return new Error(`${errorMessage(error.cause ?? error)}. ${parameters}`, { cause: error })
   }
 
   async #describe(): Promise<ByrefTool> {
