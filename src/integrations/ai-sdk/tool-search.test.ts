@@ -392,6 +392,51 @@ describe('byReference({ toolSearch }) with many tools', () => {
     }
   })
 
+  it('leaves tools of a provider to the provider', async () => {
+    const web = {
+      type: 'provider',
+      id: 'test.web',
+      isProviderExecuted: true,
+      args: {},
+      inputSchema: z.object({}),
+    }
+    const { model, last } = await asked([calls(search('web')), 'Done.'], {
+      ...tools,
+      web: web as never,
+    })
+    expect(model.requests[0]?.tools?.map(({ name }) => name)).toEqual([
+      'web',
+      'search_tools',
+      'call_tool',
+    ])
+    expect(last).not.toContain('"name":"web"')
+    const past: ModelMessage[] = [
+      { role: 'user', content: 'Go' },
+      {
+        role: 'assistant',
+        content: [
+          {
+            type: 'tool-call',
+            toolCallId: 'w',
+            toolName: 'past_web',
+            input: {},
+            providerExecuted: true,
+          },
+          {
+            type: 'tool-result',
+            toolCallId: 'w',
+            toolName: 'past_web',
+            output: { type: 'text', value: 'x' },
+          },
+        ],
+      },
+      { role: 'user', content: 'On' },
+    ]
+    expect(
+      (await asked(['Done.'], tools, {}, past)).last.match(/"toolName":"past_web"/g),
+    ).toHaveLength(2)
+  })
+
   it('works with a schema for the answer', async () => {
     const refs = byReference({ toolSearch: true })
     const model = answeringModel([

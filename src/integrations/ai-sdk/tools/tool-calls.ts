@@ -74,6 +74,11 @@ export class ToolCalls {
     return typeof description === 'string' ? description : ''
   }
 
+  /** Whether a provider defines the tool. Requests always show it. */
+  get isProviders(): boolean {
+    return this.#options.tool.type === 'provider'
+  }
+
   /** Whether results may show fields under other names than the tool's values. */
   get isRenamed(): boolean {
     return this.#options.tool.toModelOutput !== undefined

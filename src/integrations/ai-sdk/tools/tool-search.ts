@@ -52,16 +52,16 @@ export class ToolSearch {
    * @throws ByrefError `config_invalid` if the application has a tool with one of these names
    */
   tools(tools: ReadonlyMap<string, ToolCalls>): Record<string, Tool> {
-    const names = [...tools.keys()].filter((name) => !this.isPinned(name))
-    const taken = names.find((name) => isAdded({ name }))
+    const taken = [...tools.keys()].find((name) => this.adds(name))
     if (taken !== undefined) throw takenName(taken)
+    const hidden = [...tools].filter(([name, { isProviders }]) => !isProviders && this.hides(name))
+    const names = hidden.map(([name]) => name)
     const index = onceResolved(async () => {
       const { describe } = boundaryOf(() => {
         throw new Error('Describing a tool needs no assets')
       })
       const found = await Promise.all(
-        names.map(async (name) => {
-          const calls = tools.get(name) as ToolCalls
+        hidden.map(async ([, calls]) => {
           return { ...describe(await calls.described()), description: calls.description }
         }),
       )
@@ -88,11 +88,11 @@ export class ToolSearch {
     const search = tools.find(({ name }) => name === SEARCH_TOOLS)
     if (search?.type !== 'function') return params
     const found = this.#found.get(search.inputSchema)
-    const others = tools.filter((tool) => !isAdded(tool))
+    const others = tools.filter((tool) => !this.adds(tool.name))
     const chosen = toolChoice?.type === 'tool' ? toolChoice.toolName : null
     const deferred = new Set<string>()
     for (const tool of others) {
-      const isShown = tool.name === chosen || this.isPinned(tool.name) || isOwn(tool)
+      const isShown = tool.name === chosen || !this.hides(tool.name) || isOwn(tool)
       const isFound = found?.has(tool.name) ?? true
       if (tool.type === 'function' && isFound && !isShown) deferred.add(tool.name)
     }
@@ -132,15 +132,15 @@ export class ToolSearch {
     },
   }
 
-  /** Whether a tool is in every prompt. */
-  isPinned(name: string): boolean {
-    return this.#option !== true && (this.#option.pinned?.includes(name) ?? false)
+  /** Whether a tool is `search_tools` or `call_tool`. */
+  adds(name: string): boolean {
+    return name === SEARCH_TOOLS || name === CALL_TOOL
   }
-}
 
-/** Whether a tool is `search_tools` or `call_tool`. */
-export function isAdded({ name }: { name: string }): boolean {
-  return name === SEARCH_TOOLS || name === CALL_TOOL
+  /** Whether requests may be without a tool of the application. */
+  hides(name: string): boolean {
+    return this.#option === true || !this.#option.pinned?.includes(name)
+  }
 }
 
 /** Returns a message with calls of hidden tools as the model wrote them. */
