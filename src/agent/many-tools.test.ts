@@ -100,11 +100,11 @@ describe('toolSearch with many tools', () => {
       calls: [searching(`delete the ${nouns[i % 5]} ${i}`, { limit: 1 })],
     }))
     const own = agentWith(
-      [...turns, { calls: [through('stripe_delete_invoice', { invoice_id: '7' })] }, 'Done.'],
+      [{ calls: [through('stripe_delete_invoice', { invoice_id: '7' })] }, ...turns, 'Done.'],
       { history: { maxTokens: 1e9 }, limits: { steps: 200 } },
     )
     const found = await results(own)
-    expect(found[0]?.content).toMatchObject({ tools: [{ name: 'stripe_delete_invoice' }] })
+    expect(found[1]?.content).toMatchObject({ tools: [{ name: 'stripe_delete_invoice' }] })
     expect(own.called).toEqual([['stripe_delete_invoice', { invoice_id: '7' }]])
     const texts = prompts(own.model)
     expect(texts).toHaveLength(102)

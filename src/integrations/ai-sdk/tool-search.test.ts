@@ -165,7 +165,7 @@ describe('byReference({ toolSearch }) with many tools', () => {
       calls(search(`list invoices ${i}`, { limit: 1 })),
     )
     const { model, prompts } = await asked(
-      [...turns, calls(through('stripe_get_invoice', { invoice_id: '7' })), 'Done.'],
+      [calls(through('stripe_get_invoice', { invoice_id: '7' })), ...turns, 'Done.'],
       manyTools(1000),
     )
     const [{ prompt, tools: listed } = { prompt: [] }] = model.requests
