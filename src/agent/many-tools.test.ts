@@ -94,6 +94,29 @@ describe('toolSearch with many tools', () => {
     expect(prompts(own.model)[0]).toContain(' and 490 more): Knows the weather')
   })
 
+  it('runs commands of people for a plugin whose tools are found by search', async () => {
+    const plugin = await loadPlugin(
+      'info: { title: charts }\ncommands:\n  - command_name: draw\n    description: Draws bars\n    parameter: { n: { type: integer, description: How many } }',
+      { draw: (param) => `drew ${(param as { n: number }).n}` },
+    )
+    const own = agentWith(['Nice.', 'Nice.'], { plugins: [plugin], toolSearch: true })
+    const command = (param: object) => ({
+      receiver: { role: 'plugin', name: 'charts' },
+      content_type: 'command',
+      content: { command: 'draw', param },
+    })
+    const run = own.agent.run({
+      conversation: 'c',
+      messages: [command({ n: 3 }), command({ n: 'x' })],
+    })
+    await run.result
+    const replies = run.messages.filter(({ message_type }) => message_type === 'command-response')
+    const contents = replies.map(({ content }) => JSON.stringify(content))
+    expect(contents[0]).toContain('drew 3')
+    expect(contents[1]).toContain('/n must be integer')
+    expect(contents[1]).not.toContain('The parameters of')
+  })
+
   it('calls what it finds, and repeats prompts to the last byte over 100 searches', async () => {
     const nouns = ['invoice', 'pull request', 'dns record', 'playlist', 'pod']
     const turns = Array.from({ length: 100 }, (_, i) => ({
@@ -353,6 +376,35 @@ describe('toolSearch with many tools', () => {
     const last = prompts(own.model).at(-1) ?? ''
     expect(last.match(/"toolName":"call_tool","input"/g)).toHaveLength(2)
     expect(last).not.toContain('"toolName":"stripe_get_invoice"')
+  })
+
+  it('opens call_tool when a conversation goes on with few tools', async () => {
+    const log = createMemoryLog()
+    const turns = [{ calls: [through('rain_gauge', { place: 'Bonn' })] }, 'Done.']
+    await results(
+      agentWith(turns, { log, tools: [...serviceTools(100), rain()], toolSearch: true }),
+    )
+    const few = agentWith(turns, { log, tools: [rain()], toolSearch: false })
+    const found = await results(few)
+    expect(found.map(({ content }) => content)).toEqual(Array(2).fill('Rain of Bonn'))
+    expect(few.model.requests[0]?.tools?.map(({ name }) => name)).toEqual(['rain_gauge'])
+    const mine = rain({ id: 'call_tool', inputSchema: { type: 'object' }, execute: () => 'mine' })
+    const own = agentWith(turns, { tools: [rain(), mine], toolSearch: false })
+    expect(await results(own)).toMatchObject([{ content: 'mine' }])
+  })
+
+  it('keeps an own tool in place of a built-in one in every prompt', async () => {
+    const own = agentWith(['Done.'], {
+      tools: [...serviceTools(50), rain({ id: 'fetch_asset' }), rain({ id: 'query_tables' })],
+      toolSearch: true,
+    })
+    await results(own)
+    expect(own.model.requests[0]?.tools?.map(({ name }) => name)).toEqual([
+      'fetch_asset',
+      'query_tables',
+      'search_tools',
+      'call_tool',
+    ])
   })
 
   it('tells of a tool that is gone, and calls it when it is back', async () => {

@@ -71,6 +71,16 @@ describe('ToolIndex', () => {
     expect(await foundIn(index, 'x')).toEqual(['b', 'a'])
   })
 
+  it.each([undefined, null, 'github_list_issue', { a: 1 }])(
+    'rejects a ranking of %j',
+    async (given) => {
+      const index = new ToolIndex([named('a')], () => given as never)
+      await expect(index.search('x', { limit: 1 })).rejects.toThrow(
+        'toolSearch.rank must return a list of names',
+      )
+    },
+  )
+
   it('finds names of any spelling', async () => {
     const names = [
       'Größe messen',

@@ -1,6 +1,7 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import MiniSearch, { type Query } from 'minisearch'
 import { stemmer } from 'stemmer'
+import { ByrefError } from '../core/errors.ts'
 import { cutText } from '../core/json/cut.ts'
 import { isPlainObject } from '../core/json/json.ts'
 
@@ -42,9 +43,12 @@ export class ToolIndex {
 
   async search(query: string, { group, limit }: SearchScope): Promise<DescribedTool[]> {
     const tools = [...this.#tools.values()]
-    const names = this.#rank ? await this.#rank(query, tools) : this.#ranked(query, tools)
+    const names: unknown = this.#rank ? await this.#rank(query, tools) : this.#ranked(query, tools)
+    if (!Array.isArray(names)) {
+      throw new ByrefError('config_invalid', 'toolSearch.rank must return a list of names')
+    }
     const asked = group?.trim().toLowerCase()
-    return [...new Set(names)]
+    return [...new Set(names.map(String))]
       .filter((name) => !asked || this.#groups.get(name)?.toLowerCase() === asked)
       .flatMap((name) => this.#tools.get(name) ?? [])
       .slice(0, limit)

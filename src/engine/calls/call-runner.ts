@@ -10,6 +10,7 @@ import { inBackground } from '../../core/in-background.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
 import { formatVariable } from '../../core/refs/variable-ref.ts'
+import { isCommandCall } from '../../plugins/command-message.ts'
 import type { CallItem, CallOutcome, Verdict } from '../../policies/policy.ts'
 import { graphOf } from '../next.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -276,7 +277,8 @@ class AnswerCalls implements CallRunner {
     // A result that a person gave is no new version of the value.
     const ended = isGiven ? { ...plan, edit: undefined, outputs: [] } : plan
     const done = await adjusted(policy, call, outcome)
-    const shown = deferred.has(plan.name) ? withParameters(plan, done) : done
+    const isFound = deferred.has(plan.name) && !isCommandCall(plan.id)
+    const shown = isFound ? withParameters(plan, done) : done
     this.#ended.add({ plan: ended, outcome: shown, endedAt, edited })
     await this.#ended.record()
     if (!this.#ended.waits(plan.id)) return

@@ -164,7 +164,9 @@ function createAnswer(scope: RunScope, messageId: string) {
 
   /** Calls of `call_tool`: which tool they call is known when their arguments are complete. */
   const unnamed = new Set<string>()
-  const hasSearch = scope.settings.deferred.size > 0
+  const { tools, deferred } = scope.settings
+  // A conversation that began with many tools may go on with few. Its model still uses `call_tool`.
+  const opens = deferred.size > 0 || !tools.has(CALL_TOOL)
 
   /** Streams an event. The answer does not wait for its handlers. */
   function begin(event: ConversationEvent): void {
@@ -177,7 +179,7 @@ function createAnswer(scope: RunScope, messageId: string) {
   }
 
   async function accept(made: ModelCall): Promise<void> {
-    const call = hasSearch ? calledTool(made) : made
+    const call = opens ? calledTool(made) : made
     if (unnamed.delete(call.id)) {
       await announce(call.id, call.name)
       const delta = JSON.stringify(call.arguments)
@@ -210,7 +212,7 @@ function createAnswer(scope: RunScope, messageId: string) {
       return isEnd ? scope.stream({ type: 'REASONING_MESSAGE_END', messageId }) : undefined
     },
     callStart(id, name) {
-      if (!hasSearch || name !== CALL_TOOL) return announce(id, name)
+      if (!opens || name !== CALL_TOOL) return announce(id, name)
       unnamed.add(id)
     },
     callDelta(toolCallId, delta) {
