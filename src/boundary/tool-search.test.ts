@@ -155,6 +155,9 @@ describe('calledTool', () => {
     expect(called({ name: 'call_tool', arguments: inner })).toEqual(real)
     const text = JSON.stringify({ name: 'call_tool', arguments: JSON.stringify(inner) })
     expect(called({ name: 'call_tool', arguments: text })).toEqual(real)
+    let deep: Record<string, unknown> = inner
+    for (let i = 0; i < 50_000; i++) deep = { name: 'call_tool', arguments: deep }
+    expect(called(deep)).toEqual(real)
     const nameless = called({ name: 'call_tool', arguments: { tool: 'rain' } })
     expect(nameless).toMatchObject({ name: 'call_tool', arguments: { tool: 'rain' } })
   })

@@ -234,13 +234,18 @@ const OF_CALLS = /^_(outputPath|outputMethod|instance|each)$/
  * object become a `problem`.
  */
 export function calledTool<Call extends ToolCall & { problem?: string }>(call: Call): Call {
+  let opened = call
+  for (let one: Call | null = call; one; one = openedOnce(one)) opened = one
+  return opened
+}
+
+function openedOnce<Call extends ToolCall & { problem?: string }>(call: Call): Call | null {
   const { name, arguments: given, ...others } = call.arguments
-  if (call.name !== CALL_TOOL || typeof name !== 'string') return call
+  if (call.name !== CALL_TOOL || typeof name !== 'string' || call.problem) return null
   const args = readArguments(given)
   if (!args) return { ...call, name, arguments: {}, via: CALL_TOOL, problem: notAnObject(given) }
   const beside = Object.entries(others).filter(([key]) => OF_CALLS.test(key))
-  const made = { ...Object.fromEntries(beside), ...args }
-  return calledTool({ ...call, name, arguments: made, via: CALL_TOOL })
+  return { ...call, name, arguments: { ...Object.fromEntries(beside), ...args }, via: CALL_TOOL }
 }
 
 /** Returns arguments as an object: also from JSON text, and if there are none. Null for anything else. */
