@@ -166,7 +166,8 @@ function createAnswer(scope: RunScope, messageId: string) {
   const unnamed = new Set<string>()
   const { tools, deferred } = scope.settings
   // A conversation that began with many tools may go on with few. Its model still uses `call_tool`.
-  const opens = deferred.size > 0 || !tools.has(CALL_TOOL)
+  const opens = (name: string): boolean =>
+    name === CALL_TOOL && (deferred.size > 0 || !tools.has(CALL_TOOL))
 
   /** Streams an event. The answer does not wait for its handlers. */
   function begin(event: ConversationEvent): void {
@@ -179,7 +180,7 @@ function createAnswer(scope: RunScope, messageId: string) {
   }
 
   async function accept(made: ModelCall): Promise<void> {
-    const call = opens ? calledTool(made) : made
+    const call = opens(made.name) ? calledTool(made) : made
     if (unnamed.delete(call.id)) {
       await announce(call.id, call.name)
       const delta = JSON.stringify(call.arguments)
@@ -212,7 +213,7 @@ function createAnswer(scope: RunScope, messageId: string) {
       return isEnd ? scope.stream({ type: 'REASONING_MESSAGE_END', messageId }) : undefined
     },
     callStart(id, name) {
-      if (!opens || name !== CALL_TOOL) return announce(id, name)
+      if (!opens(name)) return announce(id, name)
       unnamed.add(id)
     },
     callDelta(toolCallId, delta) {
