@@ -4,6 +4,7 @@ import { stemmer } from 'stemmer'
 import { ByrefError } from '../core/errors.ts'
 import { cutText } from '../core/json/cut.ts'
 import { isPlainObject } from '../core/json/json.ts'
+import { shortenSchema } from './shorten-schema.ts'
 
 /** A tool as a model is shown it. */
 export type DescribedTool = Pick<
@@ -90,6 +91,17 @@ export function noSuchTool(name: string, names: readonly string[]): string {
   const nearest = namesInText(nearestNames(name, names))
   const asked = JSON.stringify(cutText(name, MAX_QUERY))
   return `There is no tool ${asked}.${nearest === '' ? '' : ` The nearest names are: ${nearest}.`}`
+}
+
+/** Characters of the parameters in an error. */
+const MAX_PARAMETERS = 8000
+
+/** Returns the words about wrong arguments, with the parameters of the tool. The model may not have seen them. */
+export function withParameters(message: string, { name, inputSchema }: DescribedTool): string {
+  const given = { ...inputSchema }
+  const parameters = shortenSchema(given, MAX_PARAMETERS)
+  const how = parameters === given ? '' : ', shortened'
+  return `${message}. The parameters of ${namesInText([name])} are${how}: ${JSON.stringify(parameters)}`
 }
 
 /** Returns names for a sentence. A name that could be read as more than a name is in quotation marks. */

@@ -15,6 +15,7 @@ import {
   noSuchTool,
   type RankTools,
   ToolIndex,
+  withParameters,
 } from './tool-index.ts'
 
 /** Options of {@link resolveToolSearch}. */
@@ -210,20 +211,9 @@ function callTool(names: readonly string[], index: () => Promise<ToolIndex>): To
           `${JSON.stringify(called)} cannot be called in this step`,
         )
       }
-      throw new ByrefError('invalid_arguments', `${notAnObject(args)}. ${parametersOf(tool)}`)
+      throw new ByrefError('invalid_arguments', withParameters(notAnObject(args), tool))
     },
   }) as Tool
-}
-
-/** Characters of the parameters in an error. */
-const MAX_PARAMETERS = 8000
-
-/** Returns what errors for wrong arguments say of a tool, because the model may not have seen its parameters. */
-export function parametersOf({ name, inputSchema }: DescribedTool): string {
-  const given = { ...inputSchema }
-  const parameters = shortenSchema(given, MAX_PARAMETERS)
-  const how = parameters === given ? '' : ', shortened'
-  return `The parameters of ${namesInText([name])} are${how}: ${JSON.stringify(parameters)}`
 }
 
 /** Arguments that belong to any call. A model may write them beside the name of the tool. */

@@ -1,7 +1,7 @@
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
 import { describedOnce } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
-import { parametersOf } from '../../boundary/tool-search.ts'
+import { withParameters } from '../../boundary/tool-index.ts'
 import { labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { CallState } from '../../core/events/conversation-state.ts'
@@ -278,7 +278,7 @@ class AnswerCalls implements CallRunner {
     const ended = isGiven ? { ...plan, edit: undefined, outputs: [] } : plan
     const done = await adjusted(policy, call, outcome)
     const isFound = deferred.has(plan.name) && !isCommandCall(plan.id)
-    const shown = isFound ? withParameters(plan, done) : done
+    const shown = isFound ? helped(plan, done) : done
     this.#ended.add({ plan: ended, outcome: shown, endedAt, edited })
     await this.#ended.record()
     if (!this.#ended.waits(plan.id)) return
@@ -346,10 +346,10 @@ function previewsOf(
 }
 
 /** Adds the parameters of a tool to the error for wrong arguments, because the model may not have seen them. */
-function withParameters({ tool }: CallPlan, outcome: CallOutcome): CallOutcome {
+function helped({ tool }: CallPlan, outcome: CallOutcome): CallOutcome {
   const { error } = outcome
   if (!tool || error?.code !== 'invalid_arguments') return outcome
-  const message = `${error.message}. ${parametersOf(describedOnce(tool))}`
+  const message = withParameters(error.message, describedOnce(tool))
   return { ...outcome, value: undefined, error: { ...error, message } }
 }
 

@@ -10,7 +10,7 @@ import {
 } from '../../../boundary/describe-schema.ts'
 import { declaresReferences } from '../../../boundary/resolve-assets.ts'
 import { type Tool as ByrefTool, jsonSchemaOf } from '../../../boundary/tool.ts'
-import { parametersOf } from '../../../boundary/tool-search.ts'
+import { withParameters } from '../../../boundary/tool-index.ts'
 import { createResultSource } from '../../../boundary/value-source.ts'
 import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
@@ -132,8 +132,9 @@ export class ToolCalls {
   /** Adds the parameters to an error for wrong arguments. */
   async #explained(error: Error): Promise<Error> {
     if (!this.#options.explains) return error
-    const parameters = parametersOf(this.#declared.describe(await this.described()))
-    return new Error(`${errorMessage(error.cause ?? error)}. ${parameters}`, { cause: error })
+    const described = this.#declared.describe(await this.described())
+    const message = withParameters(errorMessage(error.cause ?? error), described)
+    return new Error(message, { cause: error })
   }
 
   async #describe(): Promise<ByrefTool> {
