@@ -3,7 +3,7 @@ import type { ToolCall } from '../core/messages/message.ts'
 import { describedOnce } from './describe-tool.ts'
 import { defineTool, type Tool, type ToolContext } from './tool.ts'
 import { ToolIndex } from './tool-index.ts'
-import { calledTool, searchTools } from './tool-search.ts'
+import { calledTool, openedCall, searchTools } from './tool-search.ts'
 
 /** Searches tools, and returns the answer as its JSON. */
 async function answered(tools: readonly Tool[], input: object): Promise<string> {
@@ -179,7 +179,9 @@ describe('calledTool', () => {
   })
 
   it.each(['no JSON', '[1]', '7', [1], 7, true])('rejects %j as arguments of the tool', (given) => {
-    expect(called({ name: 'rain', arguments: given })).toMatchObject({
+    const made = call({ name: 'rain', arguments: given })
+    expect(calledTool(made)).toBe(made)
+    expect(openedCall(made)).toMatchObject({
       name: 'rain',
       arguments: {},
       via: 'call_tool',

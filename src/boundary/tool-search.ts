@@ -220,10 +220,16 @@ function callTool(names: readonly string[], index: () => Promise<ToolIndex>): To
 const OF_CALLS = /^_(outputPath|outputMethod|instance|each)$/
 
 /**
- * Returns the call that a call of `call_tool` stands for. Any other call is returned unchanged. Arguments that are no
- * object become a `problem`.
+ * Returns the call that a call of `call_tool` stands for. Any other call is returned unchanged, also one whose arguments
+ * are no object.
  */
-export function calledTool<Call extends ToolCall & { problem?: string }>(call: Call): Call {
+export function calledTool<Call extends ToolCall>(call: Call): Call {
+  const opened = openedCall<Call & { problem?: string }>(call)
+  return opened.problem === undefined ? opened : call
+}
+
+/** Like {@link calledTool}, but arguments that are no object become a `problem` of the call that was meant. */
+export function openedCall<Call extends ToolCall & { problem?: string }>(call: Call): Call {
   let opened = call
   for (let one: Call | null = call; one; one = openedOnce(one)) opened = one
   return opened

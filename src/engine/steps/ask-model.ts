@@ -3,7 +3,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
 import { mayBecomeAsset, mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
 import { toolsForModel } from '../../boundary/describe-tool.ts'
-import { CALL_TOOL, calledTool } from '../../boundary/tool-search.ts'
+import { CALL_TOOL, openedCall } from '../../boundary/tool-search.ts'
 import { errorMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
@@ -180,7 +180,7 @@ function createAnswer(scope: RunScope, messageId: string) {
   }
 
   async function accept(made: ModelCall): Promise<void> {
-    const call = opens(made.name) ? calledTool(made) : made
+    const call = opens(made.name) ? openedCall(made) : made
     if (unnamed.delete(call.id)) {
       await announce(call.id, call.name)
       const delta = JSON.stringify(call.arguments)
