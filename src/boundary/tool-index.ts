@@ -104,16 +104,16 @@ export function withParameters(message: string, { name, inputSchema }: Described
   return `${message}. The parameters of ${namesInText([name])} are${how}: ${JSON.stringify(parameters)}`
 }
 
-/** Returns names for a sentence. A name that could be read as more than a name is in quotation marks. */
-export function namesInText(names: readonly string[]): string {
-  return names.map((name) => (/^[\w.-]+$/.test(name) ? name : JSON.stringify(name))).join(', ')
-}
-
 function nearestNames(name: string, names: readonly string[]): string[] {
   const index = new MiniSearch({ fields: ['id'], tokenize: wordsIn })
   index.addAll(names.map((id) => ({ id })))
   const found = index.search(name.slice(0, MAX_QUERY), { prefix: true, fuzzy: 0.3 })
   return found.slice(0, 3).map(({ id }) => String(id))
+}
+
+/** Returns names for a sentence. A name that could be read as more than a name is in quotation marks. */
+export function namesInText(names: readonly string[]): string {
+  return names.map((name) => (/^[\w.-]+$/.test(name) ? name : JSON.stringify(name))).join(', ')
 }
 
 /** What is searched, and how much a word in it counts. */

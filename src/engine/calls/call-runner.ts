@@ -277,8 +277,7 @@ class AnswerCalls implements CallRunner {
     // A result that a person gave is no new version of the value.
     const ended = isGiven ? { ...plan, edit: undefined, outputs: [] } : plan
     const done = await adjusted(policy, call, outcome)
-    const isFound = deferred.has(plan.name) && !isCommandCall(plan.id)
-    const shown = isFound ? helped(plan, done) : done
+    const shown = deferred.has(plan.name) ? helped(plan, done) : done
     this.#ended.add({ plan: ended, outcome: shown, endedAt, edited })
     await this.#ended.record()
     if (!this.#ended.waits(plan.id)) return
@@ -346,9 +345,9 @@ function previewsOf(
 }
 
 /** Adds the parameters of a tool to the error for wrong arguments, because the model may not have seen them. */
-function helped({ tool }: CallPlan, outcome: CallOutcome): CallOutcome {
+function helped({ id, tool }: CallPlan, outcome: CallOutcome): CallOutcome {
   const { error } = outcome
-  if (!tool || error?.code !== 'invalid_arguments') return outcome
+  if (!tool || error?.code !== 'invalid_arguments' || isCommandCall(id)) return outcome
   const message = withParameters(error.message, describedOnce(tool))
   return { ...outcome, value: undefined, error: { ...error, message } }
 }

@@ -181,13 +181,8 @@ function calledBy(call: LanguageModelV4ToolCall, tools: RequestTools): LanguageM
     toolName === CALL_TOOL
       ? { id, name: toolName, arguments: input }
       : { id, name: CALL_TOOL, arguments: { name: toolName, arguments: input } }
-  const {
-    via,
-    name,
-    arguments: args,
-    problem,
-  }: ToolCall & { problem?: string } = calledTool(written)
-  if (via === undefined || problem !== undefined) return call
+  const { via, name, arguments: args } = calledTool(written)
+  if (via === undefined) return call
   return tools.callable.has(name) && name !== CALL_TOOL
     ? { ...call, toolName: name, input: JSON.stringify(args) }
     : { ...call, toolName: CALL_TOOL, input: JSON.stringify({ name, arguments: args }) }
