@@ -1,4 +1,5 @@
 import {
+  dynamicTool,
   generateText,
   isStepCount,
   jsonSchema,
@@ -278,6 +279,40 @@ describe('byReference({ toolSearch }) with many tools', () => {
       )
     }
     expect(answers).toHaveLength(given.length)
+  })
+
+  it('checks arguments that the AI SDK does not check', async () => {
+    const schema = {
+      $schema: 'http://json-schema.org/draft-07/schema#',
+      type: 'object' as const,
+      properties: { id: { type: 'string' as const } },
+      required: ['id'],
+    }
+    const broken = { type: 'object', properties: { id: { type: 'nothing' } } } as never
+    const execute = (input: unknown) => called.push(input)
+    const given = {
+      plain: tool({ inputSchema: jsonSchema(schema), execute }),
+      dynamic: dynamicTool({ inputSchema: jsonSchema(schema), execute }),
+      shown: tool({ inputSchema: jsonSchema(schema), execute }),
+      broken: tool({ inputSchema: jsonSchema(broken), execute }),
+    }
+    const names = Object.keys(given)
+    const { last } = await asked(
+      [
+        calls(...names.flatMap((name) => [through(name, { id: 7 }), through(name, { id: name })])),
+        'Done.',
+      ],
+      given,
+      { toolSearch: { above: 0, pinned: ['shown'] } },
+    )
+    // Nothing is checked that the model was shown, or that cannot be checked.
+    const ids = called.map((input) => String((input as { id: unknown }).id))
+    expect(ids.toSorted()).toEqual(['7', '7', 'broken', 'dynamic', 'plain', 'shown'])
+    for (const name of ['plain', 'dynamic']) {
+      expect(last).toContain(
+        `The arguments of \\"${name}\\" do not fit its parameters: /id must be string. The parameters of ${name} are: {`,
+      )
+    }
   })
 
   it('answers a wrong name with few names, however it is called', async () => {

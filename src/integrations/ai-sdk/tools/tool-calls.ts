@@ -11,6 +11,7 @@ import {
 import { declaresReferences } from '../../../boundary/resolve-assets.ts'
 import { type Tool as ByrefTool, jsonSchemaOf } from '../../../boundary/tool.ts'
 import { withParameters } from '../../../boundary/tool-index.ts'
+import { validateInput } from '../../../boundary/validate.ts'
 import { createResultSource } from '../../../boundary/value-source.ts'
 import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
@@ -44,12 +45,16 @@ export class ToolCalls {
   readonly #declared: Boundary
   readonly #anywhere: Boundary
   #described: Promise<ByrefTool> | undefined
+  /** Whether nothing but this class can check arguments of which the model may not have seen the schema. */
+  readonly #checks: boolean
+  #checked: Promise<ByrefTool> | undefined
 
   constructor(options: ToolCallsOptions) {
     this.#options = options
     this.#declared = boundaryOf(() => options.assets)
     this.#anywhere = boundaryOf(() => options.assets, { references: 'everywhere' })
     const given = asSchema(options.tool.inputSchema) as Schema<unknown>
+    this.#checks = options.explains === true && given.validate === undefined
     this.schema = jsonSchema(
       async () => this.#declared.describe(await this.described()).inputSchema,
       {
@@ -86,7 +91,7 @@ export class ToolCalls {
 
   /** Returns whether a call needs no work here: its tool can run at once. */
   isPlain(input: unknown): boolean {
-    return this.#options.trust === null && !hasRefs(input)
+    return this.#options.trust === null && !this.#checks && !hasRefs(input)
   }
 
   /**
@@ -122,11 +127,29 @@ export class ToolCalls {
       if (words !== null) throw new ByrefError('flow_refused', refusalText(tool, words))
     }
     if (failure !== null) throw failure
-    if (!written) return await use(input)
+    if (!written) {
+      if (this.#checks) await this.#check(input)
+      return await use(input)
+    }
     return boundary.withInput({ tool, arguments: Object(args) }, use).catch(async (error) => {
       const isInvalid = error instanceof ByrefError && error.code === 'invalid_arguments'
       throw isInvalid ? await this.#explained(error) : error
     })
+  }
+
+  /** Checks input by the JSON Schema of the tool. */
+  async #check(input: unknown): Promise<void> {
+    this.#checked ??= this.described().then((tool) => {
+      const { $schema: _, ...inputSchema } = jsonSchemaOf(tool)
+      return { ...tool, inputSchema }
+    })
+    try {
+      await validateInput(await this.#checked, input)
+    } catch (error) {
+      const isInvalid = error instanceof ByrefError && error.code === 'invalid_arguments'
+      // A schema that cannot be compiled checks nothing, as without byref.
+      if (isInvalid) throw await this.#explained(error)
+    }
   }
 
   /** Adds the parameters to an error for wrong arguments. */
