@@ -1,4 +1,4 @@
-import { resolveTools } from '../boundary/native-tools.ts'
+import { isNativeName, resolveTools } from '../boundary/native-tools.ts'
 import type { Tool } from '../boundary/tool.ts'
 import { resolveToolSearch } from '../boundary/tool-search.ts'
 import { checkMethods, checkOptions } from '../core/check-options.ts'
@@ -135,7 +135,10 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     resolveInLLM: config.resolveInLLM,
     reading: options.reading,
   })
-  const own = ownTools.filter((tool) => typeof tool !== 'string')
+  // An app's own tool in place of a native one is shown as that one would be.
+  const own = ownTools
+    .filter((tool) => typeof tool !== 'string')
+    .filter((tool) => !isNativeName(tool))
   const { tools, deferred } = resolveToolSearch(all, own, options.toolSearch)
   return {
     name: options.name ?? null,
@@ -294,12 +297,17 @@ function pluginsByName(plugins: readonly Plugin[]): Plugins {
   return named
 }
 
+/** Number of commands that the text about a plugin names. */
+const MOST_COMMANDS = 10
+
 /** Text for the model that describes each plugin. The commands have descriptions of their own. */
 function pluginDescriptions(plugins: Plugins): string[] {
   const described = [...plugins.values()].filter(({ description }) => description !== '')
   return described.map(({ title, description, commands }) => {
     const tools = [...commands.values()].map(({ tool }) => tool.id)
-    return `${title} (${tools.join(', ')}): ${description}`
+    const others = tools.splice(MOST_COMMANDS).length
+    const more = others > 0 ? ` and ${others} more` : ''
+    return `${title} (${tools.join(', ')}${more}): ${description}`
   })
 }
 

@@ -46,6 +46,11 @@ export const TOOL: Check<Tool | NativeToolName> = is.either(
   is.group(TOOL_OPTIONS),
 )
 
+/** Whether a tool has the name of a native tool. */
+export function isNativeName({ id }: Pick<Tool, 'id'>): boolean {
+  return Object.hasOwn(NATIVE, id)
+}
+
 /** Tools to save and fetch assets, for models that do not receive files directly. */
 const BY_TOOL: readonly NativeToolName[] = ['save_asset', 'fetch_asset']
 /** Tools to read large results. */

@@ -1,7 +1,10 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import MiniSearch, { type Query } from 'minisearch'
 import { stemmer } from 'stemmer'
+import { ByrefError } from '../core/errors.ts'
+import { cutText } from '../core/json/cut.ts'
 import { isPlainObject } from '../core/json/json.ts'
+import { shortenSchema } from './shorten-schema.ts'
 
 /** A tool as a model is shown it. */
 export type DescribedTool = Pick<
@@ -34,23 +37,37 @@ export class ToolIndex {
     this.#rank = rank
   }
 
+  /** Returns the tool with this name. */
+  tool(name: string): DescribedTool | undefined {
+    return this.#tools.get(name)
+  }
+
   async search(query: string, { group, limit }: SearchScope): Promise<DescribedTool[]> {
     const tools = [...this.#tools.values()]
-    const names = this.#rank ? await this.#rank(query, tools) : this.#ranked(query, tools)
-    return names
-      .filter((name) => group === undefined || this.#groups.get(name) === group)
+    const names: unknown = this.#rank ? await this.#rank(query, tools) : this.#ranked(query, tools)
+    if (!Array.isArray(names)) {
+      throw new ByrefError('config_invalid', 'toolSearch.rank must return a list of names')
+    }
+    const asked = group?.trim().toLowerCase()
+    return [...new Set(names.map(String))]
+      .filter((name) => !asked || this.#groups.get(name)?.toLowerCase() === asked)
       .flatMap((name) => this.#tools.get(name) ?? [])
       .slice(0, limit)
   }
 
+  /** A query without words fits every tool. */
   #ranked(query: string, tools: readonly DescribedTool[]): string[] {
     this.#index ??= indexOf(tools, this.#groups)
-    const words = wordsIn(query)
+    const words = wordsIn(query.slice(0, MAX_QUERY)).filter((word) => !STOP_WORDS.has(word))
+    if (words.length === 0) return tools.map(({ name }) => name)
     const others = { queries: words.flatMap(synonymsOf), boostTerm: () => SYNONYM, prefix: false }
     const asked: Query = { combineWith: 'OR', queries: [...words, others] }
     return this.#index.search(asked).map(({ id }) => String(id))
   }
 }
+
+/** Characters of a query that are read. */
+const MAX_QUERY = 1000
 
 /** Characters of the list of groups, about 1,000 tokens. */
 const MAX_GROUPS = 4_000
@@ -71,8 +88,9 @@ export function catalogueOf(groups: ReadonlyMap<string, string>): string {
 
 /** Returns the words about a tool that does not exist: up to three names that are most like its name. */
 export function noSuchTool(name: string, names: readonly string[]): string {
-  const nearest = nearestNames(name, names).join(', ')
-  return `There is no tool ${JSON.stringify(name)}.${nearest === '' ? '' : ` The nearest names are: ${nearest}.`}`
+  const nearest = namesInText(nearestNames(name, names))
+  const asked = JSON.stringify(cutText(name, MAX_QUERY))
+  return `There is no tool ${asked}.${nearest === '' ? '' : ` The nearest names are: ${nearest}.`}`
 }
 
 /** Characters of the parameters in an error. */
@@ -80,15 +98,22 @@ const MAX_PARAMETERS = 8000
 
 /** Returns the words about wrong arguments, with the parameters of the tool. The model may not have seen them. */
 export function withParameters(message: string, { name, inputSchema }: DescribedTool): string {
-  const parameters = JSON.stringify(inputSchema).slice(0, MAX_PARAMETERS)
-  return `${message}. The parameters of ${name} are: ${parameters}`
+  const given = { ...inputSchema }
+  const parameters = shortenSchema(given, MAX_PARAMETERS)
+  const how = parameters === given ? '' : ', shortened'
+  return `${message}. The parameters of ${namesInText([name])} are${how}: ${JSON.stringify(parameters)}`
 }
 
 function nearestNames(name: string, names: readonly string[]): string[] {
   const index = new MiniSearch({ fields: ['id'], tokenize: wordsIn })
   index.addAll(names.map((id) => ({ id })))
-  const found = index.search(name, { prefix: true, fuzzy: 0.3 })
+  const found = index.search(name.slice(0, MAX_QUERY), { prefix: true, fuzzy: 0.3 })
   return found.slice(0, 3).map(({ id }) => String(id))
+}
+
+/** Returns names for a sentence. A name that could be read as more than a name is in quotation marks. */
+export function namesInText(names: readonly string[]): string {
+  return names.map((name) => (/^[\w.-]+$/.test(name) ? name : JSON.stringify(name))).join(', ')
 }
 
 /** What is searched, and how much a word in it counts. */
@@ -175,7 +200,8 @@ function wordsIn(text: string): string[] {
 function parameterText(schema: unknown): string {
   const words: string[] = []
   const left: unknown[] = [schema]
-  for (let one = left.pop(); one !== undefined; one = left.pop()) {
+  while (left.length > 0) {
+    const one = left.pop()
     if (Array.isArray(one)) left.push(...one)
     if (!isPlainObject(one)) continue
     for (const [key, value] of Object.entries(one)) {
@@ -188,12 +214,18 @@ function parameterText(schema: unknown): string {
   return words.join(' ')
 }
 
+/** The first word of a name. Prompts show it, so it has only letters and digits, and not many. */
+const GROUP = /^[\p{L}\p{N}]{1,40}(?![\p{L}\p{N}])/u
+
 /** The first word of a name is its group, if other tools share it. */
 export function groupsOf(names: readonly string[]): Map<string, string> {
-  const first = (name: string): string => /^[^_.-]+/.exec(name)?.[0] ?? name
+  const first = (name: string): string => GROUP.exec(name)?.[0] ?? OTHER
   const counts = new Map<string, number>()
   for (const name of names) counts.set(first(name), (counts.get(first(name)) ?? 0) + 1)
   return new Map(
-    names.map((name) => [name, (counts.get(first(name)) ?? 0) > 1 ? first(name) : 'other']),
+    names.map((name) => [name, (counts.get(first(name)) ?? 0) > 1 ? first(name) : OTHER]),
   )
 }
+
+/** The group of the tools that share their first word with no other tool. */
+const OTHER = 'other'

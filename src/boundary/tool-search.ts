@@ -1,17 +1,21 @@
 import { type Check, is } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
+import { cutText } from '../core/json/cut.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { ToolCall } from '../core/messages/message.ts'
 import { onceResolved } from '../core/once-resolved.ts'
 import { describedOnce } from './describe-tool.ts'
+import { shortenSchema } from './shorten-schema.ts'
 import { defineTool, type Tool } from './tool.ts'
 import {
   catalogueOf,
   type DescribedTool,
   groupsOf,
+  namesInText,
   noSuchTool,
   type RankTools,
   ToolIndex,
+  withParameters,
 } from './tool-index.ts'
 
 /** Options of {@link resolveToolSearch}. */
@@ -69,15 +73,18 @@ export function resolveToolSearch(
   const isOn = option !== false && candidates.length > 0 && isSearched(option, lengthOf(tools))
   if (!isOn) return { tools, deferred: NONE }
   const taken = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
-  if (taken) {
-    throw new ByrefError(
-      'config_invalid',
-      `A tool has the id "${taken.id}", which byref uses to search many tools. Rename it, or set toolSearch to false`,
-    )
-  }
+  if (taken) throw takenName(taken.id)
   const ids = candidates.map(({ id }) => id)
   const index = onceResolved(async () => new ToolIndex(candidates.map(describedOnce), rank))
   return { tools: [...tools, ...searchTools(ids, index)], deferred: new Set(ids) }
+}
+
+/** Returns the error for a tool with the name of an added one. */
+export function takenName(name: string): ByrefError {
+  return new ByrefError(
+    'config_invalid',
+    `A tool has the id "${name}", which byref uses to search many tools. Rename it, or set toolSearch to false`,
+  )
 }
 
 /** Whether tools are deferred, by an option and the length of their schemas in characters. */
@@ -91,7 +98,7 @@ export function isSearched(
 
 /** Returns `search_tools` and `call_tool` for tools with these names. */
 export function searchTools(names: readonly string[], index: () => Promise<ToolIndex>): Tool[] {
-  return [searchTool(groupsOf(names), index), callTool(names)]
+  return [searchTool(groupsOf(names), index), callTool(names, index)]
 }
 
 /** The length of each tool's schema, in characters. */
@@ -113,8 +120,8 @@ export const SEARCH_TOOLS = 'search_tools'
 export const CALL_TOOL = 'call_tool'
 /** Default and maximum number of tools in one answer of `search_tools`. */
 const FOUND = { usual: 5, most: 20 }
-/** Characters of schemas in one answer. The first tool is always whole. */
-const MAX_CHARS = 24_000
+/** Characters of tools in one answer, and of one description. */
+const MAX_CHARS = { answer: 24_000, description: 4000 }
 
 function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<ToolIndex>): Tool {
   const catalogue = catalogueOf(groups)
@@ -137,7 +144,7 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
     idempotent: true,
     mappable: false,
     async execute({ query, group, limit }) {
-      const found = await (await index()).search(String(query), {
+      const found = await (await index()).search(String(query ?? ''), {
         group: typeof group === 'string' ? group : undefined,
         limit: Math.min(FOUND.most, Math.max(1, Number(limit) || FOUND.usual)),
       })
@@ -148,23 +155,35 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
   }) as Tool
 }
 
-/** Returns tools as `search_tools` shows them. */
+/** Returns tools as `search_tools` shows them, the best that fit into one answer. */
 function described(found: readonly DescribedTool[]) {
   const tools: object[] = []
+  const shortened: string[] = []
+  const left: string[] = []
   let characters = 0
-  for (const tool of found) {
-    const { name, description, inputSchema } = tool
-    const one = { name, description, parameters: inputSchema }
-    characters += JSON.stringify(one).length
-    if (tools.length > 0 && characters > MAX_CHARS) {
-      return { tools, note: `${found.length - tools.length} more fit: search with other words` }
+  for (const { name, description = '', inputSchema } of found) {
+    const named = { name, description: cutText(description, MAX_CHARS.description) }
+    const given = { ...inputSchema }
+    const parameters = shortenSchema(given, MAX_CHARS.answer - JSON.stringify(named).length)
+    const one = { ...named, parameters }
+    const { length } = JSON.stringify(one)
+    if (characters + length > MAX_CHARS.answer && tools.length > 0) {
+      left.push(name)
+      continue
     }
+    characters += length
     tools.push(one)
+    if (parameters !== given) shortened.push(name)
   }
-  return { tools }
+  const notes = [
+    shortened.length > 0 ? `Shortened parameters: ${namesInText(shortened)}.` : '',
+    left.length > 0 ? `More fit. To see one, search for its name: ${namesInText(left)}.` : '',
+  ]
+  const note = notes.filter(Boolean).join(' ')
+  return note === '' ? { tools } : { tools, note }
 }
 
-function callTool(names: readonly string[]): Tool {
+function callTool(names: readonly string[], index: () => Promise<ToolIndex>): Tool {
   return defineTool({
     id: CALL_TOOL,
     description: `Calls a tool that ${SEARCH_TOOLS} has found`,
@@ -178,27 +197,64 @@ function callTool(names: readonly string[]): Tool {
     mappable: false,
     readOnly: true,
     openWorld: false,
-    // A call of a tool that exists runs as a call of that tool.
-    execute({ name }) {
-      const message = `${noSuchTool(String(name), names)} Find tools with ${SEARCH_TOOLS}`
-      throw new ByrefError('tool_not_found', message)
+    // Any other call runs as a call of the tool that it names.
+    async execute({ name, arguments: args }) {
+      const called = String(name)
+      const tool = (await index()).tool(called)
+      if (!tool) {
+        const message = `${noSuchTool(called, names)} Find tools with ${SEARCH_TOOLS}`
+        throw new ByrefError('tool_not_found', message)
+      }
+      if (isPlainObject(args)) {
+        throw new ByrefError(
+          'tool_not_found',
+          `${JSON.stringify(called)} cannot be called in this step`,
+        )
+      }
+      throw new ByrefError('invalid_arguments', withParameters(notAnObject(args), tool))
     },
   }) as Tool
 }
 
-/** Returns the call that a call of `call_tool` stands for. Any other call is returned unchanged. */
+/** Arguments that belong to any call. A model may write them beside the name of the tool. */
+const OF_CALLS = /^_(outputPath|outputMethod|instance|each)$/
+
+/**
+ * Returns the call that a call of `call_tool` stands for. Any other call is returned unchanged, also one whose arguments
+ * are no object.
+ */
 export function calledTool<Call extends ToolCall>(call: Call): Call {
-  const { name, arguments: args } = call.arguments
-  if (call.name !== CALL_TOOL || typeof name !== 'string') return call
-  const given = typeof args === 'string' ? parsed(args) : (args ?? {})
-  if (!isPlainObject(given)) return call
-  return { ...call, name, arguments: given, via: CALL_TOOL }
+  const opened = openedCall<Call & { problem?: string }>(call)
+  return opened.problem === undefined ? opened : call
 }
 
-function parsed(text: string): unknown {
+/** Like {@link calledTool}, but arguments that are no object become a `problem` of the call that was meant. */
+export function openedCall<Call extends ToolCall & { problem?: string }>(call: Call): Call {
+  let opened = call
+  for (let one: Call | null = call; one; one = openedOnce(one)) opened = one
+  return opened
+}
+
+function openedOnce<Call extends ToolCall & { problem?: string }>(call: Call): Call | null {
+  const { name, arguments: given, ...others } = call.arguments
+  if (call.name !== CALL_TOOL || typeof name !== 'string' || call.problem) return null
+  const args = readArguments(given)
+  if (!args) return { ...call, name, arguments: {}, via: CALL_TOOL, problem: notAnObject(given) }
+  const beside = Object.entries(others).filter(([key]) => OF_CALLS.test(key))
+  return { ...call, name, arguments: { ...Object.fromEntries(beside), ...args }, via: CALL_TOOL }
+}
+
+/** Returns arguments as an object: also from JSON text, and if there are none. Null for anything else. */
+function readArguments(given: unknown): Record<string, unknown> | null {
+  let value = given ?? {}
   try {
-    return JSON.parse(text)
+    if (typeof given === 'string') value = given.trim() === '' ? {} : JSON.parse(given)
   } catch {
     return null
   }
+  return isPlainObject(value) ? value : null
+}
+
+function notAnObject(given: unknown): string {
+  return `The arguments are no JSON object: ${cutText(JSON.stringify(given) ?? '', 200)}`
 }

@@ -32,8 +32,15 @@ export function callOf({ id, receiver, content }: CommandMessage, plugins: Plugi
 
 /** Returns the id of the call that runs the command of a message. */
 export function commandCallId(messageId: string): string {
-  return `command_${messageId}`
+  return `${COMMAND}${messageId}`
 }
+
+/** Whether a person made the call with this id, by a command. */
+export function isCommandCall(callId: string): boolean {
+  return callId.startsWith(COMMAND)
+}
+
+const COMMAND = 'command_'
 
 /** A plugin by name or title. */
 function pluginOf(name: string, plugins: Plugins): Plugin | undefined {

@@ -143,8 +143,9 @@ function redactMessage(message: Message, scope: RedactionScope): Message {
   const text = `[Not shown: ${placeholder(message.content)}]`
   if (sender.participant_role !== 'assistant') return { ...plain, content: text, metadata: {} }
   const { options } = scope
-  const calls = readMetadata(message).calls.map(({ id, name }) => {
-    return { id, name: options.hasTool(name) ? name : 'unknown_tool', arguments: {} }
+  const calls = readMetadata(message).calls.map(({ id, name, via }) => {
+    const call = { id, name: options.hasTool(name) ? name : 'unknown_tool', arguments: {} }
+    return via !== undefined && options.hasTool(via) ? { ...call, via } : call
   })
   return {
     ...plain,

@@ -10,6 +10,7 @@ import { inBackground } from '../../core/in-background.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
 import { formatVariable } from '../../core/refs/variable-ref.ts'
+import { isCommandCall } from '../../plugins/command-message.ts'
 import type { CallItem, CallOutcome, Verdict } from '../../policies/policy.ts'
 import { graphOf } from '../next.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -344,9 +345,9 @@ function previewsOf(
 }
 
 /** Adds the parameters of a tool to the error for wrong arguments, because the model may not have seen them. */
-function helped({ tool }: CallPlan, outcome: CallOutcome): CallOutcome {
+function helped({ id, tool }: CallPlan, outcome: CallOutcome): CallOutcome {
   const { error } = outcome
-  if (!tool || error?.code !== 'invalid_arguments') return outcome
+  if (!tool || error?.code !== 'invalid_arguments' || isCommandCall(id)) return outcome
   const message = withParameters(error.message, describedOnce(tool))
   return { ...outcome, value: undefined, error: { ...error, message } }
 }

@@ -3,7 +3,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
 import { mayBecomeAsset, mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
 import { toolsForModel } from '../../boundary/describe-tool.ts'
-import { CALL_TOOL, calledTool } from '../../boundary/tool-search.ts'
+import { CALL_TOOL, openedCall } from '../../boundary/tool-search.ts'
 import { errorMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
@@ -23,7 +23,7 @@ import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './as
 import { type PreparedStep, prepareStep } from './prepare-step.ts'
 import { type ModelCall, type ModelResponse, ResponseReader } from './read-response.ts'
 import { type SavedAnswer, saveModelFiles } from './save-model-files.ts'
-import { hiddenTools, type StepPrompts } from './step-prompts.ts'
+import { hiddenTools, type StepPrompts, withChosen } from './step-prompts.ts'
 
 /**
  * Runs one step: makes the prompt, asks the model, logs its answer, and runs its calls, which start while the
@@ -38,8 +38,10 @@ export async function askModel(
   prompts: StepPrompts,
 ): Promise<void> {
   const prepared = run.settings.prepareStep ? await prepareStep(run, messageId) : unchanged(run)
-  const { scope, tools, capabilities } = prepared
+  const { scope, capabilities } = prepared
   const { settings, signal } = scope
+  const options = optionsOf(prepared)
+  const tools = withChosen(prepared.tools, options, settings)
   const { model, retry, limits } = settings
   const prompt = await promptOf(scope, prompts, capabilities)
   const answer = createAnswer(scope, messageId)
@@ -51,7 +53,7 @@ export async function askModel(
           options: {
             prompt,
             tools: tools.length > 0 ? [...tools] : undefined,
-            ...optionsOf(prepared),
+            ...options,
           },
           signal,
           retry,
@@ -162,7 +164,10 @@ function createAnswer(scope: RunScope, messageId: string) {
 
   /** Calls of `call_tool`: which tool they call is known when their arguments are complete. */
   const unnamed = new Set<string>()
-  const hasSearch = scope.settings.deferred.size > 0
+  const { tools, deferred } = scope.settings
+  // A conversation that began with many tools may go on with few. Its model still uses `call_tool`.
+  const opens = (name: string): boolean =>
+    name === CALL_TOOL && (deferred.size > 0 || !tools.has(CALL_TOOL))
 
   /** Streams an event. The answer does not wait for its handlers. */
   function begin(event: ConversationEvent): void {
@@ -175,7 +180,7 @@ function createAnswer(scope: RunScope, messageId: string) {
   }
 
   async function accept(made: ModelCall): Promise<void> {
-    const call = hasSearch ? calledTool(made) : made
+    const call = opens(made.name) ? openedCall(made) : made
     if (unnamed.delete(call.id)) {
       await announce(call.id, call.name)
       const delta = JSON.stringify(call.arguments)
@@ -208,7 +213,7 @@ function createAnswer(scope: RunScope, messageId: string) {
       return isEnd ? scope.stream({ type: 'REASONING_MESSAGE_END', messageId }) : undefined
     },
     callStart(id, name) {
-      if (!hasSearch || name !== CALL_TOOL) return announce(id, name)
+      if (!opens(name)) return announce(id, name)
       unnamed.add(id)
     },
     callDelta(toolCallId, delta) {

@@ -16,13 +16,14 @@ import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { type ConversationLog, readAll } from '../../log/conversation-log.ts'
 import { redact } from '../../log/redact.ts'
 import { capabilitiesOf } from '../../models/capabilities.ts'
+import type { ModelSettings } from '../../models/model-settings.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { resolveTrust } from '../../policies/trust/trust-options.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { boardOf } from '../session-values.ts'
 import type { KeptSettings } from './kept-settings.ts'
 import type { ChangedSettings } from './prepare-step.ts'
-import { laterTools, StepPrompts } from './step-prompts.ts'
+import { laterTools, StepPrompts, withChosen } from './step-prompts.ts'
 
 const { createHash } = nodeBuiltin('node:crypto')
 
@@ -62,7 +63,9 @@ export async function deriveDebug(
   )
   // A tool that is found by search is not in the settings. The step may have named it.
   const named = activeTools?.filter((id) => settings.deferred.has(id)) ?? []
-  const tools = [...listed, ...named.map((id) => describedOnce(settings.tools.get(id) as Tool))]
+  const shown = [...listed, ...named.map((id) => describedOnce(settings.tools.get(id) as Tool))]
+  const callOptions = { ...used?.settings, ...ask?.settings, ...changed?.settings } as ModelSettings
+  const tools = withChosen(shown, callOptions, settings)
   const trust = trustOf(openRun(before)?.trust, settings)
   const prompts = new StepPrompts({ ...settings, instructions, trust }, { assets, namespace })
   const board = boardOf(before.messages)
@@ -72,7 +75,6 @@ export async function deriveDebug(
   const { content: text } = answer
   const { calls, reasoning } = readMetadata(answer)
   const { usage, finishReason } = step
-  const callOptions = { ...used?.settings, ...ask?.settings, ...changed?.settings }
   const asked = {
     ...(Object.keys(callOptions).length > 0 ? { settings: redact(callOptions) } : {}),
     ...(ask?.output ? { output: ask.output } : {}),

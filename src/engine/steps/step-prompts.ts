@@ -1,8 +1,9 @@
-import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
+import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { isJsonType, readsAsText } from '../../assets/bodies/mime-type.ts'
 import { documentForm } from '../../assets/documents/document-form.ts'
 import { inTime } from '../../assets/in-time.ts'
+import { describedOnce } from '../../boundary/describe-tool.ts'
 import { resultShape } from '../../boundary/result-shape.ts'
 import { choosesMethod, mapsOver, type Tool, usesInstances } from '../../boundary/tool.ts'
 import type { Board } from '../../core/board/board.ts'
@@ -13,6 +14,7 @@ import type { Labels } from '../../core/labels/labels.ts'
 import { isOffloadedResult } from '../../core/messages/offloaded.ts'
 import { type ReferenceGuideOptions, referenceGuide } from '../../core/messages/reference-guide.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
+import type { ModelSettings } from '../../models/model-settings.ts'
 import { MAX_TEXT_CHARS } from '../../prompt/media/media-source.ts'
 import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
 import {
@@ -260,6 +262,18 @@ export function hiddenTools(
   const later = laterTools(settings, state)
   if (deferred.size === 0) return later
   return later === undefined ? deferred : new Set([...deferred, ...later])
+}
+
+/** Returns tools for the model, and the one that the settings choose, also if it is found by search. */
+export function withChosen<Shown extends { name: string }>(
+  shown: readonly Shown[],
+  { toolChoice }: ModelSettings,
+  { tools, deferred }: Pick<AgentSettings, 'tools' | 'deferred'>,
+): readonly (Shown | LanguageModelV4FunctionTool)[] {
+  const { toolName = '' } = toolChoice?.type === 'tool' ? toolChoice : {}
+  const chosen = deferred.has(toolName) ? tools.get(toolName) : undefined
+  const isAdded = chosen && !shown.some(({ name }) => name === toolName)
+  return isAdded ? [...shown, describedOnce(chosen)] : shown
 }
 
 /** Returns the ids of the tools that the model does not see yet. */

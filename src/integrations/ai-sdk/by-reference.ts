@@ -133,14 +133,14 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     const views = new ResultViews(async (part) => outputByReference(part.output, optionsOf(part)))
 
     function trustOf(name: string): KnownTrust {
-      const isNative = Object.hasOwn(own, name) && !wrapped.has(name)
+      const isNative = (Object.hasOwn(own, name) || search?.adds(name)) && !wrapped.has(name)
       const given = settings && Object.hasOwn(settings.tools, name) ? settings.tools[name] : null
       const isRenamed = wrapped.get(name)?.isRenamed
       return { ...(given ?? (isNative ? { readOnly: true, openWorld: false } : {})), isRenamed }
     }
 
     function optionsOf({ toolName, toolCallId }: LanguageModelV4ToolResultPart): ResultOptions {
-      const isPage = Object.hasOwn(reading, toolName)
+      const isPage = Object.hasOwn(reading, toolName) || search?.adds(toolName)
       const max = isPage ? Infinity : maxResultChars
       return { assets, tool: toolName, toolCallId, maxResultChars: max }
     }
@@ -198,14 +198,14 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       tools<Tools extends ToolSet>(tools: Tools) {
         const made: Record<string, Tool> = {}
         for (const [name, tool] of Object.entries(tools)) {
-          const options = { name, tool, assets, maxResultChars, trust, outputs }
+          const how = { trust, outputs, explains: search?.hides(name) }
+          const options = { name, tool, assets, maxResultChars, ...how }
           const calls = new ToolCalls(options)
           wrapped.set(name, calls)
           made[name] = wrapTool(calls, options)
         }
-        const mine = new Map(
-          Object.keys(tools).map((name) => [name, wrapped.get(name) as ToolCalls]),
-        )
+        const names = Object.keys(tools)
+        const mine = new Map(names.map((name) => [name, wrapped.get(name) as ToolCalls]))
         const added = { ...own, ...search?.tools(mine) }
         for (const [name, tool] of Object.entries(added)) made[name] ??= tool
         return made as Tools & ReadingTools<Tools>

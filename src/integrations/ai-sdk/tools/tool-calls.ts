@@ -10,8 +10,10 @@ import {
 } from '../../../boundary/describe-schema.ts'
 import { declaresReferences } from '../../../boundary/resolve-assets.ts'
 import { type Tool as ByrefTool, jsonSchemaOf } from '../../../boundary/tool.ts'
+import { withParameters } from '../../../boundary/tool-index.ts'
+import { validateInput } from '../../../boundary/validate.ts'
 import { createResultSource } from '../../../boundary/value-source.ts'
-import { ByrefError } from '../../../core/errors.ts'
+import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { refusalText } from '../../session-labels.ts'
 import { outputValue } from '../output-by-reference.ts'
@@ -30,6 +32,8 @@ export interface ToolCallsOptions {
   readsReferences?: boolean
   /** Null if trust is off. */
   trust: MessageTrust | null
+  /** Whether errors for wrong arguments have the parameters, because the model may not have seen them. */
+  explains?: boolean
 }
 
 /** The calls of one tool of the AI SDK: references in their input become values, and the trust policy is asked. */
@@ -41,18 +45,23 @@ export class ToolCalls {
   readonly #declared: Boundary
   readonly #anywhere: Boundary
   #described: Promise<ByrefTool> | undefined
+  /** Whether nothing but this class can check arguments of which the model may not have seen the schema. */
+  readonly #checks: boolean
+  #checked: Promise<ByrefTool> | undefined
 
   constructor(options: ToolCallsOptions) {
     this.#options = options
     this.#declared = boundaryOf(() => options.assets)
     this.#anywhere = boundaryOf(() => options.assets, { references: 'everywhere' })
     const given = asSchema(options.tool.inputSchema) as Schema<unknown>
+    this.#checks = options.explains === true && given.validate === undefined
     this.schema = jsonSchema(
       async () => this.#declared.describe(await this.described()).inputSchema,
       {
-        validate(value) {
+        validate: async (value) => {
           if (!given.validate || mayHoldRefs(value)) return { success: true, value }
-          return given.validate(value)
+          const result = await given.validate(value)
+          return result.success ? result : { ...result, error: await this.#explained(result.error) }
         },
       },
     )
@@ -64,6 +73,17 @@ export class ToolCalls {
     return this.#described
   }
 
+  /** What the tool does. Empty if the application writes the description anew for each request. */
+  get description(): string {
+    const { description } = this.#options.tool
+    return typeof description === 'string' ? description : ''
+  }
+
+  /** Whether a provider defines the tool. Requests always show it. */
+  get isProviders(): boolean {
+    return this.#options.tool.type === 'provider'
+  }
+
   /** Whether results may show fields under other names than the tool's values. */
   get isRenamed(): boolean {
     return this.#options.tool.toModelOutput !== undefined
@@ -71,7 +91,7 @@ export class ToolCalls {
 
   /** Returns whether a call needs no work here: its tool can run at once. */
   isPlain(input: unknown): boolean {
-    return this.#options.trust === null && !hasRefs(input)
+    return this.#options.trust === null && !this.#checks && !hasRefs(input)
   }
 
   /**
@@ -107,7 +127,37 @@ export class ToolCalls {
       if (words !== null) throw new ByrefError('flow_refused', refusalText(tool, words))
     }
     if (failure !== null) throw failure
-    return written ? boundary.withInput({ tool, arguments: Object(args) }, use) : await use(input)
+    if (!written) {
+      if (this.#checks) await this.#check(input)
+      return await use(input)
+    }
+    return boundary.withInput({ tool, arguments: Object(args) }, use).catch(async (error) => {
+      const isInvalid = error instanceof ByrefError && error.code === 'invalid_arguments'
+      throw isInvalid ? await this.#explained(error) : error
+    })
+  }
+
+  /** Checks input by the JSON Schema of the tool. */
+  async #check(input: unknown): Promise<void> {
+    this.#checked ??= this.described().then((tool) => {
+      const { $schema: _, ...inputSchema } = jsonSchemaOf(tool)
+      return { ...tool, inputSchema }
+    })
+    try {
+      await validateInput(await this.#checked, input)
+    } catch (error) {
+      const isInvalid = error instanceof ByrefError && error.code === 'invalid_arguments'
+      // A schema that cannot be compiled checks nothing, as without byref.
+      if (isInvalid) throw await this.#explained(error)
+    }
+  }
+
+  /** Adds the parameters to an error for wrong arguments. */
+  async #explained(error: Error): Promise<Error> {
+    if (!this.#options.explains) return error
+    const described = this.#declared.describe(await this.described())
+    const message = withParameters(errorMessage(error.cause ?? error), described)
+    return new Error(message, { cause: error })
   }
 
   async #describe(): Promise<ByrefTool> {

@@ -1,6 +1,5 @@
 import type {
   LanguageModelV4CallOptions,
-  LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
@@ -16,6 +15,7 @@ import {
   SEARCH_TOOLS,
   searchTools,
   type ToolSearchOptions,
+  takenName,
 } from '../../../boundary/tool-search.ts'
 import type { ToolCall } from '../../../core/messages/message.ts'
 import { asModelWrote } from '../../../core/messages/read-metadata.ts'
@@ -26,100 +26,133 @@ import type { ToolCalls } from './tool-calls.ts'
 type Params = LanguageModelV4CallOptions
 type Middleware = Required<Pick<LanguageModelMiddleware, 'wrapGenerate' | 'wrapStream'>>
 
+/** The tools of a request, by name. */
+interface RequestTools {
+  /** All of them, also those that the model finds by search. */
+  all: ReadonlySet<string>
+  /** Those that calls may name. A provider runs the others. */
+  callable: ReadonlySet<string>
+}
+
 /** Lets models find the tools of an application by search. It keeps nothing between requests. */
 export class ToolSearch {
   readonly #option: true | ToolSearchOptions
-  /** The names of the tools that a request does not show. */
-  readonly #deferred = new WeakMap<Params, ReadonlySet<string>>()
+  /** The tools of requests that do not show all. */
+  readonly #requests = new WeakMap<Params, RequestTools>()
+  /** The names that a `search_tools` finds, by its schema. */
+  readonly #found = new WeakMap<object, ReadonlySet<string>>()
 
   constructor(option: true | ToolSearchOptions) {
     this.#option = option
   }
 
-  /** Returns `search_tools` and `call_tool` for an application's tools. */
+  /**
+   * Returns `search_tools` and `call_tool` for an application's tools.
+   *
+   * @throws ByrefError `config_invalid` if the application has a tool with one of these names
+   */
   tools(tools: ReadonlyMap<string, ToolCalls>): Record<string, Tool> {
-    const names = [...tools.keys()].filter((name) => !this.#isPinned(name))
+    const taken = [...tools.keys()].find((name) => this.adds(name))
+    if (taken !== undefined) throw takenName(taken)
+    const hidden = [...tools].filter(([name, { isProviders }]) => !isProviders && this.hides(name))
+    const names = hidden.map(([name]) => name)
     const index = onceResolved(async () => {
       const { describe } = boundaryOf(() => {
         throw new Error('Describing a tool needs no assets')
       })
       const found = await Promise.all(
-        names.map(async (name) => describe(await (tools.get(name) as ToolCalls).described())),
+        hidden.map(async ([, calls]) => {
+          return { ...describe(await calls.described()), description: calls.description }
+        }),
       )
       return new ToolIndex(found, this.#option === true ? undefined : this.#option.rank)
     })
     const made = searchTools(names, index).map((tool): [string, Tool] => {
+      const { id, description } = tool
+      const schema = jsonSchemaOf(tool)
+      this.#found.set(schema, new Set(names))
       const execute = (input: unknown) => tool.execute(input, {} as ToolContext)
-      const { description } = tool
-      return [
-        tool.id,
-        { description, inputSchema: jsonSchema(jsonSchemaOf(tool)), execute } as Tool,
-      ]
+      return [id, { description, inputSchema: jsonSchema(schema), execute } as Tool]
     })
     return Object.fromEntries(made)
   }
 
   /**
-   * Returns a request without the tools that the model finds by search. Calls of these tools are shown as they came:
-   * through `call_tool`.
+   * Returns a request without the tools that the model finds by search. Calls of tools that it does not show are shown as
+   * they came: through `call_tool`.
    *
    * @param isOwn Whether a tool is one of byref's, which are always shown.
    */
-  defer(params: Params, isOwn: (tool: LanguageModelV4FunctionTool) => boolean): Params {
+  defer(params: Params, isOwn: (tool: { name: string }) => boolean): Params {
     const { tools = [], toolChoice, prompt } = params
-    if (!tools.some(({ name }) => name === SEARCH_TOOLS)) return params
+    const search = tools.find(({ name }) => name === SEARCH_TOOLS)
+    if (search?.type !== 'function') return params
+    const found = this.#found.get(search.inputSchema)
+    const others = tools.filter((tool) => !this.adds(tool.name))
     const chosen = toolChoice?.type === 'tool' ? toolChoice.toolName : null
-    const candidates = tools.filter((tool) => {
-      const isAdded = tool.name === SEARCH_TOOLS || tool.name === CALL_TOOL
-      const isShown = isAdded || tool.name === chosen || this.#isPinned(tool.name)
-      return tool.type === 'function' && !isShown && !isOwn(tool)
-    })
-    if (!isSearched(this.#option, JSON.stringify(candidates).length)) {
-      const others = tools.filter(({ name }) => name !== SEARCH_TOOLS && name !== CALL_TOOL)
-      return { ...params, tools: others }
+    const deferred = new Set<string>()
+    for (const tool of others) {
+      const isShown = tool.name === chosen || !this.hides(tool.name) || isOwn(tool)
+      const isFound = found?.has(tool.name) ?? true
+      if (tool.type === 'function' && isFound && !isShown) deferred.add(tool.name)
     }
-    const deferred = new Set(candidates.map(({ name }) => name))
-    const shown = {
+    if (deferred.size === 0 || !isSearched(this.#option, JSON.stringify(others).length)) {
+      return { ...params, tools: others.length > 0 ? others : undefined }
+    }
+    const shown = tools.filter(({ name }) => !deferred.has(name))
+    const isHidden = (name: string) => !shown.some((tool) => tool.name === name) && !isOwn({ name })
+    const request = {
       ...params,
-      tools: tools.filter(({ name }) => !deferred.has(name)),
-      prompt: prompt.map((message) => asWritten(message, deferred)),
+      tools: shown,
+      prompt: prompt.map((message) => asWritten(message, isHidden)),
     }
-    this.#deferred.set(shown, deferred)
-    return shown
+    this.#requests.set(request, {
+      all: new Set(tools.map(({ name }) => name)),
+      callable: new Set(tools.flatMap(({ type, name }) => (type === 'function' ? name : []))),
+    })
+    return request
   }
 
   /** Turns calls of `call_tool` in answers into calls of the tools that they name. */
   readonly middleware: Middleware = {
     wrapGenerate: async ({ doGenerate, params }) => {
-      const deferred = this.#deferred.get(params)
+      const tools = this.#requests.get(params)
       const result = await doGenerate()
-      if (!deferred) return result
+      if (!tools) return result
       const content = result.content.map((part) =>
-        part.type === 'tool-call' ? (calledBy(part, deferred) ?? part) : part,
+        part.type === 'tool-call' ? calledBy(part, tools) : part,
       )
       return { ...result, content }
     },
     wrapStream: async ({ doStream, params }) => {
-      const deferred = this.#deferred.get(params)
+      const tools = this.#requests.get(params)
       const result = await doStream()
-      if (!deferred) return result
-      return { ...result, stream: result.stream.pipeThrough(unwrapping(deferred)) }
+      if (!tools) return result
+      return { ...result, stream: result.stream.pipeThrough(unwrapping(tools)) }
     },
   }
 
-  #isPinned(name: string): boolean {
-    return this.#option !== true && (this.#option.pinned?.includes(name) ?? false)
+  /** Whether a tool is `search_tools` or `call_tool`. */
+  adds(name: string): boolean {
+    return name === SEARCH_TOOLS || name === CALL_TOOL
+  }
+
+  /** Whether requests may be without a tool of the application. */
+  hides(name: string): boolean {
+    return this.#option === true || !this.#option.pinned?.includes(name)
   }
 }
 
-/** Returns a message with calls of deferred tools as the model wrote them. */
+/** Returns a message with calls of hidden tools as the model wrote them. */
 function asWritten(
   message: LanguageModelV4Message,
-  deferred: ReadonlySet<string>,
+  isHidden: (tool: string) => boolean,
 ): LanguageModelV4Message {
   if (message.role === 'assistant') {
     const content = message.content.map((part) => {
-      if (part.type !== 'tool-call' || !deferred.has(part.toolName)) return part
+      if (part.type !== 'tool-call' || part.providerExecuted || !isHidden(part.toolName)) {
+        return part
+      }
       const { toolCallId: id, toolName: name } = part
       const call = { id, name, arguments: Object(part.input), via: CALL_TOOL }
       const { arguments: input } = asModelWrote(call)
@@ -129,44 +162,59 @@ function asWritten(
   }
   if (message.role !== 'tool') return message
   const content = message.content.map((part) =>
-    part.type === 'tool-result' && deferred.has(part.toolName)
+    part.type === 'tool-result' && isHidden(part.toolName)
       ? { ...part, toolName: CALL_TOOL }
       : part,
   )
   return { ...message, content }
 }
 
-/** Returns the call that a call of `call_tool` stands for; null for any other call, and one of an unknown tool. */
-function calledBy(
-  call: LanguageModelV4ToolCall,
-  deferred: ReadonlySet<string>,
-): LanguageModelV4ToolCall | null {
+/**
+ * Returns the call that a call of `call_tool` stands for. A call of an unknown tool becomes one of `call_tool`, which
+ * answers with the nearest names.
+ */
+function calledBy(call: LanguageModelV4ToolCall, tools: RequestTools): LanguageModelV4ToolCall {
+  if (!isUnnamed(call, tools)) return call
   const { toolCallId: id, toolName } = call
   const input = Object(dataInText(call.input))
-  const written: ToolCall = { id, name: toolName, arguments: input }
+  const written: ToolCall =
+    toolName === CALL_TOOL
+      ? { id, name: toolName, arguments: input }
+      : { id, name: CALL_TOOL, arguments: { name: toolName, arguments: input } }
   const { via, name, arguments: args } = calledTool(written)
-  if (via === undefined || !deferred.has(name)) return null
-  return { ...call, toolName: name, input: JSON.stringify(args) }
+  if (via === undefined) return call
+  return tools.callable.has(name) && name !== CALL_TOOL
+    ? { ...call, toolName: name, input: JSON.stringify(args) }
+    : { ...call, toolName: CALL_TOOL, input: JSON.stringify({ name, arguments: args }) }
 }
 
-/** Holds back the parts of a call of `call_tool` until it is known which tool it calls. */
-function unwrapping(deferred: ReadonlySet<string>) {
+/** Whether a call does not say itself which tool runs. */
+function isUnnamed(
+  { toolName, providerExecuted }: { toolName: string; providerExecuted?: boolean },
+  { all }: RequestTools,
+): boolean {
+  return !providerExecuted && (toolName === CALL_TOOL || !all.has(toolName))
+}
+
+/** Holds back the input of a call until it is known which tool it calls. */
+function unwrapping(tools: RequestTools) {
   const held = new Set<string>()
   return new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
     transform(part, controller) {
-      if (part.type === 'tool-input-start' && part.toolName === CALL_TOOL) held.add(part.id)
+      if (part.type === 'tool-input-start' && isUnnamed(part, tools)) held.add(part.id)
       const isInput = part.type.startsWith('tool-input-')
       if (isInput && 'id' in part && held.has(part.id ?? '')) return
-      if (part.type !== 'tool-call' || !held.has(part.toolCallId)) {
+      if (part.type !== 'tool-call') {
         controller.enqueue(part)
         return
       }
-      held.delete(part.toolCallId)
-      const call = calledBy(part, deferred) ?? part
+      const call = calledBy(part, tools)
       const { toolCallId: id, toolName, input } = call
-      controller.enqueue({ type: 'tool-input-start', id, toolName })
-      controller.enqueue({ type: 'tool-input-delta', id, delta: input })
-      controller.enqueue({ type: 'tool-input-end', id })
+      if (held.delete(id)) {
+        controller.enqueue({ type: 'tool-input-start', id, toolName })
+        controller.enqueue({ type: 'tool-input-delta', id, delta: input })
+        controller.enqueue({ type: 'tool-input-end', id })
+      }
       controller.enqueue(call)
     },
   })
