@@ -97,14 +97,15 @@ describe('mcpTools with toolSearch', () => {
 
   it('finds and calls tools whose names are no identifiers', async () => {
     const called: unknown[] = []
-    const names = ['Größe messen.jetzt', 'a/b c', `long_${'x'.repeat(195)}`]
+    const names = ['Größe messen.jetzt', 'a/b c', 'a b/c', `long_${'x'.repeat(195)}`]
     const served = names.map((name) => ({ name, description: `Measures by ${name.slice(0, 12)}` }))
     // The SDK warns of such names.
     const warn = vi.spyOn(console, 'warn').mockImplementation(() => {})
     const tools = await toolsOf(served, called, { prefix: 'lab_' })
     warn.mockRestore()
     const ids = tools.map(({ id }) => id)
-    expect(ids).toEqual(['lab_Gr__e_messen_jetzt', 'lab_a_b_c', `lab_long_${'x'.repeat(55)}`])
+    const long = `lab_long_${'x'.repeat(55)}`
+    expect(ids).toEqual(['lab_Gr__e_messen_jetzt', 'lab_a_b_c', 'lab_a_b_c_2', long])
     const { found } = await played(
       [searching('measure Größe messen', { limit: 1 }), ...ids.map((id) => through(id)), 'Done.'],
       tools,

@@ -5,6 +5,7 @@ import { checkOptions, is, type OptionTable } from '../../../core/check-options.
 import { ByrefError } from '../../../core/errors.ts'
 import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
 import { dataInText } from '../../json-in-text.ts'
+import { freeName } from '../free-name.ts'
 import { metaOf } from '../label-meta.ts'
 import { mcpTool, resolveReferences, shownSchema } from '../reference-arguments.ts'
 import { saveBody } from '../save-body.ts'
@@ -65,11 +66,13 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
     found.push(...page.tools)
     cursor = page.nextCursor
   } while (cursor)
+  const taken = new Set<string>()
   return found.filter(include).map((tool) => {
     const { name, title, description, inputSchema, annotations = {} } = tool
     // The engine's validator uses this draft by default.
     const { $schema: _, ...schema } = withoutAccepts(inputSchema)
-    const id = `${prefix}${name}`.replace(/[^\w-]/g, '_').slice(0, 64)
+    const id = freeName(`${prefix}${name}`, taken)
+    taken.add(id)
     const described = mcpTool(id, schema, options.files)
     const { said, ...declared } = serverTrust(tool, trust)
     return {

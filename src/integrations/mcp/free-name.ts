@@ -1,0 +1,17 @@
+/** Maximum length of a name. Model providers accept no longer ones. */
+const LENGTH = 64
+
+/**
+ * Returns a name that is not taken. Characters that providers do not accept become `_`. A name that is taken gets a
+ * number.
+ */
+export function freeName(wanted: string, taken: { has(name: string): boolean }): string {
+  const accepted = wanted.replace(/[^\w-]/g, '_')
+  const name = accepted.slice(0, LENGTH)
+  if (!taken.has(name)) return name
+  for (let number = 2; ; number++) {
+    const end = `_${number}`
+    const other = `${accepted.slice(0, LENGTH - end.length)}${end}`
+    if (!taken.has(other)) return other
+  }
+}
