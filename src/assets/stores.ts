@@ -41,6 +41,15 @@ export type {
 export { type FsBodiesOptions, fsBodies } from './bodies/fs-bodies.ts'
 export { memoryBodies } from './bodies/memory-bodies.ts'
 export {
+  type R2BodiesOptions,
+  type R2Bucket,
+  type R2Listed,
+  type R2Part,
+  type R2PutOptions,
+  type R2Upload,
+  r2Bodies,
+} from './bodies/r2-bodies.ts'
+export {
   createS3Connector,
   type S3Connector,
   type S3ConnectorOptions,

@@ -1,0 +1,83 @@
+// The service of worker.mjs on Miniflare, which runs Cloudflare's workerd.
+import assert from 'node:assert/strict'
+import { createHash, randomBytes } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { builtinModules } from 'node:module'
+import { build } from 'esbuild'
+import { Miniflare } from 'miniflare'
+
+const SIZE = 20_000_000
+const TRANSFERS = 5
+/** Memory that 100 MB may add to the process, and that a Worker has in all, in bytes. */
+const MEMORY = 100_000_000
+
+/** As Cloudflare's own tools bundle: modules of Node by their full name, and nothing else from outside. */
+const nodeModules = {
+  name: 'modules of Node',
+  setup({ onResolve }) {
+    const names = builtinModules.filter((name) => !name.startsWith('_'))
+    onResolve({ filter: new RegExp(`^(${names.join('|')})$`) }, ({ path }) => ({
+      path: `node:${path}`,
+      external: true,
+    }))
+  },
+}
+const { outputFiles } = await build({
+  entryPoints: ['worker.mjs'],
+  ...{ bundle: true, format: 'esm', platform: 'browser', write: false, logLevel: 'error' },
+  conditions: ['workerd', 'worker', 'browser'],
+  external: ['node:*', 'cloudflare:*'],
+  plugins: [nodeModules],
+})
+const miniflare = new Miniflare({
+  modules: [{ type: 'ESModule', path: 'worker.mjs', contents: outputFiles[0].text }],
+  compatibilityDate: '2026-07-01',
+  compatibilityFlags: ['nodejs_compat'],
+  r2Buckets: ['MEDIA'],
+})
+
+async function fetched(path, init) {
+  const response = await miniflare.dispatchFetch(`http://service${path}`, init)
+  if (!response.ok) throw new Error(await response.text())
+  return response
+}
+
+/** The most memory that the largest process of workerd has had, in bytes. 0 where there is no /proc. */
+function peak() {
+  const peaks = readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map((id) => {
+      try {
+        const status = readFileSync(`/proc/${id}/status`, 'utf8')
+        if (!/^Name:\tworkerd$/m.test(status)) return 0
+        return Number(/VmHWM:\s+(\d+)/.exec(status)?.[1] ?? 0) * 1024
+      } catch {
+        return 0
+      }
+    })
+  return Math.max(0, ...peaks)
+}
+
+try {
+  console.log('workerd', JSON.stringify(await (await fetched('/run')).json()))
+  const bytes = randomBytes(SIZE)
+  const digest = createHash('sha256').update(bytes).digest('hex')
+  const before = peak()
+  let ref
+  for (let i = 0; i < TRANSFERS; i++) {
+    const saved = await (await fetched('/', { method: 'PUT', body: bytes })).json()
+    assert.equal(saved.size, SIZE)
+    ref = saved.ref
+    const hash = createHash('sha256')
+    for await (const chunk of (await fetched(`/?ref=${ref}`)).body) hash.update(chunk)
+    assert.equal(hash.digest('hex'), digest)
+  }
+  const grown = peak() - before
+  const told = await (await fetched(`/ask?ref=${ref}`)).json()
+  assert.deepEqual({ text: told.text, bytes: told.bytes }, { text: 'Done.', bytes: SIZE })
+  assert.ok(told.prompt < 6_000, `the prompt has ${told.prompt} characters`)
+  console.log(`R2: ${TRANSFERS} times 20 MB up and down, ${Math.round(grown / 1e6)} MB of memory`)
+  assert.ok(grown < MEMORY, `${grown} bytes of memory`)
+} finally {
+  await miniflare.dispose()
+}
