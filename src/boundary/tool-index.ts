@@ -21,6 +21,13 @@ interface SearchScope {
   limit: number
 }
 
+/** A tool that fits a query. */
+export interface FittingTool {
+  name: string
+  /** The words of the query that the tool has, also by a synonym. Null if the application ranks. */
+  words: string[] | null
+}
+
 /** Tools by what they do. Search is local, and gives the same answer for the same tools. */
 export class ToolIndex {
   readonly #tools: ReadonlyMap<string, DescribedTool>
@@ -34,22 +41,45 @@ export class ToolIndex {
     this.#rank = rank
   }
 
-  async search(query: string, { group, limit }: SearchScope): Promise<DescribedTool[]> {
-    const tools = [...this.#tools.values()]
-    const names = this.#rank ? await this.#rank(query, tools) : this.#ranked(query, tools)
-    return names
-      .filter((name) => group === undefined || this.#groups.get(name) === group)
-      .flatMap((name) => this.#tools.get(name) ?? [])
-      .slice(0, limit)
+  /** The group of each tool, by name. */
+  get groups(): ReadonlyMap<string, string> {
+    return this.#groups
   }
 
-  #ranked(query: string, tools: readonly DescribedTool[]): string[] {
+  async search(query: string, { group, limit }: SearchScope): Promise<DescribedTool[]> {
+    const fitting = await this.fitting(query, group)
+    return fitting.flatMap(({ name }) => this.#tools.get(name) ?? []).slice(0, limit)
+  }
+
+  /** Returns all tools that fit a query, best first. */
+  async fitting(query: string, group?: string): Promise<FittingTool[]> {
+    const tools = [...this.#tools.values()]
+    const ranked = this.#rank
+      ? (await this.#rank(query, tools)).map((name) => ({ name, words: null }))
+      : this.#ranked(query, tools)
+    return ranked.filter(({ name }) => {
+      const isThere = this.#tools.has(name)
+      return isThere && (group === undefined || this.#groups.get(name) === group)
+    })
+  }
+
+  #ranked(query: string, tools: readonly DescribedTool[]): FittingTool[] {
     this.#index ??= indexOf(tools, this.#groups)
     const words = wordsIn(query)
     const others = { queries: words.flatMap(synonymsOf), boostTerm: () => SYNONYM, prefix: false }
     const asked: Query = { combineWith: 'OR', queries: [...words, others] }
-    return this.#index.search(asked).map(({ id }) => String(id))
+    return this.#index.search(asked).map(({ id, queryTerms }) => {
+      const terms = new Set(queryTerms)
+      const isHit = (word: string): boolean =>
+        [word, ...synonymsOf(word)].some((one) => terms.has(stemmer(one)))
+      return { name: String(id), words: searchedWords(query).filter(isHit) }
+    })
   }
+}
+
+/** Returns the different words of a query that say what a tool does. */
+export function searchedWords(query: string): string[] {
+  return [...new Set(wordsIn(query))].filter((word) => !STOP_WORDS.has(word))
 }
 
 /** Characters of the list of groups, about 1,000 tokens. */

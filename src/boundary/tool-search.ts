@@ -39,6 +39,10 @@ export interface SearchedTools {
   tools: readonly Tool[]
   /** The ids of tools that are not in prompts. The model finds them with `search_tools`. */
   deferred: ReadonlySet<string>
+  /** The ids of tools that would be deferred, but are pinned. */
+  pinned: ReadonlySet<string>
+  /** The index of `search_tools`. If search is off, the index that it would have. */
+  index: () => Promise<ToolIndex>
 }
 
 const ABOVE_TOKENS = 10_000
@@ -67,7 +71,8 @@ export function resolveToolSearch(
   }
   const candidates = own.filter(({ id }) => !pinned.includes(id))
   const isOn = option !== false && candidates.length > 0 && isSearched(option, lengthOf(tools))
-  if (!isOn) return { tools, deferred: NONE }
+  const index = onceResolved(async () => new ToolIndex(candidates.map(describedOnce), rank))
+  if (!isOn) return { tools, deferred: NONE, pinned: NONE, index }
   const taken = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
   if (taken) {
     throw new ByrefError(
@@ -76,8 +81,12 @@ export function resolveToolSearch(
     )
   }
   const ids = candidates.map(({ id }) => id)
-  const index = onceResolved(async () => new ToolIndex(candidates.map(describedOnce), rank))
-  return { tools: [...tools, ...searchTools(ids, index)], deferred: new Set(ids) }
+  return {
+    tools: [...tools, ...searchTools(ids, index)],
+    deferred: new Set(ids),
+    pinned: new Set(pinned),
+    index,
+  }
 }
 
 /** Whether tools are deferred, by an option and the length of their schemas in characters. */
@@ -146,6 +155,11 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
       return { tools: [], note: `No tool fits. Try other words, or a group. ${groups}` }
     },
   }) as Tool
+}
+
+/** Returns how many of the tools that fit a query `search_tools` shows, unless the model asks for more. */
+export function shownCount(fitting: readonly DescribedTool[]): number {
+  return described(fitting.slice(0, FOUND.usual)).tools.length
 }
 
 /** Returns tools as `search_tools` shows them. */
