@@ -26,7 +26,11 @@ export function ToolLine({ tool, agent, calls, isSearched, isOpen, onToggle }: T
   // A link opened it.
   const [isLinked] = useState(isOpen)
   useEffect(() => {
-    if (isLinked) element.current?.scrollIntoView({ block: 'start' })
+    const line = element.current
+    const panel = line?.closest('[role=tabpanel]')
+    // Only the tab scrolls: the page around it must not move.
+    if (!isLinked || !line || !panel) return
+    panel.scrollTop += line.getBoundingClientRect().top - panel.getBoundingClientRect().top
   }, [isLinked])
   return (
     <li ref={element} className="border-b border-line text-xs last:border-0">

@@ -270,7 +270,7 @@ function ToolLines({
   const [most, setMost] = useState(PAGE)
   // A link may open any tool.
   const linked = tools.findIndex(({ name }) => name === open)
-  const shown = Math.max(most, linked + 1)
+  const shown = linked < most ? most : linked + PAGE
   const isSearched = all.some(isDeferred)
   return (
     <>
