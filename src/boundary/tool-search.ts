@@ -194,10 +194,23 @@ function callTool(names: readonly string[]): Tool {
     openWorld: false,
     // A call of a tool that exists runs as a call of that tool.
     execute({ name }) {
-      const message = `${noSuchTool(String(name), names)} Find tools with ${SEARCH_TOOLS}`
-      throw new ByrefError('tool_not_found', message)
+      throw new ByrefError('tool_not_found', unknownToolText(String(name), names))
     },
   }) as Tool
+}
+
+/** Characters of the parameters in an error. */
+const MAX_PARAMETERS = 8000
+
+/** Adds the parameters of a tool to an error about its arguments, because the model may not have seen them. */
+export function withParameterText(message: string, { name, inputSchema }: DescribedTool): string {
+  const parameters = JSON.stringify(inputSchema).slice(0, MAX_PARAMETERS)
+  return `${message.replace(/\.$/, '')}. The parameters of ${name} are: ${parameters}`
+}
+
+/** Returns what a model is told that calls a tool that does not exist. */
+export function unknownToolText(name: string, names: readonly string[]): string {
+  return `${noSuchTool(name, names)} Find tools with ${SEARCH_TOOLS}`
 }
 
 /** Returns the call that a call of `call_tool` stands for. Any other call is returned unchanged. */

@@ -1,6 +1,7 @@
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
 import { describedOnce } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
+import { withParameterText } from '../../boundary/tool-search.ts'
 import { labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { CallState } from '../../core/events/conversation-state.ts'
@@ -342,15 +343,11 @@ function previewsOf(
   )
 }
 
-/** Characters of the parameters in an error. */
-const MAX_PARAMETERS = 8000
-
 /** Adds the parameters of a tool to the error for wrong arguments, because the model may not have seen them. */
 function withParameters({ tool }: CallPlan, outcome: CallOutcome): CallOutcome {
   const { error } = outcome
   if (!tool || error?.code !== 'invalid_arguments') return outcome
-  const parameters = JSON.stringify(describedOnce(tool).inputSchema).slice(0, MAX_PARAMETERS)
-  const message = `${error.message}. The parameters of ${tool.id} are: ${parameters}`
+  const message = withParameterText(error.message, describedOnce(tool))
   return { ...outcome, value: undefined, error: { ...error, message } }
 }
 

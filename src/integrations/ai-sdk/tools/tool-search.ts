@@ -4,6 +4,7 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
+  LanguageModelV4ToolResultPart,
 } from '@ai-sdk/provider'
 import { jsonSchema, type LanguageModelMiddleware, type Tool } from 'ai'
 import { boundaryOf } from '../../../boundary/boundary.ts'
@@ -16,6 +17,8 @@ import {
   SEARCH_TOOLS,
   searchTools,
   type ToolSearchOptions,
+  unknownToolText,
+  withParameterText,
 } from '../../../boundary/tool-search.ts'
 import type { ToolCall } from '../../../core/messages/message.ts'
 import { asModelWrote } from '../../../core/messages/read-metadata.ts'
@@ -24,13 +27,14 @@ import { dataInText } from '../../json-in-text.ts'
 import type { ToolCalls } from './tool-calls.ts'
 
 type Params = LanguageModelV4CallOptions
+/** The tools that a request does not show, by name. */
+type Deferred = ReadonlyMap<string, LanguageModelV4FunctionTool>
 type Middleware = Required<Pick<LanguageModelMiddleware, 'wrapGenerate' | 'wrapStream'>>
 
 /** Lets models find the tools of an application by search. It keeps nothing between requests. */
 export class ToolSearch {
   readonly #option: true | ToolSearchOptions
-  /** The names of the tools that a request does not show. */
-  readonly #deferred = new WeakMap<Params, ReadonlySet<string>>()
+  readonly #deferred = new WeakMap<Params, Deferred>()
 
   constructor(option: true | ToolSearchOptions) {
     this.#option = option
@@ -73,12 +77,12 @@ export class ToolSearch {
       const isAdded = tool.name === SEARCH_TOOLS || tool.name === CALL_TOOL
       const isShown = isAdded || tool.name === chosen || this.#isPinned(tool.name)
       return tool.type === 'function' && !isShown && !isOwn(tool)
-    })
+    }) as LanguageModelV4FunctionTool[]
     if (!isSearched(this.#option, JSON.stringify(candidates).length)) {
       const others = tools.filter(({ name }) => name !== SEARCH_TOOLS && name !== CALL_TOOL)
       return { ...params, tools: others }
     }
-    const deferred = new Set(candidates.map(({ name }) => name))
+    const deferred = new Map(candidates.map((tool) => [tool.name, tool]))
     const shown = {
       ...params,
       tools: tools.filter(({ name }) => !deferred.has(name)),
@@ -112,11 +116,8 @@ export class ToolSearch {
   }
 }
 
-/** Returns a message with calls of deferred tools as the model wrote them. */
-function asWritten(
-  message: LanguageModelV4Message,
-  deferred: ReadonlySet<string>,
-): LanguageModelV4Message {
+/** Returns a message with calls of deferred tools as the model wrote them, and errors that help it to call them. */
+function asWritten(message: LanguageModelV4Message, deferred: Deferred): LanguageModelV4Message {
   if (message.role === 'assistant') {
     const content = message.content.map((part) => {
       if (part.type !== 'tool-call' || !deferred.has(part.toolName)) return part
@@ -128,18 +129,41 @@ function asWritten(
     return { ...message, content }
   }
   if (message.role !== 'tool') return message
-  const content = message.content.map((part) =>
-    part.type === 'tool-result' && deferred.has(part.toolName)
-      ? { ...part, toolName: CALL_TOOL }
-      : part,
-  )
+  const content = message.content.map((part) => {
+    if (part.type !== 'tool-result') return part
+    const answered = withHelp(part, deferred)
+    return deferred.has(part.toolName) ? { ...answered, toolName: CALL_TOOL } : answered
+  })
   return { ...message, content }
+}
+
+/**
+ * Adds the parameters of a deferred tool to an error about its arguments. An error about an unknown tool gets the nearest
+ * names: the AI SDK lists the names of all tools.
+ */
+function withHelp(
+  part: LanguageModelV4ToolResultPart,
+  deferred: Deferred,
+): LanguageModelV4ToolResultPart {
+  const { toolName: name, output } = part
+  if (output.type !== 'error-text') return part
+  const { value: error } = output
+  const tool = deferred.get(name)
+  const isMisfit =
+    error.includes(`Invalid input for tool ${name}: `) ||
+    error.includes(`The arguments of "${name}" do not fit its parameters: `)
+  if (tool && isMisfit) {
+    return { ...part, output: { ...output, value: withParameterText(error, tool) } }
+  }
+  const isUnknown = !tool && error.includes(`Model tried to call unavailable tool '${name}'.`)
+  if (!isUnknown) return part
+  return { ...part, output: { ...output, value: unknownToolText(name, [...deferred.keys()]) } }
 }
 
 /** Returns the call that a call of `call_tool` stands for; null for any other call, and one of an unknown tool. */
 function calledBy(
   call: LanguageModelV4ToolCall,
-  deferred: ReadonlySet<string>,
+  deferred: Deferred,
 ): LanguageModelV4ToolCall | null {
   const { toolCallId: id, toolName } = call
   const input = Object(dataInText(call.input))
@@ -150,7 +174,7 @@ function calledBy(
 }
 
 /** Holds back the parts of a call of `call_tool` until it is known which tool it calls. */
-function unwrapping(deferred: ReadonlySet<string>) {
+function unwrapping(deferred: Deferred) {
   const held = new Set<string>()
   return new TransformStream<LanguageModelV4StreamPart, LanguageModelV4StreamPart>({
     transform(part, controller) {
