@@ -1,4 +1,4 @@
-import { type Check, is } from '../core/check-options.ts'
+import { type Check, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { ToolCall } from '../core/messages/message.ts'
@@ -24,13 +24,15 @@ export interface ToolSearchOptions {
   rank?: RankTools
 }
 
+export const TOOL_SEARCH_OPTIONS: OptionTable<ToolSearchOptions> = {
+  above: is.wholeNumber,
+  pinned: is.listOf(is.string),
+  rank: is.callback(),
+}
+
 export const TOOL_SEARCH: Check<boolean | ToolSearchOptions> = is.either(
   is.boolean,
-  is.group<ToolSearchOptions>({
-    above: is.wholeNumber,
-    pinned: is.listOf(is.string),
-    rank: is.callback(),
-  }),
+  is.group(TOOL_SEARCH_OPTIONS),
 )
 
 /** An agent's tools, of which the model finds some by search. */

@@ -28,7 +28,7 @@ import type { ToolCalls } from './tool-calls.ts'
 
 type Params = LanguageModelV4CallOptions
 /** The tools that a request does not show, by name. */
-type Deferred = ReadonlyMap<string, LanguageModelV4FunctionTool>
+export type Deferred = ReadonlyMap<string, LanguageModelV4FunctionTool>
 type Middleware = Required<Pick<LanguageModelMiddleware, 'wrapGenerate' | 'wrapStream'>>
 
 /** Lets models find the tools of an application by search. It keeps nothing between requests. */
@@ -70,19 +70,10 @@ export class ToolSearch {
    * @param isOwn Whether a tool is one of byref's, which are always shown.
    */
   defer(params: Params, isOwn: (tool: LanguageModelV4FunctionTool) => boolean): Params {
-    const { tools = [], toolChoice, prompt } = params
+    const { tools = [], prompt } = params
     if (!tools.some(({ name }) => name === SEARCH_TOOLS)) return params
-    const chosen = toolChoice?.type === 'tool' ? toolChoice.toolName : null
-    const candidates = tools.filter((tool) => {
-      const isAdded = tool.name === SEARCH_TOOLS || tool.name === CALL_TOOL
-      const isShown = isAdded || tool.name === chosen || this.#isPinned(tool.name)
-      return tool.type === 'function' && !isShown && !isOwn(tool)
-    }) as LanguageModelV4FunctionTool[]
-    if (!isSearched(this.#option, JSON.stringify(candidates).length)) {
-      const others = tools.filter(({ name }) => name !== SEARCH_TOOLS && name !== CALL_TOOL)
-      return { ...params, tools: others }
-    }
-    const deferred = new Map(candidates.map((tool) => [tool.name, tool]))
+    const deferred = deferredIn(params, isOwn, this.#option)
+    if (!deferred) return withoutSearch(params)
     const shown = {
       ...params,
       tools: tools.filter(({ name }) => !deferred.has(name)),
@@ -116,6 +107,28 @@ export class ToolSearch {
   }
 }
 
+/** Returns the tools of a request that a search replaces; null if their schemas are too short. */
+export function deferredIn(
+  { tools = [], toolChoice }: Params,
+  isOwn: (tool: LanguageModelV4FunctionTool) => boolean,
+  option: true | ToolSearchOptions,
+): Deferred | null {
+  const pinned = option === true ? [] : (option.pinned ?? [])
+  const chosen = toolChoice?.type === 'tool' ? toolChoice.toolName : null
+  const shown = new Set([SEARCH_TOOLS, CALL_TOOL, chosen, ...pinned])
+  const candidates = tools.filter(
+    (tool) => tool.type === 'function' && !shown.has(tool.name) && !isOwn(tool),
+  ) as LanguageModelV4FunctionTool[]
+  if (!isSearched(option, JSON.stringify(candidates).length)) return null
+  return new Map(candidates.map((tool) => [tool.name, tool]))
+}
+
+/** Returns a request without the tools that only search. */
+export function withoutSearch(params: Params): Params {
+  const isAdded = (name: string): boolean => name === SEARCH_TOOLS || name === CALL_TOOL
+  return { ...params, tools: params.tools?.filter(({ name }) => !isAdded(name)) }
+}
+
 /** Returns a message with calls of deferred tools as the model wrote them, and errors that help it to call them. */
 function asWritten(message: LanguageModelV4Message, deferred: Deferred): LanguageModelV4Message {
   if (message.role === 'assistant') {
@@ -131,7 +144,7 @@ function asWritten(message: LanguageModelV4Message, deferred: Deferred): Languag
   if (message.role !== 'tool') return message
   const content = message.content.map((part) => {
     if (part.type !== 'tool-result') return part
-    const answered = withHelp(part, deferred)
+    const answered = withHelp(part, deferred, unknownToolText)
     return deferred.has(part.toolName) ? { ...answered, toolName: CALL_TOOL } : answered
   })
   return { ...message, content }
@@ -141,9 +154,10 @@ function asWritten(message: LanguageModelV4Message, deferred: Deferred): Languag
  * Adds the parameters of a deferred tool to an error about its arguments. An error about an unknown tool gets the nearest
  * names: the AI SDK lists the names of all tools.
  */
-function withHelp(
+export function withHelp(
   part: LanguageModelV4ToolResultPart,
   deferred: Deferred,
+  unknownText: (name: string, names: readonly string[]) => string,
 ): LanguageModelV4ToolResultPart {
   const { toolName: name, output } = part
   if (output.type !== 'error-text') return part
@@ -157,7 +171,7 @@ function withHelp(
   }
   const isUnknown = !tool && error.includes(`Model tried to call unavailable tool '${name}'.`)
   if (!isUnknown) return part
-  return { ...part, output: { ...output, value: unknownToolText(name, [...deferred.keys()]) } }
+  return { ...part, output: { ...output, value: unknownText(name, [...deferred.keys()]) } }
 }
 
 /** Returns the call that a call of `call_tool` stands for; null for any other call, and one of an unknown tool. */
