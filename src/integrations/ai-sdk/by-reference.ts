@@ -29,7 +29,7 @@ import {
   readingTools,
 } from './tools/reading-tools.ts'
 import { ToolCalls } from './tools/tool-calls.ts'
-import { ToolSearch } from './tools/tool-search.ts'
+import { isSearchTool, ToolSearch } from './tools/tool-search.ts'
 import { wrapTool } from './tools/wrap-tool.ts'
 import { redactPrompt } from './trust/redact-prompt.ts'
 import {
@@ -146,7 +146,8 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     const views = new ResultViews(async (part) => outputByReference(part.output, optionsOf(part)))
 
     function trustOf(name: string): KnownTrust {
-      const isNative = Object.hasOwn(own, name) && !wrapped.has(name)
+      const isOwn = Object.hasOwn(own, name) || (search && isSearchTool(name))
+      const isNative = isOwn && !wrapped.has(name)
       const given = settings && Object.hasOwn(settings.tools, name) ? settings.tools[name] : null
       const isRenamed = wrapped.get(name)?.isRenamed
       return { ...(given ?? (isNative ? { readOnly: true, openWorld: false } : {})), isRenamed }
@@ -160,11 +161,10 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
 
     async function sourceFor(model: LanguageModel, reading: boolean) {
       const { readsOnce, resolveInLLM } = assets.config
-      const known = await capabilitiesFor(model)
-      const source = { capabilities: known, assets, namespace, cache, reading }
-      const media = readsOnce || !resolveInLLM ? ('none' as const) : ('all' as const)
-      const tail = readsOnce ? ('none' as const) : ('all' as const)
-      return { source: { ...source, media }, tail: { ...source, media: tail } }
+      const capabilities = await capabilitiesFor(model)
+      const source = { capabilities, assets, namespace, cache, reading }
+      const tail = { ...source, media: readsOnce ? ('none' as const) : ('all' as const) }
+      return { source: resolveInLLM ? tail : { ...source, media: 'none' as const }, tail }
     }
 
     const middleware: LanguageModelMiddleware = {

@@ -79,12 +79,13 @@ const OPENAI = {
 async function run(
   { model, answers }: { model(url: string): unknown; answers: object[] },
   toolSearch: ByReferenceOptions['toolSearch'],
+  trust: ByReferenceOptions['trust'] = 'off',
 ) {
   called.length = 0
   const server = await providerServer(
     answers.map((body): ProviderAnswer => ({ status: 200, body })),
   )
-  const refs = byReference({ toolSearch })
+  const refs = byReference({ toolSearch, trust })
   const { text, steps } = await generateText({
     model: refs.model(model(server.url) as Exclude<LanguageModel, string>),
     ...{ tools: refs.tools(tools), prompt: 'Go', stopWhen, maxRetries: 0 },
@@ -194,6 +195,23 @@ describe('byReference({ toolSearch: { provider: true } })', () => {
     const { text, steps } = await run({ ...ANTHROPIC, answers }, { provider: true, above: 0 })
     expect(text).toBe('Done.')
     expect(steps[1]?.content.map(({ type }) => type)).toEqual(['tool-result', 'text'])
+  })
+
+  it('does not make the context untrusted, because it finds tools of the application', async () => {
+    const message = { ...about, type: 'message', role: 'assistant', stop_reason: 'tool_use' }
+    const [, list] = CALLS
+    const act = { id: 'c4', name: 'shop_delete_photo', input: { id: 'x' } }
+    const said = { type: 'text', text: 'Done.' }
+    const answers = [
+      { ...message, content: [...ANTHROPIC.found, { type: 'tool_use', ...list }] },
+      { ...message, content: [{ type: 'tool_use', ...act }] },
+      { ...message, content: [said], stop_reason: 'end_turn' },
+    ]
+    const toolSearch = { provider: true, above: 0 }
+    const tools = { crm_list_people: { readOnly: true, openWorld: false } }
+    const { text } = await run({ ...ANTHROPIC, answers }, toolSearch, { mode: 'track', tools })
+    expect(text).toBe('Done.')
+    expect(called.at(-1)).toEqual(['shop_delete_photo', 'x'])
   })
 
   it('changes nothing below its limit, and has no tool that searches there', async () => {

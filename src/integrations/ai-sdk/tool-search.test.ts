@@ -144,6 +144,29 @@ describe('byReference({ toolSearch })', () => {
     expect(prompts[1]).not.toContain('The parameters of')
   })
 
+  it.each(['track', 'quarantine'] as const)(
+    'shows what a search finds, and lets the model call it, with trust: %s',
+    async (trust) => {
+      const { prompts, steps } = await run(TURNS, { toolSearch: true, trust })
+      expect(prompts[1]).toContain('create_invoice of crm')
+      expect(steps[1]?.content.map(({ type }) => type)).toEqual(['tool-call', 'tool-result'])
+      // The result of the application's tool is untrusted, so a person is asked about the next call.
+      expect(steps[2]?.content.map(({ type }) => type)).toEqual([
+        'tool-call',
+        'tool-approval-request',
+      ])
+    },
+  )
+
+  it('searches in descriptions', async () => {
+    const words = { stamp: tool({ description: 'Franks a letter', inputSchema: z.object({}) }) }
+    const refs = byReference({ toolSearch: true })
+    const model = answeringModel([calls(['search_tools', { query: 'letters' }]), 'Done.'])
+    const all = refs.tools({ ...tools, ...words })
+    await generateText({ model: refs.model(model), tools: all, prompt: 'Go', stopWhen })
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Franks a letter')
+  })
+
   it('shows all tools below the limit, and pinned ones always', async () => {
     const all = Object.keys(tools)
     expect((await run(['Fine.'], { toolSearch: { above: 10_000 } })).names).toEqual([all])

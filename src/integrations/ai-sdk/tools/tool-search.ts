@@ -107,6 +107,11 @@ export class ToolSearch {
   }
 }
 
+/** Whether a tool is one of those that a search adds. */
+export function isSearchTool(name: string): boolean {
+  return name === SEARCH_TOOLS || name === CALL_TOOL
+}
+
 /** Returns the tools of a request that a search replaces; null if their schemas are too short. */
 export function deferredIn(
   { tools = [], toolChoice }: Params,
@@ -115,9 +120,10 @@ export function deferredIn(
 ): Deferred | null {
   const pinned = option === true ? [] : (option.pinned ?? [])
   const chosen = toolChoice?.type === 'tool' ? toolChoice.toolName : null
-  const shown = new Set([SEARCH_TOOLS, CALL_TOOL, chosen, ...pinned])
+  const shown = new Set([chosen, ...pinned])
+  const isShown = (name: string): boolean => isSearchTool(name) || shown.has(name)
   const candidates = tools.filter(
-    (tool) => tool.type === 'function' && !shown.has(tool.name) && !isOwn(tool),
+    (tool) => tool.type === 'function' && !isShown(tool.name) && !isOwn(tool),
   ) as LanguageModelV4FunctionTool[]
   if (!isSearched(option, JSON.stringify(candidates).length)) return null
   return new Map(candidates.map((tool) => [tool.name, tool]))
@@ -125,8 +131,7 @@ export function deferredIn(
 
 /** Returns a request without the tools that only search. */
 export function withoutSearch(params: Params): Params {
-  const isAdded = (name: string): boolean => name === SEARCH_TOOLS || name === CALL_TOOL
-  return { ...params, tools: params.tools?.filter(({ name }) => !isAdded(name)) }
+  return { ...params, tools: params.tools?.filter(({ name }) => !isSearchTool(name)) }
 }
 
 /** Returns a message with calls of deferred tools as the model wrote them, and errors that help it to call them. */
