@@ -18,11 +18,11 @@ describe('parametersOf', () => {
     const rows = parametersOf(schema)
     expect(rows.map(({ name, type, required }) => [name, type, required])).toEqual([
       ['id', 'integer | string', true],
-      ['state', 'any | string', false],
+      ['state', 'enum | string', false],
       ['to', 'object', false],
       ['to.city', 'string', true],
       ['rows', 'object[]', false],
-      ['rows[].n', 'any', false],
+      ['rows[].n', 'enum', false],
       ['tags', '(string | null)[]', false],
       ['node', 'Node', false],
     ])

@@ -4,7 +4,7 @@ import { asSchema } from '../../schema/schema-fields.ts'
 export interface SchemaParameter {
   /** Its name; inside of objects and lists as a path: `to.city`, `rows[].id`. */
   name: string
-  /** Its type in the words of JSON Schema: `string`, `integer | string`, `string[]`. */
+  /** Its type in the words of JSON Schema: `string`, `integer | string`, `string[]`, `enum`. */
   type: string
   required: boolean
   description: string
@@ -62,7 +62,8 @@ function typeOf(schema: Record<string, unknown>): string {
     ...types.map((one) => (one === 'array' && items ? listOf(asSchema(items)) : String(one))),
     ...branches.map(typeOf),
   ]
-  return [...new Set(names)].join(' | ') || 'any'
+  const isListed = 'enum' in schema || 'const' in schema
+  return [...new Set(names)].join(' | ') || (isListed ? 'enum' : 'any')
 }
 
 function listOf(items: Record<string, unknown>): string {

@@ -60,7 +60,7 @@ function Parameters({ tool: { name, parameters } }: { tool: ToolInfo }) {
   return (
     <div className="space-y-1.5">
       <div className="flex items-center justify-between">
-        <h3 className="font-medium text-ink-3">Parameters</h3>
+        <p className="font-medium text-ink-3">Parameters</p>
         <CopyButton
           label={`Copy the schema of ${name}`}
           text={() => JSON.stringify(parameters, null, 2)}
