@@ -12,6 +12,7 @@ export type { Assets, CreateAssetsOptions, SaveOptions } from './assets/assets-c
 export { createAssets } from './assets/create-assets.ts'
 export type { JsonSchema, ToolSchema } from './boundary/describe-schema.ts'
 export { defineTool, type Tool, type ToolContext } from './boundary/tool.ts'
+export type { ListedTool, ToolList } from './boundary/tool-catalogue.ts'
 export { ByrefError, type ByrefErrorCode } from './core/errors.ts'
 export type { ConversationState } from './core/events/conversation-state.ts'
 export type { ConversationEvent, TokenUsage, TrustMode } from './core/events/events.ts'

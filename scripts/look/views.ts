@@ -15,6 +15,7 @@ export interface View {
 
 const weather = '/c/sample-weather'
 const every = '/c/sample-every-kind'
+const many = '{many}/c/many-tools'
 
 async function lineMenu(page: Page): Promise<void> {
   const line = page.getByRole('link', { name: 'Four years of weather' })
@@ -358,6 +359,47 @@ export const VIEWS: readonly View[] = [
     path: '/c/two-scripts?tab=data',
     open: inspector,
     shows: '[role=tabpanel] >> role=tree',
+  },
+  {
+    name: 'tools',
+    path: `${many}?tab=tools`,
+    open: inspector,
+    shows: 'role=list[name="Tools"]',
+  },
+  {
+    name: 'tools-one',
+    path: `${many}?tab=tools&tool=calendar_create_events`,
+    open: inspector,
+    shows: 'text=Schema as JSON',
+  },
+  {
+    name: 'tools-found',
+    path: `${many}?tab=tools&query=${encodeURIComponent('make an invoice for aliens')}`,
+    open: inspector,
+    shows: 'role=list[name="Fits less"]',
+  },
+  {
+    name: 'tools-none',
+    path: `${many}?tab=tools&query=zzzz`,
+    open: inspector,
+    shows: 'text=No tool fits.',
+  },
+  {
+    name: 'tools-prompt',
+    path: `${many}?tab=prompt`,
+    async open(page) {
+      await inspector(page)
+      await page.getByRole('list', { name: 'Searches before this step' }).scrollIntoViewIfNeeded()
+    },
+    shows: 'role=list[name="Searches before this step"]',
+  },
+  {
+    name: 'tools-call',
+    path: many,
+    async open(page) {
+      await page.getByText('Billing create invoices').click()
+    },
+    shows: 'text=Found by the search',
   },
   { name: 'debug', path: `${every}?debug=/#m-{debug}`, shows: 'role=dialog[name="Debug"]' },
 ]

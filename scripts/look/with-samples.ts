@@ -3,6 +3,7 @@ import { openBrowser } from '../../test/e2e/browser.ts'
 import { serve, temporaryFolder } from '../../test/e2e/byref-process.ts'
 import type { Ids } from './check-view.ts'
 import { makeConversations } from './make-conversations.ts'
+import { serveManyTools } from './many-tools.ts'
 import { openSamples } from './open-samples.ts'
 
 /** A browser before a server that has the samples, and the ids that addresses of views name. */
@@ -18,15 +19,16 @@ export async function withSamples(act: (stage: Stage) => Promise<void>): Promise
   const other = temporaryFolder()
   const server = await serve(data.path)
   const locked = await serve(other.path, {}, { args: ['--auth'] })
+  const many = await serveManyTools()
   const browser = await openBrowser()
   try {
     const samples = await openSamples(await browser.newPage(), server.url)
     const made = await makeConversations(server.url)
-    const ids = { ...samples, ...made, locked: locked.url }
+    const ids = { ...samples, ...made, locked: locked.url, many: many.url }
     await act({ browser, url: server.url, ids })
   } finally {
     await browser.close()
-    await Promise.all([server.stop(), locked.stop()])
+    await Promise.all([server.stop(), locked.stop(), many.stop()])
     data.remove()
     other.remove()
   }

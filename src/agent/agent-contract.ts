@@ -3,6 +3,7 @@ import type { AssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import type { NativeToolName } from '../boundary/native-tools.ts'
 import type { Tool } from '../boundary/tool.ts'
+import type { ListToolsOptions, ToolList } from '../boundary/tool-catalogue.ts'
 import type { ToolSearchOptions } from '../boundary/tool-search.ts'
 import type { ConversationEvent, TrustMode } from '../core/events/events.ts'
 import type { Lineage } from '../core/labels/lineage.ts'
@@ -114,6 +115,11 @@ export interface Agent {
   readonly name: string | null
   readonly model: LanguageModel
   readonly tools: readonly Tool[]
+  /**
+   * Lists the tools as models see them, with the size of each, and when prompts have it. With a `query`, lists those that
+   * `search_tools` finds by it, best first.
+   */
+  listTools(options?: ListToolsOptions): Promise<ToolList>
   /** How it treats untrusted data. */
   readonly trust: TrustMode
   /** The agent's assets. Assets saved through it are reported to `callbacks.onEvent`. */

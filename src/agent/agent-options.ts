@@ -55,6 +55,7 @@ export const AGENT = is.having<Agent>('an agent, made by createAgent', 'run', 'a
 
 /** Option tables of the agent's methods. `run` and `start` check their options when the run begins. */
 export const AGENT_METHODS: MethodTables<Agent> = {
+  listTools: { 0: is.all(is.string, 'query', 'group') },
   send: { 2: SEND_OPTIONS },
   add: { 2: ADD_OPTIONS },
   ...is.all({ 2: NAMESPACE }, 'deleteMessage', 'lineage', 'debug'),

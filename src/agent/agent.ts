@@ -1,5 +1,6 @@
 import { isNativeName, resolveTools } from '../boundary/native-tools.ts'
 import type { Tool } from '../boundary/tool.ts'
+import { ToolCatalogue } from '../boundary/tool-catalogue.ts'
 import { resolveToolSearch } from '../boundary/tool-search.ts'
 import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
@@ -49,7 +50,10 @@ const PATIENCE_MS = 5000
 interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
   settings: Omit<AgentSettings, 'assets'>
   logOf(namespace: string | null): ConversationLog
-  methods: Pick<Agent, 'name' | 'model' | 'tools' | 'trust' | 'resumeAll' | 'onStream' | 'close'>
+  methods: Pick<
+    Agent,
+    'name' | 'model' | 'tools' | 'listTools' | 'trust' | 'resumeAll' | 'onStream' | 'close'
+  >
 }
 
 /**
@@ -69,7 +73,7 @@ export function createAgent(options: AgentOptions): Agent {
   const assets = openAssets(options, namespace, async (event) => {
     await callbacks.onEvent?.(event, { conversation: null })
   })
-  const settings = settingsOf(options, assets)
+  const { settings, catalogue } = settingsOf(options, assets)
   const owner = `${hostname()}:${process.pid}:${newId()}`
   const open = new Map<string | null, Sessions>()
   let closed = false
@@ -99,6 +103,7 @@ export function createAgent(options: AgentOptions): Agent {
     name: settings.name,
     model: settings.model,
     tools: [...settings.tools.values()],
+    listTools: (of) => catalogue.list(of),
     trust: settings.trust?.mode ?? 'off',
     resumeAll: () => resumeAll(log, settings, sessions),
     onStream: streams.add,
@@ -120,7 +125,10 @@ export function createAgent(options: AgentOptions): Agent {
   })
 }
 
-function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['settings'] {
+function settingsOf(
+  options: AgentOptions,
+  { config }: AgentAssets,
+): { settings: Core['settings']; catalogue: ToolCatalogue } {
   const { model } = options
   const plugins = pluginsByName(options.plugins ?? [])
   const trust = resolveTrust(options.trust)
@@ -139,8 +147,9 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
   const own = ownTools
     .filter((tool) => typeof tool !== 'string')
     .filter((tool) => !isNativeName(tool))
-  const { tools, deferred } = resolveToolSearch(all, own, options.toolSearch)
-  return {
+  const searched = resolveToolSearch(all, own, options.toolSearch)
+  const { tools, deferred } = searched
+  const settings = {
     name: options.name ?? null,
     model,
     instructions: [options.instructions, ...pluginDescriptions(plugins)]
@@ -160,6 +169,7 @@ function settingsOf(options: AgentOptions, { config }: AgentAssets): Core['setti
     ...(options.log?.queue ? { patienceMs: PATIENCE_MS } : {}),
     policy: composePolicies(policiesOf(options, { tools, trust, limits })),
   }
+  return { settings, catalogue: new ToolCatalogue(searched, later) }
 }
 
 /**

@@ -24,6 +24,13 @@ interface SearchScope {
   limit: number
 }
 
+/** A tool that fits a query. */
+export interface FittingTool {
+  name: string
+  /** The words of the query that the tool has, also by a synonym. Null if the application ranks. */
+  words: string[] | null
+}
+
 /** Tools by what they do. Search is local, and gives the same answer for the same tools. */
 export class ToolIndex {
   readonly #tools: ReadonlyMap<string, DescribedTool>
@@ -42,32 +49,59 @@ export class ToolIndex {
     return this.#tools.get(name)
   }
 
+  /** The group of each tool, by name. */
+  get groups(): ReadonlyMap<string, string> {
+    return this.#groups
+  }
+
   async search(query: string, { group, limit }: SearchScope): Promise<DescribedTool[]> {
+    const fitting = await this.fitting(query, group)
+    return fitting.flatMap(({ name }) => this.#tools.get(name) ?? []).slice(0, limit)
+  }
+
+  /** Returns all tools that fit a query, best first. */
+  async fitting(query: string, group?: string): Promise<FittingTool[]> {
     const tools = [...this.#tools.values()]
-    const names: unknown = this.#rank ? await this.#rank(query, tools) : this.#ranked(query, tools)
-    if (!Array.isArray(names)) {
-      throw new ByrefError('config_invalid', 'toolSearch.rank must return a list of names')
-    }
+    const ranked = this.#rank
+      ? namesOf(await this.#rank(query, tools)).map((name) => ({ name, words: null }))
+      : this.#ranked(query, tools)
     const asked = group?.trim().toLowerCase()
-    return [...new Set(names.map(String))]
-      .filter((name) => !asked || this.#groups.get(name)?.toLowerCase() === asked)
-      .flatMap((name) => this.#tools.get(name) ?? [])
-      .slice(0, limit)
+    return ranked.filter(({ name }) => {
+      const isAsked = !asked || this.#groups.get(name)?.toLowerCase() === asked
+      return isAsked && this.#tools.has(name)
+    })
   }
 
   /** A query without words fits every tool. */
-  #ranked(query: string, tools: readonly DescribedTool[]): string[] {
+  #ranked(query: string, tools: readonly DescribedTool[]): FittingTool[] {
     this.#index ??= indexOf(tools, this.#groups)
-    const words = wordsIn(query.slice(0, MAX_QUERY)).filter((word) => !STOP_WORDS.has(word))
-    if (words.length === 0) return tools.map(({ name }) => name)
+    const words = searchedWords(query)
+    if (words.length === 0) return tools.map(({ name }) => ({ name, words }))
     const others = { queries: words.flatMap(synonymsOf), boostTerm: () => SYNONYM, prefix: false }
     const asked: Query = { combineWith: 'OR', queries: [...words, others] }
-    return this.#index.search(asked).map(({ id }) => String(id))
+    return this.#index.search(asked).map(({ id, queryTerms }) => {
+      const terms = new Set(queryTerms)
+      const isHit = (word: string): boolean =>
+        [word, ...synonymsOf(word)].some((one) => terms.has(stemmer(one)))
+      return { name: String(id), words: words.filter(isHit) }
+    })
   }
+}
+
+/** Returns the names that an application ranked, each once. */
+function namesOf(ranked: unknown): string[] {
+  if (Array.isArray(ranked)) return [...new Set(ranked.map(String))]
+  throw new ByrefError('config_invalid', 'toolSearch.rank must return a list of names')
 }
 
 /** Characters of a query that are read. */
 const MAX_QUERY = 1000
+
+/** Returns the different words of a query that say what a tool does. */
+export function searchedWords(query: string): string[] {
+  const words = wordsIn(query.slice(0, MAX_QUERY))
+  return [...new Set(words)].filter((word) => !STOP_WORDS.has(word))
+}
 
 /** Characters of the list of groups, about 1,000 tokens. */
 const MAX_GROUPS = 4_000

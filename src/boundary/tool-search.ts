@@ -1,4 +1,4 @@
-import { type Check, is } from '../core/check-options.ts'
+import { type Check, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import { cutText } from '../core/json/cut.ts'
 import { isPlainObject } from '../core/json/json.ts'
@@ -28,13 +28,15 @@ export interface ToolSearchOptions {
   rank?: RankTools
 }
 
+export const TOOL_SEARCH_OPTIONS: OptionTable<ToolSearchOptions> = {
+  above: is.wholeNumber,
+  pinned: is.listOf(is.string),
+  rank: is.callback(),
+}
+
 export const TOOL_SEARCH: Check<boolean | ToolSearchOptions> = is.either(
   is.boolean,
-  is.group<ToolSearchOptions>({
-    above: is.wholeNumber,
-    pinned: is.listOf(is.string),
-    rank: is.callback(),
-  }),
+  is.group(TOOL_SEARCH_OPTIONS),
 )
 
 /** An agent's tools, of which the model finds some by search. */
@@ -43,6 +45,10 @@ export interface SearchedTools {
   tools: readonly Tool[]
   /** The ids of tools that are not in prompts. The model finds them with `search_tools`. */
   deferred: ReadonlySet<string>
+  /** The ids of tools that would be deferred, but are pinned. */
+  pinned: ReadonlySet<string>
+  /** The index of `search_tools`. If search is off, the index that it would have. */
+  index: () => Promise<ToolIndex>
 }
 
 const ABOVE_TOKENS = 10_000
@@ -71,12 +77,17 @@ export function resolveToolSearch(
   }
   const candidates = own.filter(({ id }) => !pinned.includes(id))
   const isOn = option !== false && candidates.length > 0 && isSearched(option, lengthOf(tools))
-  if (!isOn) return { tools, deferred: NONE }
+  const index = onceResolved(async () => new ToolIndex(candidates.map(describedOnce), rank))
+  if (!isOn) return { tools, deferred: NONE, pinned: NONE, index }
   const taken = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
   if (taken) throw takenName(taken.id)
   const ids = candidates.map(({ id }) => id)
-  const index = onceResolved(async () => new ToolIndex(candidates.map(describedOnce), rank))
-  return { tools: [...tools, ...searchTools(ids, index)], deferred: new Set(ids) }
+  return {
+    tools: [...tools, ...searchTools(ids, index)],
+    deferred: new Set(ids),
+    pinned: new Set(pinned),
+    index,
+  }
 }
 
 /** Returns the error for a tool with the name of an added one. */
@@ -153,6 +164,11 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
       return { tools: [], note: `No tool fits. Try other words, or a group. ${groups}` }
     },
   }) as Tool
+}
+
+/** Returns how many of the tools that fit a query `search_tools` shows, unless the model asks for more. */
+export function shownCount(fitting: readonly DescribedTool[]): number {
+  return described(fitting.slice(0, FOUND.usual)).tools.length
 }
 
 /** Returns tools as `search_tools` shows them, the best that fit into one answer. */

@@ -64,6 +64,10 @@ export type ConversationChange =
  */
 export interface Client {
   info(): Promise<wire.ServerInfo>
+  /** Returns the tools of an agent; with a `query`, those that `search_tools` finds by it, best first. */
+  tools(options?: wire.ToolsQuery): Promise<wire.ToolsList>
+  /** Returns a tool of an agent with its parameters; null for an unknown one. */
+  tool(name: string, options?: { agent?: string }): Promise<wire.ToolInfo | null>
   /** Returns a page of conversations, last changed first. */
   conversations(options?: wire.ConversationsQuery): Promise<wire.ConversationsPage>
   /** Returns the summary of a conversation; null for an unknown one. */
@@ -212,6 +216,8 @@ const RUN_FILTER = {
 }
 
 const CLIENT_METHODS: MethodTables<Client> = {
+  tools: { 0: is.all(is.string, 'agent', 'query', 'group') },
+  tool: { 1: { agent: is.string } },
   conversations: {
     0: { limit: is.number, ...is.all(is.string, 'cursor', 'search', 'branchesOf') },
   },
@@ -318,6 +324,9 @@ function clientOf(transport: Transport): Client {
   const client: Client = {
     ...assetMethods(transport),
     info: () => get('/api/info'),
+    tools: (options) => get(`/api/tools${queryOf(options)}`),
+    tool: (name, options) =>
+      nullFor('tool_not_found', get(`/api/tools/${encodeURIComponent(name)}${queryOf(options)}`)),
     conversations: (query) => get(`/api/conversations${queryOf(query)}`),
     conversationSummary: (id) => nullFor('conversation_not_found', get(at(id))),
     runs: (query) => get(`/api/runs${queryOf(query)}`),

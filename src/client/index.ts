@@ -96,6 +96,10 @@ export type {
   SendResult,
   ServerInfo,
   SignedUrl,
+  ToolInfo,
+  ToolLine,
+  ToolsList,
+  ToolsQuery,
   UploadResult,
 } from '../wire/types.ts'
 export type { AssetUrlOptions } from './asset-path.ts'

@@ -40,6 +40,7 @@ import { lineageRoutes } from './routes/lineage-routes.ts'
 import { messageRoutes } from './routes/message-routes.ts'
 import { runListRoutes } from './routes/run-list-routes.ts'
 import { runRoutes } from './routes/run-routes.ts'
+import { toolRoutes } from './routes/tool-routes.ts'
 import { uploadRoutes } from './routes/upload-routes.ts'
 
 /** Limits of a server. */
@@ -176,6 +177,7 @@ class AgentServer implements Server {
     const agentsOf = (caller: Caller) => this.#agentsOf(caller)
     return [
       ...infoRoutes(agentsOf, { auth: this.#auth, checkLog: () => this.#checkLog() }),
+      ...toolRoutes(agentsOf),
       conversationListRoute(this.#hub),
       ...conversationRoutes,
       ...messageRoutes,

@@ -48,6 +48,13 @@ export const promptAnswer = z.object({
   model: z.unknown(),
   prompt: z.array(z.unknown()),
   tools: z.array(z.unknown()),
+  /** The tools that were not in the prompt, because the model finds them by search. Null if there are none. */
+  deferred: z
+    .object({
+      tools: z.int(),
+      bytes: z.int().describe('The length of their schemas as JSON, in UTF-8 bytes.'),
+    })
+    .nullable(),
   /** The difference to the prompt of another answer; null for the first answer. */
   difference: promptDifference.nullable(),
 })

@@ -10,10 +10,16 @@ import type * as lineage from './labels-and-lineage.ts'
 import type * as messages from './messages.ts'
 import type * as runs from './runs.ts'
 import type * as server from './server-info.ts'
+import type * as tools from './tools.ts'
 
 // Types of the schemas. Records and messages have the types that the fold takes.
 
 export type ServerInfo = z.infer<typeof server.serverInfo>
+export type ToolsQuery = Partial<z.infer<typeof tools.toolsQuery>>
+/** A tool in a list, without its parameters. */
+export type ToolLine = z.infer<typeof tools.toolLine>
+export type ToolsList = z.infer<typeof tools.toolsAnswer>
+export type ToolInfo = z.infer<typeof tools.toolAnswer>
 export type Role = z.infer<typeof server.role>
 export type RunStatus = z.infer<typeof conversations.runStatus>
 export type ConversationSummary = z.infer<typeof conversations.conversationSummary>

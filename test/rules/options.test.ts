@@ -54,7 +54,7 @@ const VALUES =
 
 /** Types of options whose own properties are no options: objects, messages, and what the store keeps for others. */
 const OBJECTS =
-  /^(Agent|AssetAttributes|Assets|AssetStore|BodyStore|ConversationLog|ConversationQueue|HostQueue|LanguageModelV\d|Plugin|RecordIndex|S3Connector|ServerLogger|StorePart|Message|\w+Input|EventsPage|(Omit|Pick)?.*Standard.*|Label)$/
+  /^(Agent|AssetAttributes|Assets|AssetStore|BodyStore|ConversationLog|ConversationQueue|HostQueue|LanguageModelV\d|Plugin|RecordIndex|R2Bucket|S3Connector|ServerLogger|StorePart|Message|\w+Input|EventsPage|(Omit|Pick)?.*Standard.*|Label)$/
 
 /** `toAssetStore` saves through assets, which take fewer options than a store. */
 const NOT_TAKEN = /^AssetStore.save.(createdAt|attributes|parts|objects|quota)$/
@@ -85,6 +85,7 @@ const full = [stores.createStore(parts), stores.createPassthroughStore(), withRe
 const pool = { query() {}, connect() {}, on() {}, listenerCount: () => 1 } as never
 const logs = [byref.createMemoryLog(), createSqliteLog(':memory:'), createPostgresLog({ pool })]
 const channel = { start: async () => {}, send: async () => {}, close: async () => {} }
+const r2 = { put: async () => {}, get: async () => null, list: async () => null }
 const tool = { id: 'a', description: '', inputSchema: { type: 'object' }, execute: () => 1 }
 
 /** Calls each function with these options and no others than it needs. */
@@ -116,6 +117,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'Agent.lineage[2]': (options) => agent.lineage('c', '†x', options),
   'Agent.resume[1]': (options) => agent.resume('c', options).result,
   'Agent.costs[0]': (options) => agent.costs(options),
+  'Agent.listTools[0]': (options) => agent.listTools(options),
   'Agent.runs[0]': (options) => agent.runs(options),
   'Agent.run[0]': (options) => agent.run(options).result,
   'Agent.send[2]': (options) => agent.send('c', 'x', options),
@@ -163,6 +165,8 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'Client.conversations[0]': (options) => client.conversations(options),
   'Client.costs[0]': (options) => client.costs(options),
   'Client.runs[0]': (options) => client.runs(options),
+  'Client.tools[0]': (options) => client.tools(options),
+  'Client.tool[1]': (options) => client.tool('t', options),
   'Client.createConversation[0]': (options) => client.createConversation(options),
   'Client.data[1]': (options) => client.data('c', options),
   'Client.debug[2]': (options) => client.debug('c', 'm', options),
@@ -239,6 +243,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'namedAssets[1]': (options) => byref.namedAssets({}, options),
   'postgresRecords[0]': (options) => postgresRecords(options),
   'proxyMcp[2]': (options) => proxyMcp(channel, channel, options),
+  'r2Bodies[0]': (options: object) => stores.r2Bodies({ bucket: r2, ...options }),
   'rebuildRecords[0]': (options) => stores.rebuildRecords(options),
   'rebuildRecords[1]': (options) => stores.rebuildRecords(parts, options),
   'referencedInLog[1]': (options) => byref.referencedInLog(byref.createMemoryLog(), options),

@@ -53,7 +53,7 @@ async function answer(request, env) {
   return new Response(stream, { headers: { 'x-size': String(size) } })
 }
 
-export default {
+const service = {
   async fetch(request, env) {
     try {
       return await answer(request, env)
@@ -62,3 +62,5 @@ export default {
     }
   },
 }
+
+export { service as default }

@@ -56,6 +56,7 @@ export async function deriveDebug(
   const { settings: name, ask } = openRun(before) ?? {}
   const used = (name ? await log.debug(conversation, name) : null) as KeptSettings | null
   const { instructions, tools: all, later, ...rest } = used ?? { ...settings, tools: [] }
+  const deferred = used?.deferred
   const { model = rest.model, activeTools } = changed ?? {}
   const hidden = laterTools({ later: new Set(later) }, before)
   const listed = all.filter(
@@ -80,7 +81,7 @@ export async function deriveDebug(
     ...(ask?.output ? { output: ask.output } : {}),
   }
   return {
-    request: debugValue({ model: { provider, modelId }, ...asked, prompt, tools }),
+    request: debugValue({ model: { provider, modelId }, ...asked, prompt, tools, deferred }),
     response: { text, calls, reasoning, usage, finishReason, ...given },
   }
 }

@@ -6,6 +6,8 @@ import type { AgentSettings } from '../run-settings.ts'
 
 const { createHash } = nodeBuiltin('node:crypto')
 
+const encoder = new TextEncoder()
+
 /**
  * The settings that prompts depend on, apart from the conversation. They rarely change, so the debug data has them
  * once.
@@ -17,8 +19,17 @@ export interface KeptSettings {
   tools: readonly { name: string }[]
   /** The names of tools that the model sees only once a result has become an asset. */
   later?: readonly string[]
+  /** The tools that the model finds by search; absent if there are none. */
+  deferred?: DeferredTools
   /** The settings of model calls; absent if there are none. A run's own settings are in its `RUN_STARTED`. */
   settings?: ModelSettings
+}
+
+/** Tools that are not in prompts, because the model finds them by search. */
+export interface DeferredTools {
+  tools: number
+  /** The length of their schemas as JSON, in UTF-8 bytes. */
+  bytes: number
 }
 
 interface Named {
@@ -50,6 +61,7 @@ function describe(settings: AgentSettings): Named {
     instructions,
     tools: toolsForModel(tools, deferred),
     ...(later.size > 0 ? { later: [...later] } : {}),
+    ...(deferred.size > 0 ? { deferred: deferredOf(settings) } : {}),
     ...(Object.keys(modelSettings).length > 0 ? { settings: modelSettings } : {}),
   }
   const text = [JSON.stringify({ ...value, tools: [] }), ...value.tools.map(textOf)].join('\n')
@@ -57,6 +69,12 @@ function describe(settings: AgentSettings): Named {
   const described = { name: `settings/${digest.slice(0, 22)}`, value }
   named.set(settings, described)
   return described
+}
+
+function deferredOf({ tools, deferred }: AgentSettings): DeferredTools {
+  const hidden = toolsForModel(tools).filter(({ name }) => deferred.has(name))
+  const bytes = hidden.reduce((sum, tool) => sum + encoder.encode(textOf(tool)).length, 0)
+  return { tools: hidden.length, bytes }
 }
 
 /** Caches the JSON of tools, which many agents share. */

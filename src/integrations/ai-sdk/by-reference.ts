@@ -5,7 +5,7 @@ import type {
 import { type LanguageModelMiddleware, type Tool, type ToolSet, wrapLanguageModel } from 'ai'
 import { type AgentAssetsOptions, ASSETS, openAssets } from '../../agent/agent-assets.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { TOOL_SEARCH, type ToolSearchOptions } from '../../boundary/tool-search.ts'
+import { TOOL_SEARCH_OPTIONS, type ToolSearchOptions } from '../../boundary/tool-search.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import type { TrustMode } from '../../core/events/events.ts'
 import {
@@ -21,6 +21,7 @@ import { outputByReference, type ResultOptions } from './output-by-reference.ts'
 import { type PromptOptions, promptByReference } from './prompt/prompt-by-reference.ts'
 import { ResultViews } from './prompt/result-views.ts'
 import { sameAssets } from './same-assets.ts'
+import { ProviderSearch } from './tools/provider-search.ts'
 import {
   editingTools,
   isReadingTool,
@@ -38,6 +39,15 @@ import {
   resolveTrust,
 } from './trust/tool-trust.ts'
 
+/** Options of the search of tools in {@link byReference}. */
+export interface ByReferenceToolSearch extends ToolSearchOptions {
+  /**
+   * Whether the model's provider searches, with its own deferred tools: Anthropic, and OpenAI's Responses API. Requests then
+   * have all schemas, which the provider shows to the model when it finds them. Default: false.
+   */
+  provider?: boolean
+}
+
 /** Options of {@link byReference}. */
 export interface ByReferenceOptions extends AgentAssetsOptions {
   /** The namespace of all assets. Default: none. */
@@ -54,7 +64,7 @@ export interface ByReferenceOptions extends AgentAssetsOptions {
    * Whether models find tools by search (docs/guides/many-tools.md): always (`true`), or if their schemas have more tokens
    * than `above`. `tools` then adds `search_tools` and `call_tool`. Default: never.
    */
-  toolSearch?: boolean | ToolSearchOptions
+  toolSearch?: boolean | ByReferenceToolSearch
   /** Whether `tools` adds `edit_asset`, which makes new versions of assets. Default false. */
   editing?: boolean
   /** Capabilities of the models that differ from the catalogue: the types of content that they take. */
@@ -94,7 +104,10 @@ const OPTIONS: OptionTable<ByReferenceOptions> = {
   maxResultChars: is.positive,
   outputs: is.oneOf('values', 'references'),
   editing: is.boolean,
-  toolSearch: TOOL_SEARCH,
+  toolSearch: is.either(
+    is.boolean,
+    is.group<ByReferenceToolSearch>({ ...TOOL_SEARCH_OPTIONS, provider: is.boolean }),
+  ),
   capabilities: is.group(CAPABILITIES),
   trust: is.either(TRUST_MODE, is.group(BY_REFERENCE_TRUST)),
 }
@@ -109,7 +122,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   checkOptions('byReference', options, OPTIONS)
   const { namespace = null, maxResultChars = MAX_RESULT_CHARS, capabilities } = options
   const { outputs = 'values', editing = false, toolSearch = false } = options
-  const search = toolSearch === false ? null : new ToolSearch(toolSearch)
+  const search = toolSearch === false ? null : searchOf(toolSearch)
   const settings = resolveTrust(options.trust)
   const opened = openAssets(options, namespace, () => {})
   const cache = createMediaCache()
@@ -147,11 +160,10 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
 
     async function sourceFor(model: LanguageModel, reading: boolean) {
       const { readsOnce, resolveInLLM } = assets.config
-      const known = await capabilitiesFor(model)
-      const source = { capabilities: known, assets, namespace, cache, reading }
-      const media = readsOnce || !resolveInLLM ? ('none' as const) : ('all' as const)
-      const tail = readsOnce ? ('none' as const) : ('all' as const)
-      return { source: { ...source, media }, tail: { ...source, media: tail } }
+      const capabilities = await capabilitiesFor(model)
+      const source = { capabilities, assets, namespace, cache, reading }
+      const tail = { ...source, media: readsOnce ? ('none' as const) : ('all' as const) }
+      return { source: resolveInLLM ? tail : { ...source, media: 'none' as const }, tail }
     }
 
     const middleware: LanguageModelMiddleware = {
@@ -161,10 +173,10 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
         const urls = await model.supportedUrls
         return { ...urls, '*': [...(urls['*'] ?? []), /^asset:/i] }
       },
-      ...search?.middleware,
+      ...(search instanceof ToolSearch ? search.middleware : {}),
       async transformParams({ params, model }) {
         const shown = await shownParams(params, model)
-        return search?.defer(shown, ({ name }) => Object.hasOwn(own, name)) ?? shown
+        return search?.defer(shown, ({ name }) => Object.hasOwn(own, name), model) ?? shown
       },
     }
 
@@ -215,4 +227,10 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   }
 
   return within(namespace)
+}
+
+function searchOf(option: true | ByReferenceToolSearch): ToolSearch | ProviderSearch {
+  if (option === true) return new ToolSearch(true)
+  const { provider = false, ...rest } = option
+  return provider ? new ProviderSearch(rest) : new ToolSearch(rest)
 }

@@ -97,6 +97,78 @@ describe('byReference({ toolSearch })', () => {
     expect(prompt).toContain('The nearest names are: shop_delete_photo,')
   })
 
+  it.each(['generateText', 'streamText'] as const)(
+    'answers wrong arguments with the parameters, and an unknown tool with the nearest names: %s',
+    async (how) => {
+      const refs = byReference({ toolSearch: true })
+      const model = answeringModel([
+        calls(through('crm_create_invoice', { id: 7 }), ['crm_create_invoices', { id: '7' }]),
+        calls(
+          through('crm_list_orders', { id: '†result#9.none' }),
+          through('shop_create_invoice', { id: '7' }),
+        ),
+        calls(through('shop_delete_photo', { id: { of: '†result#4.done' } })),
+        'Done.',
+      ])
+      const asked = { model: refs.model(model), tools: refs.tools(tools), prompt: 'Go', stopWhen }
+      called.length = 0
+      const steps =
+        how === 'generateText'
+          ? (await generateText(asked)).steps
+          : await streamText({ ...asked, onError: () => {} }).steps
+      const errors = steps[0]?.content.filter(({ type }) => type === 'tool-error')
+      expect(errors).toMatchObject([
+        { toolName: 'crm_create_invoice', error: expect.stringMatching('Invalid input for tool') },
+        { toolName: 'call_tool', error: { code: 'tool_not_found' } },
+      ])
+      const results = (turn: number) =>
+        (model.requests[turn]?.prompt ?? []).flatMap(({ role, content }) =>
+          role === 'tool' ? content.filter(({ type }) => type === 'tool-result') : [],
+        )
+      const texts = results(1).map((part) => JSON.stringify(part))
+      expect(texts[0]).toMatch(
+        /"toolName":"call_tool".*Invalid input for tool crm_create_invoice: .*\. The parameters of crm_create_invoice are: \{.*properties.*id/,
+      )
+      expect(texts[1]).toContain(
+        'There is no tool \\"crm_create_invoices\\". The nearest names are: crm_create_invoice,',
+      )
+      expect(texts[1]).toContain('Find tools with search_tools')
+      expect(texts[1]).not.toContain('Available tools')
+      expect(JSON.stringify(results(2).at(-2))).not.toContain('The parameters of')
+      expect(JSON.stringify(results(3).at(-1))).toMatch(
+        /The arguments of .*shop_delete_photo.* do not fit .*The parameters of shop_delete_photo are: /,
+      )
+      expect(called).toEqual([['shop_create_invoice', '7']])
+      const prompts = model.requests.map(({ prompt }) => JSON.stringify(prompt))
+      for (const [i, prompt] of prompts.slice(1).entries()) {
+        expect(prompt.startsWith((prompts[i] as string).slice(0, -1))).toBe(true)
+      }
+    },
+  )
+
+  it.each(['track', 'quarantine'] as const)(
+    'shows what a search finds, and lets the model call it, with trust: %s',
+    async (trust) => {
+      const { prompts, steps } = await run(TURNS, { toolSearch: true, trust })
+      expect(prompts[1]).toContain('create_invoice of crm')
+      expect(steps[1]?.content.map(({ type }) => type)).toEqual(['tool-call', 'tool-result'])
+      // The result of the application's tool is untrusted, so a person is asked about the next call.
+      expect(steps[2]?.content.map(({ type }) => type)).toEqual([
+        'tool-call',
+        'tool-approval-request',
+      ])
+    },
+  )
+
+  it('searches in descriptions', async () => {
+    const words = { stamp: tool({ description: 'Franks a letter', inputSchema: z.object({}) }) }
+    const refs = byReference({ toolSearch: true })
+    const model = answeringModel([calls(['search_tools', { query: 'letters' }]), 'Done.'])
+    const all = refs.tools({ ...tools, ...words })
+    await generateText({ model: refs.model(model), tools: all, prompt: 'Go', stopWhen })
+    expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Franks a letter')
+  })
+
   it('shows all tools below the limit, and pinned ones always', async () => {
     const all = Object.keys(tools)
     expect((await run(['Fine.'], { toolSearch: { above: 10_000 } })).names).toEqual([all])

@@ -86,13 +86,18 @@ async function promptOf(
   messageId: string,
 ): Promise<Prompt> {
   const { request } = Object(await debug(conversation, messageId)) as {
-    request?: { model: unknown; prompt?: unknown; tools?: unknown[] }
+    request?: {
+      model: unknown
+      prompt?: unknown
+      tools?: unknown[]
+      deferred?: Prompt['deferred']
+    }
   }
   if (!Array.isArray(request?.prompt)) {
     throw new ByrefError('message_not_found', `There is no prompt for the message "${messageId}"`)
   }
-  const { model, prompt, tools = [] } = request
-  return { messageId, model, prompt, tools }
+  const { model, prompt, tools = [], deferred = null } = request
+  return { messageId, model, prompt, tools, deferred }
 }
 
 /** Returns the last answer of a model before this one that was not deleted; null for the first. */

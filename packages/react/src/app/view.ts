@@ -1,5 +1,14 @@
 /** The inspector's tabs. */
-export const TABS = ['assets', 'data', 'run', 'prompt', 'message', 'checks', 'origin'] as const
+export const TABS = [
+  'assets',
+  'data',
+  'run',
+  'prompt',
+  'tools',
+  'message',
+  'checks',
+  'origin',
+] as const
 
 /** One of the inspector's tabs. */
 export type Tab = (typeof TABS)[number]
@@ -10,6 +19,7 @@ export const TAB_TITLES: Readonly<Record<Tab, string>> = {
   data: 'Saved values',
   run: 'Run',
   prompt: 'Prompt',
+  tools: 'Tools',
   message: 'Message',
   checks: 'Problems',
   origin: 'Origin',
@@ -31,6 +41,10 @@ export interface View {
   run?: string
   /** The message whose step is open in the prompt tab. */
   step?: string
+  /** The tool that is open in its tab, the words that tools are searched by, and the agent that has them. */
+  tool?: string
+  query?: string
+  agent?: string
   /** The message that is open in its tab, and a JSON Pointer into it. */
   message?: string
   path?: string
@@ -55,6 +69,9 @@ export function readView(search: Record<string, unknown>): View {
     at: text('at'),
     run: text('run'),
     step: text('step'),
+    tool: text('tool'),
+    query: text('query'),
+    agent: text('agent'),
     message: text('message'),
     path: text('path'),
     origin: text('origin'),

@@ -15,6 +15,7 @@ const CONTENTS = {
   data: lazy(async () => ({ default: (await import('./data/data-tab.tsx')).DataTab })),
   run: lazy(async () => ({ default: (await import('./run/run-tab.tsx')).RunTab })),
   prompt: lazy(async () => ({ default: (await import('./prompt/prompt-tab.tsx')).PromptTab })),
+  tools: lazy(async () => ({ default: (await import('./tools/tools-tab.tsx')).ToolsTab })),
   message: lazy(async () => ({ default: (await import('./message/message-tab.tsx')).MessageTab })),
   checks: lazy(async () => ({ default: (await import('./checks/checks-tab.tsx')).ChecksTab })),
   origin: lazy(async () => ({ default: (await import('./origin/origin-tab.tsx')).OriginTab })),
@@ -23,10 +24,11 @@ const CONTENTS = {
 /** Renders the third pane, with the data behind the conversation in tabs. The tab is part of the address. */
 export function Inspector() {
   const view = useView()
-  // Users whose role cannot see prompts do not have this tab.
+  // Users whose role cannot see prompts do not have these tabs.
   const seesPrompts = useMay('member')
   const isThere: Partial<Record<Tab, boolean>> = {
     prompt: seesPrompts,
+    tools: seesPrompts,
     // The tab shows one value, and is opened from there.
     origin: view.origin !== undefined,
   }

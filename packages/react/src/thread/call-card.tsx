@@ -15,6 +15,7 @@ import { mappedItems } from './mapped-items.ts'
 import { CallResult } from './result-card.tsx'
 
 const Decision = lazy(async () => ({ default: (await import('./decision.tsx')).Decision }))
+const ViaSearch = lazy(async () => ({ default: (await import('./via-search.tsx')).ViaSearch }))
 const Approval = lazy(async () => ({ default: (await import('./approval.tsx')).Approval }))
 
 /** Properties of {@link CallCard}. */
@@ -75,6 +76,11 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
       )}
       {status === 'running' && live && <Items call={live} />}
       {status === 'running' && live?.progress && <Progress {...live.progress} />}
+      {call?.via !== undefined && messageId !== undefined && (
+        <Suspense>
+          <ViaSearch via={call.via} name={name} messageId={messageId} />
+        </Suspense>
+      )}
       {own && <CallResult message={own} />}
       <Edits callId={id} />
     </article>

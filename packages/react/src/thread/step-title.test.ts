@@ -25,6 +25,12 @@ describe('stepTitle', () => {
     expect(stepTitle(undefined, [])).toBe('Step')
   })
 
+  it('has the words of a search for tools', () => {
+    const search = (query: unknown) => ({ name: 'search_tools', arguments: { query } })
+    expect(stepTitle('', [search('an invoice')])).toBe('Search tools for “an invoice”')
+    expect(stepTitle('', [search(7)])).toBe('Search tools')
+  })
+
   it('is linear in hostile text', () => {
     expect(stepTitle('first '.repeat(500_000), calls('x')).length).toBeLessThan(200)
     expect(stepTitle(`${'['.repeat(500_000)}`, calls('x')).length).toBeLessThan(200)

@@ -8,14 +8,23 @@ const LONGEST = 140
 /**
  * Returns a title for a step: the first sentence of its commentary without "I will", or else the names of its tools.
  */
-export function stepTitle(commentary: unknown, calls: readonly Pick<ToolCall, 'name'>[]): string {
+export function stepTitle(
+  commentary: unknown,
+  calls: readonly (Pick<ToolCall, 'name'> & Partial<ToolCall>)[],
+): string {
   const sentence = typeof commentary === 'string' ? firstSentence(plain(commentary)) : ''
   const said = sentence.replace(INTENT, '')
   if (said !== '') return capitalised(said).slice(0, LONGEST)
   const names = Map.groupBy(calls, ({ name }) => name)
-  const tools = [...names].map(([name, { length }]) =>
-    length > 1 && names.size > 1 ? `${readable(name)} × ${length}` : readable(name),
-  )
+  const tools = [...names].map(([name, some]) => {
+    const query = name === 'search_tools' ? some[0]?.arguments?.query : undefined
+    // An agent with many tools searches often: the words tell its searches apart.
+    const what =
+      typeof query === 'string'
+        ? `${readable(name)} for “${query.slice(0, LONGEST)}”`
+        : readable(name)
+    return some.length > 1 && names.size > 1 ? `${what} × ${some.length}` : what
+  })
   return capitalised(tools.join(', ')) || 'Step'
 }
 

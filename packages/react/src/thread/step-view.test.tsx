@@ -1,5 +1,5 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor } from '@testing-library/react'
+import { fireEvent, screen, waitFor, within } from '@testing-library/react'
 import type { ConversationEvent, Message } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { asked, message, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
@@ -129,5 +129,32 @@ describe('StepView', () => {
       { type: 'TEXT_MESSAGE_CONTENT', messageId: 'a', delta: '![Rain](<|asset://a1|>' },
     ])
     expect(screen.queryByRole('figure')).toBeNull()
+  })
+
+  it('says through which tool a call came, and which search had found its own', async () => {
+    const search = { id: 's', name: 'search_tools', arguments: { query: 'an invoice' } }
+    const through = (id: string, name: string) => ({ id, name, arguments: {}, via: 'call_tool' })
+    const found = { tools: [{ name: 'crm_create_invoice' }] } as never
+    const calls = [through('1', 'crm_create_invoice'), through('2', 'crm_list_people')]
+    await show([
+      message({ metadata: { tool_calls: [search] } }),
+      result('s', { content: found }),
+      message({ id: 'q', metadata: { tool_calls: calls } }),
+      result('1'),
+      result('2'),
+    ])
+    for (const one of screen.getAllByRole('button', { expanded: false, name: /call/ })) {
+      fireEvent.click(one)
+    }
+    const invoice = screen.getByRole('article', { name: 'Call of crm_create_invoice' })
+    const link = await within(invoice).findByRole('link', { name: /^Found by the search/ })
+    expect(link.getAttribute('href')).toMatch(/#call-s$/)
+    expect(invoice.textContent).toContain(
+      'Called through call_tool. Found by the search an invoice',
+    )
+    const people = screen.getByRole('article', { name: 'Call of crm_list_people' })
+    expect(people.textContent).toContain('Called through call_tool. No search had found it.')
+    const searched = screen.getByRole('article', { name: 'Call of search_tools' })
+    expect(searched.textContent).not.toContain('Called through')
   })
 })

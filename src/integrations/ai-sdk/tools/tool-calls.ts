@@ -166,7 +166,8 @@ export class ToolCalls {
     const json = await describe(name, tool, schema)
     checkKeywords(`The tool "${name}"`, json)
     const inputSchema = checkedBy(schema, json)
-    const described = flowTool(name, inputSchema, trust?.trustOf(name))
+    const description = typeof tool.description === 'string' ? tool.description : ''
+    const described = { ...flowTool(name, inputSchema, trust?.trustOf(name)), description }
     const { outputSchema } = tool
     if (!outputSchema || trust?.mode !== 'quarantine') return described
     return { ...described, outputSchema: { ...(await asSchema(outputSchema).jsonSchema) } }

@@ -1,6 +1,7 @@
 import { assetReads } from '../../../boundary/resolve.ts'
 import { namedBody } from '../../../boundary/resolve-assets.ts'
 import type { Tool } from '../../../boundary/tool.ts'
+import { SEARCH_TOOLS } from '../../../boundary/tool-search.ts'
 import type { Found } from '../../../boundary/value-source.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import {
@@ -120,8 +121,9 @@ export class MessageLabels {
     const asked = type === 'tool-approval-response' ? this.#asked.get(approvalId) : undefined
     if (asked !== undefined && part.approved) this.#approved.add(asked)
     if (type !== 'tool-result') return
-    if (role === 'tool') this.#takeResult(part.toolName ?? '', toolCallId, output)
-    else {
+    const name = part.toolName ?? ''
+    if (role === 'tool') this.#takeResult(name, toolCallId, output)
+    else if (name !== SEARCH_TOOLS || this.#toolOf(name).tool.openWorld !== false) {
       // The provider ran this tool, and its model read the result before byref could hide it.
       this.#session.showWhole(UNTRUSTED)
       this.#noteAssets(output, UNTRUSTED)

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest'
 import { message, runStarted, stateOf, stepStarted } from '../../testing/messages.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
 import { client } from '../../testing/server.ts'
+import { formatCount } from '../../ui/format.ts'
 import { PromptTab } from './prompt-tab.tsx'
 
 const usage = { inputTokens: null, outputTokens: null }
@@ -32,6 +33,7 @@ function prompts(difference: PromptInfo['difference']) {
     model: 'm',
     prompt,
     tools: [],
+    deferred: null,
     difference,
   }))
 }
@@ -53,7 +55,7 @@ describe('PromptTab', () => {
   it('draws some of thousands of messages, and more when asked to', async () => {
     const prompt = Array.from({ length: 3_000 }, (_, i) => said('user', `said ${i}`))
     vi.spyOn(client, 'prompt').mockResolvedValue({
-      ...{ messageId: 'two', model: 'm', prompt, tools: [], difference: null },
+      ...{ messageId: 'two', model: 'm', prompt, tools: [], deferred: null, difference: null },
     })
     await renderInApp(<PromptTab />, { state })
     await screen.findByText('said 0')
@@ -81,6 +83,55 @@ describe('PromptTab', () => {
     fireEvent.change(step, { target: { value: 'm16' } })
     await waitFor(() => expect(step.value).toBe('m16'))
     expect([...step.options].map(({ text }) => text)).toContain('Run 17, step 1')
+  })
+
+  it('says what tools cost, and which searches found some before the step', async () => {
+    const found = { tools: [{ name: 'crm_create_invoice' }], note: 'x'.repeat(360) }
+    const call = { id: 's1', name: 'search_tools', arguments: { query: 'invoices', group: 'crm' } }
+    const searched = stateOf(
+      ...[runStarted(), stepStarted('one')],
+      message({ id: 'one', metadata: { tool_calls: [call] } }),
+      ended('one'),
+      message({
+        content: found as unknown as string,
+        metadata: { tool_result: { tool_call_id: 's1' } },
+      }),
+      ...[stepStarted('two'), message({ id: 'two' }), ended('two')],
+    )
+    const output = { type: 'json', value: found }
+    const part = { type: 'tool-result', toolCallId: 's1', toolName: 'search_tools', output }
+    const answer = {
+      ...{ model: 'm', difference: null, deferred: { tools: 200, bytes: 40_000 } },
+      tools: [
+        { name: 'search_tools', description: 'x'.repeat(360) },
+        { name: 'mine', of: 'x'.repeat(3_977) },
+      ],
+    }
+    vi.spyOn(client, 'prompt').mockImplementation(async (_, messageId) => ({
+      ...{ messageId, ...answer },
+      prompt: messageId === 'two' ? [{ role: 'tool', content: [part] }] : [],
+    }))
+    const { router } = await renderInApp(<PromptTab />, { state: searched, at: '/?step=two' })
+    await screen.findByText('2 in the prompt, 200 found by search')
+    const bytes = JSON.stringify(part).length
+    const costs = screen.getByText(/^Tools take about/).parentElement
+    expect(costs?.textContent).toBe(
+      `Tools take about ${formatCount(Math.round((4_400 + bytes) / 4))} tokens of this prompt. That is 1,100 for its tools and ${Math.round(bytes / 4)} for the result of a search. With the schemas of all tools, it would be about 11,000 in every prompt.`,
+    )
+    const searches = screen.getByRole('list', { name: 'Searches before this step' })
+    expect(searches.textContent).toContain(
+      `invoices in the group crm${Math.round(bytes / 4)} tokens`,
+    )
+    fireEvent.click(screen.getByRole('link', { name: 'crm_create_invoice' }))
+    await waitFor(() =>
+      expect(router.state.location.search).toMatchObject({
+        tab: 'tools',
+        tool: 'crm_create_invoice',
+      }),
+    )
+    fireEvent.change(screen.getByLabelText('Step'), { target: { value: 'one' } })
+    await screen.findByText(/That is 1,100 for its tools\. With/)
+    expect(screen.queryByRole('list', { name: 'Searches before this step' })).toBeNull()
   })
 
   it('holds a prompt against that of any other step', async () => {

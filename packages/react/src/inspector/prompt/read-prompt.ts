@@ -1,4 +1,5 @@
 import type { PromptInfo } from 'byref/client'
+import { SEARCH_TOOLS } from '../../thread/tool-searches.ts'
 import { isRecord } from '../../ui/is-record.ts'
 
 /** A part of a prompt message, for display. */
@@ -26,6 +27,8 @@ export interface ReadPrompt {
   model: string | null
   messages: PromptMessage[]
   tools: { name: string; description: string; value: unknown; bytes: number }[]
+  /** The results of `search_tools` in it. */
+  searches: { callId: string; bytes: number }[]
   sizes: Record<Share, number>
   total: number
 }
@@ -51,7 +54,11 @@ export function readPrompt({ model, prompt, tools }: PromptSource): ReadPrompt {
   for (const part of messages.flatMap(({ parts }) => parts)) sizes[part.share] += part.bytes
   for (const { bytes } of read) sizes.tools += bytes
   const total = Object.values(sizes).reduce((a, b) => a + b, 0)
-  return { model: typeof model === 'string' ? model : null, messages, tools: read, sizes, total }
+  const searches = messages.flatMap(({ parts }) => parts.flatMap(searchResult))
+  return {
+    ...{ model: typeof model === 'string' ? model : null, messages },
+    ...{ tools: read, searches, sizes, total },
+  }
 }
 
 /** Reads one message of a prompt, in any form. */
@@ -61,6 +68,12 @@ export function readMessage(value: unknown): PromptMessage {
   const list: unknown[] = Array.isArray(content) ? content : [content]
   const parts = list.map((part) => readPart(name, part))
   return { role: name, parts, bytes: parts.reduce((sum, { bytes }) => sum + bytes, 0) }
+}
+
+function searchResult({ type, value, bytes }: PromptPart): ReadPrompt['searches'] {
+  const { toolName, toolCallId } = record(value) ?? {}
+  if (type !== 'result' || toolName !== SEARCH_TOOLS) return []
+  return [{ callId: String(toolCallId), bytes }]
 }
 
 function readPart(role: string, value: unknown): PromptPart {
