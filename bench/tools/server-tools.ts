@@ -51,7 +51,7 @@ export async function serverTools(set: ServerSet): Promise<ServerTool[]> {
 }
 
 /** Returns 1,000 tools of the 40 held-out servers: at most 33 of each server, taken evenly from its list. */
-export async function heldOutTools(): Promise<ServerTool[]> {
+export async function heldOutTools(): Promise<readonly ServerTool[]> {
   const tools = await toolsByServer('held-out')
   return evenly(
     tools.flatMap((own) => evenly(own, HELD_OUT_PER_SERVER)),
