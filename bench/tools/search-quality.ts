@@ -1,8 +1,9 @@
-// How often the search finds the right tool: node bench/tools/search-quality.ts [--missed development]
+// How often the search finds the right tool: node bench/tools/search-quality.ts [--only development] [--missed development]
 
 import { parseArgs } from 'node:util'
 import { ToolIndex } from '../../src/boundary/tool-index.ts'
 import { printMachine } from '../assets/measure.ts'
+import { developmentQueries } from './development-queries.ts'
 import { heldOutQueries } from './held-out-queries.ts'
 import { queries } from './queries.ts'
 import { heldOutTools, type ServerTool, serverTools } from './server-tools.ts'
@@ -44,16 +45,21 @@ async function qualityOf(
   return quality
 }
 
-const { values } = parseArgs({ options: { missed: { type: 'string' } } })
+const { values } = parseArgs({
+  options: { missed: { type: 'string' }, only: { type: 'string', multiple: true } },
+})
 printMachine()
 const sets = {
   first: { tools: await serverTools('first'), asked: queries },
+  development: { tools: await serverTools('development'), asked: developmentQueries },
   'held-out': { tools: await heldOutTools(), asked: heldOutQueries },
 }
 console.log(
   '| requests | tools | right tool first | among five | ms, median (90 %) |\n|---|---|---|---|---|',
 )
 for (const [name, { tools, asked }] of Object.entries(sets)) {
+  if (values.only && !values.only.includes(name)) continue
+
   const { first, amongFive, missed, times } = await qualityOf(tools, asked)
   const share = (count: number) => `${count} (${((100 * count) / asked.length).toFixed(1)} %)`
   const time = (part: number) => (times[Math.floor(times.length * part)] ?? 0).toFixed(2)
