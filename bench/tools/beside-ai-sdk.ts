@@ -1,4 +1,4 @@
-// Many tools in byref and in the AI SDK: node bench/tools/beside-ai-sdk.ts [--sizes 10,100,500,1000] [--rounds 15]
+// Many tools in byref and in the AI SDK: node bench/tools/beside-ai-sdk.ts [--sizes 10,100,500,1000] [--rounds 15] [--only byref]
 // Twenty tasks, played by the same script: all tools in the prompt, and found by search.
 
 import { readFileSync } from 'node:fs'
@@ -86,7 +86,9 @@ const THROUGH_CALL_TOOL: Reach = {
     const last = prompt.at(-1)
     if (last?.role !== 'tool') return []
     const result = JSON.stringify(last.content).replaceAll('\\"', '"')
-    return [...result.matchAll(/"name":"([^"]+)","description"/g)].map(([, name = '']) => name)
+    return [...result.matchAll(/"name":"([^"]+)","(?:description|parameters)"/g)].map(
+      ([, name = '']) => name,
+    )
   },
   search: (query) => ({ name: 'search_tools', arguments: { query } }),
   call: (name, args) => ({ name: 'call_tool', arguments: { name, arguments: args } }),
@@ -253,6 +255,7 @@ const { values: options } = parseArgs({
   options: {
     sizes: { type: 'string', default: '10,100,500,1000' },
     rounds: { type: 'string', default: '15' },
+    only: { type: 'string' },
   },
 })
 const { version } = JSON.parse(
@@ -268,7 +271,9 @@ const all = await heldOutTools()
 for (const size of options.sizes.split(',').map(Number)) {
   const tools = someTools(all, size)
   const tasks = tasksWith(tools)
-  const contestants = contestantsWith(tools)
+  const contestants = Object.fromEntries(
+    Object.entries(contestantsWith(tools)).filter(([name]) => name === (options.only ?? name)),
+  )
   const times = await cpuOf(tasks, contestants, Number(options.rounds))
   for (const [name, contestant] of Object.entries(contestants)) {
     const played = await playAll(tasks, contestant)

@@ -146,7 +146,8 @@ const NO_CONTENT: ReadonlySet<string> = new Set(['id', 'api'])
 
 const MAX_SUMMARY = 300
 
-function firstSentence(text: string): string {
+/** Returns the first sentence of a description, cut to 300 characters. */
+export function firstSentence(text: string): string {
   const sentence = /^[\s\S]{20,}?[.!?\n](?=\s|$)/.exec(text)?.[0] ?? text
   return sentence.slice(0, MAX_SUMMARY)
 }

@@ -13,6 +13,7 @@ import {
   type RankTools,
   ToolIndex,
 } from './tool-index.ts'
+import { firstSentence } from './tool-ranking.ts'
 
 /** Options of {@link resolveToolSearch}. */
 export interface ToolSearchOptions {
@@ -66,7 +67,8 @@ export function resolveToolSearch(
     )
   }
   const candidates = own.filter(({ id }) => !pinned.includes(id))
-  const isOn = option !== false && candidates.length > 0 && isSearched(option, lengthOf(tools))
+  const isOn =
+    option !== false && candidates.length > 0 && isSearched(option, () => lengthOf(tools))
   if (!isOn) return { tools, deferred: NONE }
   const taken = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
   if (taken) {
@@ -80,13 +82,13 @@ export function resolveToolSearch(
   return { tools: [...tools, ...searchTools(ids, index)], deferred: new Set(ids) }
 }
 
-/** Whether tools are deferred, by an option and the length of their schemas in characters. */
+/** Whether tools are deferred, by an option and, if it does not say so, the length of their schemas in characters. */
 export function isSearched(
   option: boolean | ToolSearchOptions | undefined,
-  length: number,
+  length: () => number,
 ): boolean {
   if (typeof option === 'boolean') return option
-  return length / CHARS_PER_TOKEN > (option?.above ?? ABOVE_TOKENS)
+  return length() / CHARS_PER_TOKEN > (option?.above ?? ABOVE_TOKENS)
 }
 
 /** Returns `search_tools` and `call_tool` for tools with these names. */
@@ -113,8 +115,8 @@ export const SEARCH_TOOLS = 'search_tools'
 export const CALL_TOOL = 'call_tool'
 /** Default and maximum number of tools in one answer of `search_tools`. */
 const FOUND = { usual: 5, most: 20 }
-/** Characters of schemas in one answer. The first tool is always whole. */
-const MAX_CHARS = 24_000
+/** Characters of descriptions and schemas in one answer. The first tool is always whole. */
+const MAX_CHARS = 8_000
 
 function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<ToolIndex>): Tool {
   const catalogue = catalogueOf(groups)
@@ -148,20 +150,21 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
   }) as Tool
 }
 
-/** Returns tools as `search_tools` shows them. */
+/** Returns tools as `search_tools` shows them. Tools that do not fit have no parameters and a short description. */
 function described(found: readonly DescribedTool[]) {
   const tools: object[] = []
   let characters = 0
-  for (const tool of found) {
-    const { name, description, inputSchema } = tool
-    const one = { name, description, parameters: inputSchema }
-    characters += JSON.stringify(one).length
-    if (tools.length > 0 && characters > MAX_CHARS) {
-      return { tools, note: `${found.length - tools.length} more fit: search with other words` }
-    }
-    tools.push(one)
+  let isShort = false
+  for (const { name, description, inputSchema } of found) {
+    const whole = { name, description, parameters: inputSchema }
+    characters += JSON.stringify(whole).length
+    const fits = tools.length === 0 || characters <= MAX_CHARS
+    tools.push(fits ? whole : { name, description: description && firstSentence(description) })
+    isShort ||= !fits
   }
-  return { tools }
+  return isShort
+    ? { tools, note: 'To see the parameters of the others, search their names' }
+    : { tools }
 }
 
 function callTool(names: readonly string[]): Tool {

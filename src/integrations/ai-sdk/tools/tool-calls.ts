@@ -64,6 +64,12 @@ export class ToolCalls {
     return this.#described
   }
 
+  /** The description of the tool. Empty if a function writes it for each request. */
+  get description(): string {
+    const { description } = this.#options.tool
+    return typeof description === 'string' ? description : ''
+  }
+
   /** Whether results may show fields under other names than the tool's values. */
   get isRenamed(): boolean {
     return this.#options.tool.toModelOutput !== undefined

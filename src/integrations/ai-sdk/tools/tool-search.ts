@@ -31,6 +31,7 @@ export class ToolSearch {
   readonly #option: true | ToolSearchOptions
   /** The names of the tools that a request does not show. */
   readonly #deferred = new WeakMap<Params, ReadonlySet<string>>()
+  readonly #lengths = new WeakMap<object, number>()
 
   constructor(option: true | ToolSearchOptions) {
     this.#option = option
@@ -44,7 +45,10 @@ export class ToolSearch {
         throw new Error('Describing a tool needs no assets')
       })
       const found = await Promise.all(
-        names.map(async (name) => describe(await (tools.get(name) as ToolCalls).described())),
+        names.map(async (name) => {
+          const tool = tools.get(name) as ToolCalls
+          return { ...describe(await tool.described()), description: tool.description }
+        }),
       )
       return new ToolIndex(found, this.#option === true ? undefined : this.#option.rank)
     })
@@ -69,12 +73,12 @@ export class ToolSearch {
     const { tools = [], toolChoice, prompt } = params
     if (!tools.some(({ name }) => name === SEARCH_TOOLS)) return params
     const chosen = toolChoice?.type === 'tool' ? toolChoice.toolName : null
-    const candidates = tools.filter((tool) => {
+    const candidates = tools.filter((tool): tool is LanguageModelV4FunctionTool => {
       const isAdded = tool.name === SEARCH_TOOLS || tool.name === CALL_TOOL
       const isShown = isAdded || tool.name === chosen || this.#isPinned(tool.name)
       return tool.type === 'function' && !isShown && !isOwn(tool)
     })
-    if (!isSearched(this.#option, JSON.stringify(candidates).length)) {
+    if (!isSearched(this.#option, () => this.#lengthOf(candidates))) {
       const others = tools.filter(({ name }) => name !== SEARCH_TOOLS && name !== CALL_TOOL)
       return { ...params, tools: others }
     }
@@ -105,6 +109,15 @@ export class ToolSearch {
       if (!deferred) return result
       return { ...result, stream: result.stream.pipeThrough(unwrapping(deferred)) }
     },
+  }
+
+  /** The length of the schemas of tools, in characters. A schema is the same object in all requests. */
+  #lengthOf(tools: readonly LanguageModelV4FunctionTool[]): number {
+    return tools.reduce((sum, { name, description = '', inputSchema }) => {
+      const length = this.#lengths.get(inputSchema) ?? JSON.stringify(inputSchema).length
+      this.#lengths.set(inputSchema, length)
+      return sum + name.length + description.length + length
+    }, 0)
   }
 
   #isPinned(name: string): boolean {
