@@ -3,7 +3,7 @@
 
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
-import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
+import type { LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { isStepCount, jsonSchema, streamText, type ToolSet, tool, toolSearch } from 'ai'
 import { createAgent, defineTool, type Tool } from '../../src/index.ts'
 import { byReference } from '../../src/integrations/ai-sdk/by-reference.ts'
@@ -21,8 +21,8 @@ const WARM_UP = 2
 
 /** How a model reaches a tool in a contestant. */
 interface Reach {
-  /** Returns the tools that the newest part of a request shows the model, so that it can call them. */
-  shown(request: LanguageModelV4CallOptions): readonly string[]
+  /** Returns the tools that the newest part of a request shows. A model can call one whose parameters it knows. */
+  shown(request: LanguageModelV4CallOptions): readonly { name: string; parameters?: unknown }[]
   search(query: string): Call
   call(name: string, args: Record<string, unknown>): Call
 }
@@ -50,18 +50,20 @@ interface Played {
 function playing(needs: readonly Need[], reach: Reach, played: Played): ScriptedModel {
   let at = 0
   let searches = 0
-  const shown = new Set<string>()
+  const callable = new Set<string>()
   return scriptedModel((request) => {
     const need = needs[at]
     if (!need) return 'Done.'
-    for (const name of reach.shown(request)) shown.add(name)
-    const query = need.words[searches]
-    if (!shown.has(need.tool) && query !== undefined) {
+    const shown = reach.shown(request)
+    for (const { name, parameters } of shown) if (parameters) callable.add(name)
+    const isNamed = shown.some(({ name }) => name === need.tool)
+    const query = isNamed ? need.tool : need.words[searches]
+    if (!callable.has(need.tool) && query !== undefined) {
       if (searches > 0) played.searchedAgain++
       searches++
       return { calls: [reach.search(query)] }
     }
-    if (!shown.has(need.tool)) played.notFound++
+    if (!callable.has(need.tool)) played.notFound++
     at++
     searches = 0
     return { calls: [reach.call(need.tool, need.arguments)] }
@@ -83,12 +85,16 @@ const resultOf = (name: string) => ({ tool: name, id: `${name.length}-1024`, sta
 /** In byref and in its part of the AI SDK, a found tool is part of a result. */
 const THROUGH_CALL_TOOL: Reach = {
   shown: ({ prompt }) => {
-    const last = prompt.at(-1)
-    if (last?.role !== 'tool') return []
-    const result = JSON.stringify(last.content).replaceAll('\\"', '"')
-    return [...result.matchAll(/"name":"([^"]+)","(?:description|parameters)"/g)].map(
-      ([, name = '']) => name,
-    )
+    const after = prompt.slice(prompt.findLastIndex(({ role }) => role === 'assistant') + 1)
+    const parts = after.flatMap(({ role, content }) => (role === 'tool' ? content : []))
+    return parts.flatMap((part) => {
+      if (part.type !== 'tool-result' || !('value' in part.output)) return []
+      const { value } = part.output
+      // The name of the result precedes its JSON: †result#1.
+      const json = typeof value === 'string' ? value.slice(value.indexOf('{')) : null
+      const found = json === null ? value : json.startsWith('{') ? JSON.parse(json) : null
+      return Object(found).tools ?? []
+    })
   },
   search: (query) => ({ name: 'search_tools', arguments: { query } }),
   call: (name, args) => ({ name: 'call_tool', arguments: { name, arguments: args } }),
@@ -96,7 +102,7 @@ const THROUGH_CALL_TOOL: Reach = {
 
 /** In the AI SDK, a found tool is in the list of tools. */
 const DIRECT: Reach = {
-  shown: ({ tools = [] }) => tools.map(({ name }) => name),
+  shown: ({ tools = [] }) => tools.map(({ name }) => ({ name, parameters: true })),
   search: (query) => ({ name: 'search', arguments: { query } }),
   call: (name, args) => ({ name, arguments: args }),
 }
@@ -107,11 +113,7 @@ function byrefAgent(tools: readonly ServerTool[]): Contestant {
     return defineTool({ id, description: description ?? '', inputSchema, execute }) as Tool
   })
   let current = scriptedModel([])
-  const model: LanguageModelV4 = {
-    ...current,
-    doStream: (request) => current.doStream(request),
-    doGenerate: (request) => current.doGenerate(request),
-  }
+  const model: ScriptedModel = { ...current, doStream: (request) => current.doStream(request) }
   const agent = createAgent({
     model,
     instructions: INSTRUCTIONS,
