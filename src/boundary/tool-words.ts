@@ -1,10 +1,10 @@
 import { stemmer } from 'stemmer'
 
-/** Splits text and names of any spelling into lower-case words: `createPullRequest`, `create_pull_request`. */
+/** Splits text and names of any spelling into lower-case words: `createPullRequest`, `create_pull_request`, `PRs`. */
 export function wordsIn(text: string): string[] {
   return text
     .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
-    .replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, '$1 $2')
+    .replace(/(\p{Lu}+)(\p{Lu}(?!s(?!\p{L}))\p{Ll})/gu, '$1 $2')
     .toLowerCase()
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '')
@@ -70,7 +70,9 @@ const PHRASES: readonly (readonly [phrase: string, words: string])[] = [
   ['sub task', 'subtask'],
   ['check out', 'checkout'],
   ['pr', 'pull request'],
+  ['prs', 'pull requests'],
   ['mr', 'merge request'],
+  ['mrs', 'merge requests'],
   ['give back', 'release'],
   ['take off', 'remove'],
   ['take out', 'remove'],
