@@ -1,5 +1,5 @@
-// Many tools in byref and in the AI SDK: node bench/tools/beside-ai-sdk.ts [--sizes 10,100,500,1000] [--rounds 15] [--only byref]
-// Twenty tasks, played by the same script: all tools in the prompt, and found by search.
+// Many tools in byref and in the AI SDK: twenty tasks, played by the same script.
+// node --expose-gc bench/tools/beside-ai-sdk.ts [--sizes 10,100,500,1000] [--rounds 15] [--only byref]
 
 import { readFileSync } from 'node:fs'
 import { parseArgs } from 'node:util'
@@ -195,7 +195,7 @@ function tokensOnce(text: string): number {
   return tokens
 }
 
-/** Counts requests as providers order them: tools, then instructions and messages. A repeated beginning costs a tenth. */
+/** Counts requests as providers order them: tools, instructions, messages. A repeated beginning costs a tenth. */
 function billOf(tasks: Played['requests']): Bill {
   const bill: Bill = { atStart: 0, input: 0, billed: 0, roundTrips: 0, repeated: 0 }
   let before: { tools: string; prompt: string } | null = null

@@ -1,4 +1,4 @@
-/** Requests for every seventh tool of the development servers, and all tools that do them. The index is tuned with them. */
+/** Requests for every seventh tool of the development servers, and all tools that do them. They tuned the index. */
 export const developmentQueries: readonly (readonly [query: string, ...tools: string[]])[] = [
   ['find asana tasks that are overdue', 'asana_asana_search_tasks'],
   [

@@ -1,7 +1,6 @@
-// What many tools cost: node bench/tools/start.ts
+// What many tools cost at the start: node bench/tools/start.ts
 // Tools of published MCP servers, all in every prompt and found by search. The first run installs the servers.
 
-import { ToolIndex } from '../../src/boundary/tool-index.ts'
 import { createAgent, defineTool, type Tool } from '../../src/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
 import { printMachine } from '../assets/measure.ts'
@@ -48,10 +47,9 @@ async function isRepeated(tools: readonly Tool[]): Promise<boolean> {
 
 printMachine()
 const listed = await serverTools('first')
+const published = servers.filter(({ set }) => set === 'first').length
 const tools = listed.map(toolOf)
-console.log(
-  `${listed.length} tools of ${servers.filter(({ set }) => set === 'first').length} MCP servers; tokens by o200k_base\n`,
-)
+console.log(`${listed.length} tools of ${published} MCP servers; tokens by o200k_base\n`)
 console.log('| tools | tokens of all | with search |\n|---|---|---|')
 for (const count of [10, 50, 100, listed.length]) {
   // Every server has a part in it.
@@ -65,21 +63,4 @@ for (const count of [10, 50, 100, listed.length]) {
 }
 console.log(
   `\n${SEARCHES} searches in one conversation repeat prompts and tools to the last byte: ${await isRepeated(tools)}`,
-)
-
-const index = new ToolIndex(listed, undefined)
-await index.search('warm', { limit: 1 })
-const times: number[] = []
-let first = 0
-let amongFive = 0
-for (const [query, ...right] of queries) {
-  const start = performance.now()
-  const found = (await index.search(query, { limit: 5 })).map(({ name }) => name)
-  times.push(performance.now() - start)
-  if (right.includes(found[0] ?? '')) first++
-  if (found.some((name) => right.includes(name))) amongFive++
-}
-const median = times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0
-console.log(
-  `${queries.length} queries (the synonyms were chosen with these): the right tool first ${first}, among five ${amongFive}; ${median.toFixed(1)} ms (median)`,
 )
