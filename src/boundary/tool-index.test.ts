@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { type DescribedTool, ToolIndex } from './tool-index.ts'
 
-const tool = (name: string, description = '', properties: Record<string, object> = {}): DescribedTool => ({
+const tool = (
+  name: string,
+  description = '',
+  properties: Record<string, object> = {},
+): DescribedTool => ({
   name,
   description,
   inputSchema: { type: 'object', properties },

@@ -40,7 +40,7 @@ interface RankedTool {
 interface Found {
   score: number
   /** The words of the tool's name that were found. */
-  named: readonly string[]
+  named: string[]
 }
 
 /** Ranks tools by the words of a query. */
@@ -104,12 +104,11 @@ export class ToolRanking {
     const best = new Map<string, Found>()
     const find = (term: string, factor: number, options: object = {}) => {
       for (const { id, score, match } of this.#index.search(term, options)) {
-        const before = best.get(id)
         const named = Object.keys(match).filter((stem) => match[stem]?.includes('name'))
-        best.set(id, {
-          score: Math.max(before?.score ?? 0, score * factor * weight),
-          named: [...(before?.named ?? []), ...named],
-        })
+        const found = best.get(id) ?? { score: 0, named: [] }
+        found.score = Math.max(found.score, score * factor * weight)
+        found.named.push(...named)
+        best.set(id, found)
       }
     }
     find(word, 1, { prefix: word.length > 2, fuzzy: word.length > 5 ? 0.2 : false })
