@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type DescribedTool, ToolIndex } from './tool-index.ts'
+import { ToolIndex } from './tool-index.ts'
+import type { DescribedTool } from './tool-ranking.ts'
 
 const tool = (
   name: string,

@@ -1,13 +1,6 @@
-import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import MiniSearch from 'minisearch'
-import { ToolRanking } from './tool-ranking.ts'
+import { type DescribedTool, ToolRanking } from './tool-ranking.ts'
 import { wordsIn } from './tool-words.ts'
-
-/** A tool as a model is shown it. */
-export type DescribedTool = Pick<
-  LanguageModelV4FunctionTool,
-  'name' | 'description' | 'inputSchema'
->
 
 /** Returns the names of the tools that fit a query, best first. */
 export type RankTools = (

@@ -1,6 +1,6 @@
+import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import MiniSearch from 'minisearch'
 import { isPlainObject } from '../core/json/json.ts'
-import type { DescribedTool } from './tool-index.ts'
 import {
   stemOf,
   synonymsOf,
@@ -9,6 +9,12 @@ import {
   wordsAsked,
   wordsIn,
 } from './tool-words.ts'
+
+/** A tool as a model is shown it. */
+export type DescribedTool = Pick<
+  LanguageModelV4FunctionTool,
+  'name' | 'description' | 'inputSchema'
+>
 
 /** Where a word is searched, and how much it counts there. */
 const FIELDS = { name: 6, group: 2, summary: 3, details: 1, parameters: 1 }

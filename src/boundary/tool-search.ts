@@ -5,15 +5,8 @@ import type { ToolCall } from '../core/messages/message.ts'
 import { onceResolved } from '../core/once-resolved.ts'
 import { describedOnce } from './describe-tool.ts'
 import { defineTool, type Tool } from './tool.ts'
-import {
-  catalogueOf,
-  type DescribedTool,
-  groupsOf,
-  noSuchTool,
-  type RankTools,
-  ToolIndex,
-} from './tool-index.ts'
-import { firstSentence } from './tool-ranking.ts'
+import { catalogueOf, groupsOf, noSuchTool, type RankTools, ToolIndex } from './tool-index.ts'
+import { type DescribedTool, firstSentence } from './tool-ranking.ts'
 
 /** Options of {@link resolveToolSearch}. */
 export interface ToolSearchOptions {
