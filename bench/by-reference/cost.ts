@@ -63,7 +63,7 @@ export function costOf(asked: readonly Asked[]): Cost {
 }
 
 /** A prompt as its provider reads it: a body as a name of its own, which counts as what providers count for it. */
-function textOf(prompt: LanguageModelV4Prompt): string {
+export function textOf(prompt: LanguageModelV4Prompt): string {
   return prompt
     .map(
       (message) =>
@@ -113,7 +113,8 @@ function body(mediaType: string, data: unknown): string {
   return `<<${mediaType} ${number}>>`
 }
 
-function tokensOf(text: string): number {
+/** Returns the tokens of a text in o200k_base. */
+export function tokensOf(text: string): number {
   let bodies = 0
   for (const [, type = ''] of text.matchAll(/<<([a-z]+\/[a-z]+) \d+>>/g))
     bodies += type === 'application/pdf' ? PDF_TOKENS : IMAGE_TOKENS
@@ -123,7 +124,8 @@ function tokensOf(text: string): number {
   )
 }
 
-function commonStart(a: string, b: string): number {
+/** Returns the length of the common beginning of two texts. */
+export function commonStart(a: string, b: string): number {
   const most = Math.min(a.length, b.length)
   let length = 0
   while (length < most && a[length] === b[length]) length++

@@ -32,12 +32,15 @@ const commands = new Map(
   servers
     .filter(({ name }) => NAMES.includes(name))
     .map(({ name, command, args = [], env }): [string, Command] => {
-      const path = join(SERVERS_FOLDER, 'node_modules/.bin', command)
-      return [name, { command: path, args: [...args], env: { HOME: SERVERS_FOLDER, ...env } }]
+      const path = join(SERVERS_FOLDER, name, 'node_modules/.bin', command)
+      return [
+        name,
+        { command: path, args: [...args], env: { HOME: join(SERVERS_FOLDER, name), ...env } },
+      ]
     }),
 )
 
-await serverTools()
+await serverTools('first')
 printMachine()
 const folder = await mkdtemp(join(tmpdir(), 'bench-'))
 const config = join(folder, 'mcp.json')

@@ -4,8 +4,15 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { JsonSchema } from '../../src/boundary/describe-schema.ts'
 
+/**
+ * The purpose of a server. The index of tools was developed with the `first` 13 and the `development` servers. It is
+ * measured with the `held-out` ones.
+ */
+type ServerSet = 'first' | 'development' | 'held-out'
+
 /** A published MCP server, and the settings without which it does not start. */
 interface PublishedServer {
+  set: ServerSet
   name: string
   package: string
   version: string
@@ -27,43 +34,78 @@ export const SERVERS_FOLDER = fileURLToPath(
   new URL('../../node_modules/.cache/bench-tools', import.meta.url),
 )
 const TIME_LIMIT = 30_000
+const NAME_LENGTH = 64
+const HELD_OUT_PER_SERVER = 33
+const HELD_OUT = 1_000
+
+// Three servers read the keys of a Google application at the start.
+const NO_KEYS =
+  '{"installed":{"client_id":"x","client_secret":"y","redirect_uris":["http://localhost"]}}'
 
 /** All servers, as `servers.json` lists them. */
 export const servers: readonly PublishedServer[] = JSON.parse(
   readFileSync(new URL('servers.json', import.meta.url), 'utf8'),
 )
 
-/** Returns the tools of all servers. They are asked once, and their answers are kept outside of the repository. */
-export async function serverTools(): Promise<ServerTool[]> {
-  const kept = join(SERVERS_FOLDER, 'tools.json')
+/** Returns the tools of a set of servers. Each is asked once, and its answer is kept outside of the repository. */
+export async function serverTools(set: ServerSet): Promise<ServerTool[]> {
+  const tools = await toolsByServer(set)
+  return tools.flat()
+}
+
+/** Returns 1,000 tools of the 40 held-out servers: at most 33 of each server, taken evenly from its list. */
+export async function heldOutTools(): Promise<readonly ServerTool[]> {
+  const tools = await toolsByServer('held-out')
+  return evenly(
+    tools.flatMap((own) => evenly(own, HELD_OUT_PER_SERVER)),
+    HELD_OUT,
+  )
+}
+
+/** Returns so many items of a list, at even distances. */
+export function evenly<T>(list: readonly T[], count: number): readonly T[] {
+  if (list.length <= count) return list
+  return Array.from({ length: count }, (_, i) => list[Math.floor((i * list.length) / count)] as T)
+}
+
+async function toolsByServer(set: ServerSet): Promise<ServerTool[][]> {
+  const lists: ServerTool[][] = []
+  for (const server of servers.filter((one) => one.set === set)) {
+    const own = await keptTools(server)
+    lists.push(
+      own.map((tool) => ({ ...tool, name: `${server.name}_${tool.name}`.slice(0, NAME_LENGTH) })),
+    )
+  }
+  return lists
+}
+
+/** Returns the kept tools of a server. Without any, it installs the server and asks it. */
+async function keptTools(server: PublishedServer): Promise<ServerTool[]> {
+  const folder = join(SERVERS_FOLDER, server.name)
+  const kept = join(folder, `tools-${server.version}.json`)
   if (existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8'))
-  mkdirSync(SERVERS_FOLDER, { recursive: true })
-  writeFileSync(join(SERVERS_FOLDER, 'package.json'), '{ "private": true }')
-  const specs = servers.map((one) => `${one.package}@${one.version}`)
-  execFileSync('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...specs], {
-    cwd: SERVERS_FOLDER,
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), '{ "private": true }')
+  writeFileSync(join(folder, 'keys.json'), NO_KEYS)
+  const install = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--silent']
+  execFileSync('npm', [...install, `${server.package}@${server.version}`], {
+    cwd: folder,
     stdio: 'inherit',
   })
-  const tools: ServerTool[] = []
-  for (const server of servers) {
-    const own = await askForTools(server)
-    for (const tool of own) tools.push({ ...tool, name: `${server.name}_${tool.name}` })
-    console.log(`${server.package}@${server.version}: ${own.length} tools`)
-  }
+  const tools = await askForTools(server, folder)
   writeFileSync(kept, JSON.stringify(tools))
+  console.log(`${server.package}@${server.version}: ${tools.length} tools`)
   return tools
 }
 
 /** Starts a server on stdio, and returns its list of tools. */
-async function askForTools({
-  command,
-  args = [],
-  env,
-  package: name,
-}: PublishedServer): Promise<ServerTool[]> {
+async function askForTools(
+  { command, args = [], env, package: name }: PublishedServer,
+  folder: string,
+): Promise<ServerTool[]> {
   const child = spawn(join('node_modules', '.bin', command), args, {
-    cwd: SERVERS_FOLDER,
-    env: { PATH: process.env.PATH, HOME: SERVERS_FOLDER, ...env },
+    cwd: folder,
+    env: { PATH: process.env.PATH, HOME: folder, ...env },
     stdio: ['pipe', 'pipe', 'ignore'],
   })
   const ask = (message: object) =>
@@ -72,6 +114,7 @@ async function askForTools({
   const fail = () => reject(new Error(`${name} gave no list of tools`))
   const timer = setTimeout(fail, TIME_LIMIT)
   child.on('exit', fail)
+  const tools: ServerTool[] = []
   let text = ''
   child.stdout.on('data', (chunk) => {
     text += chunk
@@ -81,7 +124,11 @@ async function askForTools({
       const { id, result } = JSON.parse(line)
       if (id === 1) ask({ method: 'notifications/initialized' })
       if (id === 1) ask({ id: 2, method: 'tools/list', params: {} })
-      if (id === 2) resolve(result.tools)
+      if (id !== 2) continue
+      tools.push(...result.tools)
+      const cursor: unknown = result.nextCursor
+      if (cursor) ask({ id: 2, method: 'tools/list', params: { cursor } })
+      else resolve(tools)
     }
   })
   const clientInfo = { name: 'bench', version: '1' }

@@ -1,9 +1,10 @@
-// What many tools cost: node bench/tools/start.ts
+// What many tools cost at the start: node bench/tools/start.ts
 // Tools of published MCP servers, all in every prompt and found by search. The first run installs the servers.
 
-import { ToolIndex } from '../../src/boundary/tool-index.ts'
+import { generateText, isStepCount, jsonSchema, type ToolSet, tool } from 'ai'
 import { createAgent, defineTool, type Tool } from '../../src/index.ts'
-import { scriptedModel } from '../../src/testing/index.ts'
+import { byReference } from '../../src/integrations/ai-sdk/by-reference.ts'
+import { type ScriptedModel, scriptedModel } from '../../src/testing/scripted-model.ts'
 import { printMachine } from '../assets/measure.ts'
 import { tokensOf } from '../edit/count-tokens.ts'
 import { queries } from './queries.ts'
@@ -24,32 +25,56 @@ async function tokensAtStart(tools: readonly Tool[], toolSearch: boolean): Promi
   return tokensOf(JSON.stringify(model.requests[0]?.tools))
 }
 
-/** Returns whether every prompt begins with the one before, and lists the same tools, while tools are searched. */
-async function isRepeated(tools: readonly Tool[]): Promise<boolean> {
+/** A model that searches so many times, with the words of the requests. */
+function searchingModel(): ScriptedModel {
   const turns = Array.from({ length: SEARCHES }, (_, i) => ({
     calls: [
       { name: 'search_tools', arguments: { query: queries[i % queries.length]?.[0], limit: 1 } },
     ],
   }))
-  const model = scriptedModel([...turns, 'Done.'])
-  const history = { maxTokens: 1e9 }
-  const limits = { steps: SEARCHES + 1 }
-  await createAgent({ model, tools, toolSearch: true, history, limits }).run({ messages: 'Go' })
-    .result
-  const prompts = model.requests.map(({ prompt, tools: listed }) => [
+  return scriptedModel([...turns, 'Done.'])
+}
+
+/** Returns whether every prompt begins with the one before, and lists the same tools. */
+function isRepeated({ requests }: ScriptedModel): boolean {
+  const prompts = requests.map(({ prompt, tools: listed }) => [
     JSON.stringify(listed),
     JSON.stringify(prompt).slice(0, -1),
   ])
+  if (prompts.length !== SEARCHES + 1) throw new Error(`${prompts.length} requests`)
   return prompts.every(([listed = '', prompt = ''], i) => {
     const [before = listed, beginning = ''] = prompts[i - 1] ?? []
     return listed === before && prompt.startsWith(beginning)
   })
 }
 
+async function searchInByref(tools: readonly Tool[]): Promise<ScriptedModel> {
+  const model = searchingModel()
+  const history = { maxTokens: 1e9 }
+  const limits = { steps: SEARCHES + 1 }
+  const agent = createAgent({ model, tools, toolSearch: true, history, limits })
+  await agent.run({ messages: 'Go' }).result
+  return model
+}
+
+async function searchInAiSdk(listed: readonly ServerTool[]): Promise<ScriptedModel> {
+  const scripted = searchingModel()
+  const refs = byReference({ toolSearch: true })
+  const model = refs.model(scripted)
+  const own = listed.map(({ name, description, inputSchema }) => {
+    const execute = () => 'done'
+    return [name, tool({ description, inputSchema: jsonSchema(inputSchema), execute })]
+  })
+  const tools: ToolSet = refs.tools(Object.fromEntries(own))
+  await generateText({ model, tools, prompt: 'Go', stopWhen: isStepCount(SEARCHES + 1) })
+  return scripted
+}
+
 printMachine()
-const listed = await serverTools()
+const listed = await serverTools('first')
+const published = servers.filter(({ set }) => set === 'first').length
 const tools = listed.map(toolOf)
-console.log(`${listed.length} tools of ${servers.length} MCP servers; tokens by o200k_base\n`)
+console.log(`${listed.length} tools of ${published} MCP servers; tokens by o200k_base\n`)
 console.log('| tools | tokens of all | with search |\n|---|---|---|')
 for (const count of [10, 50, 100, listed.length]) {
   // Every server has a part in it.
@@ -62,22 +87,7 @@ for (const count of [10, 50, 100, listed.length]) {
   console.log(`| ${some.length} | ${all.toLocaleString('en')} | ${found.toLocaleString('en')} |`)
 }
 console.log(
-  `\n${SEARCHES} searches in one conversation repeat prompts and tools to the last byte: ${await isRepeated(tools)}`,
+  `\nAre prompts and tools repeated to the last byte, in ${SEARCHES} searches of one conversation?`,
 )
-
-const index = new ToolIndex(listed, undefined)
-await index.search('warm', { limit: 1 })
-const times: number[] = []
-let first = 0
-let amongFive = 0
-for (const [query, ...right] of queries) {
-  const start = performance.now()
-  const found = (await index.search(query, { limit: 5 })).map(({ name }) => name)
-  times.push(performance.now() - start)
-  if (right.includes(found[0] ?? '')) first++
-  if (found.some((name) => right.includes(name))) amongFive++
-}
-const median = times.toSorted((a, b) => a - b)[times.length >> 1] ?? 0
-console.log(
-  `${queries.length} queries (the synonyms were chosen with these): the right tool first ${first}, among five ${amongFive}; ${median.toFixed(1)} ms (median)`,
-)
+console.log(`byref: ${isRepeated(await searchInByref(tools))}`)
+console.log(`byref in the AI SDK: ${isRepeated(await searchInAiSdk(listed))}`)

@@ -561,7 +561,8 @@ describe('toolSearch and trust', () => {
       (Object(result?.content) as { tools: { name: string }[] }).tools
     const others = toolsOf(after).filter(({ name }) => name !== 'evil_tool')
     expect(others.length).toBeGreaterThan(5)
-    for (const one of others) expect(toolsOf(before)).toContainEqual(one)
+    const namesBefore = toolsOf(before).map(({ name }) => name)
+    for (const { name } of others) expect(namesBefore).toContain(name)
     const groupsIn = ({ model }: typeof plain) =>
       JSON.stringify(model.requests[0]?.tools).replace(/, other \d+/, '')
     expect(groupsIn(more)).toBe(groupsIn(plain))

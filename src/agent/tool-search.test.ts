@@ -38,6 +38,12 @@ function manyTools(called: unknown[] = []): Tool[] {
   )
 }
 
+interface ListedTool {
+  name: string
+  description: string
+  parameters?: object
+}
+
 function agentWith(turns: ScriptedTurn[], options: Partial<AgentOptions> = {}) {
   const called: unknown[] = []
   const model = scriptedModel(turns)
@@ -179,6 +185,42 @@ describe('toolSearch', () => {
     await run.result
     const found = run.messages.find(({ metadata }) => metadata.tool_result)?.content
     expect(found).toMatchObject({ tools: [{ name }] })
+  })
+
+  it('shortens what does not fit into an answer, and shows it when it is searched by name', async () => {
+    const inputSchema = { type: 'object' as const, title: 'p'.repeat(5_000) }
+    const description = `Prints a page on the printer. ${'More about it. '.repeat(40)}`
+    const tools = ['a', 'b'].map((name) =>
+      defineTool({ id: `print_${name}`, description, inputSchema, execute: () => null }),
+    ) as Tool[]
+    const { agent } = agentWith(
+      [
+        { calls: [call('search_tools', { query: 'print a page' })] },
+        { calls: [call('search_tools', { query: 'print_b' })] },
+        'Done.',
+      ],
+      { tools },
+    )
+    const run = agent.run({ messages: say('Go') })
+    await run.result
+    const found = run.messages.filter(({ metadata }) => metadata.tool_result)
+    const answers = found.map(({ content }) => content as { tools: ListedTool[]; note: string })
+    const parts = answers.map(({ tools }) =>
+      tools.map(({ name, description, parameters }) => [name, description, typeof parameters]),
+    )
+    const short = 'Prints a page on the printer.'
+    expect(parts).toEqual([
+      [
+        ['print_a', description, 'object'],
+        ['print_b', short, 'undefined'],
+      ],
+      [
+        ['print_b', description, 'object'],
+        ['print_a', short, 'undefined'],
+      ],
+    ])
+    const note = 'To see the parameters of the others, search their names'
+    expect(answers.map((answer) => answer.note)).toEqual([note, note])
   })
 
   it('keeps pinned tools, and your ranking decides', async () => {

@@ -1,8 +1,9 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import { describedOnce } from './describe-tool.ts'
 import type { Tool } from './tool.ts'
-import { searchedWords, type ToolIndex } from './tool-index.ts'
+import type { ToolIndex } from './tool-index.ts'
 import { type SearchedTools, shownCount } from './tool-search.ts'
+import { wordsAsked } from './tool-words.ts'
 
 /** A tool of an agent, as models see it. */
 export interface ListedTool {
@@ -79,7 +80,7 @@ export class ToolCatalogue {
       words,
     }))
     const hasWords = tools.every(({ words }) => words !== null)
-    const words = (hasWords ? searchedWords(query) : []).map((word) => ({
+    const words = (hasWords ? wordsAsked(query) : []).map((word) => ({
       word,
       tools: tools.filter((tool) => tool.words?.includes(word)).length,
     }))

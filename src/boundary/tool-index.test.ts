@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { describedOnce } from './describe-tool.ts'
 import { serviceTools } from './fixtures/service-tools.ts'
-import { catalogueOf, type DescribedTool, groupsOf, ToolIndex } from './tool-index.ts'
+import { catalogueOf, groupsOf, ToolIndex } from './tool-index.ts'
+import type { DescribedTool } from './tool-ranking.ts'
 
 const thousand = new ToolIndex(serviceTools(1000).map(describedOnce), undefined)
 

@@ -1,16 +1,9 @@
-import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
-import MiniSearch, { type Query } from 'minisearch'
-import { stemmer } from 'stemmer'
+import MiniSearch from 'minisearch'
 import { ByrefError } from '../core/errors.ts'
 import { cutText } from '../core/json/cut.ts'
-import { isPlainObject } from '../core/json/json.ts'
 import { shortenSchema } from './shorten-schema.ts'
-
-/** A tool as a model is shown it. */
-export type DescribedTool = Pick<
-  LanguageModelV4FunctionTool,
-  'name' | 'description' | 'inputSchema'
->
+import { type DescribedTool, type FittingTool, ToolRanking } from './tool-ranking.ts'
+import { MAX_QUERY, wordsAsked, wordsIn } from './tool-words.ts'
 
 /** Returns the names of the tools that fit a query, best first. */
 export type RankTools = (
@@ -24,19 +17,12 @@ interface SearchScope {
   limit: number
 }
 
-/** A tool that fits a query. */
-export interface FittingTool {
-  name: string
-  /** The words of the query that the tool has, also by a synonym. Null if the application ranks. */
-  words: string[] | null
-}
-
 /** Tools by what they do. Search is local, and gives the same answer for the same tools. */
 export class ToolIndex {
   readonly #tools: ReadonlyMap<string, DescribedTool>
   readonly #groups: ReadonlyMap<string, string>
   readonly #rank: RankTools | undefined
-  #index: MiniSearch | null = null
+  #ranking: ToolRanking | null = null
 
   constructor(tools: readonly DescribedTool[], rank: RankTools | undefined) {
     this.#tools = new Map(tools.map((tool) => [tool.name, tool]))
@@ -74,17 +60,9 @@ export class ToolIndex {
 
   /** A query without words fits every tool. */
   #ranked(query: string, tools: readonly DescribedTool[]): FittingTool[] {
-    this.#index ??= indexOf(tools, this.#groups)
-    const words = searchedWords(query)
-    if (words.length === 0) return tools.map(({ name }) => ({ name, words }))
-    const others = { queries: words.flatMap(synonymsOf), boostTerm: () => SYNONYM, prefix: false }
-    const asked: Query = { combineWith: 'OR', queries: [...words, others] }
-    return this.#index.search(asked).map(({ id, queryTerms }) => {
-      const terms = new Set(queryTerms)
-      const isHit = (word: string): boolean =>
-        [word, ...synonymsOf(word)].some((one) => terms.has(stemmer(one)))
-      return { name: String(id), words: words.filter(isHit) }
-    })
+    if (wordsAsked(query).length === 0) return tools.map(({ name }) => ({ name, words: [] }))
+    this.#ranking ??= new ToolRanking(tools, this.#groups)
+    return this.#ranking.ranked(query)
   }
 }
 
@@ -92,15 +70,6 @@ export class ToolIndex {
 function namesOf(ranked: unknown): string[] {
   if (Array.isArray(ranked)) return [...new Set(ranked.map(String))]
   throw new ByrefError('config_invalid', 'toolSearch.rank must return a list of names')
-}
-
-/** Characters of a query that are read. */
-const MAX_QUERY = 1000
-
-/** Returns the different words of a query that say what a tool does. */
-export function searchedWords(query: string): string[] {
-  const words = wordsIn(query.slice(0, MAX_QUERY))
-  return [...new Set(words)].filter((word) => !STOP_WORDS.has(word))
 }
 
 /** Characters of the list of groups, about 1,000 tokens. */
@@ -148,104 +117,6 @@ function nearestNames(name: string, names: readonly string[]): string[] {
 /** Returns names for a sentence. A name that could be read as more than a name is in quotation marks. */
 export function namesInText(names: readonly string[]): string {
   return names.map((name) => (/^[\w.-]+$/.test(name) ? name : JSON.stringify(name))).join(', ')
-}
-
-/** What is searched, and how much a word in it counts. */
-const FIELDS = { name: 4, group: 1, description: 2, parameters: 1 }
-
-function indexOf(tools: readonly DescribedTool[], groups: ReadonlyMap<string, string>): MiniSearch {
-  const index = new MiniSearch({
-    fields: Object.keys(FIELDS),
-    tokenize: wordsIn,
-    processTerm: (word) => (STOP_WORDS.has(word) ? null : stemmer(word)),
-    searchOptions: {
-      boost: FIELDS,
-      prefix: (word) => word.length > 2,
-      fuzzy: (word) => (word.length > 5 ? 0.2 : false),
-    },
-  })
-  index.addAll(
-    tools.map(({ name, description, inputSchema }) => ({
-      id: name,
-      name,
-      group: groups.get(name),
-      description,
-      parameters: parameterText(inputSchema),
-    })),
-  )
-  return index
-}
-
-/** Words with nearly the same meaning in requests for a tool. */
-const SYNONYMS: readonly (readonly string[])[] = [
-  ['create', 'make', 'new', 'add', 'open'],
-  ['delete', 'remove', 'drop', 'erase', 'forget'],
-  ['get', 'read', 'fetch', 'retrieve', 'show'],
-  ['update', 'change', 'edit', 'modify'],
-  ['search', 'find', 'query'],
-  ['send', 'post'],
-  ['connect', 'link', 'relate', 'relation', 'association'],
-  ['directory', 'folder'],
-  ['repository', 'repo'],
-  ['image', 'picture', 'photo', 'screenshot'],
-  ['issue', 'bug', 'ticket'],
-  ['status', 'check', 'state'],
-  ['schema', 'field', 'column', 'property'],
-  ['document', 'record', 'row'],
-  ['message', 'mail', 'email'],
-  ['place', 'location', 'near', 'nearby'],
-  ['direction', 'route', 'way'],
-  ['memory', 'remember', 'observation', 'fact'],
-  ['database', 'db'],
-  ['browser', 'page'],
-  ['run', 'execute', 'exec'],
-]
-
-const meaningsOf = new Map<string, string[]>()
-for (const words of SYNONYMS) for (const word of words) meaningsOf.set(stemmer(word), [...words])
-
-/** How much a synonym counts, beside the word itself. */
-const SYNONYM = 0.2
-
-/** Returns the words that may stand for a word. */
-function synonymsOf(word: string): string[] {
-  if (word === 'pr') return ['pull', 'request']
-  return (meaningsOf.get(stemmer(word)) ?? []).filter((other) => other !== word)
-}
-
-/** Words that say nothing of what a tool does. */
-const STOP_WORDS: ReadonlySet<string> = new Set(
-  'a about above all an and any are as at be by can did do does for from has have how i if in into is it its me my of on or that the their there this to use used using want was we were what when where which who why will with you your'.split(
-    ' ',
-  ),
-)
-
-/** Splits text and names of any spelling into lower-case words: `createPullRequest`, `create_pull_request`. */
-function wordsIn(text: string): string[] {
-  return text
-    .replace(/([\p{Ll}\p{N}])(\p{Lu})/gu, '$1 $2')
-    .replace(/(\p{Lu}+)(\p{Lu}\p{Ll})/gu, '$1 $2')
-    .toLowerCase()
-    .split(/[^\p{L}\p{N}]+/u)
-    .filter((word) => word !== '')
-}
-
-/** Returns the names, titles and descriptions of parameters, and the values that they can have. */
-function parameterText(schema: unknown): string {
-  const words: string[] = []
-  const left: unknown[] = [schema]
-  while (left.length > 0) {
-    const one = left.pop()
-    if (Array.isArray(one)) left.push(...one)
-    if (!isPlainObject(one)) continue
-    for (const [key, value] of Object.entries(one)) {
-      if (key === 'properties' && isPlainObject(value)) words.push(...Object.keys(value))
-      if (/^(description|title|const)$/.test(key) && typeof value === 'string') words.push(value)
-      if (key === 'enum' && Array.isArray(value)) words.push(...value.map(String))
-      left.push(value)
-    }
-  }
-  return words.join(' ')
 }
 
 /** The first word of a name. Prompts show it, so it has only letters and digits, and not many. */

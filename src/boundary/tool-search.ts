@@ -9,7 +9,6 @@ import { shortenSchema } from './shorten-schema.ts'
 import { defineTool, type Tool } from './tool.ts'
 import {
   catalogueOf,
-  type DescribedTool,
   groupsOf,
   namesInText,
   noSuchTool,
@@ -17,6 +16,7 @@ import {
   ToolIndex,
   withParameters,
 } from './tool-index.ts'
+import { type DescribedTool, firstSentence } from './tool-ranking.ts'
 
 /** Options of {@link resolveToolSearch}. */
 export interface ToolSearchOptions {
@@ -76,7 +76,8 @@ export function resolveToolSearch(
     )
   }
   const candidates = own.filter(({ id }) => !pinned.includes(id))
-  const isOn = option !== false && candidates.length > 0 && isSearched(option, lengthOf(tools))
+  const isOn =
+    option !== false && candidates.length > 0 && isSearched(option, () => lengthOf(tools))
   const index = onceResolved(async () => new ToolIndex(candidates.map(describedOnce), rank))
   if (!isOn) return { tools, deferred: NONE, pinned: NONE, index }
   const taken = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
@@ -98,13 +99,13 @@ export function takenName(name: string): ByrefError {
   )
 }
 
-/** Whether tools are deferred, by an option and the length of their schemas in characters. */
+/** Whether tools are deferred, by an option and, if it does not say so, the length of their schemas in characters. */
 export function isSearched(
   option: boolean | ToolSearchOptions | undefined,
-  length: number,
+  length: () => number,
 ): boolean {
   if (typeof option === 'boolean') return option
-  return length / CHARS_PER_TOKEN > (option?.above ?? ABOVE_TOKENS)
+  return length() / CHARS_PER_TOKEN > (option?.above ?? ABOVE_TOKENS)
 }
 
 /** Returns `search_tools` and `call_tool` for tools with these names. */
@@ -131,8 +132,8 @@ export const SEARCH_TOOLS = 'search_tools'
 export const CALL_TOOL = 'call_tool'
 /** Default and maximum number of tools in one answer of `search_tools`. */
 const FOUND = { usual: 5, most: 20 }
-/** Characters of tools in one answer, and of one description. */
-const MAX_CHARS = { answer: 24_000, description: 4000 }
+/** Characters of the first tool of an answer, of all others, and of one description. */
+const MAX_CHARS = { first: 24_000, others: 8_000, description: 4_000 }
 
 function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<ToolIndex>): Tool {
   const catalogue = catalogueOf(groups)
@@ -171,29 +172,28 @@ export function shownCount(fitting: readonly DescribedTool[]): number {
   return described(fitting.slice(0, FOUND.usual)).tools.length
 }
 
-/** Returns tools as `search_tools` shows them, the best that fit into one answer. */
-function described(found: readonly DescribedTool[]) {
-  const tools: object[] = []
-  const shortened: string[] = []
-  const left: string[] = []
-  let characters = 0
-  for (const { name, description = '', inputSchema } of found) {
-    const named = { name, description: cutText(description, MAX_CHARS.description) }
-    const given = { ...inputSchema }
-    const parameters = shortenSchema(given, MAX_CHARS.answer - JSON.stringify(named).length)
-    const one = { ...named, parameters }
-    const { length } = JSON.stringify(one)
-    if (characters + length > MAX_CHARS.answer && tools.length > 0) {
-      left.push(name)
-      continue
-    }
-    characters += length
-    tools.push(one)
-    if (parameters !== given) shortened.push(name)
+/** Returns tools as `search_tools` shows them. Those that do not fit have a short description, and no parameters. */
+function described([first, ...others]: readonly DescribedTool[]) {
+  if (!first) return { tools: [] }
+  const { name, description = '' } = first
+  const named = { name, description: cutText(description, MAX_CHARS.description) }
+  const given = { ...first.inputSchema }
+  const parameters = shortenSchema(given, MAX_CHARS.first - JSON.stringify(named).length)
+  const tools: object[] = [{ ...named, parameters }]
+  const brief: string[] = []
+  let left = MAX_CHARS.others
+  for (const { name, description = '', inputSchema } of others) {
+    const whole = { name, description, parameters: inputSchema }
+    const { length } = JSON.stringify(whole)
+    if (length > left) brief.push(name)
+    tools.push(length > left ? { name, description: firstSentence(description) } : whole)
+    if (length <= left) left -= length
   }
   const notes = [
-    shortened.length > 0 ? `Shortened parameters: ${namesInText(shortened)}.` : '',
-    left.length > 0 ? `More fit. To see one, search for its name: ${namesInText(left)}.` : '',
+    parameters === given ? '' : `Shortened parameters: ${namesInText([name])}.`,
+    brief.length > 0
+      ? `To see the parameters of others, search for their names: ${namesInText(brief)}.`
+      : '',
   ]
   const note = notes.filter(Boolean).join(' ')
   return note === '' ? { tools } : { tools, note }

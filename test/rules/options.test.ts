@@ -85,7 +85,14 @@ const full = [stores.createStore(parts), stores.createPassthroughStore(), withRe
 const pool = { query() {}, connect() {}, on() {}, listenerCount: () => 1 } as never
 const logs = [byref.createMemoryLog(), createSqliteLog(':memory:'), createPostgresLog({ pool })]
 const channel = { start: async () => {}, send: async () => {}, close: async () => {} }
-const r2 = { put: async () => {}, get: async () => null, list: async () => null }
+const r2 = {
+  head() {},
+  get() {},
+  put() {},
+  createMultipartUpload() {},
+  delete() {},
+  list() {},
+} as never
 const tool = { id: 'a', description: '', inputSchema: { type: 'object' }, execute: () => 1 }
 
 /** Calls each function with these options and no others than it needs. */

@@ -74,11 +74,29 @@ describe('byReference({ toolSearch })', () => {
       undefined,
     ])
     const [found] = steps[0]?.toolResults ?? []
-    expect(found?.output).toMatchObject({ tools: [{ name: 'crm_create_invoice' }] })
+    expect(found?.output).toMatchObject({
+      tools: [{ name: 'crm_create_invoice', description: 'create_invoice of crm' }],
+    })
     for (const [i, prompt] of prompts.slice(1).entries()) {
       expect(prompt.startsWith((prompts[i] as string).slice(0, -1))).toBe(true)
     }
     expect(prompts[2]).toContain('"toolName":"call_tool","input":{"name":"crm_create_invoice"')
+  })
+
+  it('searches descriptions', async () => {
+    const inputSchema = z.object({})
+    const refs = byReference({ toolSearch: true })
+    const model = answeringModel([calls(['search_tools', { query: 'umbrella' }]), 'Done.'])
+    const { steps } = await generateText({
+      model: refs.model(model),
+      tools: refs.tools({
+        a: tool({ description: 'Lends an umbrella', inputSchema, execute: () => 'ok' }),
+        b: tool({ description: () => 'Lends a bicycle', inputSchema, execute: () => 'ok' }),
+      }),
+      prompt: 'Go',
+      stopWhen,
+    })
+    expect(steps[0]?.toolResults).toMatchObject([{ output: { tools: [{ name: 'a' }] } }])
   })
 
   it('streams the real tool, and answers a wrong name with the nearest ones', async () => {

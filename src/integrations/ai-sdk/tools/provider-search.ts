@@ -118,7 +118,7 @@ function deferredIn(
   const candidates = tools.filter(
     (tool) => tool.type === 'function' && !isShown(tool.name) && !isOwn(tool),
   ) as LanguageModelV4FunctionTool[]
-  if (!isSearched(option, JSON.stringify(candidates).length)) return null
+  if (!isSearched(option, () => JSON.stringify(candidates).length)) return null
   return new Map(candidates.map((tool) => [tool.name, tool]))
 }
 

@@ -41,6 +41,7 @@ export class ToolSearch {
   readonly #requests = new WeakMap<Params, RequestTools>()
   /** The names that a `search_tools` finds, by its schema. */
   readonly #found = new WeakMap<object, ReadonlySet<string>>()
+  readonly #lengths = new WeakMap<object, number>()
 
   constructor(option: true | ToolSearchOptions) {
     this.#option = option
@@ -96,7 +97,7 @@ export class ToolSearch {
       const isFound = found?.has(tool.name) ?? true
       if (tool.type === 'function' && isFound && !isShown) deferred.add(tool.name)
     }
-    if (deferred.size === 0 || !isSearched(this.#option, JSON.stringify(others).length)) {
+    if (deferred.size === 0 || !isSearched(this.#option, () => this.#lengthOf(others))) {
       return { ...params, tools: others.length > 0 ? others : undefined }
     }
     const shown = tools.filter(({ name }) => !deferred.has(name))
@@ -130,6 +131,17 @@ export class ToolSearch {
       if (!tools) return result
       return { ...result, stream: result.stream.pipeThrough(unwrapping(tools)) }
     },
+  }
+
+  /** The length of the schemas of tools, in characters. A schema is the same object in all requests. */
+  #lengthOf(tools: NonNullable<Params['tools']>): number {
+    return tools.reduce((sum, tool) => {
+      if (tool.type !== 'function') return sum
+      const { name, description = '', inputSchema } = tool
+      const length = this.#lengths.get(inputSchema) ?? JSON.stringify(inputSchema).length
+      this.#lengths.set(inputSchema, length)
+      return sum + name.length + description.length + length
+    }, 0)
   }
 
   /** Whether a tool is `search_tools` or `call_tool`. */

@@ -1,6 +1,7 @@
 import type { AssetTool } from '../../../assets/asset-tools.ts'
 import type { Tool, ToolContext } from '../../../boundary/tool.ts'
-import { type DescribedTool, noSuchTool, ToolIndex } from '../../../boundary/tool-index.ts'
+import { noSuchTool, ToolIndex } from '../../../boundary/tool-index.ts'
+import type { DescribedTool } from '../../../boundary/tool-ranking.ts'
 import {
   CALL_TOOL,
   calledTool,
@@ -55,7 +56,7 @@ export class ProxySearch {
     catalog: ToolCatalog,
     option: boolean | ToolSearchOptions | undefined,
   ): ProxySearch | null {
-    const isOn = catalog.shown.length > 0 && isSearched(option, lengthOf(catalog))
+    const isOn = catalog.shown.length > 0 && isSearched(option, () => lengthOf(catalog))
     // A server may have tools of these names itself.
     if (!isOn || catalog.tools.has(SEARCH_TOOLS) || catalog.tools.has(CALL_TOOL)) return null
     return new ProxySearch(catalog, typeof option === 'object' ? option : {})
