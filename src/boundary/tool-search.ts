@@ -132,8 +132,8 @@ export const SEARCH_TOOLS = 'search_tools'
 export const CALL_TOOL = 'call_tool'
 /** Default and maximum number of tools in one answer of `search_tools`. */
 const FOUND = { usual: 5, most: 20 }
-/** Characters of the first tool of an answer, of all others, and of one description. */
-const MAX_CHARS = { first: 24_000, others: 8_000, description: 4_000 }
+/** Characters of the whole tools in an answer, of the first one if it is longer, and of one description. */
+const MAX_CHARS = { answer: 8_000, first: 24_000, description: 4_000 }
 
 function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<ToolIndex>): Tool {
   const catalogue = catalogueOf(groups)
@@ -181,7 +181,7 @@ function described([first, ...others]: readonly DescribedTool[]) {
   const parameters = shortenSchema(given, MAX_CHARS.first - JSON.stringify(named).length)
   const tools: object[] = [{ ...named, parameters }]
   const brief: string[] = []
-  let left = MAX_CHARS.others
+  let left = MAX_CHARS.answer - JSON.stringify(tools).length
   for (const { name, description = '', inputSchema } of others) {
     const whole = { name, description, parameters: inputSchema }
     const { length } = JSON.stringify(whole)
