@@ -95,7 +95,7 @@ describe('search_tools', () => {
     expect(shown).toHaveLength(tools.length)
     const brief = shown.filter((one: { parameters?: object }) => !one.parameters)
     expect(brief.length).toBeGreaterThan(0)
-    for (const { name } of brief) expect(note).toContain(name)
+    expect(note).toContain('search their names')
   })
 
   it('shows a name of words as a name, also in its own sentences', async () => {
@@ -106,7 +106,7 @@ describe('search_tools', () => {
     ]
     const { note } = JSON.parse(await answered(tools, { query: 'rain' }))
     expect(note).toBe(
-      `Shortened parameters: ${JSON.stringify(name)}. To see the parameters of others, search for their names: ${JSON.stringify(`${name}!`)}.`,
+      `Shortened parameters: ${JSON.stringify(name)}. To see the parameters of the others, search their names.`,
     )
   })
 

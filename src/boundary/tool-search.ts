@@ -180,20 +180,19 @@ function described([first, ...others]: readonly DescribedTool[]) {
   const given = { ...first.inputSchema }
   const parameters = shortenSchema(given, MAX_CHARS.first - JSON.stringify(named).length)
   const tools: object[] = [{ ...named, parameters }]
-  const brief: string[] = []
+  let isBrief = false
   let left = MAX_CHARS.answer - JSON.stringify(tools).length
   for (const { name, description = '', inputSchema } of others) {
     const whole = { name, description, parameters: inputSchema }
     const { length } = JSON.stringify(whole)
-    if (length > left) brief.push(name)
-    tools.push(length > left ? { name, description: firstSentence(description) } : whole)
-    if (length <= left) left -= length
+    const fits = length <= left
+    tools.push(fits ? whole : { name, description: firstSentence(description) })
+    if (fits) left -= length
+    isBrief ||= !fits
   }
   const notes = [
     parameters === given ? '' : `Shortened parameters: ${namesInText([name])}.`,
-    brief.length > 0
-      ? `To see the parameters of others, search for their names: ${namesInText(brief)}.`
-      : '',
+    isBrief ? 'To see the parameters of the others, search their names.' : '',
   ]
   const note = notes.filter(Boolean).join(' ')
   return note === '' ? { tools } : { tools, note }
