@@ -5,6 +5,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { checkContainer } from './check-container.mjs'
+import { checkRuntimes } from './check-runtimes.mjs'
 import { ensureInstalled, environment, node, root, run, say } from './setup.mjs'
 
 /** For CommonJS packages in a bundle of ES modules, which ask for Node's modules by `require`. */
@@ -114,6 +115,9 @@ try {
 
   say('── create-byref and its templates')
   run(node, ['scripts/check-create.mjs', tarball, folder])
+
+  say('── other runtimes')
+  checkRuntimes({ tarball, folder })
 
   say('── the steps of the Dockerfile')
   await checkContainer({ tarball, folder })

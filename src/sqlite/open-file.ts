@@ -1,4 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
+import { ByrefError } from '../core/errors.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { isSqliteError } from './sqlite-errors.ts'
 
@@ -27,7 +28,7 @@ export interface FileKind<S> {
  * Opens or creates the file at once; a busy file fails. Where SQLite has no space or permission for its files next to the
  * database, a file that its last user closed is opened read-only.
  *
- * @throws What SQLite throws
+ * @throws What SQLite throws; ByrefError `dependency_missing` in a runtime that has only the name of `node:sqlite`
  */
 export function openFile<S>(path: string, kind: FileKind<S>): OpenFile<S> {
   // Loaded here, because most programs open no database.
@@ -35,11 +36,19 @@ export function openFile<S>(path: string, kind: FileKind<S>): OpenFile<S> {
   try {
     return prepare(new Database(path, { timeout: 0 }), kind)
   } catch (error) {
+    if (error instanceof TypeError && !('code' in error)) throw notThere(error)
     if (!isSqliteError(error) || !NO_FILES_BESIDE.has(error.errcode) || !isClosed(path)) throw error
   }
   const url = pathToFileURL(path)
   url.search = 'mode=ro&immutable=1'
   return { ...prepare(new Database(url), kind), isTemporary: true }
+}
+
+/** Cloudflare's workerd has the module, and no way to open a database. */
+function notThere(cause: TypeError): ByrefError {
+  const message =
+    'This needs node:sqlite, which this runtime does not have: run it in Node.js, Bun or Deno, or keep records in PostgreSQL'
+  return new ByrefError('dependency_missing', message, { cause })
 }
 
 function prepare<S>(db: DatabaseSync, { migrate, prepare }: FileKind<S>): OpenFile<S> {

@@ -1,3 +1,6 @@
+import assert from 'node:assert/strict'
 import { run } from './program.mjs'
 
-console.log(JSON.stringify(await run()))
+const { prompts, sqlite } = await run()
+assert.equal(sqlite, 'Kept.')
+console.log(JSON.stringify(prompts))
