@@ -36,8 +36,10 @@ for (const name of new Set(engines.flatMap(({ packages }) => packages))) {
 }
 
 console.log('\nTen images of 1 MB, then a table of 50 MB')
-console.log('| | last prompt | stored | bodies | CPU a step | time a step | after a kill | lines |')
-console.log('|---|---|---|---|---|---|---|---|')
+console.log(
+  '| | last prompt | stored | in files | bodies | CPU a step | time a step | after a kill | lines |',
+)
+console.log('|---|---|---|---|---|---|---|---|---|')
 for (const engine of engines) {
   const whole = await inFolder((folder) => run(engine, { folder, workload: 'media', steps: MEDIA }))
   const resumed = await inFolder(async (folder) => {
@@ -50,6 +52,7 @@ for (const engine of engines) {
   const cells = [
     engine.name,
     whole?.lastPrompt == null ? `more than ${values.most} MB stored` : size(whole.lastPrompt),
+    last ? size(last.payload) : '',
     last ? size(last.thread + last.records) : '',
     last ? size(last.bodies) : '',
     whole ? `${(whole.cpuMs / MEDIA).toFixed(0)} ms` : '',
@@ -60,7 +63,9 @@ for (const engine of engines) {
   console.log(`| ${cells.join(' | ')} |`)
 }
 
-console.log(`\n${steps} steps with results of 20 kB: bytes stored besides bodies`)
+console.log(
+  `\n${steps} steps with results of 20 kB: bytes of the framework's file, and of byref's records`,
+)
 console.log(`| | ${[...marks, steps].join(' | ')} | a step, last quarter | CPU a step |`)
 console.log('|---|---|---|---|---|---|---|')
 for (const engine of engines) {
@@ -68,13 +73,18 @@ for (const engine of engines) {
   const measured = await inFolder((folder) => run(engine, { folder, ...about }))
   const found = measured?.storage ?? []
   const at = (step: number) => found.find((one) => one.steps === step)
-  const total = (step: number) => (at(step)?.thread ?? NaN) + (at(step)?.records ?? NaN)
-  const quarter = (total(steps) - total(marks[2] ?? 0)) / (steps / 4)
+  const quarter = (of: 'thread' | 'records') =>
+    ((at(steps)?.[of] ?? 0) - (at(marks[2] ?? 0)?.[of] ?? 0)) / (steps / 4)
   const last = found.at(-1)
   const stop = last && !at(steps) ? `stopped at ${last.steps} with ${size(last.thread)}` : ''
-  const cells = [...marks, steps].map((step) => (at(step) ? size(total(step)) : '—'))
+  const cells = [...marks, steps].map((step) => {
+    const one = at(step)
+    return one ? `${size(one.thread)} + ${size(one.records)}` : '—'
+  })
   const cpu = measured && last ? `${(measured.cpuMs / last.steps).toFixed(1)} ms` : ''
-  console.log(`| ${engine.name} | ${cells.join(' | ')} | ${stop || size(quarter)} | ${cpu} |`)
+  console.log(
+    `| ${engine.name} | ${cells.join(' | ')} | ${stop || `${size(quarter('thread'))} + ${size(quarter('records'))}`} | ${cpu} |`,
+  )
 }
 
 async function inFolder<T>(use: (folder: string) => Promise<T>): Promise<T> {

@@ -1,7 +1,7 @@
 // Agents of LangChain with LangGraph's SQLite saver.
 import { join } from 'node:path'
 import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages'
-import { MessagesDeltaValue, StateSchema } from '@langchain/langgraph'
+import { DeltaValue, MessagesDeltaValue, StateSchema } from '@langchain/langgraph'
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
 import { createAgent, fakeModel, tool } from 'langchain'
 import { z } from 'zod'
@@ -10,7 +10,15 @@ import { ASSETS, type Engine, type Outcome, type RunOptions } from './engine.ts'
 
 const FILE = 'threads.sqlite'
 
-/** Deltas are an option of LangGraph: checkpoints hold new messages only. They need version 1 of its tool node. */
+/**
+ * Deltas are an option of LangGraph: checkpoints hold new messages only. By default, every hundredth or thousandth update stores
+ * all messages again. They need version 1 of its tool node, because version 2 stores the state with each call.
+ */
+const { valueSchema, inputSchema, reducer } = MessagesDeltaValue
+const deltaState = new StateSchema({
+  messages: new DeltaValue(valueSchema, { inputSchema, reducer, snapshotFrequency: 5_000 }),
+})
+
 interface Way {
   byref: boolean
   deltas: boolean
@@ -19,8 +27,8 @@ interface Way {
 export const langgraph: readonly Engine[] = [
   engine('bare', 0, { byref: false, deltas: false }),
   engine('byref', 3, { byref: true, deltas: false }),
-  engine('bare, deltas', 2, { byref: false, deltas: true }),
-  engine('byref, deltas', 5, { byref: true, deltas: true }),
+  engine('bare, deltas', 6, { byref: false, deltas: true }),
+  engine('byref, deltas', 9, { byref: true, deltas: true }),
 ]
 
 function engine(way: string, linesChanged: number, how: Way): Engine {
@@ -42,7 +50,8 @@ async function runAgent(
   )
   const model = fakeModel()
   // The thread says which step is next, so that a process can go on where another one was killed.
-  for (let i = 0; i <= workload.steps; i++) model.respond((messages) => answer(messages, workload.steps))
+  for (let i = 0; i <= workload.steps; i++)
+    model.respond((messages) => answer(messages, workload.steps))
   const rootDir = join(folder, ASSETS)
   const refs = byref
     ? byReference({ maxResultChars: 2_048, assets: { config: { backend: 'fs', fs: { rootDir } } } })
@@ -51,14 +60,18 @@ async function runAgent(
     model,
     tools: [work],
     checkpointer: SqliteSaver.fromConnString(join(folder, FILE)),
-    middleware: refs ? [refs.middleware] : [],
-    ...(deltas && { version: 'v1', stateSchema: new StateSchema({ messages: MessagesDeltaValue }) }),
-  } as Parameters<typeof createAgent>[0])
+    // Its types are those of the copy of LangChain at the root.
+    middleware: refs ? [refs.middleware as never] : [],
+    version: deltas ? 'v1' : 'v2',
+    stateSchema: deltas ? deltaState : undefined,
+  })
   const input = resumes ? null : { messages: [{ role: 'user', content: 'Work' }] }
-  const config = { configurable: { thread_id: 't' }, recursionLimit: 10_000, durability: 'sync' }
-  const { messages } = (await agent.invoke(input as never, config as never)) as {
-    messages: BaseMessage[]
+  const config = {
+    configurable: { thread_id: 't' },
+    recursionLimit: 10_000,
+    durability: 'sync' as const,
   }
+  const { messages } = await agent.invoke(input as never, config)
   return {
     lastPrompt: model.calls.at(-1)?.messages.map(asSent),
     results: messages.filter((one) => ToolMessage.isInstance(one)).map(({ text }) => text),

@@ -1,9 +1,10 @@
 // One run in a process of its own, which sends what it measured to the process that started it. argv: a {@link RunArguments} as
 // JSON.
+import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
 import { globSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { DatabaseSync } from 'node:sqlite'
+import { fileURLToPath } from 'node:url'
 import { answerParent, cpuTime } from '../agent/in-child.ts'
 import { ENGINES } from './all-engines.ts'
 import { ASSETS, WORKLOADS } from './engine.ts'
@@ -31,6 +32,8 @@ export interface Storage {
   /** What byref stores of assets, besides their bodies. */
   records: number
   bodies: number
+  /** What the rows of both have, without the empty room in pages of SQLite. */
+  payload: number
 }
 
 /** What was measured in a run. */
@@ -49,6 +52,7 @@ const { folder, mostBytes } = given
 const engine = ENGINES.find(({ name }) => name === given.engine)
 const workload = WORKLOADS[given.workload]
 if (!engine || !workload) throw new Error(`There is no ${given.engine} or ${given.workload}`)
+const PAYLOAD = fileURLToPath(new URL('payload.ts', import.meta.url))
 const storage: Storage[] = []
 /** Time for measuring is not the engine's. */
 const spent = { cpuMs: 0, wallMs: 0 }
@@ -60,18 +64,13 @@ function bytesOf(pattern: string): number {
 
 function measure(steps: number): Storage {
   const [cpu, start] = [cpuTime(), performance.now()]
-  // SQLite writes to a journal first, which has whole pages.
-  for (const file of globSync('**/*.sqlite', { cwd: folder })) {
-    const database = new DatabaseSync(join(folder, file))
-    database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
-    database.close()
-  }
+  const payload = Number(execFileSync(process.execPath, [PAYLOAD, folder]))
   const bodies = bytesOf(`${ASSETS}/bodies/**`)
   const records = bytesOf(`${ASSETS}/**`) - bodies
   const thread = bytesOf(`${engine?.stored}*`)
   spent.cpuMs += (cpuTime() - cpu) / 1000
   spent.wallMs += performance.now() - start
-  return { steps, thread, records, bodies }
+  return { steps, thread, records, bodies, payload }
 }
 
 const [cpu, start] = [cpuTime(), performance.now()]
