@@ -1,6 +1,7 @@
 import { ByrefError } from '../core/errors.ts'
 import type { AssetMeta } from '../core/messages/asset.ts'
 import { assetMeta } from '../core/messages/asset-meta.ts'
+import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
 import { createdPayload } from './asset-events.ts'
 import type { AssetInfo, AssetMaker } from './asset-info.ts'
 import { checkAssetId } from './asset-locator.ts'
@@ -220,7 +221,9 @@ async function encodeAsset(
   depth: number,
 ): Promise<EncodedAsset & Pick<EncodedContent, 'objectPaths'>> {
   const { asset_id, asset_name, asset_type, description, content_type, content } = asset
-  const meta = assetMeta({ ...asset, asset_id: asset_id ?? '' })
+  // A preview in the message stands for a large result. Its record need not repeat more of it.
+  const short = asset_type === OFFLOADED_TYPE ? { items: 3, text: 200 } : {}
+  const meta = assetMeta({ ...asset, asset_id: asset_id ?? '' }, short)
   const references = [...namedAssets(content, { bareIds: false })]
   const { json, marked, parts, objects, objectPaths } = await encodeContent(content, { depth })
   const attributes = defined({

@@ -31,6 +31,7 @@ describe('entries that bundle for any platform', () => {
     ...['src/index.ts', 'src/assets/stores.ts', 'src/integrations/ai-sdk/index.ts'],
     ...[
       'src/integrations/ag-ui/index.ts',
+      'src/integrations/langchain/index.ts',
       'src/integrations/mcp/index.ts',
       'src/integrations/openai/index.ts',
     ],

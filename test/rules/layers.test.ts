@@ -63,7 +63,7 @@ const SHARED = /^src\/(core\/.*|version\.ts)$/
 const LOADING = /^src\/(node-builtin|optional-peer|package-file)\.ts$/
 
 /** The optional peers that the entry of their name imports statically: nothing in it works without them. */
-const STATIC_PEERS = ['@ag-ui/core', '@opentelemetry/api', 'ai']
+const STATIC_PEERS = ['@ag-ui/core', '@langchain/core', '@opentelemetry/api', 'ai', 'langchain']
 
 interface Import {
   file: string

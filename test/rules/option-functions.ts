@@ -127,7 +127,8 @@ function functionsOf(
   }
 
   const { exports } = JSON.parse(readFileSync(resolve(root, 'package.json'), 'utf8'))
-  for (const entry of Object.values<Record<string, string> | string>(exports)) {
+  const owners = new Map<string, TypeSymbol>()
+  for (const [path, entry] of Object.entries<Record<string, string> | string>(exports)) {
     if (typeof entry === 'string') continue
     const file = program.getSourceFile(resolve(root, entry['byref-source'] ?? ''))
     const module = file && checker.getSymbolAtLocation(file)
@@ -136,7 +137,11 @@ function functionsOf(
       const isAlias = (exported.flags & SymbolFlags.Alias) !== 0
       const target = isAlias ? checker.getAliasedSymbol(exported) : exported
       const type = checker.getTypeOfSymbol(target)
-      if (target.flags & SymbolFlags.Value && type) visitFunction(exported.name, type)
+      const owner = owners.get(exported.name) ?? target
+      owners.set(exported.name, owner)
+      // Integrations give their main function the same name.
+      const name = owner === target ? exported.name : `${exported.name} of ${path}`
+      if (target.flags & SymbolFlags.Value && type) visitFunction(name, type)
     }
   }
   return [...found.values()]

@@ -18,6 +18,7 @@ import {
   createChatHandler,
   uiMessages,
 } from '../../src/integrations/ai-sdk/index.ts'
+import { byReference as langchainByReference } from '../../src/integrations/langchain/index.ts'
 import {
   createMcpServer,
   joinServers,
@@ -220,6 +221,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   },
   'assetMeta[1]': (options) => byref.assetMeta({} as never, options),
   'byReference[0]': (options) => byReference(options),
+  'byReference of ./langchain[0]': (options) => langchainByReference(options),
   'createAgUiHandler[0]': (options: object) => createAgUiHandler({ agent, ...options }),
   'createAgent[0]': (options: object) => byref.createAgent({ model, ...options }),
   'createAssetHandler[0]': (options: object) => createAssetHandler({ assets, ...options }),

@@ -17,10 +17,10 @@ import type { LanguageModel } from '../../models/language-model.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
 import { createMediaCache } from '../../prompt/media/media-cache.ts'
+import { sameAssets } from '../same-assets.ts'
 import { outputByReference, type ResultOptions } from './output-by-reference.ts'
 import { type PromptOptions, promptByReference } from './prompt/prompt-by-reference.ts'
 import { ResultViews } from './prompt/result-views.ts'
-import { sameAssets } from './same-assets.ts'
 import { ProviderSearch } from './tools/provider-search.ts'
 import {
   editingTools,

@@ -3,7 +3,7 @@ import { createAssets } from '../../assets/create-assets.ts'
 import { PNG } from '../../assets/fixtures/stores.ts'
 import { createMemoryAssetStore } from '../../assets/stores/memory.ts'
 import { OFFLOADED_TYPE } from '../../core/messages/offloaded.ts'
-import { sameAssets } from './same-assets.ts'
+import { sameAssets } from '../same-assets.ts'
 
 const png = new Uint8Array(PNG)
 const table = {

@@ -4,7 +4,8 @@ import { basename, dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAssets } from '../../assets/create-assets.ts'
-import { mcpTool, resolveReferences, shownSchema } from './reference-arguments.ts'
+import { shownSchema } from '../plain-tools.ts'
+import { mcpTool, resolveArguments } from './reference-arguments.ts'
 
 const assets = createAssets()
 
@@ -40,7 +41,7 @@ describe('schemas of servers, whatever they are,', () => {
       fc.asyncProperty(objects, fc.dictionary(fc.string(), fc.jsonValue()), async (given, args) => {
         const tool = mcpTool('x', given, '/nowhere')
         JSON.stringify(shownSchema(tool))
-        expect(await resolveReferences(tool, args, { assets, files: '/nowhere' })).toBe(args)
+        expect(await resolveArguments(tool, args, { assets, files: '/nowhere' })).toBe(args)
       }),
       { numRuns: 500 },
     )
@@ -68,7 +69,7 @@ describe('files', () => {
     const { ref } = await assets.save(bytes, 'image/jpeg', { name: '../../rot: es Haus.jpg' })
     const given = Object.fromEntries(Object.keys(schema.properties).map((name) => [name, ref]))
     const args = { ...given, filePaths: [ref] }
-    const made = await resolveReferences(mcpTool('x', schema, files), args, { assets, files })
+    const made = await resolveArguments(mcpTool('x', schema, files), args, { assets, files })
     const paths = [made.path, (made.filePaths as string[])[0], made.file] as string[]
     for (const path of paths) {
       expect(dirname(dirname(path))).toBe(files)
@@ -88,14 +89,14 @@ describe('files', () => {
     const { ref } = await assets.save(json, 'application/json', { name: 'page.json' })
     const tool = mcpTool('x', schema, files)
     const args = { path: `${ref}/content/page` }
-    const { path } = await resolveReferences(tool, args, { assets, files })
+    const { path } = await resolveArguments(tool, args, { assets, files })
     expect(readFileSync(String(path), 'utf8')).toBe('<p>hello')
     expect(basename(String(path))).toBe('file.txt')
   })
 
   it('are text where the server may run on another machine', async () => {
     const { ref } = await assets.save(Buffer.from('words'), 'text/plain')
-    const made = await resolveReferences(mcpTool('x', schema), { path: ref }, { assets })
+    const made = await resolveArguments(mcpTool('x', schema), { path: ref }, { assets })
     expect(made).toEqual({ path: 'words' })
   })
 })

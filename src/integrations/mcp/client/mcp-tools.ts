@@ -5,9 +5,10 @@ import { checkOptions, is, type OptionTable } from '../../../core/check-options.
 import { ByrefError } from '../../../core/errors.ts'
 import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
 import { dataInText } from '../../json-in-text.ts'
+import { shownSchema } from '../../plain-tools.ts'
 import { freeName } from '../free-name.ts'
 import { metaOf } from '../label-meta.ts'
-import { mcpTool, resolveReferences, shownSchema } from '../reference-arguments.ts'
+import { mcpTool, resolveArguments } from '../reference-arguments.ts'
 import { saveBody } from '../save-body.ts'
 import { type ServerTrust, serverTrust } from '../server-trust.ts'
 
@@ -83,7 +84,7 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
       needsApproval: needsApproval(tool),
       ...declared,
       async execute(input, context) {
-        const args = await resolveReferences(described, input as Record<string, unknown>, {
+        const args = await resolveArguments(described, input as Record<string, unknown>, {
           assets: context.assets,
           files: options.files,
         })

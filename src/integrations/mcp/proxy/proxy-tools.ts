@@ -9,6 +9,7 @@ import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { type Label, UNKNOWN } from '../../../core/labels/label.ts'
 import type { GivenLabels } from '../../../policies/trust/check-flow.ts'
+import { shownSchema } from '../../plain-tools.ts'
 import {
   labelOfCall,
   refusalText,
@@ -17,7 +18,7 @@ import {
 } from '../../session-labels.ts'
 import { failedCall } from '../asset-tools.ts'
 import { stricterByMeta } from '../label-meta.ts'
-import { resolveReferences, shownSchema } from '../reference-arguments.ts'
+import { resolveArguments } from '../reference-arguments.ts'
 import { answerTo, type Fields, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Handler, Help, RelayOptions } from '../rpc/relay.ts'
 import type { SaveBody } from '../save-body.ts'
@@ -216,7 +217,7 @@ export class ProxyTools {
     const { request, tool, written, labels } = call
     const { assets, files, labels: session, isQuarantine } = this.#view
     if (!tool) return request
-    const args = await resolveReferences(tool, written, { assets, files })
+    const args = await resolveArguments(tool, written, { assets, files })
     if (isChecked) await checkArguments(tool, args)
     if (!session) return withArguments(call, args)
     const before = this.#asker.answered(request)

@@ -1,9 +1,9 @@
-import type { AssetInfo } from '../../assets/asset-info.ts'
-import type { Assets } from '../../assets/assets-contract.ts'
-import { sha256 } from '../../assets/bodies/digest.ts'
-import { findAsset } from '../../assets/find-asset.ts'
-import { ByrefError } from '../../core/errors.ts'
-import { OFFLOADED_TYPE } from '../../core/messages/offloaded.ts'
+import type { AssetInfo } from '../assets/asset-info.ts'
+import type { Assets } from '../assets/assets-contract.ts'
+import { sha256 } from '../assets/bodies/digest.ts'
+import { findAsset } from '../assets/find-asset.ts'
+import { ByrefError } from '../core/errors.ts'
+import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
 
 /**
  * Assets that save equal bytes, and equal long results, as one asset. An application sends the same results again with every

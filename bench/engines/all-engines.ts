@@ -1,0 +1,5 @@
+import type { Engine } from './engine.ts'
+import { langgraph } from './langgraph.ts'
+
+/** Every framework, in each of its ways. */
+export const ENGINES: readonly Engine[] = [...langgraph]

@@ -1,0 +1,97 @@
+// One run in a process of its own, which sends what it measured to the process that started it. argv: a {@link RunArguments} as
+// JSON.
+import { execFileSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { globSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { answerParent, cpuTime } from '../agent/in-child.ts'
+import { ENGINES } from './all-engines.ts'
+import { ASSETS, WORKLOADS } from './engine.ts'
+
+/** What to run. */
+export interface RunArguments {
+  engine: string
+  workload: string
+  steps: number
+  folder: string
+  resumes: boolean
+  /** The steps before which storage is measured. */
+  measured: readonly number[]
+  /** The step in which the process is killed. */
+  dies: number | null
+  /** The run stops if its thread has more bytes than this. */
+  mostBytes: number
+}
+
+/** Bytes on disk after so many steps. */
+export interface Storage {
+  steps: number
+  /** What the framework stores. */
+  thread: number
+  /** What byref stores of assets, besides their bodies. */
+  records: number
+  bodies: number
+  /** What the rows of both have, without the empty room in pages of SQLite. */
+  payload: number
+}
+
+/** What was measured in a run. */
+export interface Measured {
+  /** Bytes of the last request as JSON. Null if the run stopped before its end. */
+  lastPrompt: number | null
+  storage: readonly Storage[]
+  cpuMs: number
+  wallMs: number
+  /** A digest of what the model was shown of all results. */
+  digest: string | null
+}
+
+const given: RunArguments = JSON.parse(process.argv[2] ?? '')
+const { folder, mostBytes } = given
+const engine = ENGINES.find(({ name }) => name === given.engine)
+const workload = WORKLOADS[given.workload]
+if (!engine || !workload) throw new Error(`There is no ${given.engine} or ${given.workload}`)
+const PAYLOAD = fileURLToPath(new URL('payload.ts', import.meta.url))
+const storage: Storage[] = []
+/** Time for measuring is not the engine's. */
+const spent = { cpuMs: 0, wallMs: 0 }
+
+function bytesOf(pattern: string): number {
+  const files = globSync(pattern, { cwd: folder }).map((file) => statSync(join(folder, file)))
+  return files.reduce((sum, stats) => sum + (stats.isFile() ? stats.size : 0), 0)
+}
+
+function measure(steps: number): Storage {
+  const [cpu, start] = [cpuTime(), performance.now()]
+  const payload = Number(execFileSync(process.execPath, [PAYLOAD, folder]))
+  const bodies = bytesOf(`${ASSETS}/bodies/**`)
+  const records = bytesOf(`${ASSETS}/**`) - bodies
+  const thread = bytesOf(`${engine?.stored}*`)
+  spent.cpuMs += (cpuTime() - cpu) / 1000
+  spent.wallMs += performance.now() - start
+  return { steps, thread, records, bodies, payload }
+}
+
+const [cpu, start] = [cpuTime(), performance.now()]
+function report(rest: Pick<Measured, 'lastPrompt' | 'digest'>): void {
+  const cpuMs = (cpuTime() - cpu) / 1000 - spent.cpuMs
+  answerParent({ ...rest, storage, cpuMs, wallMs: performance.now() - start - spent.wallMs })
+}
+
+const { lastPrompt, results } = await engine.run({
+  workload: { ...workload, steps: given.steps },
+  folder,
+  resumes: given.resumes,
+  onStep(step) {
+    if (step === given.dies) process.kill(process.pid, 'SIGKILL')
+    const isMarked = given.measured.includes(step)
+    if (!isMarked && step % 25 !== 0) return
+    const now = measure(step)
+    if (isMarked || now.thread > mostBytes) storage.push(now)
+    if (now.thread > mostBytes) report({ lastPrompt: null, digest: null })
+  },
+})
+storage.push(measure(given.steps))
+const digest = createHash('sha256').update(JSON.stringify(results)).digest('hex')
+report({ lastPrompt: Buffer.byteLength(JSON.stringify(lastPrompt)), digest })

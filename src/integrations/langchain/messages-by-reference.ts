@@ -1,0 +1,61 @@
+import { type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { isAssetRef } from '../../core/refs/asset-ref.ts'
+import { dataInText } from '../json-in-text.ts'
+
+type Block = { type: string; [key: string]: unknown }
+
+/** Returns a copy of a message with other fields. */
+export function withFields<Message extends BaseMessage>(message: Message, fields: object): Message {
+  const { lc_kwargs, id, name } = message
+  const Kind = message.constructor as new (fields: object) => Message
+  return new Kind({ ...lc_kwargs, id, name, ...fields })
+}
+
+/** Whether a result or a message of a person names an asset. */
+export function namesAsset(message: BaseMessage): boolean {
+  if (!ToolMessage.isInstance(message) && !HumanMessage.isInstance(message)) return false
+  const { content } = message
+  return (typeof content === 'string' ? content : JSON.stringify(content)).includes('asset://')
+}
+
+/**
+ * Returns messages as the model gets them: with the images that messages of people refer to, with the images that
+ * `fetch_asset` has just read, and with the guide at the first reference. Each prompt begins with the one before it, except
+ * for fetched images.
+ *
+ * @param takesImages Whether the model takes images.
+ */
+export async function showMessages(
+  messages: readonly BaseMessage[],
+  { assets, takesImages, guide }: { assets: Assets; takesImages: boolean; guide: string },
+): Promise<BaseMessage[]> {
+  const first = messages.findIndex(namesAsset)
+  const last = messages.findLastIndex((message) => !ToolMessage.isInstance(message))
+  const fetched = messages.slice(last + 1).flatMap(({ content }) => {
+    const { assetRef, fetched } = Object(typeof content === 'string' ? dataInText(content) : null)
+    return fetched === true ? [textOf(assetRef), imageOf(assetRef)] : []
+  })
+  const load = async (block: Block): Promise<Block> => {
+    const { url } = Object(block.image_url)
+    if (typeof url !== 'string' || !isAssetRef(url)) return block
+    const { mime } = await assets.info(url)
+    const isShown = takesImages && mime.startsWith('image/')
+    return isShown ? imageOf(await assets.getDataUrl(url)) : textOf(`[not shown: ${mime}]`)
+  }
+  const show = async (message: BaseMessage, at: number): Promise<BaseMessage> => {
+    const { content: given } = message
+    const isFirst = at === first
+    if (typeof given === 'string') {
+      return isFirst ? withFields(message, { content: `${given}\n\n${guide}` }) : message
+    }
+    if (!isFirst && !HumanMessage.isInstance(message)) return message
+    const blocks = await Promise.all(given.map(load))
+    return withFields(message, { content: isFirst ? [...blocks, textOf(guide)] : blocks })
+  }
+  const more = fetched.length > 0 ? [new HumanMessage({ content: fetched })] : []
+  return Promise.all([...messages, ...more].map(show))
+}
+
+const textOf = (text: string) => ({ type: 'text' as const, text })
+const imageOf = (url: string) => ({ type: 'image_url' as const, image_url: { url } })

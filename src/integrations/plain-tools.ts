@@ -1,0 +1,141 @@
+import type { AssetTool, AssetToolContext } from '../assets/asset-tools.ts'
+import { fetchAssetTool, searchAssetTool } from '../assets/asset-tools.ts'
+import type { Assets } from '../assets/assets-contract.ts'
+import { documentForm } from '../assets/documents/document-form.ts'
+import { editAssetTool } from '../assets/edit/edit-asset-tool.ts'
+import { hasDuckdb } from '../assets/tables/has-duckdb.ts'
+import { queryTablesTool } from '../assets/tables/query-tables-tool.ts'
+import { boundaryOf } from '../boundary/boundary.ts'
+import type { JsonSchema } from '../boundary/describe-schema.ts'
+import { type Codec, toolForModel } from '../boundary/describe-tool.ts'
+import { offload, type StoringCall, storeResult } from '../boundary/store.ts'
+import type { Tool } from '../boundary/tool.ts'
+import { ByrefError } from '../core/errors.ts'
+import { referenceGuide } from '../core/messages/reference-guide.ts'
+import { nodeBuiltin } from '../node-builtin.ts'
+import { dataInText } from './json-in-text.ts'
+
+const { isDeepStrictEqual } = nodeBuiltin('node:util')
+
+// What the tools of MCP and of other frameworks have in common: a JSON Schema, arguments in JSON, and neither `†` variables nor
+// instances.
+
+/** Every parameter takes references to assets. Arguments are JSON, and whoever made the tool validates them. */
+const CODEC = { references: 'everywhere', bytes: 'base64', validate: false } as const
+
+const WITHOUT_ENGINE = { variables: false, outputPath: false, mappable: false } as const
+
+/** Returns a tool of another framework in the form that the boundary takes. */
+export function plainTool(id: string, inputSchema: JsonSchema): Tool {
+  return { id, description: '', inputSchema, ...WITHOUT_ENGINE, execute: () => null }
+}
+
+/** Returns the schema of a tool's parameters for a model, which says where references are accepted. */
+export function shownSchema(tool: Tool): JsonSchema {
+  return toolForModel(tool, CODEC).inputSchema as JsonSchema
+}
+
+/**
+ * Puts values in place of the references in a call's arguments: text, data, and bytes as base64. In longer text
+ * `<|asset://…|>` becomes text. Values are never scanned for more references. Returns the same object if there are no
+ * references.
+ *
+ * @throws ByrefError of the reference that failed, or `invalid_arguments` for one that does not fit
+ */
+export async function resolveReferences(
+  tool: Tool,
+  args: Record<string, unknown>,
+  { assets, saveFile }: { assets: Assets; saveFile?: Codec['saveFile'] },
+): Promise<Record<string, unknown>> {
+  const boundary = boundaryOf(() => assets, { ...CODEC, ...(saveFile && { saveFile }) })
+  const resolved = await boundary.resolve({ tool, arguments: args }, null)
+  return boundary.withInput(
+    { tool, arguments: resolved.arguments },
+    (input) => input as Record<string, unknown>,
+  )
+}
+
+/** Whether JSON may hold a reference to an asset, also with escaped letters. */
+export function mayHoldReference(json: string): boolean {
+  return /asset:|"asset_id"|\\u/i.test(json)
+}
+
+/**
+ * Returns a result with references in place of its bytes. A long result becomes one reference with a preview. Text that is
+ * JSON is stored as data, so that its fields have names. Returns the same value if nothing changes.
+ */
+export async function resultByReference(
+  result: unknown,
+  { assets, ...call }: StoringCall & { assets: Assets },
+): Promise<unknown> {
+  const open = (): Assets => assets
+  const data = (typeof result === 'string' && dataInText(result)) || result
+  const stored = await storeResult(call, data, open)
+  const { value } = await offload(call, stored, open)
+  return isDeepStrictEqual(value, data) ? result : value
+}
+
+/** Explains references and the reading tools to a model. */
+export const REFERENCE_GUIDE = `## References\n${referenceGuide({ anywhere: true, reading: true })}`
+
+/** Returns the tools that read assets, with SQL where DuckDB is installed, and `edit_asset` if it is wanted. */
+export function assetTools(editing: boolean): AssetTool[] {
+  const tools = [fetchAssetTool, searchAssetTool]
+  if (hasDuckdb()) tools.push(queryTablesTool)
+  if (editing) tools.push(editAssetTool)
+  return tools
+}
+
+/** Returns the parameters of a tool of assets for a model. */
+export function assetToolSchema(tool: AssetTool): JsonSchema {
+  return toolForModel({ ...(tool as Tool), ...WITHOUT_ENGINE }).inputSchema as JsonSchema
+}
+
+/** Runs a tool of assets with the values of the references in its arguments. */
+export async function runAssetTool(
+  tool: AssetTool,
+  written: Record<string, unknown>,
+  context: AssetToolContext,
+): Promise<unknown> {
+  const boundary = boundaryOf(() => context.assets)
+  const call = { tool: tool as Tool, arguments: written }
+  const resolved = await boundary.resolve(call, null)
+  return boundary.withInput({ ...call, ...resolved }, (input) =>
+    tool.execute(Object(input), context),
+  )
+}
+
+/** Reads text and documents as text, unless the call asks for another format. */
+export async function preferText(
+  { id }: AssetTool,
+  input: Record<string, unknown>,
+  assets: Assets,
+): Promise<Record<string, unknown>> {
+  const { ref, format } = input
+  if (id === fetchAssetTool.id && format === undefined && typeof ref === 'string') {
+    const { mime } = await assets.info(ref)
+    const isText = /^text\/|[/+](json|xml|yaml|x-ndjson)\b/.test(mime)
+    return isText || documentForm(mime) ? { ...input, format: 'text' } : input
+  }
+  return input
+}
+
+/**
+ * Does the same for a framework that keeps what its tools return. A history must stay small, so only text is read.
+ *
+ * @throws ByrefError `asset_unsupported` for bytes; the error of the reference or of the tool
+ */
+export async function readAsText(
+  tool: AssetTool,
+  written: Record<string, unknown>,
+  context: AssetToolContext,
+): Promise<unknown> {
+  const input = await preferText(tool, written, context.assets)
+  const result = await runAssetTool(tool, input, context)
+  const { assetRef, dataUrl, base64 } = Object(result)
+  if (typeof dataUrl !== 'string' && typeof base64 !== 'string') return result
+  throw new ByrefError(
+    'asset_unsupported',
+    `${assetRef} is not text, and cannot be shown here. Pass the reference to a tool that takes files.`,
+  )
+}
