@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonLength } from './store.ts'
+import { createAssets } from '../assets/create-assets.ts'
+import { jsonLength, offload } from './store.ts'
 
 describe('jsonLength', () => {
   it('is the length of small JSON, except for a comma', () => {
@@ -48,5 +49,21 @@ describe('jsonLength', () => {
     expect(length).toBeGreaterThan(1000)
     expect(length).toBeLessThan(1300)
     expect(asked).toBeLessThan(12)
+  })
+})
+
+describe('offload', () => {
+  it('keeps all of a large result in its asset, and little of it in the record', async () => {
+    const assets = createAssets()
+    const value = Array.from({ length: 1_000 }, (_, id) => ({ id, note: 'n'.repeat(100) }))
+    const call = { tool: 'rows', toolCallId: 'c' }
+    const stored = await offload<{ value: unknown; events: unknown[] }>(
+      call,
+      { value, events: [] },
+      () => assets,
+    )
+    const { assetRef } = stored.value as { assetRef: string }
+    expect(await assets.resolve(`${assetRef}/content`)).toEqual(value)
+    expect(JSON.stringify(await assets.meta(assetRef)).length).toBeLessThan(1_500)
   })
 })
