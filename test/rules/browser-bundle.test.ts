@@ -33,6 +33,7 @@ describe('entries that bundle for any platform', () => {
       'src/integrations/ag-ui/index.ts',
       'src/integrations/mcp/index.ts',
       'src/integrations/openai/index.ts',
+      'src/integrations/openai-agents/index.ts',
     ],
     'src/integrations/otel/index.ts',
   ]
