@@ -1,16 +1,14 @@
 import type { Agent, AgentOutputType, FunctionTool, Tool as SdkTool } from '@openai/agents'
-import { type AgentAssetsOptions, ASSETS, openAssets } from '../../agent/agent-assets.ts'
 import type { AssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { JsonSchema } from '../../boundary/describe-schema.ts'
-import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { dataInText } from '../json-in-text.ts'
 import {
+  askAbout,
   assetToolSchema,
-  assetTools,
-  mayHoldReference,
+  holdsReference,
   plainTool,
   REFERENCE_GUIDE,
   readAsText,
@@ -18,16 +16,10 @@ import {
   resultByReference,
   shownSchema,
 } from '../plain-tools.ts'
+import { inNamespaces, type ReferenceOptions, type Wrapping } from '../reference-options.ts'
 
 /** Options of {@link byReference}. */
-export interface ByReferenceOptions extends AgentAssetsOptions {
-  /** The namespace of all assets. Default: none. */
-  namespace?: string | null
-  /** Characters of JSON above which a result becomes an asset, and the model gets its reference and a preview. Default: 32,768. */
-  maxResultChars?: number
-  /** Whether agents get `edit_asset`, which makes new versions of assets. Default false. */
-  editing?: boolean
-}
+export type ByReferenceOptions = ReferenceOptions
 
 /** Agents of the OpenAI Agents SDK by reference. */
 export interface ByReference {
@@ -44,19 +36,6 @@ export interface ByReference {
   readonly assets: Assets
 }
 
-const OPTIONS: OptionTable<ByReferenceOptions> = {
-  assets: ASSETS,
-  namespace: is.nullable(is.string),
-  maxResultChars: is.positive,
-  editing: is.boolean,
-}
-
-/** How the tools of one namespace are wrapped. */
-interface Wrapping {
-  assets: Assets
-  maxResultChars?: number
-}
-
 /**
  * Makes agents of the OpenAI Agents SDK (`@openai/agents`) pass values by reference. Results become references before they
  * reach the history, the session, a run's state and the model. References in arguments become values only for the call. It
@@ -65,14 +44,9 @@ interface Wrapping {
  * @throws ByrefError `config_invalid` for unknown options
  */
 export function byReference(options: ByReferenceOptions = {}): ByReference {
-  checkOptions('byReference', options, OPTIONS)
-  const { namespace = null, maxResultChars, editing = false } = options
-  const opened = openAssets(options, namespace, () => {})
-
-  function within(namespace: string | null): ByReference {
-    const assets = opened.in(namespace)
-    const wrapping: Wrapping = { assets, ...(maxResultChars && { maxResultChars }) }
-    const reading = assetTools(editing).map((tool) => readingTool(tool, assets))
+  return inNamespaces<ByReference>(options, (wrapping, scoped) => {
+    const { assets } = wrapping
+    const reading = wrapping.reading.map((tool) => readingTool(tool, assets))
     const wrapped = new WeakMap<object, object>()
 
     function byRef<Context>(tool: SdkTool<Context>): SdkTool<Context> {
@@ -99,11 +73,9 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
         copy.getMcpTools = async (...given) => (await agent.getMcpTools(...given)).map(byRef)
         return copy
       },
-      scoped: within,
+      scoped,
     }
-  }
-
-  return within(namespace)
+  })
 }
 
 function withGuide(instructions: string): string {
@@ -123,7 +95,7 @@ function wrapTool<Context>(
     parameters: shownSchema(plain) as typeof tool.parameters,
     async invoke(context, input, details) {
       const { signal, toolCall } = details ?? {}
-      const args = mayHoldReference(input) ? dataInText(input) : undefined
+      const args = holdsReference(input) ? dataInText(input) : undefined
       const opened = isPlainObject(args)
         ? await resolveReferences(plain, args, { assets }).catch(refusal)
         : input
@@ -139,13 +111,11 @@ function wrapTool<Context>(
     needsApproval: ignoresInput(needsApproval)
       ? needsApproval
       : async (context, input, callId) => {
-          const json = JSON.stringify(input) ?? ''
-          if (!isPlainObject(input) || !mayHoldReference(json)) {
+          if (!isPlainObject(input) || !holdsReference(input)) {
             return needsApproval(context, input, callId)
           }
-          const values = await resolveReferences(plain, input, { assets }).catch(refusal)
-          // Nobody knows what a call would do whose references cannot be read.
-          return typeof values === 'string' || needsApproval(context, values, callId)
+          const values = resolveReferences(plain, input, { assets })
+          return askAbout(values, (value) => needsApproval(context, value, callId))
         },
   }
 }
