@@ -264,6 +264,17 @@ describe('byReference of Mastra', () => {
     expect(shown[4]).toMatch(/is not text/)
   })
 
+  it('takes instructions that are a message', async () => {
+    const model = answeringModel(['Done.'])
+    const instructions = { role: 'system' as const, content: 'One.' }
+    const options = { id: 'a', name: 'A', instructions, model }
+    await new Agent(byReference().agent(options)).generate('Go')
+    expect(model.requests[0]?.prompt.slice(0, 2)).toMatchObject([
+      { role: 'system', content: 'One.' },
+      { role: 'system', content: expect.stringMatching(/^## References/) },
+    ])
+  })
+
   it('takes tools and instructions that depend on the request', async () => {
     const model = answeringModel([calls(['picture', {}]), 'Done.'])
     const agent = new Agent(
