@@ -138,31 +138,44 @@ describe('byReference of Mastra', () => {
     expect(await refs.assets.resolve(`${refIn(shown[10])}/content`)).toEqual(CITIES)
   })
 
-  it('gives tools the values of references, and lets their schema check and complete them', async () => {
-    const { given, note } = noting()
-    const { shown } = await play(
-      byReference(),
-      { picture, rows, note },
-      calls(['picture', {}], ['rows', {}]),
-      callingWith(([image, list]) =>
-        calls(
-          ['note', { text: image, list: `${list}/content` }],
-          ['note', { list: `${list}/content` }],
-          ['note', { text: 'x', list: image }],
-          ['note', { text: 1 }],
-          ['note', { text: 'asset: no reference', list: 1 }],
+  // Mastra changes and checks schemas by the model's provider.
+  it.each([
+    ['scripted', 'm'],
+    ['openai.responses', 'gpt-4o'],
+    ['google.generative-ai', 'gemini-2.5-pro'],
+    ['anthropic.messages', 'claude-3-5-haiku'],
+  ])(
+    'gives tools of %s the values of references, and lets their schema check them',
+    async (provider, modelId) => {
+      const { given, note } = noting()
+      const model = answeringModel([
+        calls(['picture', {}], ['rows', {}]),
+        callingWith(([image, list]) =>
+          calls(
+            ['note', { text: image, list: `${list}/content` }],
+            ['note', { list: `${list}/content` }],
+            ['note', { text: 'x', list: image }],
+            ['note', { text: 1 }],
+            ['note', { text: 'asset: no reference', list: 1 }],
+          ),
         ),
-      ),
-    )
-    expect(given).toEqual([
-      { text: IMAGE, list: CITIES },
-      { text: 'nothing', list: CITIES },
-    ])
-    expect(shown[2]).toMatch(/noted/)
-    expect(shown[4]).toMatch(/cannot be passed as array/)
-    expect(shown[5]).toMatch(/Tool input validation failed/)
-    expect(shown[6]).toMatch(/Tool input validation failed/)
-  })
+        'Done.',
+      ])
+      const named = { ...model, provider, modelId }
+      const tools = { picture, rows, note }
+      const options = { id: 'a', name: 'A', instructions: 'Be brief.', model: named, tools }
+      await new Agent(byReference().agent(options)).generate('Go', { maxSteps: 5 })
+      const shown = resultsIn(model)
+      expect(given).toEqual([
+        { text: IMAGE, list: CITIES },
+        { text: 'nothing', list: CITIES },
+      ])
+      expect(shown[2]).toMatch(/noted/)
+      expect(shown[4]).toMatch(/cannot be passed as array/)
+      expect(shown[5]).toMatch(/Tool input validation failed/)
+      expect(shown[6]).toMatch(/Tool input validation failed/)
+    },
+  )
 
   it('gives bytes to tools that ask for them', async () => {
     const given: unknown[] = []
