@@ -99,9 +99,7 @@ function mapped(option: unknown, change: (value: never) => unknown): unknown {
 
 function withGuide(instructions: string | object): unknown {
   if (typeof instructions === 'string') return `${instructions}\n\n${REFERENCE_GUIDE}`
-  const list = [instructions].flat()
-  const isText = list.every((one) => typeof one === 'string')
-  return [...list, isText ? REFERENCE_GUIDE : { role: 'system', content: REFERENCE_GUIDE }]
+  return [...[instructions].flat(), { role: 'system', content: REFERENCE_GUIDE }]
 }
 
 /** Tools of providers and of the AI SDK stay as they are. */
