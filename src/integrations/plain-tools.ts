@@ -35,8 +35,13 @@ export function shownSchema(tool: Tool): JsonSchema {
   return toolForModel(tool, CODEC).inputSchema as JsonSchema
 }
 
+/** Where references are read, and what differs from tools whose arguments are JSON. */
+export interface ResolveOptions extends Pick<Codec, 'bytes' | 'saveFile'> {
+  assets: Assets
+}
+
 /**
- * Puts values in place of the references in a call's arguments: text, data, and bytes as base64. In longer text
+ * Puts values in place of the references in a call's arguments: text, data, and bytes (default: as base64). In longer text
  * `<|asset://…|>` becomes text. Values are never scanned for more references. Returns the same object if there are no
  * references.
  *
@@ -45,9 +50,9 @@ export function shownSchema(tool: Tool): JsonSchema {
 export async function resolveReferences(
   tool: Tool,
   args: Record<string, unknown>,
-  { assets, saveFile }: { assets: Assets; saveFile?: Codec['saveFile'] },
+  { assets, ...codec }: ResolveOptions,
 ): Promise<Record<string, unknown>> {
-  const boundary = boundaryOf(() => assets, { ...CODEC, ...(saveFile && { saveFile }) })
+  const boundary = boundaryOf(() => assets, { ...CODEC, ...codec })
   const resolved = await boundary.resolve({ tool, arguments: args }, null)
   return boundary.withInput(
     { tool, arguments: resolved.arguments },
@@ -55,8 +60,9 @@ export async function resolveReferences(
   )
 }
 
-/** Whether JSON may hold a reference to an asset, also with escaped letters. */
-export function mayHoldReference(json: string): boolean {
+/** Whether a value, or JSON, may hold a reference to an asset, also with escaped letters. */
+export function holdsReference(value: unknown): boolean {
+  const json = typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
   return /asset:|"asset_id"|\\u/i.test(json)
 }
 
@@ -68,11 +74,24 @@ export async function resultByReference(
   result: unknown,
   { assets, ...call }: StoringCall & { assets: Assets },
 ): Promise<unknown> {
+  if (result === undefined) return undefined
   const open = (): Assets => assets
   const data = (typeof result === 'string' && dataInText(result)) || result
   const stored = await storeResult(call, data, open)
   const { value } = await offload(call, stored, open)
   return isDeepStrictEqual(value, data) ? result : value
+}
+
+/** Asks a rule for approval about the values of a call. If they cannot be read, nobody knows what it would do: a person decides. */
+export async function askAbout<Given, Answer>(
+  values: Promise<Given>,
+  rule: (values: Given) => Answer | Promise<Answer>,
+): Promise<Answer | true> {
+  const found = await values.then(
+    (value) => ({ value }),
+    () => null,
+  )
+  return found === null || rule(found.value)
 }
 
 /** Explains references and the reading tools to a model. */

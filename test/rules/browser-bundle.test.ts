@@ -34,6 +34,8 @@ describe('entries that bundle for any platform', () => {
       'src/integrations/langchain/index.ts',
       'src/integrations/mcp/index.ts',
       'src/integrations/openai/index.ts',
+      'src/integrations/openai-agents/index.ts',
+      'src/integrations/mastra/index.ts',
     ],
     'src/integrations/otel/index.ts',
   ]

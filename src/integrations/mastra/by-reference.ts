@@ -1,0 +1,196 @@
+import type { AgentConfig } from '@mastra/core/agent'
+import type { Step } from '@mastra/core/workflows'
+import type { AssetTool } from '../../assets/asset-tools.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import type { ToolSchema } from '../../boundary/describe-schema.ts'
+import type { Tool as ByrefTool } from '../../boundary/tool.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { packed, unpacked } from '../packed-values.ts'
+import {
+  askAbout,
+  assetToolSchema,
+  holdsReference,
+  plainTool,
+  REFERENCE_GUIDE,
+  readAsText,
+  resolveReferences,
+  resultByReference,
+} from '../plain-tools.ts'
+import { inNamespaces, type ReferenceOptions, type Wrapping } from '../reference-options.ts'
+import {
+  describingSchema,
+  openJsonSchema,
+  referenceSchema,
+  validated,
+} from '../reference-schema.ts'
+
+/** Options of {@link byReference}. */
+export type ByReferenceOptions = ReferenceOptions
+
+/** Agents and workflows of Mastra by reference. */
+export interface ByReference {
+  /**
+   * Returns the options of an agent with its tools by reference, the tools that read assets, and instructions that explain
+   * references: `new Agent(refs.agent({ … }))`.
+   */
+  agent<Config extends Pick<AgentConfig, 'instructions' | 'tools'>>(config: Config): Config
+  /** Wraps tools made by `createTool`, for any other place. The given tools do not change. */
+  tools<Tools extends object>(tools: Tools): Tools
+  /**
+   * Wraps a step made by `createStep`. Snapshots have references in place of its long fields and of bytes, and the `execute` of
+   * wrapped steps gets the same values as before.
+   */
+  // biome-ignore lint/suspicious/noExplicitAny: a step of any types.
+  step<One extends Step<any, any, any, any, any, any, any, any>>(step: One): One
+  /** Returns the same in another namespace. */
+  scoped(namespace: string | null): ByReference
+  /** The store of bodies and long results. Save and read your own assets here, too. */
+  readonly assets: Assets
+}
+
+/** What a tool and a step have in common. */
+interface Executable {
+  id: string
+  inputSchema?: ToolSchema
+  outputSchema?: ToolSchema
+  component?: string
+  requireApproval?: unknown
+  needsApprovalFn?: unknown
+  toModelOutput?(output: unknown): unknown
+  execute(...given: unknown[]): unknown
+}
+
+/**
+ * Makes agents and workflows of Mastra (`@mastra/core`) pass values by reference. Results become references before they reach
+ * the model, the memory and the snapshots. References in input become values only for the call. It stores nothing of
+ * conversations, so one object serves all of them, in any process with the same assets.
+ *
+ * @throws ByrefError `config_invalid` for unknown options
+ */
+export function byReference(options: ByReferenceOptions = {}): ByReference {
+  return inNamespaces<ByReference>(options, (wrapping, scoped) => {
+    const { assets } = wrapping
+    const reading = wrapping.reading.map((tool) => [tool.id, readingTool(tool, assets)])
+    const byRef = (tool: unknown) => (isTool(tool) ? wrapTool(tool, wrapping) : tool)
+    const tools = <Tools extends object>(given: Tools): Tools => {
+      const entries = Object.entries(given).map(([name, tool]) => [name, byRef(tool)])
+      return Object.fromEntries(entries) as Tools
+    }
+    const all = (given: object): object => ({ ...Object.fromEntries(reading), ...tools(given) })
+    return {
+      assets,
+      tools,
+      agent: (config) => ({
+        ...config,
+        instructions: mapped(config.instructions, withGuide),
+        tools: mapped(config.tools ?? {}, all),
+      }),
+      step: (step) => wrapStep(step, wrapping),
+      scoped,
+    }
+  })
+}
+
+/** Changes an option that may also be a function of the request. */
+function mapped(option: unknown, change: (value: never) => unknown): unknown {
+  if (typeof option !== 'function') return change(option as never)
+  return async (...given: unknown[]) => change((await option(...given)) as never)
+}
+
+function withGuide(instructions: string | object): unknown {
+  if (typeof instructions === 'string') return `${instructions}\n\n${REFERENCE_GUIDE}`
+  return [...[instructions].flat(), { role: 'system', content: REFERENCE_GUIDE }]
+}
+
+/** Tools of providers and of the AI SDK stay as they are. */
+function isTool(tool: unknown): tool is Executable {
+  return Object(tool)[MARKER] === true && typeof Object(tool).execute === 'function'
+}
+
+/** By this mark, Mastra knows its tools. */
+const MARKER = Symbol.for('mastra.core.tool.Tool')
+
+function wrapTool(tool: Executable, wrapping: Wrapping): Executable {
+  const { requireApproval, needsApprovalFn, toModelOutput } = tool
+  const values = resolver(tool, wrapping)
+  return copyOf(tool, {
+    ...schemas(tool, true),
+    async execute(input, context) {
+      const opened = await values(input)
+      // Mastra has checked the input of this context, unless it may hold references.
+      const given = holdsReference(input) ? { ...Object(context) } : context
+      const result = await tool.execute(opened, given)
+      const { agent, abortSignal: signal } = Object(context)
+      const call = { tool: tool.id, toolCallId: agent?.toolCallId ?? '', signal }
+      return resultByReference(result, { ...wrapping, ...call })
+    },
+    ...judging({ requireApproval, needsApprovalFn }, values),
+    ...(toModelOutput && {
+      // The tool's own function expects values.
+      toModelOutput: (output: unknown) =>
+        holdsReference(output) ? { type: 'json', value: output } : toModelOutput.call(tool, output),
+    }),
+  })
+}
+
+/** Returns rules for approval that see values. */
+function judging(rules: object, values: (input: unknown) => Promise<unknown>): object {
+  const wrapped = Object.entries(rules).map(([name, rule]) => {
+    const judge = (input: unknown, context: unknown) =>
+      askAbout(values(input), (value) => rule(value, context))
+    return [name, typeof rule === 'function' ? judge : rule]
+  })
+  return Object.fromEntries(wrapped)
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: a step of any types.
+function wrapStep<One extends Step<any, any, any, any, any, any, any, any>>(
+  given: One,
+  wrapping: Wrapping,
+): One {
+  const step = given as object as Executable
+  return copyOf(step, {
+    ...schemas(step, false),
+    // Otherwise a workflow runs the tool that the step was made of.
+    component: undefined,
+    async execute(context) {
+      const { inputData: given, runId } = Object(context)
+      const whole = await unpacked(given, wrapping.assets)
+      const inputData = holdsReference(given) ? await validated(step.inputSchema, whole) : whole
+      const result = await step.execute({ ...Object(context), inputData })
+      return packed(result, { ...wrapping, tool: step.id, toolCallId: String(runId) })
+    },
+  }) as object as One
+}
+
+/** Returns the same tool or step with other properties. */
+function copyOf(given: Executable, changes: Partial<Executable>): Executable {
+  return Object.assign(Object.create(Object.getPrototypeOf(given)), given, changes)
+}
+
+/** Returns a function that puts values in place of the references in an input. */
+function resolver({ id, inputSchema }: Executable, { assets }: Wrapping) {
+  let plain: ByrefTool | undefined
+  return async (input: unknown): Promise<unknown> => {
+    if (!isPlainObject(input) || !holdsReference(input)) return input
+    plain ??= plainTool(id, openJsonSchema(inputSchema))
+    return resolveReferences(plain, input, { assets, bytes: 'native' })
+  }
+}
+
+/** Returns schemas that let references through. */
+function schemas({ id, inputSchema, outputSchema }: Executable, isShown: boolean) {
+  const open = (schema?: ToolSchema) => schema && referenceSchema(id, schema, isShown)
+  return { inputSchema: open(inputSchema), outputSchema: open(outputSchema) }
+}
+
+function readingTool(tool: AssetTool, assets: Assets): Executable {
+  return {
+    [MARKER]: true,
+    id: tool.id,
+    description: tool.description,
+    inputSchema: describingSchema(assetToolSchema(tool)),
+    execute: (input: unknown, context: unknown) =>
+      readAsText(tool, Object(input), { assets, signal: Object(context).abortSignal }),
+  } as Executable
+}

@@ -1,0 +1,1 @@
+export { type ByReference, type ByReferenceOptions, byReference } from './by-reference.ts'

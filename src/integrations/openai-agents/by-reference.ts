@@ -1,0 +1,150 @@
+import type { Agent, AgentOutputType, FunctionTool, Tool as SdkTool } from '@openai/agents'
+import type { AssetTool } from '../../assets/asset-tools.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import type { JsonSchema } from '../../boundary/describe-schema.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { dataInText } from '../json-in-text.ts'
+import {
+  askAbout,
+  assetToolSchema,
+  holdsReference,
+  plainTool,
+  REFERENCE_GUIDE,
+  readAsText,
+  resolveReferences,
+  resultByReference,
+  shownSchema,
+} from '../plain-tools.ts'
+import { inNamespaces, type ReferenceOptions, type Wrapping } from '../reference-options.ts'
+
+/** Options of {@link byReference}. */
+export type ByReferenceOptions = ReferenceOptions
+
+/** Agents of the OpenAI Agents SDK by reference. */
+export interface ByReference {
+  /**
+   * Returns an agent with the same tools by reference, the tools that read assets, and instructions that explain references.
+   * The given agent does not change. Wrap each agent of a handoff.
+   */
+  agent<Context, Output extends AgentOutputType>(
+    agent: Agent<Context, Output>,
+  ): Agent<Context, Output>
+  /** Returns the same in another namespace. */
+  scoped(namespace: string | null): ByReference
+  /** The store of bodies and long results. Save and read your own assets here, too. */
+  readonly assets: Assets
+}
+
+/**
+ * Makes agents of the OpenAI Agents SDK (`@openai/agents`) pass values by reference. Results become references before they
+ * reach the history, the session, a run's state and the model. References in arguments become values only for the call. It
+ * stores nothing of conversations, so one object serves all of them, in any process with the same assets.
+ *
+ * @throws ByrefError `config_invalid` for unknown options
+ */
+export function byReference(options: ByReferenceOptions = {}): ByReference {
+  return inNamespaces<ByReference>(options, (wrapping, scoped) => {
+    const { assets } = wrapping
+    const reading = wrapping.reading.map((tool) => readingTool(tool, assets))
+    const wrapped = new WeakMap<object, object>()
+
+    function byRef<Context>(tool: SdkTool<Context>): SdkTool<Context> {
+      // A tool that is an agent stays itself, because the SDK finds the states of its runs by the tool.
+      if (tool.type !== 'function' || 'on' in tool) return tool
+      const known = (wrapped.get(tool) as typeof tool | undefined) ?? wrapTool(tool, wrapping)
+      wrapped.set(tool, known)
+      return known
+    }
+
+    return {
+      assets,
+      agent<Context, Output extends AgentOutputType>(agent: Agent<Context, Output>) {
+        const { instructions } = agent
+        const names = new Set(agent.tools.map(({ name }) => name))
+        const added = reading.filter(({ name }) => !names.has(name))
+        const copy = agent.clone({
+          tools: [...agent.tools.map(byRef), ...added] as typeof agent.tools,
+          instructions:
+            typeof instructions === 'function'
+              ? async (context, own) => withGuide(await instructions(context, own))
+              : withGuide(instructions),
+        })
+        copy.getMcpTools = async (...given) => (await agent.getMcpTools(...given)).map(byRef)
+        return copy
+      },
+      scoped,
+    }
+  })
+}
+
+function withGuide(instructions: string): string {
+  return [instructions, REFERENCE_GUIDE].filter(Boolean).join('\n\n')
+}
+
+function wrapTool<Context>(
+  // biome-ignore lint/suspicious/noExplicitAny: the SDK's tools have any parameters.
+  tool: FunctionTool<Context, any, unknown>,
+  { assets, maxResultChars }: Wrapping,
+): typeof tool {
+  const { name, needsApproval } = tool
+  const plain = plainTool(name, tool.parameters as JsonSchema)
+  const { outputSchema: _, ...rest } = tool
+  return {
+    ...rest,
+    parameters: shownSchema(plain) as typeof tool.parameters,
+    async invoke(context, input, details) {
+      const { signal, toolCall } = details ?? {}
+      const args = holdsReference(input) ? dataInText(input) : undefined
+      const opened = isPlainObject(args)
+        ? await resolveReferences(plain, args, { assets }).catch(refusal)
+        : input
+      if (isPlainObject(args) && typeof opened === 'string') return opened
+      signal?.throwIfAborted()
+      const given = typeof opened === 'string' ? opened : JSON.stringify(opened)
+      const result = await tool.invoke(context, given, details)
+      const call = { tool: name, toolCallId: toolCall?.callId ?? '', maxResultChars, signal }
+      const value = await resultByReference(result, { ...call, assets }).catch(refusal)
+      // What the SDK would read as an image or a file of its own stays text.
+      return value === result || typeof value === 'string' ? value : JSON.stringify(value)
+    },
+    needsApproval: ignoresInput(needsApproval)
+      ? needsApproval
+      : async (context, input, callId) => {
+          if (!isPlainObject(input) || !holdsReference(input)) {
+            return needsApproval(context, input, callId)
+          }
+          const values = resolveReferences(plain, input, { assets })
+          return askAbout(values, (value) => needsApproval(context, value, callId))
+        },
+  }
+}
+
+/** Whether a rule is the one that the SDK makes of `true` and `false`. It must stay the same function. */
+function ignoresInput(rule: unknown): boolean {
+  // An arrow function without parameters cannot read its arguments.
+  return /^(async ?)?\(\) ?=>/.test(String(rule))
+}
+
+/** Returns why references or assets failed, for the model. @throws any error that is not about references */
+function refusal(error: unknown): string {
+  if (!(error instanceof ByrefError)) throw error
+  return `${error.code}: ${errorMessage(error)}`
+}
+
+function readingTool(tool: AssetTool, assets: Assets): FunctionTool {
+  return {
+    type: 'function',
+    name: tool.id,
+    description: tool.description,
+    parameters: assetToolSchema(tool) as FunctionTool['parameters'],
+    strict: false,
+    async invoke(_, input, details) {
+      const context = { assets, signal: details?.signal }
+      const read = readAsText(tool, Object(dataInText(input)), context)
+      return read.then((value) => JSON.stringify(value), refusal)
+    },
+    needsApproval: async () => false,
+    isEnabled: async () => true,
+  }
+}

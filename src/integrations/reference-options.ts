@@ -1,0 +1,50 @@
+import { type AgentAssetsOptions, ASSETS, openAssets } from '../agent/agent-assets.ts'
+import type { AssetTool } from '../assets/asset-tools.ts'
+import type { Assets } from '../assets/assets-contract.ts'
+import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
+import { assetTools } from './plain-tools.ts'
+
+/** Options of `byReference` in `byref/openai-agents` and `byref/mastra`. */
+export interface ReferenceOptions extends AgentAssetsOptions {
+  /** The namespace of all assets. Default: none. */
+  namespace?: string | null
+  /** Characters of JSON above which a result becomes an asset, and the model gets its reference and a preview. Default: 32,768. */
+  maxResultChars?: number
+  /** Whether agents get `edit_asset`, which makes new versions of assets. Default false. */
+  editing?: boolean
+}
+
+/** What tools are wrapped with, in one namespace. */
+export interface Wrapping {
+  assets: Assets
+  maxResultChars?: number
+  /** The tools that read assets. */
+  reading: readonly AssetTool[]
+}
+
+const OPTIONS: OptionTable<ReferenceOptions> = {
+  assets: ASSETS,
+  namespace: is.nullable(is.string),
+  maxResultChars: is.positive,
+  editing: is.boolean,
+}
+
+/**
+ * Calls `make` for the namespace of the options, and again for each that `scoped` is called with.
+ *
+ * @throws ByrefError `config_invalid` for unknown options
+ */
+export function inNamespaces<Made>(
+  options: ReferenceOptions,
+  make: (wrapping: Wrapping, scoped: (namespace: string | null) => Made) => Made,
+): Made {
+  checkOptions('byReference', options, OPTIONS)
+  const { namespace = null, maxResultChars, editing = false } = options
+  const opened = openAssets(options, namespace, () => {})
+  const reading = assetTools(editing)
+  const within = (namespace: string | null): Made => {
+    const assets = opened.in(namespace)
+    return make({ assets, reading, ...(maxResultChars && { maxResultChars }) }, within)
+  }
+  return within(namespace)
+}

@@ -1,0 +1,54 @@
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
+import { holdsReference, plainTool, shownSchema } from './plain-tools.ts'
+
+/** Returns a schema that accepts any value, and describes it by this JSON Schema. */
+export function describingSchema(json: JsonSchema): ToolSchema {
+  const described = (): Record<string, unknown> => json
+  return standardSchema({
+    version: 1,
+    vendor: 'byref',
+    validate: (value) => ({ value }),
+    jsonSchema: { input: described, output: described },
+  })
+}
+
+/**
+ * Returns a schema that lets references through, because they are checked when they have their values.
+ *
+ * @param isShown Whether it tells a model that parameters take references.
+ */
+export function referenceSchema(id: string, schema: ToolSchema, isShown: boolean): ToolSchema {
+  const { validate, jsonSchema, ...rest } = schema['~standard']
+  const shown = (json: Record<string, unknown>): Record<string, unknown> =>
+    isShown ? shownSchema(plainTool(id, { ...json })) : json
+  return standardSchema({
+    ...rest,
+    vendor: 'byref',
+    validate: (value) => (holdsReference(value) ? { value } : validate(value)),
+    jsonSchema: {
+      input: (how) => shown(jsonSchema.input(how)),
+      output: (how) => shown(jsonSchema.output(how)),
+    },
+  })
+}
+
+/** Returns the JSON Schema of a schema. Types that it cannot express take any value. */
+export function openJsonSchema(schema: ToolSchema | undefined): JsonSchema {
+  const libraryOptions = { unrepresentable: 'any' }
+  // A copy without the marks of zod, which would make it pass for a schema of a library.
+  return { ...schema?.['~standard'].jsonSchema.input({ target: 'draft-2020-12', libraryOptions }) }
+}
+
+/** @throws Error that says what does not fit */
+export async function validated(schema: ToolSchema | undefined, value: unknown): Promise<unknown> {
+  const result = await schema?.['~standard'].validate(value)
+  if (!result) return value
+  if (!result.issues) return result.value
+  const issues = result.issues.map(({ path = [], message }) => `${path.join('.')}: ${message}`)
+  throw new Error(`The values of the references do not fit: ${issues.join('; ')}`)
+}
+
+function standardSchema(props: StandardSchemaV1.Props & StandardJSONSchemaV1.Props): ToolSchema {
+  return { '~standard': props } as ToolSchema
+}
