@@ -120,6 +120,9 @@ async function proxy(args: string[]): Promise<number> {
       'byref mcp proxy takes one of -- <command>, --url and --config (byref mcp --help)',
     )
   }
+  if (values.header.length > 0 && url === undefined) {
+    throw new UsageError('--header goes with --url. In a configuration, servers have "headers"')
+  }
   if (url !== undefined && !URL.canParse(url))
     throw new UsageError(`--url takes a URL, not "${url}"`)
   if ((data === undefined) !== (namespace === undefined)) {
@@ -196,7 +199,7 @@ async function list(args: string[]): Promise<number> {
   if (values.config === undefined) {
     throw new UsageError('byref mcp list needs --config <mcp.json> (byref mcp --help)')
   }
-  const { server } = await joinedServers(values.config)
+  const { server, problems } = await joinedServers(values.config)
   const found = await server.connectAll()
   await server.close()
   const text = found.map(({ name, state, why, tools }) => {
@@ -206,14 +209,17 @@ async function list(args: string[]): Promise<number> {
     return [`${name}  ${tools.length} tools, about ${tokens} tokens`, ...names].join('\n')
   })
   print(values.json, found, text.join('\n'))
-  return found.every(({ state }) => state === 'running') ? 0 : 1
+  const isFine = problems.length === 0 && found.every(({ state }) => state === 'running')
+  return isFine ? 0 : 1
 }
 
 const CHARS_PER_TOKEN = 4
 /** Tells the servers of a proxy that they run behind one. A proxy among them would start itself, without end. */
 const BEHIND = 'BYREF_MCP_CONFIG'
 
-async function joinedServers(file: string): Promise<OpenedServer & { server: JoinedServers }> {
+async function joinedServers(
+  file: string,
+): Promise<OpenedServer & { server: JoinedServers; problems: string[] }> {
   const path = resolve(file)
   if (process.env[BEHIND] === path) {
     throw new UsageError(
@@ -228,8 +234,11 @@ async function joinedServers(file: string): Promise<OpenedServer & { server: Joi
   const { sourceOf } = await import('./mcp/open-server.ts')
   const { joinServers } = await import('../integrations/mcp/join/join-servers.ts')
   const log = (line: string) => note(`byref mcp: ${shown(line)}`)
-  const configs = readServerConfig(text, { file, env: process.env, folder: process.cwd() })
+  const surroundings = { file, env: process.env, folder: process.cwd() }
+  const { configs, problems } = readServerConfig(text, surroundings)
+  for (const problem of problems) note(`byref mcp: ${shown(problem)}. The server is left out`)
   return {
+    problems,
     server: joinServers(
       configs.map((one) => sourceOf(one, log)),
       { log },

@@ -19,6 +19,7 @@ import {
   uiMessages,
 } from '../../src/integrations/ai-sdk/index.ts'
 import { byReference as langchainByReference } from '../../src/integrations/langchain/index.ts'
+import { byReference as mastraByReference } from '../../src/integrations/mastra/index.ts'
 import {
   createMcpServer,
   joinServers,
@@ -26,6 +27,7 @@ import {
   proxyMcp,
 } from '../../src/integrations/mcp/index.ts'
 import { createResponsesHandler } from '../../src/integrations/openai/index.ts'
+import { byReference as agentsByReference } from '../../src/integrations/openai-agents/index.ts'
 import { createTracedAgent } from '../../src/integrations/otel/index.ts'
 import { createPostgresLog, postgresRecords } from '../../src/postgres.ts'
 import { createServer, signingKey, signToken } from '../../src/server/index.ts'
@@ -222,6 +224,8 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'assetMeta[1]': (options) => byref.assetMeta({} as never, options),
   'byReference[0]': (options) => byReference(options),
   'byReference of ./langchain[0]': (options) => langchainByReference(options),
+  'byReference of ./mastra[0]': (options) => mastraByReference(options),
+  'byReference of ./openai-agents[0]': (options) => agentsByReference(options),
   'createAgUiHandler[0]': (options: object) => createAgUiHandler({ agent, ...options }),
   'createAgent[0]': (options: object) => byref.createAgent({ model, ...options }),
   'createAssetHandler[0]': (options: object) => createAssetHandler({ assets, ...options }),

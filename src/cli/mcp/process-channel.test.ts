@@ -75,4 +75,18 @@ describe('processChannel', () => {
       expect(channel.whyEnded()).toMatch(/exit code 0|killed by SIG/)
     },
   )
+
+  it('does not repeat arguments, which may be secrets, with a log of its own', async () => {
+    const lines: string[] = []
+    const log = (line: string) => lines.push(line)
+    const script = "console.error('hello'); process.exit(3)"
+    const channel = processChannel(process.execPath, ['-e', script, 'hunter2'], { log })
+    const ended = new Promise<void>((resolve) => {
+      channel.onclose = resolve
+    })
+    await channel.start()
+    await ended
+    expect(channel.whyEnded()).toBe('The MCP server has ended (exit code 3)')
+    await expect.poll(() => lines).toEqual(['hello'])
+  })
 })

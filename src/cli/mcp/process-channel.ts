@@ -10,6 +10,9 @@ import { lineChannel } from './line-channel.ts'
 export interface ProcessChannel extends Channel {
   /** Returns how the process ended, for errors. */
   whyEnded(): string
+  /** The SDK knows a connection to a process by these two. */
+  readonly pid: number | null
+  readonly stderr: null
 }
 
 /** Options of {@link processChannel}. */
@@ -43,26 +46,29 @@ export function processChannel(
   }) as ChildProcessByStdio<Writable, Readable, Readable | null>
   if (child.stderr && log) createInterface({ input: child.stderr }).on('line', log)
   const lines = lineChannel(child.stdout, child.stdin)
-  const line = [command, ...args].join(' ')
-  let why = `The MCP server has closed the connection: ${line}`
+  // With a log of its own, the server has a name. Arguments may be secrets.
+  const end = log ? '' : `: ${[command, ...args].join(' ')}`
+  let why = `The MCP server has closed the connection${end}`
   let isOver = false
   let isClosing = false
   const ended = new Promise<void>((resolve) => {
-    const end = (reason: string): void => {
-      if (!isOver) why = `${reason}: ${line}`
+    const over = (reason: string): void => {
+      if (!isOver) why = `${reason}${end}`
       if (!isOver && !isClosing && !log) process.stderr.write(`byref mcp: ${why}\n`)
       isOver = true
       resolve()
     }
     child.once('error', ({ message }) =>
-      end(`The MCP server cannot be started (${message}). Check that the command is installed`),
+      over(`The MCP server cannot be started (${message}). Check that the command is installed`),
     )
     child.once('close', (code, signal) =>
-      end(`The MCP server has ended (${signal ? `killed by ${signal}` : `exit code ${code}`})`),
+      over(`The MCP server has ended (${signal ? `killed by ${signal}` : `exit code ${code}`})`),
     )
   })
   const channel: ProcessChannel = {
     whyEnded: () => why,
+    pid: child.pid ?? null,
+    stderr: null,
     async start() {
       lines.onmessage = (message) => channel.onmessage?.(message)
       inBackground(

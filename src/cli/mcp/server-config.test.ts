@@ -7,7 +7,7 @@ const of = (name: string) => `\${${name}}`
 
 const read = (config: object | string, env: Record<string, string> = {}) => {
   const text = typeof config === 'string' ? config : JSON.stringify(config)
-  return readServerConfig(text, { file: 'mcp.json', env, folder: '/work' })
+  return readServerConfig(text, { file: 'mcp.json', env, folder: '/work' }).configs
 }
 
 describe('readServerConfig', () => {
@@ -81,5 +81,16 @@ describe('readServerConfig', () => {
     [one({ command: of('input:key') }), `only an editor can: use ${of('env:NAME')} instead`],
   ])('refuses %j', (config, message) => {
     expect(() => read(config)).toThrow(message)
+  })
+
+  it('leaves out a server with a problem, and names it', () => {
+    const mcpServers = { good: { command: 'x' }, bad: { command: of('env:NAME') }, worse: 1 }
+    const text = JSON.stringify({ mcpServers })
+    const read = readServerConfig(text, { file: 'mcp.json', env: {}, folder: '/' })
+    expect(read.configs).toMatchObject([{ name: 'good' }])
+    expect(read.problems).toEqual([
+      `mcp.json: the server "bad" needs ${of('env:NAME')}: set the environment variable NAME`,
+      'mcp.json: the server "worse" is not an object',
+    ])
   })
 })

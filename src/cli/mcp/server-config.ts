@@ -47,15 +47,16 @@ const TYPES: Readonly<Record<string, 'http' | 'sse' | undefined>> = {
 
 /**
  * Reads the servers of an `mcp.json`, as Claude Desktop, Claude Code and Cursor (`mcpServers`) and VS Code (`servers`)
- * write it: JSON that may have comments. Servers that are switched off are left out.
+ * write it: JSON that may have comments. Servers that are switched off are left out, and those with a problem, which
+ * names the server and the field.
  *
  * @param file The name of the file, for errors.
- * @throws UsageError that names the server and the field
+ * @throws UsageError if no server is left
  */
 export function readServerConfig(
   text: string,
   { file, ...surroundings }: Surroundings & { file: string },
-): ServerConfig[] {
+): { configs: ServerConfig[]; problems: string[] } {
   const fail = (message: string): never => {
     throw new UsageError(`${file}: ${message}`)
   }
@@ -68,14 +69,21 @@ export function readServerConfig(
   const { mcpServers, servers } = Object(parsed)
   const found: unknown = mcpServers ?? servers
   if (!isPlainObject(found)) return fail('it has neither "mcpServers" nor "servers"')
+  const problems: UsageError[] = []
   const configs = Object.entries(found).flatMap(([name, entry]) => {
     const where = (message: string): never => fail(`the server "${name}" ${message}`)
-    if (!isPlainObject(entry)) return where('is not an object')
-    if (entry.disabled === true || entry.enabled === false) return []
-    return configOf(name, filled(entry, surroundings, where), where)
+    try {
+      if (!isPlainObject(entry)) return where('is not an object')
+      if (entry.disabled === true || entry.enabled === false) return []
+      return configOf(name, filled(entry, surroundings, where), where)
+    } catch (error) {
+      if (!(error instanceof UsageError)) throw error
+      problems.push(error)
+      return []
+    }
   })
-  if (configs.length === 0) fail('it has no server that is switched on')
-  return configs
+  if (configs.length > 0) return { configs, problems: problems.map(({ message }) => message) }
+  throw problems[0] ?? new UsageError(`${file}: it has no server that is switched on`)
 }
 
 type Entry = Readonly<Record<string, unknown>>

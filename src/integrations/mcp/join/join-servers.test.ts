@@ -177,6 +177,35 @@ describe('joinServers', () => {
     expect(answers).toEqual(['first', 'size', 'long 1', 'long 2', 'second', 'bare'])
   })
 
+  it('never gives a name to another tool, also if a server comes late', async () => {
+    const gate = Promise.withResolvers<void>()
+    const slow = serverOf(
+      'x_y',
+      tool('z', () => textOf('slow')),
+    ).source
+    const late = { ...slow, connect: () => gate.promise.then(() => slow.connect()) }
+    const changed = Promise.withResolvers<void>()
+    const quick = serverOf(
+      'x',
+      tool('y_z', () => textOf('quick')),
+    ).source
+    const client = await joined([late, quick], {
+      startMs: 1,
+      toolSearch: false,
+      client: {
+        listChanged: { tools: { autoRefresh: false, onChanged: () => changed.resolve() } },
+      },
+    })
+    await call(client, 'x_y_z').catch(() => {})
+    await expect.poll(() => namesOf(client)).toContain('x_y_z')
+    expect(wordsOf(await call(client, 'x_y_z'))).toBe('quick')
+    gate.resolve()
+    await changed.promise
+    await expect.poll(() => namesOf(client)).toContain('x_y_z_2')
+    expect(wordsOf(await call(client, 'x_y_z'))).toBe('quick')
+    expect(wordsOf(await call(client, 'x_y_z_2'))).toBe('slow')
+  })
+
   it('answers a call whose server ends, and starts the server again', async () => {
     let runs = 0
     const hanging = serverOf('one', (server) => {

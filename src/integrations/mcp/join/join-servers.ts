@@ -19,7 +19,7 @@ import { OpenCalls, type Round } from './open-calls.ts'
 import { ResourcePlaces } from './resource-places.ts'
 import { ServerConnection, type ServerListener, type ServerState } from './server-connection.ts'
 import type { ServerSource } from './server-source.ts'
-import { type Place, sharedNames } from './shared-names.ts'
+import { type Place, SharedNames } from './shared-names.ts'
 
 /** Options of {@link joinServers}. */
 export interface JoinOptions {
@@ -47,9 +47,15 @@ export interface ServerStatus {
 
 /** Several servers as one. */
 export type JoinedServers = Channel & {
-  /** Connects to all servers. Resolves when each is connected or has failed. */
-  connectAll(): Promise<ServerStatus[]>
+  /**
+   * Connects to all servers. Resolves when each is connected or has failed, or after this time in milliseconds.
+   * Default 60,000.
+   */
+  connectAll(most?: number): Promise<ServerStatus[]>
 }
+
+/** In the list of tools: the names of servers whose tools may be missing. */
+export const NOT_RUNNING = 'byref/notRunning'
 
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 /** Disables the SDK's own time limit. The client has its own. */
@@ -105,6 +111,8 @@ class Joined implements JoinedServers {
   #started: Promise<void> | null = null
   #toClient: Channel | null = null
   #ready: Promise<unknown> | null = null
+  readonly #toolNames = new SharedNames<Tool>()
+  readonly #promptNames = new SharedNames<Prompt>()
   #tools = new Map<string, Place<Tool>>()
   #prompts = new Map<string, Place<Prompt>>()
 
@@ -142,9 +150,9 @@ class Joined implements JoinedServers {
     await this.#toClient?.close()
   }
 
-  async connectAll(): Promise<ServerStatus[]> {
+  async connectAll(most = 60_000): Promise<ServerStatus[]> {
     await this.#load()
-    await Promise.allSettled(this.#connections.map((one) => one.client()))
+    await withinTime(Promise.allSettled(this.#connections.map((one) => one.client())), most)
     return this.#connections.map((connection) => {
       const { name, state, why, protocolVersion } = connection
       const own = [...this.#tools].filter(([, place]) => place.connection === connection)
@@ -203,6 +211,7 @@ class Joined implements JoinedServers {
     server.oninitialized = () => this.#connected.resolve()
     if (isNew) this.#connected.resolve()
     server.setRequestHandler('tools/list', () => ({
+      _meta: { [NOT_RUNNING]: this.#notRunning().map(({ name }) => name) },
       tools: [...this.#tools].map(([name, { item, connection }]) =>
         shownTool(item, name, connection),
       ),
@@ -266,8 +275,9 @@ class Joined implements JoinedServers {
   ): Promise<CallToolResult | InputRequiredResult> {
     const place = this.#tools.get(params.name)
     if (!place) {
-      const down = this.#connections.filter(({ state }) => state !== 'running')
-      const why = down.map(({ name, why }) => ` The server "${name}" is not running: ${why}.`)
+      const why = this.#notRunning().map(
+        ({ name, why }) => ` The server "${name}" is not running: ${why}.`,
+      )
       throw invalidParams(`${noSuchTool(params.name, [...this.#tools.keys()])}${why.join('')}`)
     }
     const { connection, item } = place
@@ -333,8 +343,8 @@ class Joined implements JoinedServers {
 
   readonly #listener: ServerListener = {
     changed: () => {
-      this.#tools = sharedNames(this.#connections, ({ offers }) => offers.tools)
-      this.#prompts = sharedNames(this.#connections, ({ offers }) => offers.prompts)
+      this.#tools = this.#toolNames.of(this.#connections, ({ offers }) => offers.tools)
+      this.#prompts = this.#promptNames.of(this.#connections, ({ offers }) => offers.prompts)
       const { server } = this.#client ?? {}
       if (!server) return
       const told = [
@@ -366,11 +376,15 @@ class Joined implements JoinedServers {
     logs: (line) => this.#options.log?.(line),
   }
 
+  #notRunning(): ServerConnection[] {
+    return this.#connections.filter(({ state }) => state !== 'running')
+  }
+
   #instructions(): string | undefined {
     const parts = this.#connections.flatMap(({ name, instructions }) =>
       instructions ? `# ${name}\n\n${instructions}` : [],
     )
-    const down = this.#connections.filter(({ state }) => state !== 'running')
+    const down = this.#notRunning()
     if (down.length > 0) parts.push(`Not running yet: ${down.map(({ name }) => name).join(', ')}`)
     return parts.join('\n\n') || undefined
   }

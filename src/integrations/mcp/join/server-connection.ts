@@ -44,6 +44,8 @@ export type ServerState = 'waiting' | 'starting' | 'running' | 'ended'
 const PAUSES = [1_000, 2_000, 4_000, 8_000, 16_000]
 /** After this time, a server that ends is started again as if it were the first time. */
 const STABLE_MS = 60_000
+/** After this time without an answer, the log says so. */
+const SLOW_MS = 10_000
 /** Maximum time to connect. `npx` may have to install the server first. */
 const CONNECT_MS = 300_000
 /** A server on stdio that has not answered the first request after this time speaks an older protocol. */
@@ -89,7 +91,7 @@ export class ServerConnection {
 
   /** Why the server is not running. */
   get why(): string {
-    return this.#why
+    return this.#opening ? 'it has not answered yet' : this.#why
   }
 
   get instructions(): string | undefined {
@@ -162,6 +164,8 @@ export class ServerConnection {
   async #open(): Promise<Client> {
     const began = performance.now()
     this.#startedAt = Date.now()
+    const slow = setTimeout(() => this.#log('has not answered yet'), SLOW_MS)
+    slow.unref()
     try {
       const client = await this.#connect().catch(async (error) => {
         if (await this.source.recover?.(error)) return this.#connect()
@@ -187,6 +191,8 @@ export class ServerConnection {
       throw new Error(`The MCP server "${this.name}" is not running: ${this.#why}`, {
         cause: error,
       })
+    } finally {
+      clearTimeout(slow)
     }
   }
 
@@ -210,6 +216,7 @@ export class ServerConnection {
   async #connectTo(transport: ServerTransport, mode: 'auto' | 'legacy'): Promise<Client> {
     const { Client: SdkClient } = this.#sdk
     this.#transport = transport
+    if (this.#isClosed) throw ENDED
     const isLocal = transport.whyEnded !== undefined
     const refresh = { autoRefresh: false, debounceMs: 0, onChanged: () => this.#refresh() }
     const client = new SdkClient(

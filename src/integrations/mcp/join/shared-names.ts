@@ -7,17 +7,34 @@ export interface Place<Item> {
   item: Item
 }
 
-/** Returns the items of all servers by names that differ: the server's prefix and the item's own name. */
-export function sharedNames<Item extends { name: string }>(
-  connections: readonly ServerConnection[],
-  itemsOf: (connection: ServerConnection) => readonly Item[],
-): Map<string, Place<Item>> {
-  const places = new Map<string, Place<Item>>()
-  for (const connection of connections) {
-    const { name, prefix = `${name}_` } = connection.source
-    for (const item of itemsOf(connection)) {
-      places.set(freeName(`${prefix}${item.name}`, places), { connection, item })
+/** The names of tools or prompts of several servers. A name that was given stays with its item, also if that is gone. */
+export class SharedNames<Item extends { name: string }> {
+  /** The given names, with the server and the item's own name. */
+  readonly #given = new Map<string, string>()
+  readonly #names = new Map<string, string>()
+
+  /** Returns the items of all servers by names that differ: the server's prefix and the item's own name. */
+  of(
+    connections: readonly ServerConnection[],
+    itemsOf: (connection: ServerConnection) => readonly Item[],
+  ): Map<string, Place<Item>> {
+    const places = new Map<string, Place<Item>>()
+    for (const connection of connections) {
+      for (const item of itemsOf(connection)) {
+        places.set(this.#nameOf(connection, item), { connection, item })
+      }
     }
+    return places
   }
-  return places
+
+  #nameOf({ source }: ServerConnection, item: Item): string {
+    const key = JSON.stringify([source.name, item.name])
+    const known = this.#names.get(key)
+    if (known !== undefined) return known
+    const { name, prefix = `${name}_` } = source
+    const given = freeName(`${prefix}${item.name}`, this.#given)
+    this.#given.set(given, key)
+    this.#names.set(key, given)
+    return given
+  }
 }

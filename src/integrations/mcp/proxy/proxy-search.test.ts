@@ -132,4 +132,19 @@ describe('the proxy before many tools', () => {
     expect(calls).toEqual(['weather_forecast Oslo'])
     await close()
   })
+
+  it("calls a server's own search_tools through call_tool", async () => {
+    const { connect, calls, add } = manyTools()
+    const { client, close } = await proxied(connect, { toolSearch: true })
+    await client.listTools()
+    add('search_tools')
+    expect(wordsOf(await call(client, 'search_tools', { query: 'weather' }))).toContain('weather_')
+    const own = await call(client, 'call_tool', {
+      name: 'search_tools',
+      arguments: { city: 'Oslo' },
+    })
+    expect(wordsOf(own)).toContain('search_tools of Oslo')
+    expect(calls).toEqual(['search_tools Oslo'])
+    await close()
+  })
 })

@@ -1,6 +1,6 @@
 import type { AssetTool } from '../../../assets/asset-tools.ts'
 import type { Tool, ToolContext } from '../../../boundary/tool.ts'
-import { noSuchTool, ToolIndex } from '../../../boundary/tool-index.ts'
+import { namesInText, noSuchTool, ToolIndex } from '../../../boundary/tool-index.ts'
 import type { DescribedTool } from '../../../boundary/tool-ranking.ts'
 import {
   CALL_TOOL,
@@ -14,11 +14,14 @@ import { ByrefError } from '../../../core/errors.ts'
 import type { ToolCall } from '../../../core/messages/message.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
 import { describeTool } from '../asset-tools.ts'
+import { NOT_RUNNING } from '../join/join-servers.ts'
 import type { Fields, RpcMessage } from '../rpc/json-rpc.ts'
 import type { ToolCatalog } from './tool-catalog.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
+/** Number of servers in a note. */
+const MAX_MISSING = 20
 /** Characters of the names in the note about changed tools. */
 const MAX_NEWS = 1_000
 
@@ -38,7 +41,8 @@ export class ProxySearch {
   private constructor(catalog: ToolCatalog, { pinned = [], rank }: ToolSearchOptions) {
     this.#catalog = catalog
     this.#rank = rank
-    this.#pinned = new Set(pinned)
+    // A server's own tools of these names are called through call_tool.
+    this.#pinned = new Set(pinned.filter((name) => name !== SEARCH_TOOLS && name !== CALL_TOOL))
     const [search, call] = searchTools(this.#names(), async () => this.#current()) as [Tool, Tool]
     this.#searchTool = search
     const { annotations: _, ...calling } = describeTool(call as AssetTool, CALL_TOOL)
@@ -57,8 +61,7 @@ export class ProxySearch {
     option: boolean | ToolSearchOptions | undefined,
   ): ProxySearch | null {
     const isOn = catalog.shown.length > 0 && isSearched(option, () => lengthOf(catalog))
-    // A server may have tools of these names itself.
-    if (!isOn || catalog.tools.has(SEARCH_TOOLS) || catalog.tools.has(CALL_TOOL)) return null
+    if (!isOn) return null
     return new ProxySearch(catalog, typeof option === 'object' ? option : {})
   }
 
@@ -83,12 +86,14 @@ export class ProxySearch {
     return news.length > 0 ? news.join('\n') : null
   }
 
-  /** Answers a call of `search_tools`. Null for a call of another tool. */
+  /** Answers a call of `search_tools`. Null for a call of another tool, also one of this name that the server has. */
   async answer({ params }: RpcMessage): Promise<Fields | null> {
     const { name, arguments: args } = Object(params)
     if (name !== SEARCH_TOOLS) return null
-    const found = await this.#searchTool.execute(Object(args), {} as ToolContext)
-    return { content: [{ type: 'text', text: JSON.stringify(found) }] }
+    const found = Object(await this.#searchTool.execute(Object(args), {} as ToolContext))
+    const note = [found.note, this.#missing()].filter(Boolean).join(' ')
+    const answer = note === '' ? found : { ...found, note }
+    return { content: [{ type: 'text', text: JSON.stringify(answer) }] }
   }
 
   /**
@@ -108,10 +113,18 @@ export class ProxySearch {
       )
     }
     if (!this.#has(call.name)) {
-      const message = `${noSuchTool(call.name, this.#names())} Find tools with ${SEARCH_TOOLS}`
+      const unknown = `${noSuchTool(call.name, this.#names())} Find tools with ${SEARCH_TOOLS}.`
+      const message = `${unknown} ${this.#missing()}`.trim()
       throw new ByrefError('tool_not_found', message)
     }
     return { ...request, params: { ...request.params, name: call.name, arguments: call.arguments } }
+  }
+
+  /** Names the servers whose tools may be missing. */
+  #missing(): string {
+    const given = Object(this.#catalog.rest._meta)[NOT_RUNNING]
+    const names = (Array.isArray(given) ? given : []).slice(0, MAX_MISSING).map(String)
+    return names.length > 0 ? `These servers are not running: ${namesInText(names)}.` : ''
   }
 
   #has(name: unknown): boolean {

@@ -131,7 +131,9 @@ export class ProxyTools {
     } catch (error) {
       return answerTo(request, failedCall(error))
     }
-    const found = await this.#search?.answer(asked)
+    // Through call_tool, it is the server's own tool of this name, if there is one.
+    const isOther = asked !== request && (await this.known())?.tools.has(asked.params?.name)
+    const found = isOther ? null : await this.#search?.answer(asked)
     const answer = found ? answerTo(request, found) : await this.#call(asked, request, help)
     return this.#withNews(answer)
   }
