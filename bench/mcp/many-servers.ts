@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { printMachine } from '../assets/measure.ts'
-import { SERVERS_FOLDER, servers, serverTools } from '../tools/server-tools.ts'
+import { installed, servers } from '../tools/server-tools.ts'
 
 const ROUNDS = Number(process.argv[2] ?? 5)
 const CALLS = 300
 /** Servers that start without a network. */
 const NAMES = [
-  ...['github', 'gitlab', 'slack', 'maps', 'files', 'memory', 'firecrawl', 'tavily'],
+  ...['github', 'hubspot', 'slack', 'maps', 'files', 'memory', 'firecrawl', 'tavily'],
   ...['playwright', 'kubernetes'],
 ]
 /** Calls that the server answers at once, without a network. */
@@ -31,16 +31,14 @@ const root = join(import.meta.dirname, '../..')
 const commands = new Map(
   servers
     .filter(({ name }) => NAMES.includes(name))
-    .map(({ name, command, args = [], env }): [string, Command] => {
-      const path = join(SERVERS_FOLDER, name, 'node_modules/.bin', command)
-      return [
-        name,
-        { command: path, args: [...args], env: { HOME: join(SERVERS_FOLDER, name), ...env } },
-      ]
+    .map((server): [string, Command] => {
+      const { name, command, args = [], env } = server
+      const folder = installed(server)
+      const path = join(folder, 'node_modules/.bin', command)
+      return [name, { command: path, args: [...args], env: { HOME: folder, ...env } }]
     }),
 )
 
-await serverTools('first')
 printMachine()
 const folder = await mkdtemp(join(tmpdir(), 'bench-'))
 const config = join(folder, 'mcp.json')

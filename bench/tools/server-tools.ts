@@ -30,7 +30,7 @@ export interface ServerTool {
 }
 
 /** Where the servers are installed. */
-export const SERVERS_FOLDER = fileURLToPath(
+const SERVERS_FOLDER = fileURLToPath(
   new URL('../../node_modules/.cache/bench-tools', import.meta.url),
 )
 const TIME_LIMIT = 30_000
@@ -81,21 +81,24 @@ async function toolsByServer(set: ServerSet): Promise<ServerTool[][]> {
 
 /** Returns the kept tools of a server. Without any, it installs the server and asks it. */
 async function keptTools(server: PublishedServer): Promise<ServerTool[]> {
-  const folder = join(SERVERS_FOLDER, server.name)
-  const kept = join(folder, `tools-${server.version}.json`)
+  const kept = join(SERVERS_FOLDER, server.name, `tools-${server.version}.json`)
   if (existsSync(kept)) return JSON.parse(readFileSync(kept, 'utf8'))
+  const tools = await askForTools(server, installed(server))
+  writeFileSync(kept, JSON.stringify(tools))
+  console.log(`${server.package}@${server.version}: ${tools.length} tools`)
+  return tools
+}
+
+/** Installs a server, if it is not there. Returns its folder. */
+export function installed({ name, package: source, version, command }: PublishedServer): string {
+  const folder = join(SERVERS_FOLDER, name)
+  if (existsSync(join(folder, 'node_modules/.bin', command))) return folder
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, 'package.json'), '{ "private": true }')
   writeFileSync(join(folder, 'keys.json'), NO_KEYS)
   const install = ['install', '--no-audit', '--no-fund', '--ignore-scripts', '--silent']
-  execFileSync('npm', [...install, `${server.package}@${server.version}`], {
-    cwd: folder,
-    stdio: 'inherit',
-  })
-  const tools = await askForTools(server, folder)
-  writeFileSync(kept, JSON.stringify(tools))
-  console.log(`${server.package}@${server.version}: ${tools.length} tools`)
-  return tools
+  execFileSync('npm', [...install, `${source}@${version}`], { cwd: folder, stdio: 'inherit' })
+  return folder
 }
 
 /** Starts a server on stdio, and returns its list of tools. */

@@ -379,6 +379,37 @@ describe('joinServers', () => {
     await cancelled.promise
   })
 
+  it('leaves out a tool with an invalid definition, and takes the others', async () => {
+    const [near, far] = InMemoryTransport.createLinkedPair()
+    const server = far as Channel
+    const results: Record<string, object> = {
+      initialize: {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'a', version: '1' },
+      },
+      'tools/list': {
+        tools: [
+          { name: 'good', inputSchema: { type: 'object' } },
+          { name: 'bad', inputSchema: {} },
+        ],
+      },
+    }
+    server.onmessage = ({ id, method = '' }) => {
+      if (id === undefined) return
+      const result = results[method]
+      const answer = result ? { result } : { error: { code: -32601, message: 'unknown' } }
+      void server.send({ jsonrpc: '2.0', id, ...answer } as never)
+    }
+    await server.start()
+    const lines: string[] = []
+    const log = (line: string) => lines.push(line)
+    const client = await joined([{ name: 'a', connect: () => near }], { log })
+    expect((await namesOf(client))[0]).toBe('a_good')
+    expect(await namesOf(client)).not.toContain('a_bad')
+    expect(lines[0]).toBe('a: tools with an invalid definition are left out: bad')
+  })
+
   it('ends at once while a server is still starting', async () => {
     const [near, silent] = InMemoryTransport.createLinkedPair()
     const closed = new Promise<void>((resolve) => {

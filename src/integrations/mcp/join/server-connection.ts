@@ -11,6 +11,7 @@ import type {
   Tool,
   Transport,
 } from '@modelcontextprotocol/client'
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { errorMessage } from '../../../core/errors.ts'
 import { inBackground } from '../../../core/in-background.ts'
 import { version } from '../../../version.ts'
@@ -40,6 +41,10 @@ export interface Offers {
 type Sdk = typeof import('@modelcontextprotocol/client')
 export type ServerState = 'waiting' | 'starting' | 'running' | 'ended'
 
+/** A schema that takes any result. */
+const ANY: StandardSchemaV1<unknown, Record<string, unknown>> = {
+  '~standard': { version: 1, vendor: 'byref', validate: (value) => ({ value: Object(value) }) },
+}
 /** Pauses before a server that has ended is started again, in milliseconds. After the last, only a request starts it. */
 const PAUSES = [1_000, 2_000, 4_000, 8_000, 16_000]
 /** After this time, a server that ends is started again as if it were the first time. */
@@ -301,12 +306,34 @@ export class ServerConnection {
   async #readOffers(client: Client): Promise<void> {
     const has = client.getServerCapabilities() ?? {}
     const [tools, prompts, resources, templates] = await Promise.all([
-      has.tools ? client.listTools().then((list) => list.tools) : [],
+      has.tools ? this.#tools(client) : [],
       has.prompts ? client.listPrompts().then((list) => list.prompts) : [],
       has.resources ? client.listResources().then((list) => list.resources) : [],
       has.resources ? this.#templates(client) : [],
     ])
     this.offers = { tools, prompts, resources, templates }
+  }
+
+  /** Returns the tools of the server. A tool with an invalid definition is left out: the SDK would take none then. */
+  async #tools(client: Client): Promise<readonly Tool[]> {
+    try {
+      return (await client.listTools()).tools
+    } catch (error) {
+      if (Object(error).code !== this.#sdk.SdkErrorCode.InvalidResult) throw error
+    }
+    const { isSpecType } = this.#sdk
+    const found: unknown[] = []
+    let cursor: string | undefined
+    do {
+      const request = { method: 'tools/list', params: { ...(cursor && { cursor }) } }
+      const page = await client.request(request, ANY)
+      if (Array.isArray(page.tools)) found.push(...page.tools)
+      cursor = typeof page.nextCursor === 'string' ? page.nextCursor : undefined
+    } while (cursor)
+    const tools = found.filter((one) => isSpecType.Tool(one))
+    const left = found.filter((one) => !isSpecType.Tool(one)).map((one) => Object(one).name)
+    this.#log(`tools with an invalid definition are left out: ${left.join(', ')}`)
+    return tools
   }
 
   /** Not every server with resources has templates. */
