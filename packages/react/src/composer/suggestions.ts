@@ -27,9 +27,11 @@ export function pickFiles(): void {
   for (const listener of listeners) listener({ type: 'files' })
 }
 
-/** Attaches a file to the next message. */
+/** Attaches a file to the next message. Without a composer, the next one that is shown takes it. */
 export function attach(file: File): void {
-  for (const listener of listeners) listener({ type: 'attach', file })
+  const suggestion = { type: 'attach', file } as const
+  if (listeners.size === 0) waiting = suggestion
+  for (const listener of listeners) listener(suggestion)
 }
 
 /**
