@@ -52,7 +52,8 @@ export interface SearchedTools {
 }
 
 const ABOVE_TOKENS = 10_000
-const CHARS_PER_TOKEN = 4
+/** How tokens are estimated. */
+export const CHARS_PER_TOKEN = 4
 const NONE: ReadonlySet<string> = new Set()
 
 /**

@@ -199,6 +199,7 @@ async function list(args: string[]): Promise<number> {
   if (values.config === undefined) {
     throw new UsageError('byref mcp list needs --config <mcp.json> (byref mcp --help)')
   }
+  const { CHARS_PER_TOKEN } = await import('../boundary/tool-search.ts')
   const { server, problems } = await joinedServers(values.config)
   const found = await server.connectAll()
   await server.close()
@@ -213,7 +214,6 @@ async function list(args: string[]): Promise<number> {
   return isFine ? 0 : 1
 }
 
-const CHARS_PER_TOKEN = 4
 /** Tells the servers of a proxy that they run behind one. A proxy among them would start itself, without end. */
 const BEHIND = 'BYREF_MCP_CONFIG'
 

@@ -7,7 +7,7 @@ const of = (name: string) => `\${${name}}`
 
 const read = (config: object | string, env: Record<string, string> = {}) => {
   const text = typeof config === 'string' ? config : JSON.stringify(config)
-  return readServerConfig(text, { file: 'mcp.json', env, folder: '/work' }).configs
+  return readServerConfig(text, { file: 'mcp.json', env, folder: '/project' }).configs
 }
 
 describe('readServerConfig', () => {
@@ -43,7 +43,7 @@ describe('readServerConfig', () => {
       c: { type: 'sse', url: 'http://127.0.0.1:1/sse' },
     }
     expect(read({ inputs: [], servers })).toEqual([
-      { name: 'a', command: 'a', args: [], env: {}, cwd: '/work/x', prefix: '' },
+      { name: 'a', command: 'a', args: [], env: {}, cwd: '/project/x', prefix: '' },
       {
         name: 'b',
         url: new URL('https://b.example/mcp'),

@@ -18,7 +18,7 @@ import type { Channel, RpcMessage } from '../rpc/json-rpc.ts'
 import { OpenCalls, type Round } from './open-calls.ts'
 import { ResourcePlaces } from './resource-places.ts'
 import { ServerConnection, type ServerListener, type ServerState } from './server-connection.ts'
-import type { ServerSource } from './server-source.ts'
+import { NOT_RUNNING, type ServerSource } from './server-source.ts'
 import { type Place, SharedNames } from './shared-names.ts'
 
 /** Options of {@link joinServers}. */
@@ -53,9 +53,6 @@ export type JoinedServers = Channel & {
    */
   connectAll(most?: number): Promise<ServerStatus[]>
 }
-
-/** In the list of tools: the names of servers whose tools may be missing. */
-export const NOT_RUNNING = 'byref/notRunning'
 
 const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 /** Disables the SDK's own time limit. The client has its own. */
@@ -285,7 +282,9 @@ class Joined implements JoinedServers {
     try {
       const result = await this.#relay(connection, context, (current, options) => {
         client = current
-        return connection.call({ ...params, name: item.name }, options, current)
+        // Results are passed on as they are: the client validates them.
+        const toolDefinition = { ...item, outputSchema: undefined }
+        return current.callTool({ ...params, name: item.name }, { ...options, toolDefinition })
       })
       if (result.resultType === 'input_required') return result
       this.#resources.note(result, connection)

@@ -1,5 +1,4 @@
 import type {
-  CallToolResult,
   Client,
   ClientCapabilities,
   CreateMessageResult,
@@ -130,17 +129,6 @@ export class ServerConnection {
   /** Whether this client is still connected to the server. */
   isOpen(client: Client): boolean {
     return this.#client === client
-  }
-
-  async call(
-    params: Parameters<Client['callTool']>[0],
-    options: Parameters<Client['callTool']>[1],
-    client: Client,
-  ): Promise<CallToolResult> {
-    const tool = this.offers.tools.find(({ name }) => name === params.name)
-    // Results are passed on as they are: the client validates them.
-    const toolDefinition = tool && { ...tool, outputSchema: undefined }
-    return client.callTool(params, { ...options, toolDefinition })
   }
 
   /** Ends a connection that the server does not know any more. */

@@ -2,6 +2,9 @@ import type { Transport } from '@modelcontextprotocol/client'
 import type { Channel } from '../rpc/json-rpc.ts'
 import type { ServerTrust } from '../server-trust.ts'
 
+/** In the list of tools: the names of servers whose tools may be missing. */
+export const NOT_RUNNING = 'byref/notRunning'
+
 /** One of several servers, and how to reach it. */
 export interface ServerSource {
   /** The name of the server for people and models, such as `github`. */

@@ -14,7 +14,7 @@ import { ByrefError } from '../../../core/errors.ts'
 import type { ToolCall } from '../../../core/messages/message.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
 import { describeTool } from '../asset-tools.ts'
-import { NOT_RUNNING } from '../join/join-servers.ts'
+import { NOT_RUNNING } from '../join/server-source.ts'
 import type { Fields, RpcMessage } from '../rpc/json-rpc.ts'
 import type { ToolCatalog } from './tool-catalog.ts'
 
