@@ -27,6 +27,20 @@ describe('ToolIndex', () => {
     expect((await foundIn(thousand, query))[0]).toBe(name)
   })
 
+  it.each([';', '\n', ' ; of the ;'])('searches wordings between %j apart', async (between) => {
+    const wordings = ['list refunds', 'cloudflare dns record delete', 'open zendesk ticket']
+    const found = await foundIn(thousand, wordings.join(between))
+    const firsts = ['stripe_list_refund', 'cloudflare_delete_dns_record', 'zendesk_create_ticket']
+    expect(found.slice(0, 3).toSorted()).toEqual(firsts.toSorted())
+  })
+
+  it('asks a ranking for each wording, and joins its answers by place', async () => {
+    const answers: Record<string, string[]> = { one: ['a', 'b'], two: ['c', 'b'] }
+    const tools = ['a', 'b', 'c'].map((name) => named(name))
+    const index = new ToolIndex(tools, (wording) => answers[wording] ?? [])
+    expect(await foundIn(index, 'one; two')).toEqual(['b', 'a', 'c'])
+  })
+
   it('searches one group, however its name is written', async () => {
     for (const group of ['aws', 'AWS', ' aws ']) {
       const found = await foundIn(thousand, 'delete function', { group })

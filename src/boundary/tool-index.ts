@@ -45,25 +45,56 @@ export class ToolIndex {
     return fitting.flatMap(({ name }) => this.#tools.get(name) ?? []).slice(0, limit)
   }
 
-  /** Returns all tools that fit a query, best first. */
+  /** Returns all tools that fit a query, best first. A query may have several wordings, as in `add event; plan meeting`. */
   async fitting(query: string, group?: string): Promise<FittingTool[]> {
     const tools = [...this.#tools.values()]
-    const ranked = this.#rank
-      ? namesOf(await this.#rank(query, tools)).map((name) => ({ name, words: null }))
-      : this.#ranked(query, tools)
+    const lists = await Promise.all(wordingsOf(query).map((one) => this.#ranked(one, tools)))
     const asked = group?.trim().toLowerCase()
-    return ranked.filter(({ name }) => {
+    return fused(lists).filter(({ name }) => {
       const isAsked = !asked || this.#groups.get(name)?.toLowerCase() === asked
       return isAsked && this.#tools.has(name)
     })
   }
 
-  /** A query without words fits every tool. */
-  #ranked(query: string, tools: readonly DescribedTool[]): FittingTool[] {
-    if (wordsAsked(query).length === 0) return tools.map(({ name }) => ({ name, words: [] }))
+  /** A wording without words fits every tool. */
+  async #ranked(wording: string, tools: readonly DescribedTool[]): Promise<FittingTool[]> {
+    if (this.#rank) {
+      return namesOf(await this.#rank(wording, tools)).map((name) => ({ name, words: null }))
+    }
+    if (wordsAsked(wording).length === 0) return tools.map(({ name }) => ({ name, words: [] }))
     this.#ranking ??= new ToolRanking(tools, this.#groups)
-    return this.#ranking.ranked(query)
+    return this.#ranking.ranked(wording)
   }
+}
+
+/** Wordings of a query that are searched. */
+const MAX_WORDINGS = 8
+
+/** Returns the wordings of a query, which are on lines or between semicolons. */
+function wordingsOf(query: string): string[] {
+  const wordings = query.split(/[;\n]/, MAX_WORDINGS).map((one) => one.trim())
+  const asking = wordings.filter((one) => wordsAsked(one).length > 0)
+  return asking.length > 0 ? [...new Set(asking)] : [query]
+}
+
+/** How many places a tool may be behind in one list before another list counts more. */
+const FUSION = 10
+
+/** Joins lists by the places of each tool, by reciprocal rank fusion. */
+function fused(lists: readonly FittingTool[][]): FittingTool[] {
+  const [first = [], ...others] = lists
+  if (others.length === 0) return first
+  const all = new Map<string, { score: number; words: Set<string> | null }>()
+  for (const list of lists) {
+    for (const [at, { name, words }] of list.entries()) {
+      const one = all.get(name) ?? { score: 0, words: words && new Set() }
+      one.score += 1 / (FUSION + at)
+      for (const word of words ?? []) one.words?.add(word)
+      all.set(name, one)
+    }
+  }
+  const sorted = [...all].sort(([a, m], [b, n]) => n.score - m.score || (a < b ? -1 : 1))
+  return sorted.map(([name, { words }]) => ({ name, words: words && [...words] }))
 }
 
 /** Returns the names that an application ranked, each once. */

@@ -56,11 +56,18 @@ interface Found {
   named: string[]
 }
 
+/** What a word has found, by the name of the tool. */
+type FoundByWord = ReadonlyMap<string, Found>
+
+/** How many words are kept with what they have found. */
+const MAX_RECENT = 100
+
 /** Ranks tools by the words of a query. */
 export class ToolRanking {
   readonly #tools = new Map<string, RankedTool>()
   /** Words that names of tools have. */
   readonly #nameWords = new Set<string>()
+  readonly #recent = new Map<string, FoundByWord>()
   readonly #index = new MiniSearch({
     fields: Object.keys(FIELDS),
     tokenize: wordsIn,
@@ -93,7 +100,7 @@ export class ToolRanking {
     const words = wordsAsked(query)
     const sums = new Map<string, { score: number; words: string[]; named: Set<string> }>()
     for (const word of words) {
-      for (const [name, { score, named }] of this.#findWord(word)) {
+      for (const [name, { score, named }] of this.#foundBy(word)) {
         const sum = sums.get(name) ?? { score: 0, words: [], named: new Set() }
         sum.score += score
         sum.words.push(word)
@@ -111,8 +118,18 @@ export class ToolRanking {
     return scores.map(([name]) => ({ name, words: sums.get(name)?.words ?? [] }))
   }
 
+  /** Queries repeat words, such as verbs, so the last words are kept. */
+  #foundBy(word: string): FoundByWord {
+    const found = this.#recent.get(word) ?? this.#findWord(word)
+    this.#recent.delete(word)
+    this.#recent.set(word, found)
+    const [oldest = ''] = this.#recent.keys()
+    if (this.#recent.size > MAX_RECENT) this.#recent.delete(oldest)
+    return found
+  }
+
   /** Finds a word in tools, or what may stand for it. The best of these counts. */
-  #findWord(word: string): Map<string, Found> {
+  #findWord(word: string): FoundByWord {
     const weight = verbClassOf([word]) ? VERB : 1
     const best = new Map<string, Found>()
     const find = (term: string, factor: number, options: object = {}) => {

@@ -144,8 +144,12 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
     inputSchema: {
       type: 'object',
       properties: {
-        query: { type: 'string' },
-        group: { type: 'string' },
+        query: {
+          type: 'string',
+          description:
+            'What the tool does, in three to five wordings: "create event; schedule meeting; add appointment"',
+        },
+        group: { type: 'string', description: 'Search only this group' },
         limit: { type: 'integer', description: `Default ${FOUND.usual}` },
       },
       required: ['query'],

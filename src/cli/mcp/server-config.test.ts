@@ -62,6 +62,10 @@ describe('readServerConfig', () => {
     [{ mcpServers: {} }, 'it has no server that is switched on'],
     [one('x'), 'the server "one" is not an object'],
     [one({}), 'the server "one" has neither a "command" nor a "url"'],
+    [
+      one({ command: 'x', url: 'http://x' }),
+      'the server "one" has a "command" and a "url": keep one of them',
+    ],
     [one({ url: 'file:///x' }), 'the server "one" has no valid "url": "file:///x"'],
     [
       one({ url: 'http://x', type: 'ws' }),

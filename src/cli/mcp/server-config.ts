@@ -101,6 +101,7 @@ function configOf(name: string, entry: Entry, fail: Fail): ServerConfig {
     ...(trust === undefined ? {} : { trust: trust as ServerTrust }),
   }
   if (typeof command === 'string' && command !== '') {
+    if (url !== undefined) fail('has a "command" and a "url": keep one of them')
     if (!Array.isArray(args)) fail('has "args" that are no list')
     return {
       ...common,
