@@ -1,10 +1,10 @@
 /**
  * Requests for tools of the fresh servers, and all tools that do them. There is one for every fifth of the 1,000 tools
- * of `freshTools()`, and every second one names the service. They were written without a look at the index, and before
- * it ever searched these tools. Do not tune the index with them: `queries.ts` and `development-queries.ts` are for that.
+ * of `freshTools()`, and every second one names the service. They were written without a look at the index, before it
+ * ever searched these tools. Do not tune the index with them: `queries.ts` and `development-queries.ts` are for that.
  *
- * A tool that takes any SQL counts where a plain SELECT answers the request. A tool that is there for what no other
- * tool of its server covers counts only where that is so.
+ * A tool for all kinds of records of a service counts. A tool that runs code or calls any address of an API does not.
+ * A tool that takes SQL counts where a plain SELECT of a table gives the answer.
  */
 export const freshQueries: readonly { request: string; tools: readonly string[] }[] = [
   {
@@ -56,7 +56,7 @@ export const freshQueries: readonly { request: string; tools: readonly string[] 
   {
     request:
       'In the CRM, our list is still called "Q3 Leads". Rename it to "Q4 Leads" and adapt its description.',
-    tools: ['attio_update-list-configuration'],
+    tools: ['attio_update-list-configuration', 'attio_update_record'],
   },
   { request: "what's my Netflix password in Bitwarden?", tools: ['bitwarden_get'] },
   {
@@ -251,7 +251,7 @@ export const freshQueries: readonly { request: string; tools: readonly string[] 
   },
   {
     request: 'which of our machines have maintenance planned?',
-    tools: ['erpnext_erpnext_asset_maintenance_list'],
+    tools: ['erpnext_erpnext_asset_maintenance_list', 'erpnext_erpnext_doc_list'],
   },
   {
     request: 'Show me all records of the DocType Vehicle in ERPNext',
@@ -263,7 +263,7 @@ export const freshQueries: readonly { request: string; tools: readonly string[] 
   },
   {
     request: 'which payments came in from customers in October according to ERPNext?',
-    tools: ['erpnext_erpnext_payment_entry_list'],
+    tools: ['erpnext_erpnext_payment_entry_list', 'erpnext_erpnext_doc_list'],
   },
   {
     request: 'Who are our ten best customers by revenue? A bar chart, please.',
@@ -601,8 +601,8 @@ export const freshQueries: readonly { request: string; tools: readonly string[] 
     tools: ['recipes_recipe_log'],
   },
   {
-    request: "recipe search: I've got eggs, spinach and feta in the fridge, what can I cook?",
-    tools: ['recipes_ingredient_search'],
+    request: "recipes with what's in my fridge, please: eggs, spinach and feta",
+    tools: ['recipes_ingredient_search', 'recipes_recipe_search'],
   },
   {
     request: 'Which vegetables are in season in November, and what can I make of them?',
@@ -709,7 +709,8 @@ export const freshQueries: readonly { request: string; tools: readonly string[] 
     tools: ['selenium_healer_inspect_page'],
   },
   {
-    request: 'Look for somebody called Schneider in our organisation, I only know the surname',
+    request:
+      "Find the colleague called Schneider, I'd like to start a chat with her but only know the surname",
     tools: ['teams_search_users', 'teams_search_users_for_mentions'],
   },
   {
