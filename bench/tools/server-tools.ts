@@ -6,9 +6,9 @@ import type { JsonSchema } from '../../src/boundary/describe-schema.ts'
 
 /**
  * The purpose of a server. The index of tools was developed with the `first` 13 and the `development` servers. It is
- * measured with the `held-out` ones.
+ * measured with the `held-out` ones, and with the `fresh` ones, which it was not changed for.
  */
-type ServerSet = 'first' | 'development' | 'held-out'
+type ServerSet = 'first' | 'development' | 'held-out' | 'fresh'
 
 /** A published MCP server, and the settings without which it does not start. */
 interface PublishedServer {
@@ -35,8 +35,8 @@ const SERVERS_FOLDER = fileURLToPath(
 )
 const TIME_LIMIT = 30_000
 const NAME_LENGTH = 64
-const HELD_OUT_PER_SERVER = 33
-const HELD_OUT = 1_000
+const TOOLS_PER_SERVER = 33
+const MEASURED_TOOLS = 1_000
 
 // Three servers read the keys of a Google application at the start.
 const NO_KEYS =
@@ -55,17 +55,26 @@ export async function serverTools(set: ServerSet): Promise<ServerTool[]> {
 
 /** Returns 1,000 tools of the 40 held-out servers: at most 33 of each server, taken evenly from its list. */
 export async function heldOutTools(): Promise<readonly ServerTool[]> {
-  const tools = await toolsByServer('held-out')
-  return evenly(
-    tools.flatMap((own) => evenly(own, HELD_OUT_PER_SERVER)),
-    HELD_OUT,
-  )
+  return measuredTools('held-out')
+}
+
+/** Returns 1,000 tools of the 40 fresh servers, taken in the same way as those of `heldOutTools()`. */
+export async function freshTools(): Promise<readonly ServerTool[]> {
+  return measuredTools('fresh')
 }
 
 /** Returns so many items of a list, at even distances. */
 export function evenly<T>(list: readonly T[], count: number): readonly T[] {
   if (list.length <= count) return list
   return Array.from({ length: count }, (_, i) => list[Math.floor((i * list.length) / count)] as T)
+}
+
+async function measuredTools(set: ServerSet): Promise<readonly ServerTool[]> {
+  const tools = await toolsByServer(set)
+  return evenly(
+    tools.flatMap((own) => evenly(own, TOOLS_PER_SERVER)),
+    MEASURED_TOOLS,
+  )
 }
 
 async function toolsByServer(set: ServerSet): Promise<ServerTool[][]> {
