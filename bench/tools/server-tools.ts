@@ -82,7 +82,12 @@ async function toolsByServer(set: ServerSet): Promise<ServerTool[][]> {
   for (const server of servers.filter((one) => one.set === set)) {
     const own = await keptTools(server)
     lists.push(
-      own.map((tool) => ({ ...tool, name: `${server.name}_${tool.name}`.slice(0, NAME_LENGTH) })),
+      own.map((tool) => ({
+        ...tool,
+        name: `${server.name}_${tool.name}`.slice(0, NAME_LENGTH),
+        // With some versions of its own packages, a server gives an empty schema.
+        inputSchema: { type: 'object', ...tool.inputSchema },
+      })),
     )
   }
   return lists
