@@ -10,6 +10,8 @@ import { createAgent } from './agent.ts'
 import type { Agent, AgentOptions } from './agent-contract.ts'
 import { camera, count, eventsOf, prompts, say } from './fixtures/agent.ts'
 
+const READING = ['fetch_asset', 'search_asset', 'query_tables']
+
 describe('createAgent, with assets', () => {
   it('replaces the bytes of a tool by references before anyone sees them', async () => {
     const model = scriptedModel([{ calls: [{ name: 'camera', arguments: {} }] }, 'There.'])
@@ -215,13 +217,13 @@ describe('createAgent, with assets', () => {
       'fetch_asset',
       'camera',
       'search_asset',
+      'query_tables',
     ])
     const assets = { config: { resolveInLLM: false } }
     expect(ids(createAgent({ model, tools: [small], assets }))).toEqual([
       'camera',
       'save_asset',
-      'fetch_asset',
-      'search_asset',
+      ...READING,
     ])
     expect(() => createAgent({ model, tools: ['drop_asset' as 'save_asset'] })).toThrow(
       /tools\[0\] must be "save_asset" or .* or an object of options, not "drop_asset"/,
@@ -236,7 +238,7 @@ describe('createAgent, with assets', () => {
       await createAgent({ model, ...options }).run({ messages: say('go') }).result
       return model.requests.map(({ tools }) => tools?.map(({ name }) => name))
     }
-    const [one, all] = [['camera'], ['camera', 'fetch_asset', 'search_asset']]
+    const [one, all] = [['camera'], ['camera', ...READING]]
     expect(await shownTo({ tools: [large] })).toEqual([one, all, all])
     expect(await shownTo({ tools: [large], reading: true })).toEqual([all, all, all])
     expect(await shownTo({ tools: [large], reading: false })).toEqual([one, one, one])
@@ -244,7 +246,12 @@ describe('createAgent, with assets', () => {
     // One of the agent's own stands, and one that was named is there from the start.
     const own = { ...camera, id: 'search_asset' }
     const { tools } = createAgent({ model: scriptedModel([]), tools: [large, own, 'fetch_asset'] })
-    expect(tools.map(({ id }) => id)).toEqual(['camera', 'search_asset', 'fetch_asset'])
+    expect(tools.map(({ id }) => id)).toEqual([
+      'camera',
+      'search_asset',
+      'fetch_asset',
+      'query_tables',
+    ])
     expect(tools[1]).toBe(own)
   })
 
@@ -264,7 +271,7 @@ describe('createAgent, with assets', () => {
     const tools = (debug as { request: { tools: { name: string }[] } }[]).map(({ request }) => {
       return request.tools.map(({ name }) => name)
     })
-    expect(tools.map((names) => names.length)).toEqual([1, 3, 3])
+    expect(tools.map((names) => names.length)).toEqual([1, 4, 4])
   })
 
   it('reads on in a large result from a search match', async () => {

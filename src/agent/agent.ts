@@ -1,3 +1,4 @@
+import { hasDuckdb } from '../assets/tables/has-duckdb.ts'
 import { isNativeName, resolveTools } from '../boundary/native-tools.ts'
 import type { Tool } from '../boundary/tool.ts'
 import { ToolCatalogue } from '../boundary/tool-catalogue.ts'
@@ -142,6 +143,7 @@ function settingsOf(
   const { tools: all, later } = resolveTools([...ownTools, ...asking], {
     resolveInLLM: config.resolveInLLM,
     reading: options.reading,
+    tables: hasDuckdb(),
   })
   // An app's own tool in place of a native one is shown as that one would be.
   const own = ownTools

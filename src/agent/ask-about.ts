@@ -34,7 +34,7 @@ export function askAboutTool(options: AskAboutOptions): Tool {
   const tool = defineTool({
     id: 'ask_about',
     description:
-      'Asks about untrusted values. Shows answers by a closed JSON Schema: boolean, enum, date, integer with minimum and maximum.',
+      'Asks a question about untrusted values. You see the answer if schema is one boolean, enum, date, date-time, or integer with minimum and maximum. Other answers are hidden, too: pass them by name',
     inputSchema: {
       type: 'object',
       properties: {
@@ -45,6 +45,7 @@ export function askAboutTool(options: AskAboutOptions): Tool {
       required: ['refs', 'question', 'schema'],
     },
     variables: false,
+    references: 'declared',
     // Each parameter more is sent with every prompt: its answer has a name already, and `†item` means nothing to it.
     outputPath: false,
     mappable: false,

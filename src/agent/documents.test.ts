@@ -59,7 +59,7 @@ describe('a model that has only the native tools', () => {
     // A page of text brings no second copy of the file.
     expect(prompts(model).at(-1)).not.toContain('same file as above')
     const tools = model.requests[0]?.tools?.map(({ name }) => name)
-    expect(tools).toEqual(['fetch_asset', 'search_asset'])
+    expect(tools).toEqual(['fetch_asset', 'search_asset', 'query_tables'])
   })
 
   it('queries the last of 40 sheets, named in the meta of the workbook', async () => {

@@ -34,7 +34,7 @@ describe('edit_asset', () => {
     const { made, prompts } = await edits([{ ref, edits: [edit] }], { assets })
     expect(await assets.resolve(made[0]?.ref ?? '')).toBe(LOG.replace('row 500\n', 'changed\n'))
     expect(made[0]).toMatchObject({ name: 'log.txt', previous: ref })
-    expect(prompts.at(-1)).toContain('-row 500\\n+changed')
+    expect(prompts.at(-1)).toContain('-row 500\\\\n+changed')
     expect(prompts.at(-1)?.length).toBeLessThan(6_000)
   })
 

@@ -80,6 +80,8 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
     description,
     inputSchema,
     ...(output === undefined ? {} : { outputSchema: output }),
+    // The sub-agent gets references themselves.
+    references: 'declared',
     idempotent: true,
     needsApproval: options.needsApproval,
     timeoutMs: options.timeoutMs,

@@ -26,6 +26,8 @@ export interface AssetTool {
   id: string
   description: string
   inputSchema: { readonly [key: string]: unknown }
+  /** Set if the tool reads references in parameters that its schema does not show. */
+  references?: 'declared'
   execute(input: Record<string, unknown>, context: AssetToolContext): Promise<unknown>
   preview?(input: Record<string, unknown>, context: AssetToolContext): Promise<string>
 }
@@ -35,6 +37,9 @@ export interface AssetToolContext {
   assets: Assets
   signal?: AbortSignal
 }
+
+/** A parameter for a reference itself, and not for what it stands for. */
+const REF = { type: 'string', asset_ref_acceptable: true, asset_ref_as: 'ref' } as const
 
 /** Maximum size of a body in one answer as a data URL or base64, in bytes. More is read by ranges. */
 const MAX_BYTES = 8 * 1024 * 1024
@@ -58,7 +63,7 @@ export const saveAssetTool: AssetTool = {
       mimeType: { type: 'string', description: 'Of text by default text/plain' },
       dataBase64: { type: 'string', contentEncoding: 'base64' },
       name: { type: 'string', description: 'File name' },
-      ref: { type: 'string' },
+      ref: REF,
     },
     additionalProperties: false,
   },
@@ -99,12 +104,13 @@ async function saveText(
 /** `fetch_asset`: reads the body of an asset or of a field in it, or a range of the body. */
 export const fetchAssetTool: AssetTool = {
   id: 'fetch_asset',
-  description: 'Reads an asset or field: text (also from PDF, DOCX, XLSX) in pages, or bytes',
+  description:
+    'Reads an asset or field: text (also from PDF, DOCX, XLSX) in pages, or a file to look at. To give it to a tool, pass its reference instead',
   inputSchema: {
     type: 'object',
     // Sent with every prompt, so it is short. `ref` also names fields, so `id` and `path` are accepted but not shown.
     properties: {
-      ref: { type: 'string' },
+      ref: REF,
       format: { type: 'string', description: 'text, dataUrl or base64' },
       page: { type: 'integer', description: 'PDF page or XLSX sheet' },
       startLine: { type: 'integer' },
@@ -138,7 +144,7 @@ export const searchAssetTool: AssetTool = {
     type: 'object',
     // Short like that of fetch_asset: `path` is accepted but not shown.
     properties: {
-      ref: { type: 'string' },
+      ref: REF,
       query: { type: 'string' },
       regex: { type: 'boolean' },
       caseSensitive: { type: 'boolean' },

@@ -167,7 +167,7 @@ describe('withInput', () => {
     }
     const tool = { id: 't', description: '', inputSchema: schema, execute: () => null } as Tool
     const resolved = await boundary.resolve({ tool, arguments: { p: `<|${ref}|>` } }, values)
-    expect(resolved.arguments).toEqual({ p: '[{"n":1}]' })
+    expect(resolved.arguments).toEqual({ p: ref })
   })
 
   it('handles 100,000 items with a few references among them', async () => {

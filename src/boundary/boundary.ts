@@ -66,7 +66,7 @@ export interface Boundary {
 export interface BoundaryOptions {
   /** Where bytes and large values are kept, or a function that is called when they are first needed. */
   assets: Assets | (() => Assets)
-  /** How tools accept references and bytes. Default: like the tools of byref. */
+  /** How tools take values. Default: like the tools of byref. */
   codec?: Codec
 }
 
@@ -112,9 +112,8 @@ export function createBoundary(options: BoundaryOptions): Boundary {
 /** Like {@link createBoundary}, without checking options. The agent creates one for each call. */
 export function boundaryOf(assets: () => Assets, codec: Codec = {}): Boundary {
   return {
-    describe: (tool) => toolForModel({ ...tool, ...WITHOUT_ENGINE }, codec),
-    resolve: ({ tool, arguments: args }, values) =>
-      resolveCall(tool, args, { values, assets, codec }),
+    describe: (tool) => toolForModel({ ...tool, ...WITHOUT_ENGINE }),
+    resolve: ({ tool, arguments: args }, values) => resolveCall(tool, args, { values, assets }),
     withInput: ({ tool, arguments: args }, use) => withInput(tool, { args, assets, codec }, use),
     store: (call, result) => storeResult(call, result, assets),
     offload: (call, stored) => offload(call, stored, assets),

@@ -62,10 +62,10 @@ describe('planCall', () => {
 
   it('lists the places that a variable reads', () => {
     const [simple] = plan({ a: '†state.rows[0].n' }).reads
-    expect(simple).toMatchObject({ compound: false, places: [place(['rows', 0, 'n'])] })
+    expect(simple).toMatchObject({ optional: false, places: [place(['rows', 0, 'n'])] })
     const [compound] = plan({ a: '†state.a && †state.b || †state#i.c' }).reads
     expect(compound).toMatchObject({
-      compound: true,
+      optional: true,
       places: [place(['a']), place(['b']), place(['c'], 'i')],
     })
   })
@@ -75,8 +75,8 @@ describe('planCall', () => {
     expect(reads[0]?.places).toMatchObject([place(['a'], 'x'), place(['a']), place(['b'], 'y')])
   })
 
-  it('reads none for a tool without variables, except for the list that it is mapped over', () => {
-    expect(readsOf({ a: '†state.a' }, 'blind')).toEqual([])
+  it('reads what a tool without variables may read itself, and needs the list that it is mapped over', () => {
+    expect(plan({ a: '†state.a' }, 'blind').reads).toMatchObject([{ optional: true }])
     expect(readsOf({ _each: '†state.list', a: '†state.a' }, 'mapped').sort()).toEqual([
       ...['†state.a', '†state.list'],
     ])

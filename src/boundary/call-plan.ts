@@ -25,8 +25,8 @@ export interface CallRead {
   /** The expression as text. */
   text: string
   places: readonly DataPlace[]
-  /** Whether it has alternatives or conditions, so that some of its references may be missing. */
-  compound: boolean
+  /** Whether references may be missing: it has alternatives or conditions, or the tool gets it as text. */
+  optional: boolean
 }
 
 /** The plan of a call. It depends only on the call and the tools. */
@@ -88,7 +88,11 @@ export function planCall(
     if (!tool || plan.problem) return plan
     plan.each = readEach(tool, _each)
     plan.outputMethod = methodOf(tool, _outputMethod)
-    plan.reads = readsOf({ own: tool.variables === false ? null : args, _each }, plan)
+    const own = readsOf(args, plan)
+    // A tool that gets references as text may read their values itself, as ask_about does.
+    const isText = tool.variables === false
+    const reads = isText ? own.map((read) => ({ ...read, optional: true })) : own
+    plan.reads = [...reads, ...readsOf(_each, plan)]
     if (isEditTool(tool) && plan.each === undefined) Object.assign(plan, planEdit(plan))
   } catch (error) {
     plan.problem ??= {
@@ -191,5 +195,5 @@ function readOf(text: string, instance: string | undefined, mapped: boolean): Ca
     // The instance comes first, then the global value.
     return [{ ...ref, instance }, ref]
   })
-  return { text, places, compound: expression.type !== 'variable' }
+  return { text, places, optional: expression.type !== 'variable' }
 }

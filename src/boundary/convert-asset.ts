@@ -11,8 +11,8 @@ import type { Codec } from './describe-tool.ts'
 /**
  * Converts the value of a reference to what a parameter accepts. Of the schemas that accept references, it chooses
  * the first that asks for bytes or matches the value, or else the first that the value can be converted to. Also
- * returns that schema. With the codec of tools that do not know references, a text parameter also accepts files, as
- * base64 or a data URL.
+ * returns that schema. With `anywhere`, for tools that do not know references, a text parameter also accepts files, as base64
+ * or a data URL.
  *
  * @throws ByrefError the error of the reference that failed; `invalid_arguments` if the value fits no schema
  */
@@ -20,7 +20,7 @@ export async function convertAsset(
   ref: string | AssetRef,
   accepting: Alternatives,
   assets: Assets,
-  { references, bytes, saveFile }: Codec = {},
+  { anywhere = false, bytes, saveFile }: Codec & { anywhere?: boolean } = {},
 ): Promise<{ value: unknown; schema: JsonSchema }> {
   let value: Promise<unknown> | undefined
   const resolved = (): Promise<unknown> => {
@@ -41,8 +41,7 @@ export async function convertAsset(
   let misfit: unknown
   for (const schema of accepting) {
     try {
-      const isPlain = references === 'everywhere'
-      const made = { assets, value: await resolved(), isPlain }
+      const made = { assets, value: await resolved(), isPlain: anywhere }
       return { value: await turnInto(schema, ref, made), schema }
     } catch (error) {
       misfit ??= error

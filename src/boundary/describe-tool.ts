@@ -6,13 +6,8 @@ import type { AssetRef } from '../core/refs/asset-ref.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import { choosesMethod, jsonSchemaOf, mapsOver, type Tool, usesInstances } from './tool.ts'
 
-/** How the tools of a framework accept references and bytes. */
+/** How the tools of a framework take values. */
 export interface Codec {
-  /**
-   * Which parameters accept asset references. `declared` (default): those whose schema says `asset_ref_acceptable`.
-   * `everywhere`: all that could hold one.
-   */
-  references?: 'declared' | 'everywhere'
   /** How tools receive bytes: as `Uint8Array` (`native`, the default), or as base64 text (`base64`). */
   bytes?: 'native' | 'base64'
   /** Whether the boundary validates arguments against the tool's schema. Default: true. */
@@ -25,7 +20,6 @@ export interface Codec {
 }
 
 export const CODEC: OptionTable<Codec> = {
-  references: is.oneOf('declared', 'everywhere'),
   bytes: is.oneOf('native', 'base64'),
   validate: is.boolean,
   saveFile: is.callback(),
@@ -62,8 +56,8 @@ const TEXT = { type: 'string' }
  * supports them, without a description: the guide in the prompt explains them once. Keeps the schema short, because
  * every prompt contains it.
  */
-export function toolForModel(tool: Tool, codec: Codec = {}): LanguageModelV4FunctionTool {
-  const given = codec.references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
+export function toolForModel(tool: Tool): LanguageModelV4FunctionTool {
+  const given = tool.references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
   const { $schema: _, ...schema } = widenBelow(given, tool.variables !== false)
   const extra = {
     ...((tool.outputPath ?? true) === true ? { _outputPath: TEXT } : {}),

@@ -18,7 +18,6 @@ export type NativeToolName =
 // assets.
 const OWN = { readOnly: true, openWorld: false } as const
 
-// They resolve asset references themselves, so a variable must give the reference and not its bytes.
 const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   save_asset: { ...saveAssetTool, outputPath: true, ...OWN } as Tool,
   fetch_asset: { ...fetchAssetTool, outputPath: false, maxResultChars: Infinity, ...OWN } as Tool,
@@ -31,7 +30,7 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   // After a crash an edit runs again: a version that it saved before is not used by anything, and a sweep removes it.
   edit_asset: {
     ...editAssetTool,
-    description: `${editAssetTool.description}. ref may be a † path, which then has the new version. Calls on one asset in one answer build on each other`,
+    description: `${editAssetTool.description}. ref may be a † path, which is updated to the new version. Calls on one asset in one answer build on each other`,
     outputPath: true,
     idempotent: true,
     mappable: false,
@@ -55,6 +54,8 @@ export function isNativeName({ id }: Pick<Tool, 'id'>): boolean {
 const BY_TOOL: readonly NativeToolName[] = ['save_asset', 'fetch_asset']
 /** Tools to read large results. */
 const READING: readonly NativeToolName[] = ['fetch_asset', 'search_asset']
+/** The same, with the one that asks tables. */
+const READING_TABLES: readonly NativeToolName[] = [...READING, 'query_tables']
 
 /** Determines which native tools are added to those that are named. */
 export interface NativeToolOptions {
@@ -65,6 +66,8 @@ export interface NativeToolOptions {
    * the first large result or document. `false`: never.
    */
   reading?: boolean
+  /** Whether the tools for reading include `query_tables`. Default: false. */
+  tables?: boolean
 }
 
 /** The tools of an agent. */
@@ -84,7 +87,7 @@ export interface ResolvedTools {
  */
 export function resolveTools(
   tools: readonly (Tool | NativeToolName)[],
-  { resolveInLLM, reading }: NativeToolOptions,
+  { resolveInLLM, reading, tables = false }: NativeToolOptions,
 ): ResolvedTools {
   const resolved = tools.map((tool) => (typeof tool === 'string' ? NATIVE[tool] : tool))
   const ids = new Set<string>()
@@ -97,11 +100,12 @@ export function resolveTools(
     ids.add(id)
   }
   const isNew = (id: string): boolean => !ids.has(id)
+  const readers = tables ? READING_TABLES : READING
   const first = new Set(
-    [...(resolveInLLM ? [] : BY_TOOL), ...(reading ? READING : [])].filter(isNew),
+    [...(resolveInLLM ? [] : BY_TOOL), ...(reading ? readers : [])].filter(isNew),
   )
   const later = new Set(
-    reading === undefined ? READING.filter((id) => isNew(id) && !first.has(id)) : [],
+    reading === undefined ? readers.filter((id) => isNew(id) && !first.has(id)) : [],
   )
   return { tools: [...resolved, ...[...first, ...later].map((id) => NATIVE[id])], later }
 }

@@ -36,8 +36,33 @@ describe('resolveAssets', () => {
     expect(await given(rows, accepting({ type: 'array' }))).toEqual([{ x: 1 }])
     const object = { asset_id: table.assetId, field_path: ['content', 'rows', 0, 'x'] }
     expect(await given(object, accepting({ type: 'number' }))).toBe(1)
-    expect(await given(rows, { type: 'string' })).toBe(rows)
+    const both = {
+      type: 'object',
+      properties: { a: accepting({ type: 'array' }), b: { type: 'string' } },
+    }
+    expect(await given({ a: rows, b: rows }, both)).toEqual({ a: [{ x: 1 }], b: rows })
+  })
+
+  it('takes references as text in every typed place of a tool that declares none', async () => {
+    const rows = `${table.ref}/content/rows`
+    expect(await given(rows, { type: 'string' })).toBe('[{"x":1}]')
+    expect(await given(rows, { type: 'array' })).toEqual([{ x: 1 }])
+    expect(await given(rows, { type: ['number', 'array'] })).toEqual([{ x: 1 }])
+    const { base64 } = await assets.getBase64(bytes.ref)
+    expect(await given(bytes.ref, { type: 'string' })).toBe(base64)
+    const described = { type: 'string', description: 'The picture, as a data URL' }
+    expect(await given(bytes.ref, described)).toBe(`data:image/png;base64,${base64}`)
+  })
+
+  it('leaves references in data, and in tools that read references themselves', async () => {
+    const object = { asset_id: table.assetId, field_path: ['content', 'rows', 0, 'x'] }
     expect(await given(object, { type: 'object' })).toEqual(object)
+    for (const schema of [{}, { enum: [table.ref, 'b'] }]) {
+      expect(await given(table.ref, schema)).toBe(table.ref)
+    }
+    const tool: Tool = { ...toolOf({ type: 'string' }), references: 'declared' }
+    const { args } = await resolveAssets(tool, { p: bytes.ref }, () => assets)
+    expect(args.p).toBe(bytes.ref)
   })
 
   it('accepts the description of a body in a result as its reference', async () => {
@@ -110,14 +135,13 @@ describe('resolveAssets', () => {
 
   it('passes files as base64 or a data URL to tools that do not know references', async () => {
     const { base64 } = await assets.getBase64(bytes.ref)
-    const plain: Codec = { references: 'everywhere' }
     const url = `data:image/png;base64,${base64}`
-    expect(await given(bytes.ref, { type: 'string' }, plain)).toBe(base64)
-    expect(await given(bytes.ref, { type: 'string', format: 'uri' }, plain)).toBe(url)
+    expect(await given(bytes.ref, { type: 'string' })).toBe(base64)
+    expect(await given(bytes.ref, { type: 'string', format: 'uri' })).toBe(url)
     const described = { type: 'string', description: 'The picture, as a data URL' }
-    expect(await given(bytes.ref, described, plain)).toBe(url)
-    expect(await given(text.ref, { type: 'string' }, plain)).toBe('{"a": [1, 2]}')
-    expect(await given(text.ref, { type: 'object' }, plain)).toEqual({ a: [1, 2] })
+    expect(await given(bytes.ref, described)).toBe(url)
+    expect(await given(text.ref, { type: 'string' })).toBe('{"a": [1, 2]}')
+    expect(await given(text.ref, { type: 'object' })).toEqual({ a: [1, 2] })
     await expect(given(bytes.ref, accepting({ type: 'string' }))).rejects.toThrow(
       `${bytes.ref} is image/png, 9 bytes, and cannot be passed as text. Pass it alone`,
     )
@@ -130,7 +154,8 @@ describe('resolveAssets', () => {
     await expect(given('asset://none', accepting({}))).rejects.toMatchObject({
       code: 'asset_not_found',
     })
-    await expect(given(nested(300), accepting({}))).rejects.toThrow('deeper than 200')
+    const deep = [nested(300), bytes.ref]
+    await expect(given(deep, accepting({}))).rejects.toThrow('deeper than 200')
   })
 
   it('keeps keys such as __proto__ as plain data', async () => {

@@ -28,15 +28,25 @@ export interface ResolvedArguments {
   release(): void
 }
 
-/** Returns the schema of a tool's parameters, with references accepted as the codec says. */
-export function parametersOf(tool: Tool, { references }: Codec = {}): JsonSchema {
-  return references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
+/** Where a tool accepts references. `typed`: where it declares none, in every place whose schema has a type. */
+export type Accepting = 'declared' | 'everywhere' | 'typed'
+
+/** Returns where a tool accepts references. */
+export function acceptingOf(tool: Tool): Accepting {
+  return tool.references ?? (declaresReferences(jsonSchemaOf(tool)) ? 'declared' : 'typed')
+}
+
+/** Returns the schema of a tool's parameters, with references accepted where the tool takes them. */
+export function parametersOf(tool: Tool): JsonSchema {
+  return acceptingOf(tool) === 'declared' ? jsonSchemaOf(tool) : takingReferences(tool)
 }
 
 /** Returns the schemas of a place that accept references. */
-export function acceptingAt({ alternatives }: Place, { references }: Codec = {}): Alternatives {
+export function acceptingAt({ alternatives }: Place, where: Accepting): Alternatives {
   const found = alternatives()
-  return references === 'everywhere' && found.length === 0 ? ANYTHING : found.filter(acceptsRefs)
+  if (where === 'everywhere' && found.length === 0) return ANYTHING
+  // A value without a type may be data that names an asset.
+  return found.filter((one) => acceptsRefs(one) && (where !== 'typed' || one.type !== undefined))
 }
 
 function acceptsRefs({ asset_ref_acceptable }: JsonSchema): boolean {
@@ -49,7 +59,7 @@ const ANYTHING: Alternatives = [{ asset_ref_acceptable: true }]
 const texts = new WeakMap<JsonSchema, string>()
 
 /** Whether a schema says anywhere which parameters take references. */
-export function declaresReferences(schema: JsonSchema): boolean {
+function declaresReferences(schema: JsonSchema): boolean {
   return mentions(schema, 'asset_ref_acceptable')
 }
 
@@ -60,14 +70,9 @@ function mentions(schema: JsonSchema, keyword: string): boolean {
   return text.includes(`"${keyword}":`)
 }
 
-/** Whether any parameter accepts references. If none does, the arguments are not changed. */
-export function isOpenTo(schema: JsonSchema, { references }: Codec = {}): boolean {
-  return references === 'everywhere' || declaresReferences(schema)
-}
-
 /**
- * Replaces asset references in the arguments where the schema, or a branch of it, says `asset_ref_acceptable`. The
- * value has the form that this branch asks for. Each reference is resolved once, and its content is never scanned
+ * Replaces asset references in the arguments where the schema, or a branch of it, says `asset_ref_acceptable`, and
+ * anywhere if no part of the schema does. The value has the form that this branch asks for. Each reference is resolved once, and its content is never scanned
  * for more references. A reference is rejected where a branch says `asset_ref_acceptable: false`. All other
  * references stay.
  *
@@ -79,10 +84,11 @@ export async function resolveAssets(
   open: () => Assets,
   codec: Codec = {},
 ): Promise<ResolvedArguments> {
-  const schema = parametersOf(tool, codec)
-  if (!isOpenTo(schema, codec) && !holdsFile(args)) return { args, held: [], release() {} }
+  const where = acceptingOf(tool)
+  const anywhere = where !== 'declared'
+  const schema = parametersOf(tool)
   const hasForms = mentions(schema, 'asset_ref_as')
-  const assets = open()
+  if (!hasForms && !holdsReference(args)) return { args, held: [], release() {} }
   const held: HeldValue[] = []
   const streams: ReadableStream[] = []
   const release = (): void => {
@@ -103,13 +109,14 @@ export async function resolveAssets(
       if (hasForms && Array.isArray(value)) return orRows(value, place)
       if (!mayBeRef(value))
         return hasForms && typeof value === 'string' ? orBody(value, place, put) : value
-      const accepting = acceptingAt(place, codec)
-      const ref = parseRef(value, accepting.length > 0)
-      if (!ref) return orFileText(value, place, assets)
+      const accepting = acceptingAt(place, where)
+      const isData = where === 'typed' && typeof value !== 'string'
+      const ref = isData ? null : parseRef(value, accepting.length > 0)
+      if (!ref) return orFileText(value, place, open)
       if (accepting.length === 0) return refused(value, ref, place)
       const text = typeof ref === 'string' ? ref : JSON.stringify(ref)
       return new Later(async () =>
-        put(place, text, await convertAsset(ref, accepting, assets, codec)),
+        put(place, text, await convertAsset(ref, accepting, open(), { ...codec, anywhere })),
       )
     })
     return { args: resolved, held, release }
@@ -119,30 +126,30 @@ export async function resolveAssets(
   }
 }
 
-/** Whether a file of a result is anywhere in the arguments. */
-function holdsFile(args: unknown): boolean {
-  const waiting = [args]
+/** Whether an asset reference, or a file of a result, is anywhere in the arguments. */
+function holdsReference(args: object): boolean {
+  const waiting: object[] = [args]
   for (const value of waiting) {
     if (!Array.isArray(value) && !isPlainObject(value)) continue
-    if (namedBody(value) !== null) return true
-    for (const item of Object.values(value)) if (typeof item === 'object') waiting.push(item)
+    if (mayBeRef(value)) return true
+    for (const item of Object.values(value)) {
+      if (typeof item === 'string' && mayBeRef(item)) return true
+      if (typeof item === 'object' && item !== null) waiting.push(item)
+    }
   }
   return false
 }
 
 /** A file of a result was text once. A parameter that only takes text gets it back as text. */
-function orFileText(value: unknown, { alternatives }: Place, assets: Assets): unknown {
+function orFileText(value: unknown, { alternatives }: Place, open: () => Assets): unknown {
   const ref = namedBody(value)
   if (ref === null) return value
   const schemas = alternatives()
   const text = schemas.find(({ type }) => [type].flat().includes('string'))
   if (!text || schemas.some((one) => one.type === undefined || acceptsType(one, value)))
     return value
-  return new Later(async () => (await convertAsset(ref, [text], assets, ANY_FILE)).value)
+  return new Later(async () => (await convertAsset(ref, [text], open(), { anywhere: true })).value)
 }
-
-/** How tools that do not know references accept them. */
-const ANY_FILE: Codec = { references: 'everywhere' }
 
 function mayBeRef(value: string | object): boolean {
   if (typeof value === 'string') return isAssetRef(value)
@@ -181,14 +188,14 @@ function orRows(list: readonly unknown[], { alternatives, path }: Place): unknow
   return takesRows ? listRows(list, toPointer(path())) : list
 }
 
-/** In a place for assets, a data URL stands for its bytes, and any other text is an error. */
+/** In a place for assets, a data URL stands for its bytes, and any other text is an error, except in place of a reference. */
 function orBody(
   text: string,
   place: Place,
   put: (place: Place, text: string, made: { value: unknown; schema: JsonSchema }) => unknown,
 ): unknown {
   const schema = onlyAssets(place.alternatives())
-  if (!schema) return text
+  if (!schema || schema.asset_ref_as === 'ref') return text
   const url = parseDataUrl(text)
   const isFile = !['asset', 'rows'].includes(String(schema.asset_ref_as))
   const bytes = url && isFile ? decodeDataUrl(url) : null

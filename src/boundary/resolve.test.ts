@@ -200,7 +200,8 @@ describe('marks in text', () => {
   it('inserts the text of assets if the parameter accepts references', async () => {
     const text = `As <|${note.ref}|> says`
     expect(await given(text, accepting)).toBe('As of <|†state.n|> says')
-    expect(await given(text, { type: 'string' })).toBe(text)
+    expect(await given(text, { type: 'string' })).toBe('As of <|†state.n|> says')
+    expect(await given(text, { type: 'string', enum: [text] })).toBe(text)
     const rows = `${big.ref}/content/rows`
     expect(await given(`rows: <|${rows}|>`, { anyOf: [accepting, { type: 'null' }] })).toBe(
       'rows: [{"x":1}]',
@@ -223,7 +224,10 @@ describe('marks in text', () => {
   })
 
   it('does not let an asset reference another one', async () => {
-    await expect(given(`<|${named.ref}|>`, accepting)).rejects.toThrow('stands for asset://')
+    const content = note.ref.slice('asset://'.length)
+    const id = await assets.saveAsset({ content_type: 'text/plain', content })
+    await expect(given(`asset://<|${id.ref}|>`, accepting)).rejects.toThrow('stands for asset://')
+    expect(await given(`<|${named.ref}|>`, accepting)).toBe(named.ref)
     expect(await given('<|†state.file|>', accepting)).toBe(note.ref)
   })
 

@@ -1,5 +1,6 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { documentForm } from '../assets/documents/document-form.ts'
+import type { Alternatives } from '../core/board/schema-walk.ts'
 import { ByrefError } from '../core/errors.ts'
 import { type LabelTree, wholeOf } from '../core/labels/label-tree.ts'
 import {
@@ -14,10 +15,8 @@ import { referencesIn } from '../core/refs/references-in.ts'
 import { findTextMarks, type TextMark } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import { textOf } from './convert-asset.ts'
-import type { JsonSchema } from './describe-schema.ts'
-import type { Codec } from './describe-tool.ts'
 import { Later, type Place, replacePlaces } from './replace-places.ts'
-import { acceptingAt, isOpenTo, parametersOf } from './resolve-assets.ts'
+import { type Accepting, acceptingAt, acceptingOf, parametersOf } from './resolve-assets.ts'
 import type { Tool } from './tool.ts'
 import type { Found, ValueSource } from './value-source.ts'
 
@@ -49,7 +48,6 @@ export interface ResolveSource {
   /** The source of variables. Null if `†` is ordinary text. */
   values: ValueSource | null
   assets(): Assets
-  codec?: Codec
 }
 
 /**
@@ -66,20 +64,26 @@ export async function resolveCall(
   source: ResolveSource,
 ): Promise<ResolvedCall> {
   const { values } = source
+  const where = acceptingOf(tool)
   const reads: Read[] = []
   const resolved =
     values && tool.variables === false
       ? args
-      : await replacePlaces(args, schemaFor(tool, source.codec), (value, place) => {
+      : await replacePlaces(args, parametersOf(tool), (value, place) => {
           if (typeof value !== 'string') return value
           if (!value.includes('†') && !value.includes('<|')) return value
           if (!values || parseVariableRef(value) === null)
-            return fillInMarks(value, place, source, reads)
+            return fillInMarks(
+              value,
+              { place, accepting: acceptingAt(place, where) },
+              source,
+              reads,
+            )
           const take = ({ value: found, labels }: Found): unknown => {
             if (labels) reads.push({ path: place.path(), ref: value, labels })
             return found
           }
-          const found = values.read(value, takesRef(place, source.codec) ? 'ref' : 'value')
+          const found = values.read(value, takesRef(place, where) ? 'ref' : 'value')
           if (!(found instanceof Promise)) return take(found)
           // If another reference fails first, nobody waits for this one.
           found.catch(() => {})
@@ -102,24 +106,26 @@ export async function assetReads(
   )
 }
 
-function schemaFor(tool: Tool, codec: Codec | undefined): JsonSchema | null {
-  const schema = parametersOf(tool, codec)
-  return isOpenTo(schema, codec) ? schema : null
-}
-
 /** Whether a parameter takes references themselves, and not what they name. */
-function takesRef(place: Place, codec: Codec | undefined): boolean {
-  return acceptingAt(place, codec).some(({ asset_ref_as }) => asset_ref_as === 'ref')
+function takesRef(place: Place, where: Accepting): boolean {
+  return acceptingAt(place, where).some(({ asset_ref_as }) => asset_ref_as === 'ref')
 }
 
 /** Replaces the embedded references in a text by their texts. Returns a {@link Later} if these must be read first. */
-function fillInMarks(text: string, place: Place, source: ResolveSource, reads: Read[]): unknown {
-  const takesAssets = acceptingAt(place, source.codec).length > 0
+function fillInMarks(
+  text: string,
+  { place, accepting }: { place: Place; accepting: Alternatives },
+  source: ResolveSource,
+  reads: Read[],
+): unknown {
+  const takesAssets = accepting.length > 0
   const marks = findTextMarks(text).filter((mark) => {
     if (mark.type === 'asset') return takesAssets
     if (mark.type === 'bare' && source.values?.knows(mark.ref)) throw bare(mark.text)
     return source.values !== null && mark.type !== 'bare'
   })
+  const [only] = marks
+  if (only?.type === 'asset' && only.start === 0 && only.end === text.length) return nameOf(only)
   const join = (texts: readonly string[]): string => {
     const parts = marks.map(({ start }, i) => text.slice(marks[i - 1]?.end ?? 0, start) + texts[i])
     return parts.join('') + text.slice(marks.at(-1)?.end ?? 0)

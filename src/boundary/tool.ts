@@ -138,6 +138,12 @@ export interface Tool<Input = unknown, Result = unknown> {
   /** Whether the model may pass `†` references. Default: true. */
   variables?: boolean
   /**
+   * Which parameters take references to assets and receive what they stand for. `declared`: those whose schema says
+   * `asset_ref_acceptable`. `everywhere`: all that could hold one, and their descriptions say so. Default: `declared`
+   * if the schema declares any, else all, without a note. Other parameters receive the reference as text.
+   */
+  references?: 'declared' | 'everywhere'
+  /**
    * Whether calls take `_instance`. Such a call reads the data of that instance first, then global data, and writes
    * to that instance. Default: true if `outputPath` is a path, so that each instance has its own value.
    */
@@ -218,6 +224,7 @@ export const TOOL_OPTIONS: OptionTable<Tool> = {
   outputSchema: SCHEMA,
   outputPath: is.either(is.boolean, VARIABLE),
   outputMethod: is.oneOf('set', 'merge', 'assign', 'push', 'concat', 'delete'),
+  references: is.oneOf('declared', 'everywhere'),
   ...is.all(
     is.boolean,
     'variables',

@@ -20,19 +20,26 @@ const { isDeepStrictEqual } = nodeBuiltin('node:util')
 // What the tools of MCP and of other frameworks have in common: a JSON Schema, arguments in JSON, and neither `†` variables nor
 // instances.
 
-/** Every parameter takes references to assets. Arguments are JSON, and whoever made the tool validates them. */
-const CODEC = { references: 'everywhere', bytes: 'base64', validate: false } as const
+/** Arguments are JSON, and whoever made the tool validates them. */
+const CODEC = { bytes: 'base64', validate: false } as const
 
 const WITHOUT_ENGINE = { variables: false, outputPath: false, mappable: false } as const
 
 /** Returns a tool of another framework in the form that the boundary takes. */
 export function plainTool(id: string, inputSchema: JsonSchema): Tool {
-  return { id, description: '', inputSchema, ...WITHOUT_ENGINE, execute: () => null }
+  return {
+    id,
+    description: '',
+    inputSchema,
+    references: 'everywhere',
+    ...WITHOUT_ENGINE,
+    execute: () => null,
+  }
 }
 
 /** Returns the schema of a tool's parameters for a model, which says where references are accepted. */
 export function shownSchema(tool: Tool): JsonSchema {
-  return toolForModel(tool, CODEC).inputSchema as JsonSchema
+  return toolForModel(tool).inputSchema as JsonSchema
 }
 
 /** Where references are read, and what differs from tools whose arguments are JSON. */
@@ -95,7 +102,7 @@ export async function askAbout<Given, Answer>(
 }
 
 /** Explains references and the reading tools to a model. */
-export const REFERENCE_GUIDE = `## References\n${referenceGuide({ anywhere: true, reading: true })}`
+export const REFERENCE_GUIDE = `## References\n${referenceGuide({ assets: true, reading: true })}`
 
 /** Returns the tools that read assets, with SQL where DuckDB is installed, and `edit_asset` if it is wanted. */
 export function assetTools(editing: boolean): AssetTool[] {

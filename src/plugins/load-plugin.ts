@@ -109,6 +109,7 @@ function pluginCommand(
     id,
     description: descriptionOf(command),
     inputSchema: toolSchema(command),
+    references: 'declared',
     needsApproval:
       typeof needsApproval === 'function'
         ? (input, context) => needsApproval(paramOf(input), context)

@@ -16,7 +16,7 @@ const NEW_TEXT = { type: 'string', asset_ref_acceptable: true } as const
 export const editAssetTool: AssetTool = {
   id: 'edit_asset',
   description:
-    'Changes parts of an asset, and gives the reference of the new version and a diff. Text: {find: exact text that occurs once, replace} (else occurrence: its number or "all"), {insert, before: text} or {insert, after: text}, or {lines: [first, last], firstLine: its text now, replace}. JSON: JSON Patch {op, path, value}. Table: one {sql: select … from rows}. Edits apply in order, all or none',
+    'Changes parts of an asset, and gives the new version, as assetRef, with a diff. Text: {find: exact text that occurs once, replace} (else occurrence: its number or "all"), {insert, before: text} or {insert, after: text}, or {lines: [first, last], firstLine: the present text of line first, replace}. JSON: JSON Patch {op, path, value}. Table: one {sql: select … from rows}. Edits apply in order, all or none',
   inputSchema: {
     type: 'object',
     properties: {
@@ -50,7 +50,7 @@ export const editAssetTool: AssetTool = {
     const edited = await edit(input, { assets, signal })
     if ('value' in edited) return edited
     const { ref, asset, changes, diff } = edited
-    return { assetRef: ref, size: asset.size, changes, diff }
+    return { assetRef: ref, mimeType: asset.mime, size: asset.size, changes, diff }
   },
   async preview(input, { assets, signal }) {
     const { diff } = await edit(input, { assets, signal }, true)

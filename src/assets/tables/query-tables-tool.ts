@@ -18,6 +18,7 @@ export const queryTablesTool: AssetTool = {
     properties: { sql: { type: 'string' } },
     required: ['sql'],
   },
+  references: 'declared',
   async execute({ sql, tables }, { assets, signal }) {
     const query = { sql: textOf(sql, 'sql'), tables: tablesOf(tables) }
     const { ref, table } = await assets.query(query, { signal })

@@ -169,8 +169,8 @@ function isReady(node: CallNode): boolean {
 function blame(node: CallNode, source: CallNode, { written }: CallEnd): void {
   // A rejected edit leaves the value as it is, for the next edit.
   if (node.plan.edit?.place && source.plan.edit?.place) return
-  const lost = node.plan.reads.find(({ places, compound }) => {
-    if (compound) return false
+  const lost = node.plan.reads.find(({ places, optional }) => {
+    if (optional) return false
     const needed = places.filter((place) =>
       source.plan.outputs.flat().some((one) => overlap(place, one)),
     )

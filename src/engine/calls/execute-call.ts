@@ -6,8 +6,8 @@ import { lastYield } from '../../boundary/store.ts'
 import type { Tool, ToolContext } from '../../boundary/tool.ts'
 import { type Found, labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
-import type { ConversationEvent } from '../../core/events/events.ts'
-import type { JsonValue } from '../../core/json/json.ts'
+import type { CallError, ConversationEvent } from '../../core/events/events.ts'
+import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
 import { joinLabel, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
@@ -85,11 +85,32 @@ async function execute(
     return { value: stored.value, events, chosen: chosen() }
   } catch (error) {
     scope.signal.throwIfAborted()
-    return { error: callError(error), events, chosen: chosen() }
+    return { error: withFields(callError(error), plan, item), events, chosen: chosen() }
   } finally {
     end()
   }
 }
+
+/**
+ * Adds to an error about arguments which fields the value of a variable has: the model may have meant one of them, such
+ * as the image in a result.
+ */
+function withFields(error: CallError, { arguments: written }: CallPlan, item: CallItem): CallError {
+  if (error.code !== 'invalid_arguments') return error
+  const hints = Object.entries(written).flatMap(([name, text]) => {
+    const value = item.arguments[name]
+    const isMeant = typeof text === 'string' && parseVariableRef(text) && isPlainObject(value)
+    if (!isMeant || !error.message.includes(`/${name} `)) return []
+    const fields = Object.keys(value)
+      .slice(0, MAX_FIELDS)
+      .map((key) => JSON.stringify(key))
+    return `${text} is an object with the fields ${fields.join(', ')}`
+  })
+  return hints.length > 0 ? { ...error, message: `${error.message}. ${hints.join('. ')}` } : error
+}
+
+/** Number of fields in an error about arguments. */
+const MAX_FIELDS = 20
 
 /** Maximum length of a preliminary result that people see, in characters. */
 const MAX_PRELIMINARY = 1000

@@ -307,7 +307,8 @@ function guideFor(tools: ReadonlyMap<string, unknown>): (topic: PlacedTopic) => 
   return (topic) => {
     if (topic !== 'assets' && tools.size === 0) return null
     if (topic === 'reading' && !tools.has('fetch_asset')) return null
-    const text = referenceGuide({ [topic]: true })
+    const tables = topic === 'reading' && tools.has('query_tables')
+    const text = referenceGuide({ [topic]: true, tables })
     return text === null ? null : `## References\n${text}`
   }
 }

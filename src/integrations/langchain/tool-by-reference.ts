@@ -4,7 +4,6 @@ import { ToolMessage } from 'langchain'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
 import { checkKeywords, type JsonSchema, type ToolSchema } from '../../boundary/describe-schema.ts'
-import { declaresReferences } from '../../boundary/resolve-assets.ts'
 import { lastYield } from '../../boundary/store.ts'
 import { jsonSchemaOf, type Tool } from '../../boundary/tool.ts'
 import { plainTool, resultByReference } from '../plain-tools.ts'
@@ -33,8 +32,7 @@ export function toolByReference(
   how: { assets: Assets; maxResultChars: number },
 ): ClientTool {
   const described = describe(tool)
-  const isDeclared = declaresReferences(jsonSchemaOf(described))
-  const boundary = boundaryOf(() => how.assets, isDeclared ? {} : { references: 'everywhere' })
+  const boundary = boundaryOf(() => how.assets)
   const run = Reflect.get(tool, '_call') as Run
   const call: Run = async (input, callbacks, config) => {
     const { toolCall, signal } = config ?? {}

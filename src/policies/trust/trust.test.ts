@@ -296,6 +296,21 @@ describe('trust: quarantine', () => {
   })
 })
 
+describe('ask_about', () => {
+  it('waits for a call of the same answer that saves the value', async () => {
+    const saving = call('read_mail', { _outputPath: '†state.mail' }, 'a')
+    const schema = { type: 'boolean' }
+    const asking = call('ask_about', { refs: ['†state.mail.body'], question: 'Spam?', schema }, 'b')
+    const { agent, model } = agentWith(
+      [{ calls: [...saving.calls, ...asking.calls] }, '{"answer":true}', 'Done.'],
+      { trust: 'quarantine', tools: [readMail] },
+    )
+    await agent.run({ messages: say('Is it spam?') }).result
+    expect(prompts(model)[1]).toContain('IGNORE')
+    expect(prompts(model)[2]).toContain('"value":true')
+  })
+})
+
 describe('trust: track', () => {
   it('shows values, and asks before it acts on what they may have said', async () => {
     const sent: unknown[] = []

@@ -70,7 +70,7 @@ export async function promptByReference(
   const shown = await views.in(prompt, redaction?.redacted)
   const guide = (topic: PlacedTopic): string | null => {
     if (topic === 'reading' && !hasReading) return null
-    return `## References\n${referenceGuide({ [topic === 'assets' ? 'anywhere' : topic]: true })}`
+    return `## References\n${referenceGuide({ [topic]: true })}`
   }
   const told = createToldOnce(guide, () => undefined)
   const drafts = new Map<LanguageModelV4Message, Draft>()

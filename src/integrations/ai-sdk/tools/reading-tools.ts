@@ -42,7 +42,8 @@ function nativeTools(
         return tool.execute(input, { assets, signal: abortSignal } as ToolContext)
       },
     } as Tool
-    const calls = { ...given, name: tool.id, tool: described, readsReferences: true }
+    const { references } = tool
+    const calls = { ...given, name: tool.id, tool: described, references }
     const options: WrapOptions = { ...calls, outputs: 'values' }
     return [tool.id, wrapTool(new ToolCalls(options), options)]
   })

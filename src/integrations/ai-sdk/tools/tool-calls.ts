@@ -8,7 +8,6 @@ import {
   type JsonSchema,
   type ToolSchema,
 } from '../../../boundary/describe-schema.ts'
-import { declaresReferences } from '../../../boundary/resolve-assets.ts'
 import { type Tool as ByrefTool, jsonSchemaOf } from '../../../boundary/tool.ts'
 import { withParameters } from '../../../boundary/tool-index.ts'
 import { validateInput } from '../../../boundary/validate.ts'
@@ -28,8 +27,8 @@ export interface ToolCallsOptions {
   name: string
   tool: Tool
   assets: Assets
-  /** Whether the tool reads references itself. */
-  readsReferences?: boolean
+  /** Which parameters take references, if not the usual ones. */
+  references?: ByrefTool['references']
   /** Null if trust is off. */
   trust: MessageTrust | null
   /** Whether errors for wrong arguments have the parameters, because the model may not have seen them. */
@@ -41,9 +40,7 @@ export class ToolCalls {
   /** The input schema for the model. It lets references through: they are checked when they have their values. */
   readonly schema: Schema<unknown>
   readonly #options: ToolCallsOptions
-  /** For tools that declare which parameters take references, and for all others, which take them anywhere. */
-  readonly #declared: Boundary
-  readonly #anywhere: Boundary
+  readonly #boundary: Boundary
   #described: Promise<ByrefTool> | undefined
   /** Whether nothing but this class can check arguments of which the model may not have seen the schema. */
   readonly #checks: boolean
@@ -51,12 +48,11 @@ export class ToolCalls {
 
   constructor(options: ToolCallsOptions) {
     this.#options = options
-    this.#declared = boundaryOf(() => options.assets)
-    this.#anywhere = boundaryOf(() => options.assets, { references: 'everywhere' })
+    this.#boundary = boundaryOf(() => options.assets)
     const given = asSchema(options.tool.inputSchema) as Schema<unknown>
     this.#checks = options.explains === true && given.validate === undefined
     this.schema = jsonSchema(
-      async () => this.#declared.describe(await this.described()).inputSchema,
+      async () => this.#boundary.describe(await this.described()).inputSchema,
       {
         validate: async (value) => {
           if (!given.validate || mayHoldRefs(value)) return { success: true, value }
@@ -108,8 +104,7 @@ export class ToolCalls {
     const { assets, trust } = this.#options
     const tool = await this.described()
     const written = hasRefs(input) ? input : null
-    const isDeclared = this.#options.readsReferences || declaresReferences(jsonSchemaOf(tool))
-    const boundary = isDeclared ? this.#declared : this.#anywhere
+    const boundary = this.#boundary
     let args = input
     let failure: unknown = null
     if (written) {
@@ -155,19 +150,20 @@ export class ToolCalls {
   /** Adds the parameters to an error for wrong arguments. */
   async #explained(error: Error): Promise<Error> {
     if (!this.#options.explains) return error
-    const described = this.#declared.describe(await this.described())
+    const described = this.#boundary.describe(await this.described())
     const message = withParameters(errorMessage(error.cause ?? error), described)
     return new Error(message, { cause: error })
   }
 
   async #describe(): Promise<ByrefTool> {
-    const { name, tool, trust } = this.#options
+    const { name, tool, trust, references } = this.#options
     const schema = asSchema(tool.inputSchema) as Schema<unknown>
     const json = await describe(name, tool, schema)
     checkKeywords(`The tool "${name}"`, json)
     const inputSchema = checkedBy(schema, json)
     const description = typeof tool.description === 'string' ? tool.description : ''
-    const described = { ...flowTool(name, inputSchema, trust?.trustOf(name)), description }
+    const flow = flowTool(name, inputSchema, trust?.trustOf(name))
+    const described = { ...flow, description, ...(references && { references }) }
     const { outputSchema } = tool
     if (!outputSchema || trust?.mode !== 'quarantine') return described
     return { ...described, outputSchema: { ...(await asSchema(outputSchema).jsonSchema) } }

@@ -80,6 +80,8 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
       id,
       description: description ?? title ?? name,
       inputSchema: shownSchema(described),
+      // resolveArguments puts values in their place.
+      references: 'declared',
       idempotent: annotations.readOnlyHint ?? annotations.idempotentHint ?? false,
       needsApproval: needsApproval(tool),
       ...declared,
