@@ -43,7 +43,7 @@ describe('GET /api/tools', () => {
     const { tools, search } = await client.tools()
     expect(search).toBeNull()
     const shown = Object.fromEntries(tools.map((one) => [one.name, one]))
-    expect(tools).toHaveLength(8 + 4)
+    expect(tools).toHaveLength(8 + 5)
     expect(shown.crm_list_orders).toMatchObject({ shown: 'pinned', readOnly: true, group: null })
     expect(shown.shop_delete_photo).toMatchObject({
       ...{ shown: 'search', readOnly: false, needsApproval: 'always', group: 'shop', words: null },
