@@ -59,7 +59,7 @@ const ANYTHING: Alternatives = [{ asset_ref_acceptable: true }]
 const texts = new WeakMap<JsonSchema, string>()
 
 /** Whether a schema says anywhere which parameters take references. */
-function declaresReferences(schema: JsonSchema): boolean {
+export function declaresReferences(schema: JsonSchema): boolean {
   return mentions(schema, 'asset_ref_acceptable')
 }
 

@@ -5,7 +5,7 @@ import { documentForm } from '../assets/documents/document-form.ts'
 import { editAssetTool } from '../assets/edit/edit-asset-tool.ts'
 import { hasDuckdb } from '../assets/tables/has-duckdb.ts'
 import { queryTablesTool } from '../assets/tables/query-tables-tool.ts'
-import { boundaryOf } from '../boundary/boundary.ts'
+import { type Boundary, type BoundaryCall, boundaryOf } from '../boundary/boundary.ts'
 import type { JsonSchema } from '../boundary/describe-schema.ts'
 import { type Codec, toolForModel } from '../boundary/describe-tool.ts'
 import { offload, type StoringCall, storeResult } from '../boundary/store.ts'
@@ -25,7 +25,7 @@ const CODEC = { bytes: 'base64', validate: false } as const
 
 const WITHOUT_ENGINE = { variables: false, outputPath: false, mappable: false } as const
 
-/** Returns a tool of another framework in the form that the boundary takes. */
+/** Returns a tool of another framework in the form that the boundary takes. All its parameters take references. */
 export function plainTool(id: string, inputSchema: JsonSchema): Tool {
   return {
     id,
@@ -60,11 +60,18 @@ export async function resolveReferences(
   { assets, ...codec }: ResolveOptions,
 ): Promise<Record<string, unknown>> {
   const boundary = boundaryOf(() => assets, { ...CODEC, ...codec })
-  const resolved = await boundary.resolve({ tool, arguments: args }, null)
-  return boundary.withInput(
-    { tool, arguments: resolved.arguments },
-    (input) => input as Record<string, unknown>,
-  )
+  const call = { tool, arguments: args }
+  return openCall(boundary, call, (input) => input as Record<string, unknown>)
+}
+
+/** Uses the input of a call with the values of the references in its arguments. */
+export async function openCall<T>(
+  boundary: Boundary,
+  call: BoundaryCall,
+  use: (input: unknown) => T,
+): Promise<Awaited<T>> {
+  const resolved = await boundary.resolve(call, null)
+  return boundary.withInput({ ...call, ...resolved }, use)
 }
 
 /** Whether a value, or JSON, may hold a reference to an asset, also with escaped letters. */
@@ -89,6 +96,16 @@ export async function resultByReference(
   return isDeepStrictEqual(value, data) ? result : value
 }
 
+/** Returns a function that wraps each tool once, and what it returned not again. */
+export function onceEach<Tool extends object>(wrap: (tool: Tool) => Tool): (tool: Tool) => Tool {
+  const known = new WeakMap<object, Tool>()
+  return (tool) => {
+    const made = known.get(tool) ?? wrap(tool)
+    known.set(tool, made).set(made, made)
+    return made
+  }
+}
+
 /** Asks a rule for approval about the values of a call. If they cannot be read, nobody knows what it would do: a person decides. */
 export async function askAbout<Given, Answer>(
   values: Promise<Given>,
@@ -103,6 +120,17 @@ export async function askAbout<Given, Answer>(
 
 /** Explains references and the reading tools to a model. */
 export const REFERENCE_GUIDE = `## References\n${referenceGuide({ assets: true, reading: true })}`
+
+/** Returns instructions with this guide at their end: text, messages, or a function that returns either. */
+export function withGuide(instructions: unknown): unknown {
+  if (typeof instructions === 'function') {
+    return async (...given: unknown[]) => withGuide(await instructions(...given))
+  }
+  if (typeof instructions === 'object') {
+    return [...[instructions].flat(), { role: 'system', content: REFERENCE_GUIDE }]
+  }
+  return [instructions, REFERENCE_GUIDE].filter(Boolean).join('\n\n')
+}
 
 /** Returns the tools that read assets, with SQL where DuckDB is installed, and `edit_asset` if it is wanted. */
 export function assetTools(editing: boolean): AssetTool[] {
@@ -125,10 +153,19 @@ export async function runAssetTool(
 ): Promise<unknown> {
   const boundary = boundaryOf(() => context.assets)
   const call = { tool: tool as Tool, arguments: written }
-  const resolved = await boundary.resolve(call, null)
-  return boundary.withInput({ ...call, ...resolved }, (input) =>
-    tool.execute(Object(input), context),
-  )
+  return openCall(boundary, call, (input) => tool.execute(Object(input), context))
+}
+
+/** Does the same, and reads text and documents as text. The result has references in place of bytes. */
+export async function readByReference(
+  tool: AssetTool,
+  written: Record<string, unknown>,
+  context: AssetToolContext,
+): Promise<unknown> {
+  const { assets } = context
+  const result = await runAssetTool(tool, await preferText(tool, written, assets), context)
+  const call = { tool: tool.id, toolCallId: '', maxResultChars: Infinity }
+  return resultByReference(result, { assets, ...call })
 }
 
 /** Reads text and documents as text, unless the call asks for another format. */

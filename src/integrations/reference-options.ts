@@ -4,14 +4,25 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { assetTools } from './plain-tools.ts'
 
-/** Options of `byReference` in `byref/openai-agents` and `byref/mastra`. */
+/** Options of `byReference` in `byref/langchain`, `byref/openai-agents` and `byref/mastra`. */
 export interface ReferenceOptions extends AgentAssetsOptions {
   /** The namespace of all assets. Default: none. */
   namespace?: string | null
-  /** Characters of JSON above which a result becomes an asset, and the model gets its reference and a preview. Default: 32,768. */
+  /**
+   * Characters of JSON above which a result becomes an asset, and the model gets its reference and a preview. Default: 32,768.
+   * In LangChain, where checkpoints repeat the state: 8,192.
+   */
   maxResultChars?: number
   /** Whether agents get `edit_asset`, which makes new versions of assets. Default false. */
   editing?: boolean
+}
+
+/** What every `byReference` returns. */
+export interface References<Self> {
+  /** Returns the same in another namespace. */
+  scoped(namespace: string | null): Self
+  /** The store of bodies and long results. Save and read your own assets here, too. */
+  readonly assets: Assets
 }
 
 /** What tools are wrapped with, in one namespace. */

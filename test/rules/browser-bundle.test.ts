@@ -36,6 +36,7 @@ describe('entries that bundle for any platform', () => {
       'src/integrations/openai/index.ts',
       'src/integrations/openai-agents/index.ts',
       'src/integrations/mastra/index.ts',
+      'src/integrations/workflow/index.ts',
     ],
     'src/integrations/otel/index.ts',
   ]

@@ -203,6 +203,7 @@ const CALLS: Readonly<Record<string, (options: never) => unknown>> = {
   'ConversationLog.read[1]': (options) => all(logs, (log) => log.read('c', options)),
   'ConversationLog.renew[1]': (options) => all(logs, (log) => log.renew('c', options)),
   'ConversationLog.subscribe[1]': (options) => all(logs, (log) => log.subscribe(() => {}, options)),
+  'ByReference.durable[0]': (options: object) => byReference().durable({ model, ...options }),
   'FullAssetStore.delete[1]': (options) => all(full, (store) => store.delete('a', options)),
   'FullAssetStore.get[1]': (options) => all(full, (store) => store.get('a', options)),
   'FullAssetStore.info[1]': (options) => all(full, (store) => store.info('a', options)),

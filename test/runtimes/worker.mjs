@@ -1,7 +1,8 @@
-// A service on Cloudflare Workers: files in R2, and an agent of the AI SDK that passes them by reference.
+// A service on Cloudflare Workers, as an app of the AI SDK has it: files in R2, an agent that passes them by reference, and a
+// handler for browsers.
 import { generateText, stepCountIs, tool, wrapLanguageModel } from 'ai'
 import { createAssets } from 'byref'
-import { byReference } from 'byref/ai-sdk'
+import { byReference, createAssetHandler } from 'byref/ai-sdk'
 import { createStore, memoryRecords, r2Bodies } from 'byref/stores'
 import { scriptedModel } from 'byref/testing'
 import { z } from 'zod'
@@ -49,8 +50,7 @@ async function answer(request, env) {
     const { ref, size } = await files.save(request.body, 'application/octet-stream')
     return Response.json({ ref, size })
   }
-  const { stream, size } = await files.open(searchParams.get('ref'))
-  return new Response(stream, { headers: { 'x-size': String(size) } })
+  return createAssetHandler({ assets: files })(request)
 }
 
 const service = {

@@ -71,10 +71,14 @@ try {
     assert.equal(saved.size, SIZE)
     ref = saved.ref
     const hash = createHash('sha256')
-    for await (const chunk of (await fetched(`/?ref=${ref}`)).body) hash.update(chunk)
+    const file = await fetched(`/assets/${encodeURIComponent(ref)}`)
+    for await (const chunk of file.body) hash.update(chunk)
     assert.equal(hash.digest('hex'), digest)
   }
   const grown = peak() - before
+  const range = { headers: { range: 'bytes=7-106' } }
+  const part = await (await fetched(`/assets/${encodeURIComponent(ref)}`, range)).arrayBuffer()
+  assert.deepEqual(Buffer.from(part), bytes.subarray(7, 107))
   const told = await (await fetched(`/ask?ref=${ref}`)).json()
   assert.deepEqual({ text: told.text, bytes: told.bytes }, { text: 'Done.', bytes: SIZE })
   assert.ok(told.prompt < 6_000, `the prompt has ${told.prompt} characters`)

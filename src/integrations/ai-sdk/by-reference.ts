@@ -17,7 +17,10 @@ import type { LanguageModel } from '../../models/language-model.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
 import { createMediaCache } from '../../prompt/media/media-cache.ts'
+import type { MediaSource } from '../../prompt/media/media-source.ts'
 import { sameAssets } from '../same-assets.ts'
+import type { StepAnswer, StepRequest } from '../workflow/durable-options.ts'
+import { type DurableAgent, durableSteps } from './durable-steps.ts'
 import { outputByReference, type ResultOptions } from './output-by-reference.ts'
 import { type PromptOptions, promptByReference } from './prompt/prompt-by-reference.ts'
 import { ResultViews } from './prompt/result-views.ts'
@@ -30,7 +33,7 @@ import {
 } from './tools/reading-tools.ts'
 import { ToolCalls } from './tools/tool-calls.ts'
 import { ToolSearch } from './tools/tool-search.ts'
-import { wrapTool } from './tools/wrap-tool.ts'
+import { type WrapOptions, wrapTool } from './tools/wrap-tool.ts'
 import { redactPrompt } from './trust/redact-prompt.ts'
 import {
   BY_REFERENCE_TRUST,
@@ -90,6 +93,13 @@ export interface ByReference {
    * with `editing` also `edit_asset`.
    */
   tools<Tools extends ToolSet>(tools: Tools): Tools & ReadingTools<Tools>
+  /**
+   * Makes an agent whose calls are steps of a workflow, such as `WorkflowAgent` of `@ai-sdk/workflow`. Returns the function that
+   * the app's step calls (docs/integrations/workflow.md). Steps then store references in place of bodies and long results.
+   *
+   * @throws ByrefError `config_invalid` if `trust` is on
+   */
+  durable(agent: DurableAgent): (request: StepRequest) => Promise<StepAnswer>
   /** Returns the same in another namespace. */
   scoped(namespace: string | null): ByReference
   /** The store of bodies and long results. Save and read your own assets here, too. */
@@ -159,11 +169,8 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     }
 
     async function sourceFor(model: LanguageModel, reading: boolean) {
-      const { readsOnce, resolveInLLM } = assets.config
       const capabilities = await capabilitiesFor(model)
-      const source = { capabilities, assets, namespace, cache, reading }
-      const tail = { ...source, media: readsOnce ? ('none' as const) : ('all' as const) }
-      return { source: resolveInLLM ? tail : { ...source, media: 'none' as const }, tail }
+      return sourcesOf({ capabilities, assets, namespace, cache, reading })
     }
 
     const middleware: LanguageModelMiddleware = {
@@ -191,42 +198,52 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
           ? await redactPrompt(params.prompt, { trust, tools: wrapped, assets })
           : undefined
       const hasReading = hasTools && !redaction
-      const how: PromptOptions = {
-        views,
-        source: () => sourceFor(model, hasReading),
-        hasReading,
-        redaction,
-      }
+      const source = () => sourceFor(model, hasReading)
+      const how: PromptOptions = { views, source, hasReading, redaction }
       const given = redaction?.prompt ?? params.prompt
       const { prompt, isReadable } = await promptByReference(given, how)
       if (hasTools && !(hasReading && isReadable)) return { ...params, prompt, tools: others }
       return prompt === params.prompt ? params : { ...params, prompt }
     }
 
+    const model: ByReference['model'] = (model) => wrapLanguageModel({ model, middleware })
+
+    function wrapAll(tools: ToolSet, outputs: WrapOptions['outputs']): ToolSet {
+      const made: Record<string, Tool> = {}
+      for (const [name, tool] of Object.entries(tools)) {
+        const how = { trust, outputs, explains: search?.hides(name) }
+        const options = { name, tool, assets, maxResultChars, ...how }
+        const calls = new ToolCalls(options)
+        wrapped.set(name, calls)
+        made[name] = wrapTool(calls, options)
+      }
+      const names = Object.keys(tools)
+      const mine = new Map(names.map((name) => [name, wrapped.get(name) as ToolCalls]))
+      const added = { ...own, ...search?.tools(mine) }
+      for (const [name, tool] of Object.entries(added)) made[name] ??= tool
+      return made
+    }
+
     return {
       assets: scoped,
       middleware,
-      model: (model) => wrapLanguageModel({ model, middleware }),
-      tools<Tools extends ToolSet>(tools: Tools) {
-        const made: Record<string, Tool> = {}
-        for (const [name, tool] of Object.entries(tools)) {
-          const how = { trust, outputs, explains: search?.hides(name) }
-          const options = { name, tool, assets, maxResultChars, ...how }
-          const calls = new ToolCalls(options)
-          wrapped.set(name, calls)
-          made[name] = wrapTool(calls, options)
-        }
-        const names = Object.keys(tools)
-        const mine = new Map(names.map((name) => [name, wrapped.get(name) as ToolCalls]))
-        const added = { ...own, ...search?.tools(mine) }
-        for (const [name, tool] of Object.entries(added)) made[name] ??= tool
-        return made as Tools & ReadingTools<Tools>
-      },
+      model,
+      tools: <Tools extends ToolSet>(tools: Tools) =>
+        wrapAll(tools, outputs) as Tools & ReadingTools<Tools>,
+      durable: (agent) =>
+        durableSteps(agent, { trust, model, wrap: (tools) => wrapAll(tools, 'references') }),
       scoped: within,
     }
   }
 
   return within(namespace)
+}
+
+/** Returns where the bodies of a prompt come from, and those that `fetch_asset` read for it. */
+function sourcesOf(source: Omit<MediaSource, 'media'> & { assets: Assets }) {
+  const { readsOnce, resolveInLLM } = source.assets.config
+  const tail = { ...source, media: readsOnce ? ('none' as const) : ('all' as const) }
+  return { source: resolveInLLM ? tail : { ...source, media: 'none' as const }, tail }
 }
 
 function searchOf(option: true | ByReferenceToolSearch): ToolSearch | ProviderSearch {

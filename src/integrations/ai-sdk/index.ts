@@ -3,5 +3,6 @@ export { type ByReference, type ByReferenceOptions, byReference } from './by-ref
 export { type ChatHandlerOptions, createChatHandler } from './chat/chat-handler.ts'
 export type { UIChunkOptions } from './chat/ui-chunks.ts'
 export { uiMessages } from './chat/ui-messages.ts'
+export type { DurableAgent } from './durable-steps.ts'
 export type { ReadingTools } from './tools/reading-tools.ts'
 export type { ByReferenceTrust, ToolTrust } from './trust/tool-trust.ts'

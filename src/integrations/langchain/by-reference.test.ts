@@ -369,6 +369,19 @@ describe('tools of LangChain by reference', () => {
     expect(refs.tools([provider, headless])).toEqual([provider, headless])
   })
 
+  it('keeps namespaces apart, and adds edit_asset', async () => {
+    const root = byReference({ editing: true })
+    const [ada, bob] = ['ada', 'bob'].map((user) => root.scoped(user))
+    const { ref } = await (ada as typeof root).assets.save(PICTURE, 'image/png')
+    const measured = (of: typeof root | undefined) => {
+      const [made] = of?.tools([size]) ?? []
+      return Object(made).invoke({ id: 'c', name: 'size', args: { image: ref }, type: 'tool_call' })
+    }
+    expect((await measured(ada)).content).toBe('1000000 bytes')
+    await expect(measured(bob)).rejects.toThrow(/no asset/)
+    expect(bob?.readingTools.map(({ name }) => name)).toContain('edit_asset')
+  })
+
   it('rejects trust, which LangChain gives no place for', () => {
     expect(() => byReference({ trust: 'track' } as never)).toThrow(/Unknown option "trust"/)
   })

@@ -3,39 +3,24 @@ import {
   type AgentMiddleware,
   createMiddleware,
   MiddlewareError,
+  type ToolCallRequest,
   ToolInvocationError,
   ToolMessage,
   tool,
 } from 'langchain'
-import { type AgentAssetsOptions, ASSETS, openAssets } from '../../agent/agent-assets.ts'
 import type { AssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
-import {
-  assetToolSchema,
-  assetTools,
-  REFERENCE_GUIDE as guide,
-  preferText,
-  resultByReference,
-  runAssetTool,
-} from '../plain-tools.ts'
+import { assetToolSchema, onceEach, readByReference } from '../plain-tools.ts'
+import { inNamespaces, type ReferenceOptions, type References } from '../reference-options.ts'
 import { sameAssets } from '../same-assets.ts'
 import { namesAsset, showMessages } from './messages-by-reference.ts'
-import { type AgentTool, runsHere, toolByReference } from './tool-by-reference.ts'
+import { type AgentTool, toolByReference } from './tool-by-reference.ts'
 
 /** Options of {@link byReference}. */
-export interface ByReferenceOptions extends AgentAssetsOptions {
-  /** The namespace of all assets. Default: none. */
-  namespace?: string | null
-  /**
-   * Characters of JSON above which a result becomes an asset, and the state gets its reference and a preview. It is less than
-   * elsewhere, because checkpoints repeat the state. Default: 8,192.
-   */
-  maxResultChars?: number
-}
+export type ByReferenceOptions = ReferenceOptions
 
 /** Agents of LangChain and graphs of LangGraph by reference. */
-export interface ByReference {
+export interface ByReference extends References<ByReference> {
   /** For `createAgent`: wraps all tools, adds the reading tools, and shows the model what it needs of references. */
   readonly middleware: AgentMiddleware
   /** Wraps tools. In an agent this is only needed for parameters that are not text, so that the model may pass references. */
@@ -44,14 +29,6 @@ export interface ByReference {
   readonly readingTools: readonly AgentTool[]
   /** Returns the messages of the state for a model: for a graph of your own. */
   prompt(messages: readonly BaseMessage[]): Promise<BaseMessage[]>
-  /** The store of bodies and long results. */
-  readonly assets: Assets
-}
-
-const OPTIONS: OptionTable<ByReferenceOptions> = {
-  assets: ASSETS,
-  namespace: is.nullable(is.string),
-  maxResultChars: is.positive,
 }
 
 /**
@@ -61,66 +38,56 @@ const OPTIONS: OptionTable<ByReferenceOptions> = {
  * @throws ByrefError `config_invalid` for unknown options
  */
 export function byReference(options: ByReferenceOptions = {}): ByReference {
-  checkOptions('byReference', options, OPTIONS)
-  const { namespace = null, maxResultChars = 8 * 1024 } = options
-  const opened = openAssets(options, namespace, () => {}).in(namespace)
-  const assets = sameAssets(opened)
-  const known = new WeakMap<object, AgentTool>()
+  return inNamespaces<ByReference>(options, (wrapping, scoped) => {
+    const assets = sameAssets(wrapping.assets)
+    const how = { maxResultChars: 8 * 1024, ...wrapping, assets }
+    const readingTools = wrapping.reading.map((one) => readingTool(one, assets))
+    const wrap = onceEach((one: AgentTool) =>
+      readingTools.includes(one) ? one : toolByReference(one, how),
+    )
 
-  function wrap(given: AgentTool): AgentTool {
-    const made =
-      known.get(given) ??
-      (runsHere(given) ? toolByReference(given, { assets, maxResultChars }) : given)
-    known.set(given, made)
-    known.set(made, made)
-    return made
-  }
-  const readingTools = assetTools(false).map((one) => readingTool(one, assets))
-  for (const one of readingTools) known.set(one, one)
+    const middleware: AgentMiddleware = createMiddleware({
+      name: 'ByReference',
+      tools: readingTools,
+      async wrapModelCall(request, handler) {
+        const { imageInputs } = Object(Reflect.get(Object(request.model), 'profile'))
+        const isReadable = request.messages.some(namesAsset)
+        const tools = request.tools.filter((one) => isReadable || !readingTools.includes(one))
+        const messages = await showMessages(request.messages, assets, imageInputs !== false)
+        return handler({ ...request, tools, messages })
+      },
+      async wrapToolCall(request, handler) {
+        const { tool } = request
+        const running = (async () => handler(tool ? { ...request, tool: wrap(tool) } : request))()
+        return running.catch((error) => errorForModel(error, request))
+      },
+    })
 
-  const middleware: AgentMiddleware = createMiddleware({
-    name: 'ByReference',
-    tools: readingTools,
-    async wrapModelCall(request, handler) {
-      const { imageInputs } = Object(Reflect.get(Object(request.model), 'profile'))
-      const how = { assets, guide, takesImages: imageInputs !== false }
-      const isReadable = request.messages.some(namesAsset)
-      const tools = request.tools.filter((one) => isReadable || !readingTools.includes(one))
-      return handler({ ...request, tools, messages: await showMessages(request.messages, how) })
-    },
-    async wrapToolCall(request, handler) {
-      const { tool: given, toolCall, runtime } = request
-      try {
-        return await handler(given ? { ...request, tool: wrap(given) } : request)
-      } catch (error) {
-        // Agents without such a hook show errors of tools to the model. Interrupts and errors of other middleware are thrown.
-        const isInterrupt = Object(error).is_bubble_up === true || runtime.signal?.aborted
-        const isOthers = MiddlewareError.isInstance(error) || ToolInvocationError.isInstance(error)
-        if (isInterrupt || isOthers) throw error
-        const content = `${error}\n Please fix your mistakes.`
-        const { id = '', name } = toolCall
-        return new ToolMessage({ content, tool_call_id: id, name, status: 'error' })
-      }
-    },
+    return {
+      assets: wrapping.assets,
+      middleware,
+      readingTools,
+      tools: (tools) => tools.map(wrap) as readonly AgentTool[] as typeof tools,
+      prompt: (messages) => showMessages(messages, assets, true),
+      scoped,
+    }
   })
+}
 
-  return {
-    assets: opened,
-    middleware,
-    readingTools,
-    tools: <Tools extends readonly AgentTool[]>(tools: Tools) =>
-      tools.map((one) => wrap(one)) as readonly AgentTool[] as Tools,
-    prompt: (messages) => showMessages(messages, { assets, guide, takesImages: true }),
-  }
+/** Shows errors of tools to the model, as agents without such a hook do. Throws interrupts and errors of other middleware. */
+function errorForModel(error: unknown, { toolCall, runtime }: ToolCallRequest): ToolMessage {
+  const isInterrupt = Object(error).is_bubble_up === true || runtime.signal?.aborted
+  const isOthers = MiddlewareError.isInstance(error) || ToolInvocationError.isInstance(error)
+  if (isInterrupt || isOthers) throw error
+  const { id = '', name } = toolCall
+  const content = `${error}\n Please fix your mistakes.`
+  return new ToolMessage({ content, tool_call_id: id, name, status: 'error' })
 }
 
 /** A tool that reads assets. Its results are pages, which never become assets, and references of bytes that it has read. */
 function readingTool(native: AssetTool, assets: Assets): AgentTool {
   const { id: name, description } = native
-  const storing = { assets, tool: name, toolCallId: '', maxResultChars: Infinity }
-  const read = async (written: unknown, { signal }: { signal?: AbortSignal }) => {
-    const input = await preferText(native, Object(written), assets)
-    return resultByReference(await runAssetTool(native, input, { assets, signal }), storing)
-  }
+  const read = (written: unknown, { signal }: { signal?: AbortSignal }) =>
+    readByReference(native, Object(written), { assets, signal })
   return tool(read, { name, description, schema: assetToolSchema(native) })
 }

@@ -2,6 +2,7 @@ import { type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/mes
 import type { Assets } from '../../assets/assets-contract.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { dataInText } from '../json-in-text.ts'
+import { REFERENCE_GUIDE } from '../plain-tools.ts'
 
 type Block = { type: string; [key: string]: unknown }
 
@@ -14,9 +15,8 @@ export function withFields<Message extends BaseMessage>(message: Message, fields
 
 /** Whether a result or a message of a person names an asset. */
 export function namesAsset(message: BaseMessage): boolean {
-  if (!ToolMessage.isInstance(message) && !HumanMessage.isInstance(message)) return false
-  const { content } = message
-  return (typeof content === 'string' ? content : JSON.stringify(content)).includes('asset://')
+  const isShown = ToolMessage.isInstance(message) || HumanMessage.isInstance(message)
+  return isShown && JSON.stringify(message.content).includes('asset://')
 }
 
 /**
@@ -28,7 +28,8 @@ export function namesAsset(message: BaseMessage): boolean {
  */
 export async function showMessages(
   messages: readonly BaseMessage[],
-  { assets, takesImages, guide }: { assets: Assets; takesImages: boolean; guide: string },
+  assets: Assets,
+  takesImages: boolean,
 ): Promise<BaseMessage[]> {
   const first = messages.findIndex(namesAsset)
   const last = messages.findLastIndex((message) => !ToolMessage.isInstance(message))
@@ -44,14 +45,14 @@ export async function showMessages(
     return isShown ? imageOf(await assets.getDataUrl(url)) : textOf(`[not shown: ${mime}]`)
   }
   const show = async (message: BaseMessage, at: number): Promise<BaseMessage> => {
+    const guide = at === first ? [textOf(REFERENCE_GUIDE)] : []
+    if (guide.length === 0 && !HumanMessage.isInstance(message)) return message
     const { content: given } = message
-    const isFirst = at === first
-    if (typeof given === 'string') {
-      return isFirst ? withFields(message, { content: `${given}\n\n${guide}` }) : message
-    }
-    if (!isFirst && !HumanMessage.isInstance(message)) return message
-    const blocks = await Promise.all(given.map(load))
-    return withFields(message, { content: isFirst ? [...blocks, textOf(guide)] : blocks })
+    const content =
+      typeof given === 'string'
+        ? [given, ...guide.map(({ text }) => text)].join('\n\n')
+        : [...(await Promise.all(given.map(load))), ...guide]
+    return content === given ? message : withFields(message, { content })
   }
   const more = fetched.length > 0 ? [new HumanMessage({ content: fetched })] : []
   return Promise.all([...messages, ...more].map(show))

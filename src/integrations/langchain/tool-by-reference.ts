@@ -1,12 +1,13 @@
 import type { ClientTool, ServerTool } from '@langchain/core/tools'
 import { toJsonSchema } from '@langchain/core/utils/json_schema'
 import { ToolMessage } from 'langchain'
-import type { Assets } from '../../assets/assets-contract.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
 import { checkKeywords, type JsonSchema, type ToolSchema } from '../../boundary/describe-schema.ts'
+import { declaresReferences } from '../../boundary/resolve-assets.ts'
 import { lastYield } from '../../boundary/store.ts'
 import { jsonSchemaOf, type Tool } from '../../boundary/tool.ts'
-import { plainTool, resultByReference } from '../plain-tools.ts'
+import { openCall, plainTool, resultByReference } from '../plain-tools.ts'
+import type { Wrapping } from '../reference-options.ts'
 import { withFields } from './messages-by-reference.ts'
 
 /** A tool as agents of LangChain take it. */
@@ -18,32 +19,30 @@ type Config = { toolCall?: { id?: string }; signal?: AbortSignal } | undefined
 type Run = (input: unknown, callbacks: Callbacks, config: Config) => unknown
 
 /** Whether calls of a tool run here. A provider, a runnable or a browser ("headless" tools) answers those of others. */
-export function runsHere(tool: AgentTool): tool is ClientTool {
+function runsHere(tool: AgentTool): tool is ClientTool {
   const { headlessTool } = Object(Reflect.get(tool, 'metadata'))
   return typeof Reflect.get(tool, '_call') === 'function' && headlessTool !== true
 }
 
 /**
  * Wraps a tool: its parameters take references, and its results hold them. Callbacks and traces see the call as the model
- * wrote it, and the result with its references.
+ * wrote it, and the result with its references. Returns the same tool if its calls do not run here.
  */
-export function toolByReference(
-  tool: ClientTool,
-  how: { assets: Assets; maxResultChars: number },
-): ClientTool {
+export function toolByReference(tool: AgentTool, { assets, maxResultChars }: Wrapping): AgentTool {
+  if (!runsHere(tool)) return tool
   const described = describe(tool)
-  const boundary = boundaryOf(() => how.assets)
+  const boundary = boundaryOf(() => assets)
   const run = Reflect.get(tool, '_call') as Run
+  const hasArtifact = Reflect.get(tool, 'responseFormat') === 'content_and_artifact'
   const call: Run = async (input, callbacks, config) => {
     const { toolCall, signal } = config ?? {}
     const onYield = callbacks?.handleToolEvent?.bind(callbacks)
     const written = { tool: described, arguments: Object(input) }
-    const resolved = { ...written, ...(await boundary.resolve(written, null)) }
-    const result = await boundary.withInput(resolved, (value) =>
+    const result = await openCall(boundary, written, (value) =>
       lastYield(run.call(tool, value, callbacks, config), { signal, onYield }),
     )
-    const storing = { ...how, tool: tool.name, toolCallId: toolCall?.id ?? '', signal }
-    const hasArtifact = Reflect.get(tool, 'responseFormat') === 'content_and_artifact'
+    const about = { tool: tool.name, toolCallId: toolCall?.id ?? '', signal }
+    const storing = { ...about, assets, maxResultChars }
     if (!hasArtifact || !Array.isArray(result)) return contentByReference(result, storing)
     const [content, artifact, ...rest] = result
     const shown = contentByReference(content, storing)
@@ -62,21 +61,19 @@ function describe({ name, schema }: ClientTool): Tool {
   const described = { '~standard': { ...standard, jsonSchema: { input, output: input } } }
   const known = standard && !standard.jsonSchema ? described : schema
   const tool = plainTool(name, known as JsonSchema)
-  checkKeywords(`The tool "${name}"`, jsonSchemaOf(tool))
-  return tool
+  const json = jsonSchemaOf(tool)
+  checkKeywords(`The tool "${name}"`, json)
+  return declaresReferences(json) ? { ...tool, references: 'declared' } : tool
 }
 
 /** Returns what a model sees of a result: text. Only a tool's own blocks without files stay blocks. */
 async function contentByReference(given: unknown, storing: Storing): Promise<unknown> {
   if (Object(given).lg_name === 'Command') return given
-  if (!ToolMessage.isInstance(given)) {
-    const value = await resultByReference(given, storing)
-    return value === given || typeof value === 'string' ? value : JSON.stringify(value)
+  if (ToolMessage.isInstance(given)) {
+    const content = await contentByReference(given.content, storing)
+    const artifact = await resultByReference(given.artifact, storing)
+    return withFields(given, { content, artifact })
   }
-  const { artifact, content } = given
-  const stored = artifact === undefined ? artifact : await resultByReference(artifact, storing)
-  return withFields(given, {
-    content: await contentByReference(content, storing),
-    artifact: stored,
-  })
+  const value = await resultByReference(given, storing)
+  return value === given || typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -11,12 +11,17 @@ import {
   assetToolSchema,
   holdsReference,
   plainTool,
-  REFERENCE_GUIDE,
   readAsText,
   resolveReferences,
   resultByReference,
+  withGuide,
 } from '../plain-tools.ts'
-import { inNamespaces, type ReferenceOptions, type Wrapping } from '../reference-options.ts'
+import {
+  inNamespaces,
+  type ReferenceOptions,
+  type References,
+  type Wrapping,
+} from '../reference-options.ts'
 import {
   describingSchema,
   openJsonSchema,
@@ -28,7 +33,7 @@ import {
 export type ByReferenceOptions = ReferenceOptions
 
 /** Agents and workflows of Mastra by reference. */
-export interface ByReference {
+export interface ByReference extends References<ByReference> {
   /**
    * Returns the options of an agent with its tools by reference, the tools that read assets, and instructions that explain
    * references: `new Agent(refs.agent({ … }))`.
@@ -42,10 +47,6 @@ export interface ByReference {
    */
   // biome-ignore lint/suspicious/noExplicitAny: a step of any types.
   step<One extends Step<any, any, any, any, any, any, any, any>>(step: One): One
-  /** Returns the same in another namespace. */
-  scoped(namespace: string | null): ByReference
-  /** The store of bodies and long results. Save and read your own assets here, too. */
-  readonly assets: Assets
 }
 
 /** What a tool and a step have in common. */
@@ -82,7 +83,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       tools,
       agent: (config) => ({
         ...config,
-        instructions: mapped(config.instructions, withGuide),
+        instructions: withGuide(config.instructions) as typeof config.instructions,
         tools: mapped(config.tools ?? {}, all),
       }),
       step: (step) => wrapStep(step, wrapping),
@@ -95,11 +96,6 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
 function mapped(option: unknown, change: (value: never) => unknown): unknown {
   if (typeof option !== 'function') return change(option as never)
   return async (...given: unknown[]) => change((await option(...given)) as never)
-}
-
-function withGuide(instructions: string | object): unknown {
-  if (typeof instructions === 'string') return `${instructions}\n\n${REFERENCE_GUIDE}`
-  return [...[instructions].flat(), { role: 'system', content: REFERENCE_GUIDE }]
 }
 
 /** Tools of providers and of the AI SDK stay as they are. */

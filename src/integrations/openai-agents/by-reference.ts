@@ -10,19 +10,24 @@ import {
   assetToolSchema,
   holdsReference,
   plainTool,
-  REFERENCE_GUIDE,
   readAsText,
   resolveReferences,
   resultByReference,
   shownSchema,
+  withGuide,
 } from '../plain-tools.ts'
-import { inNamespaces, type ReferenceOptions, type Wrapping } from '../reference-options.ts'
+import {
+  inNamespaces,
+  type ReferenceOptions,
+  type References,
+  type Wrapping,
+} from '../reference-options.ts'
 
 /** Options of {@link byReference}. */
 export type ByReferenceOptions = ReferenceOptions
 
 /** Agents of the OpenAI Agents SDK by reference. */
-export interface ByReference {
+export interface ByReference extends References<ByReference> {
   /**
    * Returns an agent with the same tools by reference, the tools that read assets, and instructions that explain references.
    * The given agent does not change. Wrap each agent of a handoff.
@@ -30,10 +35,6 @@ export interface ByReference {
   agent<Context, Output extends AgentOutputType>(
     agent: Agent<Context, Output>,
   ): Agent<Context, Output>
-  /** Returns the same in another namespace. */
-  scoped(namespace: string | null): ByReference
-  /** The store of bodies and long results. Save and read your own assets here, too. */
-  readonly assets: Assets
 }
 
 /**
@@ -60,15 +61,11 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     return {
       assets,
       agent<Context, Output extends AgentOutputType>(agent: Agent<Context, Output>) {
-        const { instructions } = agent
         const names = new Set(agent.tools.map(({ name }) => name))
         const added = reading.filter(({ name }) => !names.has(name))
         const copy = agent.clone({
           tools: [...agent.tools.map(byRef), ...added] as typeof agent.tools,
-          instructions:
-            typeof instructions === 'function'
-              ? async (context, own) => withGuide(await instructions(context, own))
-              : withGuide(instructions),
+          instructions: withGuide(agent.instructions) as typeof agent.instructions,
         })
         copy.getMcpTools = async (...given) => (await agent.getMcpTools(...given)).map(byRef)
         return copy
@@ -76,10 +73,6 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       scoped,
     }
   })
-}
-
-function withGuide(instructions: string): string {
-  return [instructions, REFERENCE_GUIDE].filter(Boolean).join('\n\n')
 }
 
 function wrapTool<Context>(

@@ -1,0 +1,59 @@
+// A durable agent of the AI SDK, by value and by reference: the same answer. Built with the Workflow SDK, each call of `step` is a
+// step that is stored. Run as it is here, it is an ordinary function. A scripted model takes the place of a real one.
+import { WorkflowAgent } from '@ai-sdk/workflow'
+import { type ModelMessage, tool } from 'ai'
+import { byReference } from 'byref/ai-sdk'
+import { scriptedModel } from 'byref/testing'
+import { durableOptions, type StepRequest } from 'byref/workflow'
+import { z } from 'zod'
+
+const map = Buffer.alloc(1_000_000, 250).toString('base64')
+const tools = {
+  draw: tool({
+    description: 'Draw a map',
+    inputSchema: z.object({ city: z.string() }),
+    execute: ({ city }) => ({ city, mimeType: 'image/png', data: map }),
+  }),
+  publish: tool({
+    description: 'Publish a picture',
+    inputSchema: z.object({ picture: z.string() }),
+    execute: ({ picture }) => `${Buffer.from(picture, 'base64').length} bytes published`,
+  }),
+}
+
+/** Stands for a real model, such as openai('gpt-5-mini'), that passes the map on in one way or the other. */
+function modelThatPasses(picture: string) {
+  const draw = { name: 'draw', arguments: { city: 'Bonn' } }
+  const publish = { name: 'publish', arguments: { picture } }
+  return scriptedModel([{ calls: [draw] }, { calls: [publish] }, 'The map is published.'])
+}
+
+// In an app, this is in a file of its own: it needs Node, and runs in steps only.
+const refs = byReference()
+const agent = refs.durable({ model: modelThatPasses('†result#1'), tools })
+
+async function step(request: StepRequest) {
+  'use step'
+  return agent(request)
+}
+
+async function byValue(messages: ModelMessage[]) {
+  'use workflow'
+  const options = { model: modelThatPasses(map), tools }
+  // Types of `ai` and of the version of it that @ai-sdk/workflow brings are not the same.
+  type Options = ConstructorParameters<typeof WorkflowAgent>[0]
+  return new WorkflowAgent(options as Options).stream({ messages })
+}
+
+async function asReference(messages: ModelMessage[]) {
+  'use workflow'
+  return new WorkflowAgent(await durableOptions(step)).stream({ messages })
+}
+
+for (const [name, run] of Object.entries({ 'by value': byValue, 'by reference': asReference })) {
+  const { messages } = await run([{ role: 'user', content: 'Draw and publish a map of Bonn' }])
+  console.log(`${name}: ${JSON.stringify(messages.at(-1)?.content)}`)
+  console.log(
+    `  messages of ${JSON.stringify(messages).length} bytes, which each further step stores`,
+  )
+}

@@ -1,0 +1,112 @@
+import type { LanguageModelV4 } from '@ai-sdk/provider'
+import { asSchema, type Tool, type ToolSet } from 'ai'
+import { lastYield } from '../../boundary/store.ts'
+import { mapSubschemas, type Schema } from '../../core/board/schema-keywords.ts'
+import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import { ByrefError } from '../../core/errors.ts'
+import { type LanguageModel, MODEL } from '../../models/language-model.ts'
+import type { DurableTool, StepAnswer, StepRequest } from '../workflow/durable-options.ts'
+import { outputValue } from './output-by-reference.ts'
+import type { CallOptions } from './tools/tool-calls.ts'
+
+/** An agent whose calls are steps of a workflow. */
+export interface DurableAgent {
+  model: LanguageModel
+  /** Tools as the app made them. They run in steps, so they may use whatever they need. Default: none. */
+  tools?: ToolSet
+}
+
+/** How `byReference` wraps what an agent has. */
+interface Wrapping {
+  trust: object | null
+  model(model: DurableAgent['model']): LanguageModelV4
+  /** Returns tools that return references. */
+  wrap(tools: ToolSet): ToolSet
+}
+
+const AGENT: OptionTable<DurableAgent> = {
+  model: is.required(MODEL),
+  tools: is.recordOf(is.anything),
+}
+
+type Ask = (input: unknown, call: CallOptions) => unknown
+
+/** What of a tool is data, besides its schema. */
+const DATA = [
+  ...['type', 'id', 'args', 'title', 'metadata', 'strict', 'inputExamples', 'providerOptions'],
+  ...['isProviderExecuted', 'supportsDeferredResults'],
+]
+
+/**
+ * Returns what the steps of a durable agent run. What it returns can be stored, except for the model.
+ *
+ * @throws ByrefError `config_invalid` for unknown options, and with trust
+ */
+export function durableSteps(agent: DurableAgent, wrapping: Wrapping) {
+  const { model: bare, tools: given = {} } = checkOptions('durable', agent, AGENT)
+  if (wrapping.trust) {
+    throw new ByrefError(
+      'config_invalid',
+      'byReference({ trust }) has no durable(…): a step does not get the messages that labels come from. Use generateText, streamText or ToolLoopAgent.',
+    )
+  }
+  const model = wrapping.model(bare)
+  const tools = wrapping.wrap(given)
+
+  async function run({ type, tool: name, ...call }: Exclude<StepRequest, Bare>) {
+    const tool = Object.hasOwn(tools, name) ? tools[name] : undefined
+    if (!tool) throw new ByrefError('tool_not_found', `There is no tool "${name}" in durable(…)`)
+    const { input, ...rest } = call
+    const options = { context: undefined, ...rest } as CallOptions
+    if (type === 'approval') return (tool.needsApproval as Ask)(input, options)
+    const output = await lastYield((tool.execute as Ask)(input, options))
+    // A toModelOutput of the tool's own gets values, which must not be stored.
+    const isShown = Object.hasOwn(given, name) && given[name]?.toModelOutput && tool.toModelOutput
+    if (!isShown) return output
+    return outputValue(await isShown({ toolCallId: call.toolCallId, input, output } as never))
+  }
+
+  return async (request: StepRequest): Promise<StepAnswer> => {
+    if (request.type === 'model') return model
+    if (request.type !== 'describe') return run(request).catch(unlessRetried)
+    const { provider, modelId } = model
+    return { provider, modelId, tools: await Promise.all(Object.entries(tools).map(described)) }
+  }
+}
+
+type Bare = { type: 'describe' } | { type: 'model' }
+
+async function described([name, tool]: [string, Tool]): Promise<DurableTool> {
+  const { description, needsApproval, execute, inputSchema } = tool
+  const data = Object.entries(tool).filter(
+    ([key, value]) => DATA.includes(key) && value !== undefined,
+  )
+  return {
+    ...Object.fromEntries(data),
+    ...(typeof description === 'string' && { description }),
+    name,
+    inputSchema: textApart({ ...(await asSchema(inputSchema).jsonSchema) }),
+    runs: execute !== undefined,
+    approval: typeof needsApproval === 'function' ? 'by call' : needsApproval === true,
+  }
+}
+
+/** Keywords that may limit text. */
+const TEXTUAL = /^(enum|const|not|if|pattern|format|m..Length|content.*|.*Of|\$ref)$/
+
+/** Returns a schema without `type: ['number', 'string']`: for each of these, `WorkflowAgent` logs a warning in each step. */
+function textApart(given: Schema): Schema {
+  const schema = mapSubschemas(given, textApart)
+  const { type, description, ...rest } = schema
+  const isTextual = Object.keys(rest).some((keyword) => TEXTUAL.test(keyword))
+  if (!Array.isArray(type) || !type.includes('string') || isTextual) return schema
+  const [first, ...more] = type.filter((one) => one !== 'string')
+  const other = { ...rest, type: more.length > 0 ? [first, ...more] : first }
+  return { ...(description !== undefined && { description }), anyOf: [other, { type: 'string' }] }
+}
+
+/** Workflows run a failed step again. That helps where storage failed, but not where the model wrote a wrong reference. */
+function unlessRetried(error: unknown): never {
+  const isFinal = error instanceof ByrefError && !error.code.startsWith('storage_')
+  throw isFinal ? Object.assign(error, { fatal: true }) : error
+}

@@ -1,0 +1,7 @@
+export {
+  type DurableOptions,
+  type DurableTool,
+  durableOptions,
+  type StepAnswer,
+  type StepRequest,
+} from './durable-options.ts'
