@@ -118,6 +118,9 @@ export async function askAbout<Given, Answer>(
   return found === null || rule(found.value)
 }
 
+/** Explains references to a model that cannot read assets. */
+export const BARE_GUIDE = `## References\n${referenceGuide({ assets: true })}`
+
 /** Explains references and the reading tools to a model. */
 export const REFERENCE_GUIDE = `## References\n${referenceGuide({ assets: true, reading: true })}`
 

@@ -33,7 +33,7 @@ export interface Wrapping {
   reading: readonly AssetTool[]
 }
 
-const OPTIONS: OptionTable<ReferenceOptions> = {
+export const REFERENCE_OPTIONS: OptionTable<ReferenceOptions> = {
   assets: ASSETS,
   namespace: is.nullable(is.string),
   maxResultChars: is.positive,
@@ -45,11 +45,12 @@ const OPTIONS: OptionTable<ReferenceOptions> = {
  *
  * @throws ByrefError `config_invalid` for unknown options
  */
-export function inNamespaces<Made>(
-  options: ReferenceOptions,
+export function inNamespaces<Made, Options extends ReferenceOptions = ReferenceOptions>(
+  options: Options,
+  table: OptionTable<Options>,
   make: (wrapping: Wrapping, scoped: (namespace: string | null) => Made) => Made,
 ): Made {
-  checkOptions('byReference', options, OPTIONS)
+  checkOptions('byReference', options, table)
   const { namespace = null, maxResultChars, editing = false } = options
   const opened = openAssets(options, namespace, () => {})
   const reading = assetTools(editing)

@@ -52,6 +52,8 @@ const late = (name: string, message: (scene: Scene) => object, mode: 'steer' | '
       await scene.agent?.send(conversation, [message(scene)] as never, { mode })
       return 'fine'
     }
+    // The attack is in the message. Results of the tool are ours.
+    scene.isListOurs = true
     scene.use(source(scene, { id: 'sending', openWorld: false, execute } as never))
     scene.call('sending', {})
     scene.call('sending', { value: 'again' })

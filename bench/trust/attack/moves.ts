@@ -2,7 +2,7 @@ import type { Random } from '../../../src/agent/fixtures/random.ts'
 import type { Tool } from '../../../src/boundary/tool.ts'
 import { createAgent, defineTool } from '../../../src/index.ts'
 import type { Move } from './entries.ts'
-import type { Scene } from './scene.ts'
+import { isPoisoned, type Scene } from './scene.ts'
 
 const any = { type: 'object', properties: { value: {}, other: {} } } as const
 const pure = { readOnly: true, openWorld: false, idempotent: true, inputSchema: any } as const
@@ -22,7 +22,13 @@ const through = (
 ): Move => ({
   name,
   apply(scene) {
-    ours(scene, id, execute, more)
+    const noted: Tool['execute'] = (input, context) => {
+      // A reference led to nothing, so what is made of it is the model's.
+      const text = JSON.stringify(give(input)) ?? ''
+      if (text.includes('variable_not_found') && !isPoisoned(text)) scene.isListOurs = true
+      return execute(input, context)
+    }
+    ours(scene, id, noted, more)
     scene.call(id, { value: value(scene.at) })
   },
 })

@@ -71,12 +71,13 @@ export function named(name: string): string {
  */
 export function queryFailed(reason: unknown, tables: readonly string[] = []): ByrefError {
   if (reason instanceof ByrefError) return reason
-  const hint =
+  const known =
     tables.length > 0
-      ? `The tables of this query are ${tables.map(named).join(', ')}.`
-      : 'Tables are named by their references in double quotes: from "asset://id".'
+      ? ` The tables of this query are ${tables.map(named).join(', ')}.`
+      : ' Tables are named by their references in double quotes: from "asset://id".'
   const why = typeof reason === 'string' ? reason : errorMessage(reason)
-  return new ByrefError('invalid_arguments', `The query failed. ${why} ${hint}`, { cause: reason })
+  const hint = /\b(does not exist|syntax error)\b/.test(why) ? known : ''
+  return new ByrefError('invalid_arguments', `The query failed. ${why}${hint}`, { cause: reason })
 }
 
 /** Returns the error for a query that exceeds the memory limit. */

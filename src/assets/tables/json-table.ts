@@ -40,7 +40,11 @@ export function readNdjsonTable(source: TableSource): TableInput {
   return objectTable(source, () => ndjsonRows(source))
 }
 
-function objectTable(source: TableSource, items: () => AsyncIterable<unknown>): TableInput {
+/** Returns objects as a table. New keys become columns. */
+export function objectTable(
+  source: Pick<TableSource, 'name'>,
+  items: () => AsyncIterable<unknown>,
+): TableInput {
   const columns: ColumnReader[] = []
   const places = new Map<string, number>()
 

@@ -191,6 +191,45 @@ describe('Assets.query', () => {
     expect((await failure(`select * from "${gone}"`)).code).toBe('asset_not_found')
   })
 
+  it('asks lists of rows in JSON, by their field or as the only list', async () => {
+    const rows = [
+      { city: 'Oslo', n: 2 },
+      { city: 'Lima', n: 3, note: 'wet' },
+      { city: 'Oslo', n: 5 },
+    ]
+    const saved = async (content: object) =>
+      (await assets.saveAsset({ content_type: 'application/json', content })).ref
+    const only = await saved({ at: 'today', rows })
+    const file = await assets.save(
+      Buffer.from(JSON.stringify({ data: { rows } })),
+      'application/json',
+    )
+    for (const name of [only, `${only}/content/rows`, `${file.ref}/content/data/rows`]) {
+      const sql = `select city, sum(n)::int as n from "${name}" group by 1 order by 2 desc`
+      expect(await ask(sql)).toEqual([
+        { city: 'Oslo', n: 7 },
+        { city: 'Lima', n: 3 },
+      ])
+    }
+    const both = `select count(*)::int as n from "${only}" a join "${refs.cities}" b on a.city = b.name`
+    expect(await ask(both)).toEqual([{ n: 2 }])
+  })
+
+  it('reports JSON without a list of rows, or with several', async () => {
+    const saved = async (content: object) =>
+      (await assets.saveAsset({ content_type: 'application/json', content })).ref
+    const two = await saved({ a: [{ x: 1 }], b: [{ x: 2 }] })
+    expect((await failure(`select * from "${two}"`)).message).toContain(
+      `${two}/content/a, ${two}/content/b`,
+    )
+    for (const content of [{ a: 1 }, { a: [] }, { a: [1, 2] }, { a: [{ x: 1 }, 2] }]) {
+      const ref = await saved(content)
+      const { code, message } = await failure(`select * from "${ref}"`)
+      expect({ code, message }).toMatchObject({ code: 'invalid_arguments' })
+      expect(message).toContain('not a table')
+    }
+  })
+
   it('accepts a table without rows', async () => {
     const none = await importCsv('none.csv', 'a,b\n')
     expect(await ask(`select count(*) as n from "${none}"`)).toEqual([{ n: 0 }])

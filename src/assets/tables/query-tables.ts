@@ -1,15 +1,26 @@
-import { isAssetRef } from '../../core/refs/asset-ref.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import {
+  type AssetRefParts,
+  formatAssetRef,
+  isAssetRef,
+  parseAssetRef,
+} from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetReader } from '../asset-reader.ts'
+import { fieldBelow } from '../asset-tool-input.ts'
 import type { QueryLimits, TableQuery } from '../assets-contract.ts'
+import { isJsonType } from '../bodies/mime-type.ts'
 import { queryFailed, queryTooLarge, queryTooSlow, sqlMissing } from './duckdb.ts'
 import { hasDuckdb } from './has-duckdb.ts'
+import { objectTable } from './json-table.ts'
 import { writeBody } from './spool.ts'
+import type { TableColumn } from './table-facts.ts'
 import { type TableImports, tableOf } from './table-of.ts'
 import { OutOfMemoryError, runTableTask } from './table-process.ts'
+import type { TableRows } from './table-rows.ts'
 import type { BoundTable } from './table-task.ts'
-import type { WrittenTable } from './write-table.ts'
+import { type WrittenTable, writeTable } from './write-table.ts'
 
 const { join } = nodeBuiltin('node:path')
 
@@ -93,27 +104,72 @@ async function bind(
   const bound: BoundTable[] = []
   const files = new Map<string, string>()
   for (const [name, ref] of Object.entries(tables)) {
-    const table = await queried(assets, ref, { namespace, signal })
+    const found = await tableOf(assets, ref, { namespace, signal })
+    const table = found.table ?? (await listIn(assets, ref, namespace))
+    if (table === null) throw queryFailed(`${ref} is ${Object(found).problem}.`)
     const { ref: whole, assetId } = await assets.info(table, { namespace })
-    const rows = await assets.rows(table, { namespace })
-    const file = files.get(whole) ?? `${files.size}.parquet`
-    if (!files.has(whole)) {
-      const { stream } = await assets.open(whole, { signal, namespace })
-      await writeBody(stream, join(folder, file))
-    }
-    files.set(whole, file)
+    const source = found.table === null ? table : whole
+    const rows = await assets.rows(table, { namespace, signal })
+    const known = files.get(source)
+    const file = known ?? `${files.size}.parquet`
+    const path = join(folder, file)
+    files.set(source, file)
     sources.add(assetId)
+    if (found.table === null) {
+      bound.push({ name, file, columns: await writeList(table, rows, path) })
+      continue
+    }
+    if (known === undefined) {
+      const { stream } = await assets.open(whole, { signal, namespace })
+      await writeBody(stream, path)
+    }
     bound.push({ name, file, columns: rows.columns })
   }
   return bound
 }
 
-async function queried(
+/** Maximum size of JSON in which a list is looked for, in bytes. */
+const MAX_JSON = 64 * 1024 * 1024
+
+/**
+ * Returns the reference of the list of rows that a reference names: the list itself, or the only one in an object. Null
+ * if there is none.
+ *
+ * @throws ByrefError `invalid_arguments` if there are several
+ */
+async function listIn(
   assets: TableSources,
   ref: string,
-  options: Pick<Binding, 'namespace' | 'signal'>,
-): Promise<string> {
-  const found = await tableOf(assets, ref, options)
-  if (found.table !== null) return found.table
-  throw queryFailed(`${ref} is ${found.problem}.`)
+  namespace: NamespaceOption['namespace'],
+): Promise<string | null> {
+  const { mime, size, structured } = await assets.info(ref, { namespace })
+  if (size > MAX_JSON || !(structured || isJsonType(mime))) return null
+  const { fieldPath = [], ...parts } = parseAssetRef(ref) as AssetRefParts
+  const whole = formatAssetRef({
+    ...parts,
+    fieldPath: fieldPath.length > 0 ? fieldPath : ['content'],
+  })
+  const value = await assets.resolve(whole, { namespace })
+  if (isRowList(value)) return whole
+  const lists = Object.entries(isPlainObject(value) ? value : {})
+    .filter(([, item]) => isRowList(item))
+    .map(([key]) => fieldBelow(whole, [], [key]))
+  if (lists.length < 2) return lists[0] ?? null
+  throw queryFailed(`${ref} has several lists of rows. Name one of them: ${lists.join(', ')}.`)
+}
+
+function isRowList(value: unknown): value is readonly object[] {
+  return Array.isArray(value) && value.length > 0 && value.every(isPlainObject)
+}
+
+/** Writes a list of rows as a table, and returns its columns. */
+async function writeList(name: string, rows: TableRows, path: string): Promise<TableColumn[]> {
+  const written = await writeTable(objectTable({ name }, () => rows))
+  if (!written) throw queryFailed(`${name} has no rows.`)
+  try {
+    await writeBody(written.body.stream(), path)
+    return written.columns
+  } finally {
+    await written.body.dispose()
+  }
 }

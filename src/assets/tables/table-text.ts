@@ -71,7 +71,7 @@ const MAX_SPARSE = 1_000_000
  * the rows and cells since the last call.
  */
 export function checkDense(
-  source: TableSource,
+  source: Pick<TableSource, 'name'>,
   reason: string,
 ): (columns: number, rows: number, cells: number) => void {
   let count = 0

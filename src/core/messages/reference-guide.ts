@@ -7,7 +7,7 @@ export const GUIDE = {
   variables: `"## Data: ¶kind" blocks hold data. As an argument, †kind.path stands for the value: †state.items[0], †state["odd key"], †kind#instance.path. Inside a longer text, write <|†state.total|>; \\† is a plain dagger.`,
   results: `†result#2 is the second result of a tool. As an argument, it stands for that value, and †result#2.items[0].id for a field of it: pass this instead of copying values. Inside a longer text, write <|†result#2.name|>.`,
   reading: `A large result is an asset with a preview: search_asset finds text in it, fetch_asset reads it.`,
-  tables: `query_tables computes over tables and lists of rows.`,
+  tables: `query_tables computes over a table or a list of rows, named by its reference.`,
   untrusted: `<untrusted …> hides a value that anybody may have written. Pass its name, such as †result#3.items[0].id, or call ask_about.`,
   outputs: `_outputPath "†state.a" also saves a result as †state.a. Later calls, and calls in the same answer, take †state.a or a field, †state.a.id, as an argument.`,
   methods: `_outputMethod: set (default), push or concat (to a list), merge (deep), assign (shallow) or delete (what is at the path).`,

@@ -19,6 +19,12 @@ import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
 import { createMediaCache } from '../../prompt/media/media-cache.ts'
 import type { MediaSource } from '../../prompt/media/media-source.ts'
 import { sameAssets } from '../same-assets.ts'
+import {
+  BY_REFERENCE_TRUST,
+  type ByReferenceTrust,
+  type KnownTrust,
+  resolveTrust,
+} from '../trust/tool-trust.ts'
 import type { StepAnswer, StepRequest } from '../workflow/durable-options.ts'
 import { type DurableAgent, durableSteps } from './durable-steps.ts'
 import { outputByReference, type ResultOptions } from './output-by-reference.ts'
@@ -35,12 +41,6 @@ import { ToolCalls } from './tools/tool-calls.ts'
 import { ToolSearch } from './tools/tool-search.ts'
 import { type WrapOptions, wrapTool } from './tools/wrap-tool.ts'
 import { redactPrompt } from './trust/redact-prompt.ts'
-import {
-  BY_REFERENCE_TRUST,
-  type ByReferenceTrust,
-  type KnownTrust,
-  resolveTrust,
-} from './trust/tool-trust.ts'
 
 /** Options of the search of tools in {@link byReference}. */
 export interface ByReferenceToolSearch extends ToolSearchOptions {

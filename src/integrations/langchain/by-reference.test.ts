@@ -381,10 +381,6 @@ describe('tools of LangChain by reference', () => {
     await expect(measured(bob)).rejects.toThrow(/no asset/)
     expect(bob?.readingTools.map(({ name }) => name)).toContain('edit_asset')
   })
-
-  it('rejects trust, which LangChain gives no place for', () => {
-    expect(() => byReference({ trust: 'track' } as never)).toThrow(/Unknown option "trust"/)
-  })
 })
 
 describe('a graph of LangGraph by reference', () => {

@@ -10,20 +10,56 @@ import {
 } from 'langchain'
 import type { AssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { assetToolSchema, onceEach, readByReference } from '../plain-tools.ts'
-import { inNamespaces, type ReferenceOptions, type References } from '../reference-options.ts'
+import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
+import { jsonSchemaOf } from '../../boundary/tool.ts'
+import { type Check, is, type OptionTable } from '../../core/check-options.ts'
+import { ByrefError } from '../../core/errors.ts'
+import type { TrustMode } from '../../core/events/events.ts'
+import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
+import {
+  assetToolSchema,
+  BARE_GUIDE,
+  onceEach,
+  REFERENCE_GUIDE,
+  readByReference,
+} from '../plain-tools.ts'
+import {
+  inNamespaces,
+  REFERENCE_OPTIONS,
+  type ReferenceOptions,
+  type References,
+  type Wrapping,
+} from '../reference-options.ts'
 import { sameAssets } from '../same-assets.ts'
+import {
+  BY_REFERENCE_TRUST,
+  type ByReferenceTrust,
+  flowTool,
+  resolveTrust,
+  type ToolTrust,
+} from '../trust/tool-trust.ts'
 import { namesAsset, showMessages } from './messages-by-reference.ts'
-import { type AgentTool, toolByReference } from './tool-by-reference.ts'
+import { ThreadTrust } from './thread-trust.ts'
+import { type AgentTool, describe, runsHere, toolByReference } from './tool-by-reference.ts'
 
 /** Options of {@link byReference}. */
-export type ByReferenceOptions = ReferenceOptions
+export interface ByReferenceOptions extends ReferenceOptions {
+  /**
+   * How untrusted data is treated (docs/reference/trust.md). `track` asks a person about calls that act on it; `quarantine`
+   * also hides it from models. Both need the middleware. Default `off`.
+   */
+  trust?: TrustMode | ByReferenceTrust
+}
 
 /** Agents of LangChain and graphs of LangGraph by reference. */
 export interface ByReference extends References<ByReference> {
   /** For `createAgent`: wraps all tools, adds the reading tools, and shows the model what it needs of references. */
   readonly middleware: AgentMiddleware
-  /** Wraps tools. In an agent this is only needed for parameters that are not text, so that the model may pass references. */
+  /**
+   * Wraps tools. In an agent this is only needed for parameters that are not text, so that the model may pass references.
+   *
+   * @throws ByrefError `config_invalid` with trust, which needs the middleware
+   */
   tools<Tools extends readonly AgentTool[]>(tools: Tools): Tools
   /** `fetch_asset`, `search_asset`, and `query_tables` where DuckDB is installed: for a graph of your own. */
   readonly readingTools: readonly AgentTool[]
@@ -38,13 +74,54 @@ export interface ByReference extends References<ByReference> {
  * @throws ByrefError `config_invalid` for unknown options
  */
 export function byReference(options: ByReferenceOptions = {}): ByReference {
-  return inNamespaces<ByReference>(options, (wrapping, scoped) => {
+  const make = (wrapping: Wrapping, scoped: ByReference['scoped']): ByReference => {
+    const settings = resolveTrust(options.trust)
     const assets = sameAssets(wrapping.assets)
     const how = { maxResultChars: 8 * 1024, ...wrapping, assets }
-    const readingTools = wrapping.reading.map((one) => readingTool(one, assets))
+    // SQL names assets where no label follows them.
+    const reading = wrapping.reading.filter(({ id }) => !settings || id !== queryTablesTool.id)
+    const readingTools = reading.map((one) => readingTool(one, assets))
+    const isReading = (name: string) => readingTools.some((one) => one.name === name)
     const wrap = onceEach((one: AgentTool) =>
       readingTools.includes(one) ? one : toolByReference(one, how),
     )
+    const trustOf = (name: string): ToolTrust =>
+      settings && Object.hasOwn(settings.tools, name)
+        ? (settings.tools[name] as ToolTrust)
+        : isReading(name)
+          ? OWN
+          : {}
+    const trust = settings && new ThreadTrust({ ...settings, trustOf }, assets)
+    const isHidden = settings?.mode === 'quarantine'
+    const flowOf = (one: AgentTool | undefined, name: string) =>
+      flowTool(name, one && runsHere(one) ? jsonSchemaOf(describe(one)) : ANY, trustOf(name))
+    const text = isHidden ? BARE_GUIDE : REFERENCE_GUIDE
+
+    async function prompt(
+      given: readonly BaseMessage[],
+      takesImages: boolean,
+      tools: readonly AgentTool[] = [],
+    ): Promise<BaseMessage[]> {
+      const toolOf = (name: string) =>
+        flowOf(
+          tools.find((one) => one.name === name),
+          name,
+        )
+      const messages = (await trust?.shown(given, toolOf)) ?? given
+      return showMessages(messages, assets, { takesImages, text })
+    }
+
+    /** Runs a call if its tool accepts it, or a person does. */
+    async function checked(request: ToolCallRequest, run: () => Promise<Ran>): Promise<Ran> {
+      const { toolCall, tool, state, runtime } = request
+      if (!trust) return run()
+      const refusal = await trust.refusal(state.messages, toolCall, flowOf(tool, toolCall.name))
+      const isAllowed =
+        refusal === null ||
+        (trust.asks && isApproved(runtime.interrupt?.(asked(toolCall, refusal))))
+      const result = isAllowed ? await run() : failed(toolCall, refusal)
+      return (await trust.kept(state.messages, toolCall, result)) as Ran
+    }
 
     const middleware: AgentMiddleware = createMiddleware({
       name: 'ByReference',
@@ -52,14 +129,16 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       async wrapModelCall(request, handler) {
         const { imageInputs } = Object(Reflect.get(Object(request.model), 'profile'))
         const isReadable = request.messages.some(namesAsset)
-        const tools = request.tools.filter((one) => isReadable || !readingTools.includes(one))
-        const messages = await showMessages(request.messages, assets, imageInputs !== false)
+        const tools = request.tools.filter(
+          (one) => (isReadable && !isHidden) || !readingTools.includes(one),
+        )
+        const messages = await prompt(request.messages, imageInputs !== false, request.tools)
         return handler({ ...request, tools, messages })
       },
       async wrapToolCall(request, handler) {
         const { tool } = request
-        const running = (async () => handler(tool ? { ...request, tool: wrap(tool) } : request))()
-        return running.catch((error) => errorForModel(error, request))
+        const run = async () => handler(tool ? { ...request, tool: wrap(tool) } : request)
+        return checked(request, () => run().catch((error) => errorForModel(error, request)))
       },
     })
 
@@ -67,11 +146,46 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       assets: wrapping.assets,
       middleware,
       readingTools,
-      tools: (tools) => tools.map(wrap) as readonly AgentTool[] as typeof tools,
-      prompt: (messages) => showMessages(messages, assets, true),
+      tools(tools) {
+        if (trust) throw new ByrefError('config_invalid', NEEDS_MIDDLEWARE)
+        return tools.map(wrap) as readonly AgentTool[] as typeof tools
+      },
+      prompt: (messages) => prompt(messages, true),
       scoped,
     }
-  })
+  }
+  return inNamespaces<ByReference, ByReferenceOptions>(options, OPTIONS, make)
+}
+
+/** What running a call gives: a message, or a command of LangGraph. */
+type Ran = Awaited<ReturnType<Parameters<NonNullable<AgentMiddleware['wrapToolCall']>>[1]>>
+
+const TRUST: Check<TrustMode | ByReferenceTrust> = is.either(
+  TRUST_MODE,
+  is.group(BY_REFERENCE_TRUST),
+)
+const NEEDS_MIDDLEWARE =
+  'With trust, tools alone cannot hold a call: pass refs.middleware to createAgent, and the tools as they are'
+const OPTIONS: OptionTable<ByReferenceOptions> = { ...REFERENCE_OPTIONS, trust: TRUST }
+const ANY = { type: 'object' }
+/** The trust of tools that read assets: what they return has the label of what they read. */
+const OWN: ToolTrust = { readOnly: true, openWorld: false }
+
+/** Asks a person about a call, in the form of LangChain's human-in-the-loop middleware. */
+function asked({ name, args }: ToolCallRequest['toolCall'], description: string) {
+  return {
+    actionRequests: [{ name, args, description }],
+    reviewConfigs: [{ actionName: name, allowedDecisions: ['approve', 'reject'] }],
+  }
+}
+
+function isApproved(answer: unknown): boolean {
+  const { decisions } = Object(answer)
+  return Array.isArray(decisions) && Object(decisions[0]).type === 'approve'
+}
+
+function failed({ id = '', name }: ToolCallRequest['toolCall'], content: string): ToolMessage {
+  return new ToolMessage({ content, tool_call_id: id, name, status: 'error' })
 }
 
 /** Shows errors of tools to the model, as agents without such a hook do. Throws interrupts and errors of other middleware. */
@@ -79,9 +193,7 @@ function errorForModel(error: unknown, { toolCall, runtime }: ToolCallRequest): 
   const isInterrupt = Object(error).is_bubble_up === true || runtime.signal?.aborted
   const isOthers = MiddlewareError.isInstance(error) || ToolInvocationError.isInstance(error)
   if (isInterrupt || isOthers) throw error
-  const { id = '', name } = toolCall
-  const content = `${error}\n Please fix your mistakes.`
-  return new ToolMessage({ content, tool_call_id: id, name, status: 'error' })
+  return failed(toolCall, `${error}\n Please fix your mistakes.`)
 }
 
 /** A tool that reads assets. Its results are pages, which never become assets, and references of bytes that it has read. */

@@ -2,7 +2,6 @@ import { type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/mes
 import type { Assets } from '../../assets/assets-contract.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { dataInText } from '../json-in-text.ts'
-import { REFERENCE_GUIDE } from '../plain-tools.ts'
 
 type Block = { type: string; [key: string]: unknown }
 
@@ -24,12 +23,12 @@ export function namesAsset(message: BaseMessage): boolean {
  * `fetch_asset` has just read, and with the guide at the first reference. Each prompt begins with the one before it, except
  * for fetched images.
  *
- * @param takesImages Whether the model takes images.
+ * @param how Whether the model takes images, and the text of the guide.
  */
 export async function showMessages(
   messages: readonly BaseMessage[],
   assets: Assets,
-  takesImages: boolean,
+  { takesImages, text }: { takesImages: boolean; text: string },
 ): Promise<BaseMessage[]> {
   const first = messages.findIndex(namesAsset)
   const last = messages.findLastIndex((message) => !ToolMessage.isInstance(message))
@@ -45,7 +44,7 @@ export async function showMessages(
     return isShown ? imageOf(await assets.getDataUrl(url)) : textOf(`[not shown: ${mime}]`)
   }
   const show = async (message: BaseMessage, at: number): Promise<BaseMessage> => {
-    const guide = at === first ? [textOf(REFERENCE_GUIDE)] : []
+    const guide = at === first ? [textOf(text)] : []
     if (guide.length === 0 && !HumanMessage.isInstance(message)) return message
     const { content: given } = message
     const content =

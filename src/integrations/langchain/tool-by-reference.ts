@@ -19,7 +19,7 @@ type Config = { toolCall?: { id?: string }; signal?: AbortSignal } | undefined
 type Run = (input: unknown, callbacks: Callbacks, config: Config) => unknown
 
 /** Whether calls of a tool run here. A provider, a runnable or a browser ("headless" tools) answers those of others. */
-function runsHere(tool: AgentTool): tool is ClientTool {
+export function runsHere(tool: AgentTool): tool is ClientTool {
   const { headlessTool } = Object(Reflect.get(tool, 'metadata'))
   return typeof Reflect.get(tool, '_call') === 'function' && headlessTool !== true
 }
@@ -54,7 +54,8 @@ export function toolByReference(tool: AgentTool, { assets, maxResultChars }: Wra
   return Object.create(open, { schema, call: { value: open.call.bind(open) } }) as ClientTool
 }
 
-function describe({ name, schema }: ClientTool): Tool {
+/** Returns a tool in the form that the boundary takes. */
+export function describe({ name, schema }: ClientTool): Tool {
   const { '~standard': standard } = Object(schema) as Partial<ToolSchema>
   const input = () => toJsonSchema(schema) as JsonSchema
   // zod 3 does not describe itself.

@@ -18,6 +18,7 @@ import {
 } from '../plain-tools.ts'
 import {
   inNamespaces,
+  REFERENCE_OPTIONS,
   type ReferenceOptions,
   type References,
   type Wrapping,
@@ -69,7 +70,7 @@ interface Executable {
  * @throws ByrefError `config_invalid` for unknown options
  */
 export function byReference(options: ByReferenceOptions = {}): ByReference {
-  return inNamespaces<ByReference>(options, (wrapping, scoped) => {
+  return inNamespaces<ByReference>(options, REFERENCE_OPTIONS, (wrapping, scoped) => {
     const { assets } = wrapping
     const reading = wrapping.reading.map((tool) => [tool.id, readingTool(tool, assets)])
     const byRef = (tool: unknown) => (isTool(tool) ? wrapTool(tool, wrapping) : tool)

@@ -18,6 +18,7 @@ import {
 } from '../plain-tools.ts'
 import {
   inNamespaces,
+  REFERENCE_OPTIONS,
   type ReferenceOptions,
   type References,
   type Wrapping,
@@ -45,7 +46,7 @@ export interface ByReference extends References<ByReference> {
  * @throws ByrefError `config_invalid` for unknown options
  */
 export function byReference(options: ByReferenceOptions = {}): ByReference {
-  return inNamespaces<ByReference>(options, (wrapping, scoped) => {
+  return inNamespaces<ByReference>(options, REFERENCE_OPTIONS, (wrapping, scoped) => {
     const { assets } = wrapping
     const reading = wrapping.reading.map((tool) => readingTool(tool, assets))
     const wrapped = new WeakMap<object, object>()

@@ -18,7 +18,7 @@ import {
   type TranscriptItem,
 } from '../../../prompt/transcript-item.ts'
 import { marker } from '../../../prompt/user-parts.ts'
-import { urlOf } from '../output-by-reference.ts'
+import { urlOf } from '../../model-output.ts'
 import type { RedactedPrompt } from '../trust/redact-prompt.ts'
 import type { ResultViews } from './result-views.ts'
 

@@ -1,7 +1,7 @@
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from '@ai-sdk/provider'
 import { showValue } from '../../../boundary/boundary.ts'
 import type { ShownResult } from '../../../prompt/result-item.ts'
-import { type ModelOutput, outputValue, urlOf } from '../output-by-reference.ts'
+import { type ModelOutput, outputValue, urlOf } from '../../model-output.ts'
 
 type ResultPart = LanguageModelV4ToolResultPart
 

@@ -14,10 +14,10 @@ import { validateInput } from '../../../boundary/validate.ts'
 import { createResultSource } from '../../../boundary/value-source.ts'
 import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
-import { refusalText } from '../../session-labels.ts'
-import { outputValue } from '../output-by-reference.ts'
-import { MessageLabels } from '../trust/message-labels.ts'
-import { flowTool, type MessageTrust } from '../trust/tool-trust.ts'
+import { outputValue } from '../../model-output.ts'
+import { MessageLabels } from '../../trust/message-labels.ts'
+import { refusalText } from '../../trust/session-labels.ts'
+import { flowTool, type MessageTrust } from '../../trust/tool-trust.ts'
 
 /** The options of a call. */
 export type CallOptions = ToolExecutionOptions<unknown>

@@ -1,14 +1,14 @@
 import type { Tool } from 'ai'
 import { isIterable, lastYield } from '../../../boundary/store.ts'
 import { ByrefError } from '../../../core/errors.ts'
+import type { ModelOutput } from '../../model-output.ts'
+import type { MessageTrust } from '../../trust/tool-trust.ts'
 import {
-  type ModelOutput,
   outputByReference,
   type ResultOptions,
   valueByReference,
   valueOutput,
 } from '../output-by-reference.ts'
-import type { MessageTrust } from '../trust/tool-trust.ts'
 import type { CallOptions, ToolCalls, ToolCallsOptions } from './tool-calls.ts'
 
 /** A tool, and how it is wrapped. */

@@ -9,10 +9,10 @@ import type { Tool } from '../../../boundary/tool.ts'
 import { isRedacted, redactedText, redactValue } from '../../../core/labels/redact-value.ts'
 import { resultName } from '../../../core/messages/results.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
-import { refusalText, violationWords } from '../../session-labels.ts'
-import { urlOf } from '../output-by-reference.ts'
-import { type LabelledResult, MessageLabels } from './message-labels.ts'
-import type { MessageTrust } from './tool-trust.ts'
+import { urlOf } from '../../model-output.ts'
+import { type LabelledResult, MessageLabels } from '../../trust/message-labels.ts'
+import { refusalText, violationWords } from '../../trust/session-labels.ts'
+import type { MessageTrust } from '../../trust/tool-trust.ts'
 
 /** The context of a prompt that is redacted. */
 export interface PromptRedaction {

@@ -4,7 +4,7 @@ import { checkOptions, is, type OptionTable } from '../../../core/check-options.
 import { ByrefError } from '../../../core/errors.ts'
 import type { TrustMode } from '../../../core/events/events.ts'
 import { TRUST_MODE } from '../../../policies/trust/trust-options.ts'
-import { SessionLabels } from '../../session-labels.ts'
+import { SessionLabels } from '../../trust/session-labels.ts'
 import type { Channel } from '../rpc/json-rpc.ts'
 import { relay } from '../rpc/relay.ts'
 import { saveBody } from '../save-body.ts'

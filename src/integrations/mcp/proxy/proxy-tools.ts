@@ -15,7 +15,7 @@ import {
   refusalText,
   type SessionLabels,
   violationWords,
-} from '../../session-labels.ts'
+} from '../../trust/session-labels.ts'
 import { failedCall } from '../asset-tools.ts'
 import { stricterByMeta } from '../label-meta.ts'
 import { resolveArguments } from '../reference-arguments.ts'

@@ -1,27 +1,20 @@
-import { assetReads } from '../../../boundary/resolve.ts'
-import { namedBody } from '../../../boundary/resolve-assets.ts'
-import type { Tool } from '../../../boundary/tool.ts'
-import { SEARCH_TOOLS } from '../../../boundary/tool-search.ts'
-import type { Found } from '../../../boundary/value-source.ts'
-import { isPlainObject } from '../../../core/json/json.ts'
-import {
-  isPlain,
-  join,
-  type Label,
-  TRUSTED,
-  UNKNOWN,
-  UNTRUSTED,
-} from '../../../core/labels/label.ts'
-import { type LabelTree, treeAt, wholeOf } from '../../../core/labels/label-tree.ts'
-import { RESULT } from '../../../core/messages/results.ts'
-import { isAssetRef, parseAssetRef } from '../../../core/refs/asset-ref.ts'
-import { ownField } from '../../../core/refs/field-path.ts'
-import { referencesIn } from '../../../core/refs/references-in.ts'
-import type { VariableRef } from '../../../core/refs/variable-ref.ts'
-import type { GivenLabels } from '../../../policies/trust/check-flow.ts'
-import { resultLabels } from '../../../policies/trust/result-labels.ts'
-import { labelOfCall, SessionLabels, violationWords } from '../../session-labels.ts'
-import { type ModelOutput, outputValue, urlOf } from '../output-by-reference.ts'
+import { assetReads } from '../../boundary/resolve.ts'
+import { namedBody } from '../../boundary/resolve-assets.ts'
+import type { Tool } from '../../boundary/tool.ts'
+import { SEARCH_TOOLS } from '../../boundary/tool-search.ts'
+import type { Found } from '../../boundary/value-source.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { isPlain, join, type Label, TRUSTED, UNKNOWN, UNTRUSTED } from '../../core/labels/label.ts'
+import { type LabelTree, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
+import { RESULT } from '../../core/messages/results.ts'
+import { isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
+import { ownField } from '../../core/refs/field-path.ts'
+import { referencesIn } from '../../core/refs/references-in.ts'
+import type { VariableRef } from '../../core/refs/variable-ref.ts'
+import type { GivenLabels } from '../../policies/trust/check-flow.ts'
+import { resultLabels } from '../../policies/trust/result-labels.ts'
+import { type ModelOutput, outputValue, urlOf } from '../model-output.ts'
+import { labelOfCall, SessionLabels, violationWords } from './session-labels.ts'
 import { flowTool, type MessageTrust } from './tool-trust.ts'
 
 /** A message as the AI SDK gives it to its models or to its tools. */

@@ -1,8 +1,8 @@
-import { TOOL_OPTIONS, type Tool } from '../../../boundary/tool.ts'
-import { is, type OptionTable } from '../../../core/check-options.ts'
-import type { TrustMode } from '../../../core/events/events.ts'
-import { LABEL_TREE, type LabelTreeInput } from '../../../core/labels/label-tree.ts'
-import { TRUST_MODE, TRUST_OPTIONS } from '../../../policies/trust/trust-options.ts'
+import { TOOL_OPTIONS, type Tool } from '../../boundary/tool.ts'
+import { is, type OptionTable } from '../../core/check-options.ts'
+import type { TrustMode } from '../../core/events/events.ts'
+import { LABEL_TREE, type LabelTreeInput } from '../../core/labels/label-tree.ts'
+import { TRUST_MODE, TRUST_OPTIONS } from '../../policies/trust/trust-options.ts'
 
 /** The trust options of a tool of the AI SDK. They mean the same as in `defineTool` (docs/reference/trust.md). */
 export interface ToolTrust extends Pick<Tool, 'readOnly' | 'openWorld' | 'accepts'> {

@@ -1,0 +1,199 @@
+import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages'
+import type { Assets } from '../../assets/assets-contract.ts'
+import type { Tool } from '../../boundary/tool.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { isRedacted, placeholder } from '../../core/labels/redact-value.ts'
+import { isAssetRef } from '../../core/refs/asset-ref.ts'
+import { dataInText } from '../json-in-text.ts'
+import { type AnyMessage, type LabelledResult, MessageLabels } from '../trust/message-labels.ts'
+import { refusalText, violationWords } from '../trust/session-labels.ts'
+import type { MessageTrust } from '../trust/tool-trust.ts'
+import { withFields } from './messages-by-reference.ts'
+
+/** A call as LangChain's messages have it. */
+interface WrittenCall {
+  id?: string
+  name: string
+  args: Record<string, unknown>
+}
+
+/** The parts of an answer that the model itself wrote. Others are results of tools that its provider ran. */
+const WRITTEN =
+  /^(text|reasoning|thinking|redacted_thinking|refusal|tool_use|tool_call|function_call|input_json_delta)$/
+
+const FAILED = 'The call failed. Why is not shown, since it is not trusted.'
+
+/** Trust in the threads of an agent. Labels depend on the messages alone, so any process computes the same. */
+export class ThreadTrust {
+  readonly #trust: MessageTrust
+  readonly #assets: Assets
+
+  constructor(trust: MessageTrust, assets: Assets) {
+    this.#trust = trust
+    this.#assets = assets
+  }
+
+  /** Whether a person is asked about a call that its tool does not accept. */
+  get asks(): boolean {
+    return this.#trust.onViolation === 'ask'
+  }
+
+  /** Returns why a tool does not accept a call; null if it accepts the call. */
+  async refusal(
+    messages: readonly BaseMessage[],
+    { id = '', args }: WrittenCall,
+    tool: Tool,
+  ): Promise<string | null> {
+    const labels = new MessageLabels(labelled(messages), this.#trust)
+    const words = await labels.violations(tool, { toolCallId: id, input: args, args })
+    return words === null ? null : refusalText(tool, words)
+  }
+
+  /**
+   * Returns the result of a call as the thread keeps it. In quarantine, an untrusted result is an asset, and the message
+   * has its reference.
+   *
+   * @param result What the tool returned: a message, or a command
+   */
+  async kept(
+    messages: readonly BaseMessage[],
+    { id = '', name, args }: WrittenCall,
+    result: unknown,
+  ): Promise<unknown> {
+    const isMessage = ToolMessage.isInstance(result)
+    const message = isMessage ? result : new ToolMessage({ content: '', tool_call_id: id, name })
+    const call = new AIMessage({ content: '', tool_calls: [{ id, name, args, type: 'tool_call' }] })
+    const isKnown = messages.some((one) => one.type === 'ai' && hasCall(one as AIMessage, id))
+    const all = [...messages, ...(isKnown ? [] : [call]), message]
+    const found = new MessageLabels(labelled(all), this.#trust).results.at(-1)
+    if (!found || !isRedacted(found.labels)) return result
+    if (!isMessage) {
+      const content = `"${name}" returned a command. It is left out, because its messages have no labels.`
+      return withFields(message, { content, status: 'error' })
+    }
+    if (this.#trust.mode !== 'quarantine' || message.status === 'error') return result
+    const { text, mime, value } = bodyOf(message)
+    const { ref } = await this.#assets.save(Buffer.from(text), mime, { by: 'tool', tool: name })
+    const content = JSON.stringify({ assetRef: ref, value: placeholder(value) })
+    return withFields(message, { content, artifact: undefined })
+  }
+
+  /** Returns messages as a model gets them: in quarantine without untrusted results and files. */
+  async shown(
+    messages: readonly BaseMessage[],
+    toolOf: (name: string) => Tool,
+  ): Promise<BaseMessage[]> {
+    if (this.#trust.mode !== 'quarantine') return [...messages]
+    const results = new MessageLabels(labelled(messages), this.#trust).results.values()
+    const made: BaseMessage[] = []
+    for (const message of messages) {
+      if (!isResult(message)) made.push(this.#withoutFiles(message))
+      else {
+        const result = results.next().value
+        const isHidden = !result || isRedacted(result.labels)
+        made.push(isHidden ? await this.#redacted(message, result, toolOf) : message)
+      }
+    }
+    return made
+  }
+
+  async #redacted(
+    message: BaseMessage,
+    result: LabelledResult | undefined,
+    toolOf: (name: string) => Tool,
+  ): Promise<BaseMessage> {
+    if ((message as ToolMessage).status === 'error') {
+      const words = refusedWords(message, result, toolOf)
+      return withFields(message, { content: words ?? FAILED })
+    }
+    // Only references of this store are shown. Any other text may be the attacker's.
+    const { assetRef } = Object(result?.value)
+    const info = isAssetRef(assetRef) ? await this.#assets.info(assetRef).catch(() => null) : null
+    const content = info ? JSON.stringify({ assetRef: info.ref, note: NOTE }) : '<untrusted result>'
+    return withFields(message, { content })
+  }
+
+  #withoutFiles(message: BaseMessage): BaseMessage {
+    const { content } = message
+    const isUsers = message.type === 'human' && this.#trust.attachments === 'untrusted'
+    if (!isUsers || typeof content === 'string') return message
+    const shown = content.map((block) => {
+      if (block.type === 'text') return block
+      const ref = urlIn(block)
+      const name = isAssetRef(ref) ? ref : 'a file'
+      return { type: 'text' as const, text: `[Attached: ${name}, which is not shown]` }
+    })
+    return withFields(message, { content: shown })
+  }
+}
+
+const NOTE = 'untrusted, so it is not shown: pass the reference'
+
+/** Returns the words of byref about a call that was refused; null for any other error. */
+function refusedWords(
+  { content, name = '' }: BaseMessage,
+  result: LabelledResult | undefined,
+  toolOf: (name: string) => Tool,
+): string | null {
+  if (!result?.call) return null
+  const { input: written, labels } = result.call
+  const tool = toolOf(name)
+  const words = violationWords(tool, { written, args: written, labels })
+  const text = words === null ? null : refusalText(tool, words)
+  return text !== null && String(content).includes(text) ? text : null
+}
+
+function isResult({ type }: BaseMessage): boolean {
+  return type === 'tool' || type === 'function'
+}
+
+function hasCall({ tool_calls = [] }: AIMessage, id: string): boolean {
+  return tool_calls.some((one) => one.id === id)
+}
+
+/** The text of a result, as it is stored. */
+function bodyOf({ content }: ToolMessage): { text: string; mime: string; value: unknown } {
+  const value = typeof content === 'string' ? dataInText(content) : content
+  if (value === undefined) return { text: String(content), mime: 'text/plain', value: content }
+  return { text: JSON.stringify(value), mime: 'application/json', value }
+}
+
+/** Returns messages in the form from which labels are computed. */
+function labelled(messages: readonly BaseMessage[]): AnyMessage[] {
+  const names = new Map<string, string>()
+  return messages.map((message): AnyMessage => {
+    const { content } = message
+    const blocks: readonly { type: string }[] = typeof content === 'string' ? [] : content
+    if (message.type === 'ai') {
+      const ran = blocks.filter(({ type }) => !WRITTEN.test(type))
+      const calls = (message as AIMessage).tool_calls ?? []
+      for (const { id = '', name } of calls) names.set(id, name)
+      const parts = [
+        ...ran.map((value) => ({ type: 'tool-result', output: { type: 'json', value } })),
+        ...calls.map(({ id, name, args }) => {
+          return { type: 'tool-call', toolCallId: id, toolName: name, input: args }
+        }),
+      ]
+      return { role: 'assistant', content: parts }
+    }
+    if (isResult(message)) {
+      const { tool_call_id: id = '', status } = message as Partial<ToolMessage>
+      const value = typeof content === 'string' ? (dataInText(content) ?? content) : content
+      const type = status === 'error' ? 'error-text' : 'json'
+      const toolName = names.get(id) ?? ''
+      const part = { type: 'tool-result', toolCallId: id, toolName, output: { type, value } }
+      return { role: 'tool', content: [part] }
+    }
+    const files = blocks.filter(({ type }) => type !== 'text')
+    const isUsers = message.type === 'human'
+    const parts = isUsers ? files.map((block) => ({ type: 'file', data: urlIn(block) })) : []
+    return { role: isUsers ? 'user' : 'system', content: parts }
+  })
+}
+
+/** Returns the URL in a block of a message. */
+function urlIn(block: object): string {
+  const { image_url, url } = block as { image_url?: unknown; url?: unknown }
+  const found = isPlainObject(image_url) ? image_url.url : (image_url ?? url)
+  return typeof found === 'string' ? found : ''
+}
