@@ -43,6 +43,8 @@ export interface Measured {
   storage: readonly Storage[]
   cpuMs: number
   wallMs: number
+  /** The part of these that came after the last call of the tool. */
+  lastMs: { cpuMs: number; wallMs: number }
   /** A digest of what the model was shown of all results. */
   digest: string | null
 }
@@ -54,8 +56,18 @@ const workload = WORKLOADS[given.workload]
 if (!engine || !workload) throw new Error(`There is no ${given.engine} or ${given.workload}`)
 const PAYLOAD = fileURLToPath(new URL('payload.ts', import.meta.url))
 const storage: Storage[] = []
-/** Time for measuring is not the engine's. */
+/** Time for measuring, and for the tool's own work, is not the engine's. */
 const spent = { cpuMs: 0, wallMs: 0 }
+
+function aside<T>(work: () => T): T {
+  const [cpu, start] = [cpuTime(), performance.now()]
+  try {
+    return work()
+  } finally {
+    spent.cpuMs += (cpuTime() - cpu) / 1000
+    spent.wallMs += performance.now() - start
+  }
+}
 
 function bytesOf(pattern: string): number {
   const files = globSync(pattern, { cwd: folder }).map((file) => statSync(join(folder, file)))
@@ -63,35 +75,44 @@ function bytesOf(pattern: string): number {
 }
 
 function measure(steps: number): Storage {
-  const [cpu, start] = [cpuTime(), performance.now()]
   const payload = Number(execFileSync(process.execPath, [PAYLOAD, folder]))
   const bodies = bytesOf(`${ASSETS}/bodies/**`)
   const records = bytesOf(`${ASSETS}/**`) - bodies
   const thread = bytesOf(`${engine?.stored}*`)
-  spent.cpuMs += (cpuTime() - cpu) / 1000
-  spent.wallMs += performance.now() - start
   return { steps, thread, records, bodies, payload }
 }
 
 const [cpu, start] = [cpuTime(), performance.now()]
-function report(rest: Pick<Measured, 'lastPrompt' | 'digest'>): void {
+/** What the engine has taken so far. */
+function taken(): { cpuMs: number; wallMs: number } {
   const cpuMs = (cpuTime() - cpu) / 1000 - spent.cpuMs
-  answerParent({ ...rest, storage, cpuMs, wallMs: performance.now() - start - spent.wallMs })
+  return { cpuMs, wallMs: performance.now() - start - spent.wallMs }
+}
+let beforeLast = taken()
+function report(rest: Pick<Measured, 'lastPrompt' | 'digest'>): void {
+  const whole = taken()
+  const cpuMs = whole.cpuMs - beforeLast.cpuMs
+  const lastMs = { cpuMs, wallMs: whole.wallMs - beforeLast.wallMs }
+  answerParent({ ...rest, storage, ...whole, lastMs })
 }
 
 const { lastPrompt, results } = await engine.run({
-  workload: { ...workload, steps: given.steps },
+  workload: {
+    steps: given.steps,
+    result: (step) => aside(() => workload.result(step)),
+  },
   folder,
   resumes: given.resumes,
   onStep(step) {
     if (step === given.dies) process.kill(process.pid, 'SIGKILL')
+    if (step === given.steps - 1) beforeLast = taken()
     const isMarked = given.measured.includes(step)
     if (!isMarked && step % 25 !== 0) return
-    const now = measure(step)
+    const now = aside(() => measure(step))
     if (isMarked || now.thread > mostBytes) storage.push(now)
     if (now.thread > mostBytes) report({ lastPrompt: null, digest: null })
   },
 })
-storage.push(measure(given.steps))
+storage.push(aside(() => measure(given.steps)))
 const digest = createHash('sha256').update(JSON.stringify(results)).digest('hex')
 report({ lastPrompt: Buffer.byteLength(JSON.stringify(lastPrompt)), digest })

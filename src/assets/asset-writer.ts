@@ -224,8 +224,9 @@ async function encodeAsset(
   // A preview in the message stands for a large result. Its record need not repeat more of it.
   const short = asset_type === OFFLOADED_TYPE ? { items: 3, text: 200 } : {}
   const meta = assetMeta({ ...asset, asset_id: asset_id ?? '' }, short)
-  const references = [...namedAssets(content, { bareIds: false })]
   const { json, marked, parts, objects, objectPaths } = await encodeContent(content, { depth })
+  const mayName = objects.length > 0 || /asset_id|asset:\/\//i.test(json)
+  const references = mayName ? [...namedAssets(content, { bareIds: false })] : []
   const attributes = defined({
     asset_type,
     description,
