@@ -1,5 +1,8 @@
+import { aiSdk } from './ai-sdk.ts'
 import type { Engine } from './engine.ts'
 import { langgraph } from './langgraph.ts'
+import { mastra } from './mastra.ts'
+import { openaiAgents } from './openai-agents.ts'
 
 /** Every framework, in each of its ways. */
-export const ENGINES: readonly Engine[] = [...langgraph]
+export const ENGINES: readonly Engine[] = [...langgraph, ...openaiAgents, ...mastra, ...aiSdk]

@@ -1,3 +1,8 @@
+import { createHash } from 'node:crypto'
+import { renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Assets } from '../../src/assets/assets-contract.ts'
+
 /** What an agent does: calls of a tool `work({ step })`, one a step, and then an answer. */
 export interface Workload {
   steps: number
@@ -20,7 +25,7 @@ export interface RunOptions {
 export interface Outcome {
   /** The messages of the last request, as a provider gets them. */
   lastPrompt: unknown
-  /** What the model was shown of all results, in order. */
+  /** What the model was shown of all results, in order, {@link withDigests}. */
   results: readonly string[]
 }
 
@@ -39,6 +44,43 @@ export interface Engine {
 
 /** The folder of byref's assets in a run's folder. */
 export const ASSETS = 'assets'
+
+/** How every framework uses byref: assets are files, and results above 2,048 characters become references. */
+export function byrefOptions(folder: string) {
+  const rootDir = join(folder, ASSETS)
+  return {
+    maxResultChars: 2_048,
+    assets: { config: { backend: 'fs' as const, fs: { rootDir } } },
+  }
+}
+
+/** Returns results with digests of their bodies in place of references, which may differ between runs. */
+export async function withDigests(
+  results: readonly string[],
+  assets: Assets | undefined,
+): Promise<string[]> {
+  if (!assets) return [...results]
+  const refs = new Set(results.flatMap((result) => result.match(/asset:\/\/[\w-]+/g) ?? []))
+  const digests = new Map<string, string>()
+  for (const ref of refs) {
+    const { bytes } = await assets.get(ref)
+    digests.set(ref, createHash('sha256').update(bytes).digest('hex'))
+  }
+  return results.map((result) =>
+    result.replace(/asset:\/\/[\w-]+/g, (ref) => digests.get(ref) ?? ref),
+  )
+}
+
+/** Replaces a file, so that a kill leaves either the old text or the new one. */
+export function replaceFile(file: string, text: string): void {
+  writeFileSync(`${file}.new`, text)
+  renameSync(`${file}.new`, file)
+}
+
+/** The call that a model makes in a step. */
+export function callOf(step: number): { id: string; name: 'work'; arguments: { step: number } } {
+  return { id: `call-${step}`, name: 'work', arguments: { step } }
+}
 
 /** Workloads by name. */
 export const WORKLOADS: Readonly<Record<string, Workload>> = {

@@ -6,7 +6,14 @@ import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
 import { createAgent, fakeModel, tool } from 'langchain'
 import { z } from 'zod'
 import { byReference } from '../../src/integrations/langchain/index.ts'
-import { ASSETS, type Engine, type Outcome, type RunOptions } from './engine.ts'
+import {
+  byrefOptions,
+  callOf,
+  type Engine,
+  type Outcome,
+  type RunOptions,
+  withDigests,
+} from './engine.ts'
 
 const FILE = 'threads.sqlite'
 
@@ -52,10 +59,7 @@ async function runAgent(
   // The thread says which step is next, so that a process can go on where another one was killed.
   for (let i = 0; i <= workload.steps; i++)
     model.respond((messages) => answer(messages, workload.steps))
-  const rootDir = join(folder, ASSETS)
-  const refs = byref
-    ? byReference({ maxResultChars: 2_048, assets: { config: { backend: 'fs', fs: { rootDir } } } })
-    : null
+  const refs = byref ? byReference(byrefOptions(folder)) : null
   const agent = createAgent({
     model,
     tools: [work],
@@ -72,16 +76,18 @@ async function runAgent(
     durability: 'sync' as const,
   }
   const { messages } = await agent.invoke(input as never, config)
+  const results = messages.filter((one) => ToolMessage.isInstance(one)).map(({ text }) => text)
   return {
     lastPrompt: model.calls.at(-1)?.messages.map(asSent),
-    results: messages.filter((one) => ToolMessage.isInstance(one)).map(({ text }) => text),
+    results: await withDigests(results, refs?.assets),
   }
 }
 
 function answer(messages: readonly BaseMessage[], steps: number): AIMessage {
   const step = messages.filter((one) => ToolMessage.isInstance(one)).length
   if (step === steps) return new AIMessage({ id: 'last', content: 'Done.' })
-  const call = { id: `call-${step}`, name: 'work', args: { step }, type: 'tool_call' as const }
+  const { id, name, arguments: args } = callOf(step)
+  const call = { id, name, args, type: 'tool_call' as const }
   return new AIMessage({ id: `answer-${step}`, content: '', tool_calls: [call] })
 }
 

@@ -32,8 +32,14 @@ export interface Storage {
   /** What byref stores of assets, besides their bodies. */
   records: number
   bodies: number
-  /** What the rows of both have, without the empty room in pages of SQLite. */
+  /** Both without the empty room in pages of SQLite. */
   payload: number
+}
+
+/** What something took, without the tool's own work. */
+export interface Taken {
+  cpuMs: number
+  wallMs: number
 }
 
 /** What was measured in a run. */
@@ -41,10 +47,9 @@ export interface Measured {
   /** Bytes of the last request as JSON. Null if the run stopped before its end. */
   lastPrompt: number | null
   storage: readonly Storage[]
-  cpuMs: number
-  wallMs: number
-  /** The part of these that came after the last call of the tool. */
-  lastMs: { cpuMs: number; wallMs: number }
+  whole: Taken
+  /** Each step from its call of the tool to the next call, or to the end. */
+  each: readonly Taken[]
   /** A digest of what the model was shown of all results. */
   digest: string | null
 }
@@ -75,25 +80,29 @@ function bytesOf(pattern: string): number {
 }
 
 function measure(steps: number): Storage {
-  const payload = Number(execFileSync(process.execPath, [PAYLOAD, folder]))
+  const rows = Number(execFileSync(process.execPath, [PAYLOAD, folder]))
   const bodies = bytesOf(`${ASSETS}/bodies/**`)
   const records = bytesOf(`${ASSETS}/**`) - bodies
   const thread = bytesOf(`${engine?.stored}*`)
+  const payload = rows + bytesOf('**') - bodies - bytesOf('**/*.sqlite*')
   return { steps, thread, records, bodies, payload }
 }
 
 const [cpu, start] = [cpuTime(), performance.now()]
 /** What the engine has taken so far. */
-function taken(): { cpuMs: number; wallMs: number } {
+function taken(): Taken {
   const cpuMs = (cpuTime() - cpu) / 1000 - spent.cpuMs
   return { cpuMs, wallMs: performance.now() - start - spent.wallMs }
 }
-let beforeLast = taken()
+const calls: Taken[] = []
 function report(rest: Pick<Measured, 'lastPrompt' | 'digest'>): void {
   const whole = taken()
-  const cpuMs = whole.cpuMs - beforeLast.cpuMs
-  const lastMs = { cpuMs, wallMs: whole.wallMs - beforeLast.wallMs }
-  answerParent({ ...rest, storage, ...whole, lastMs })
+  const each = calls.map((call, i) => {
+    const { cpuMs, wallMs } = calls[i + 1] ?? whole
+    return { cpuMs: cpuMs - call.cpuMs, wallMs: wallMs - call.wallMs }
+  })
+  const measured: Measured = { ...rest, storage, whole, each }
+  answerParent(measured)
 }
 
 const { lastPrompt, results } = await engine.run({
@@ -105,7 +114,7 @@ const { lastPrompt, results } = await engine.run({
   resumes: given.resumes,
   onStep(step) {
     if (step === given.dies) process.kill(process.pid, 'SIGKILL')
-    if (step === given.steps - 1) beforeLast = taken()
+    calls.push(taken())
     const isMarked = given.measured.includes(step)
     if (!isMarked && step % 25 !== 0) return
     const now = aside(() => measure(step))
