@@ -18,7 +18,7 @@ import { cancelBody } from './bodies/body.ts'
 import { type BodyInput, takeBody } from './bodies/body-input.ts'
 import { normalizeMimeType, parseMimeType } from './bodies/mime-type.ts'
 import { sniff } from './bodies/sniff.ts'
-import { type EncodedContent, encodeContent } from './content-encoding.ts'
+import { encodeContent } from './content-encoding.ts'
 import { defined } from './defined.ts'
 import { namedAssets } from './named-assets.ts'
 import { type NewBody, storeBody } from './store-body.ts'
@@ -91,9 +91,11 @@ export class AssetWriter {
       return this.#saveFile(file.input, { ...options, ...file, ...about })
     }
     const { store, config } = this.#core
-    const encoded = await encodeAsset(asset, config.limits.depth)
+    const { content, asset_id: assetId } = asset
+    const isEncoded = content instanceof PreparedContent
+    const encoded = isEncoded ? content.asset : await encodeAsset(asset, config.limits.depth)
     if (!store.keepsObjects) refuseObjects(encoded, store.backend)
-    return this.saveEncoded(encoded, options)
+    return this.saveEncoded({ ...encoded, assetId }, options)
   }
 
   /** Saves JSON, or a stream of it, with a known id and meta. */
@@ -215,11 +217,26 @@ function fileOf({ content, content_type }: StructuredAssetInput): {
   return { input: Buffer.from(content), type: normalizeMimeType(content_type), owned: true }
 }
 
+/** The content of an asset that was encoded before it is saved. It is saved as it was then. */
+export class PreparedContent {
+  readonly asset: StructuredEncoding
+
+  constructor(asset: StructuredEncoding) {
+    this.asset = asset
+  }
+}
+
+/** What {@link encodeAsset} returns. */
+export interface StructuredEncoding extends EncodedAsset {
+  body: Uint8Array
+  objectPaths: string[]
+}
+
 /** Encodes an asset as it is at the time of the call. */
-async function encodeAsset(
+export async function encodeAsset(
   asset: StructuredAssetInput,
   depth: number,
-): Promise<EncodedAsset & Pick<EncodedContent, 'objectPaths'>> {
+): Promise<StructuredEncoding> {
   const { asset_id, asset_name, asset_type, description, content_type, content } = asset
   // A preview in the message stands for a large result. Its record need not repeat more of it.
   const short = asset_type === OFFLOADED_TYPE ? { items: 3, text: 200 } : {}
@@ -237,7 +254,7 @@ async function encodeAsset(
   })
   const body = Buffer.from(json)
   const name = asset_name ?? null
-  return { assetId: asset_id, name, body, attributes, parts, objects, objectPaths }
+  return { name, body, attributes, parts, objects, objectPaths }
 }
 
 function refuseObjects({ objectPaths }: { objectPaths: string[] }, backend: string): void {

@@ -167,11 +167,7 @@ function encodeList(
 }
 
 /** Returns the object itself if nothing in it becomes a mark. */
-function encodeRecord(
-  encoding: Encoding,
-  source: Record<string, unknown>,
-  level: number,
-): unknown {
+function encodeRecord(encoding: Encoding, source: Record<string, unknown>, level: number): unknown {
   let copy: Record<string, unknown> | null = null
   const keys = Object.keys(source)
   for (let i = 0; i < keys.length; i++) {

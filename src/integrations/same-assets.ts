@@ -1,4 +1,5 @@
 import type { AssetInfo } from '../assets/asset-info.ts'
+import { encodeAsset, PreparedContent } from '../assets/asset-writer.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { sha256 } from '../assets/bodies/digest.ts'
 import { findAsset } from '../assets/find-asset.ts'
@@ -43,11 +44,15 @@ function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Asset
       const assetId = idOf([sha256(bytes), mime ?? null, options?.name ?? null])
       return once(assetId, () => assets.save(bytes, mime, { ...options, assetId, owned: true }))
     },
-    saveAsset(asset, options) {
+    async saveAsset(asset, options) {
       // Other structured assets may hold values that JSON cannot tell apart.
       if (asset.asset_type !== OFFLOADED_TYPE) return assets.saveAsset(asset, options)
-      const asset_id = idOf(asset)
-      return once(asset_id, () => assets.saveAsset({ ...asset, asset_id }, options))
+      const encoded = await encodeAsset(asset, assets.config.limits.depth)
+      const { body, name, attributes } = encoded
+      const { meta: _, ...about } = attributes
+      const asset_id = idOf([sha256(body), name, about])
+      const content = new PreparedContent(encoded)
+      return once(asset_id, () => assets.saveAsset({ ...asset, asset_id, content }, options))
     },
   }
 }
