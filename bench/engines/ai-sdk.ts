@@ -11,7 +11,6 @@ import {
   type Engine,
   type Outcome,
   type RunOptions,
-  withDigests,
 } from './engine.ts'
 
 const FILE = 'messages.jsonl'
@@ -61,6 +60,6 @@ async function runLoop(
   )
   return {
     lastPrompt: model.requests.at(-1)?.prompt,
-    results: await withDigests(results, refs?.assets),
+    results, assets: refs?.assets ?? null,
   }
 }

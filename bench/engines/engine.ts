@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Assets } from '../../src/assets/assets-contract.ts'
@@ -25,8 +24,10 @@ export interface RunOptions {
 export interface Outcome {
   /** The messages of the last request, as a provider gets them. */
   lastPrompt: unknown
-  /** What the model was shown of all results, in order, {@link withDigests}. */
+  /** What the model was shown of all results, in order. */
   results: readonly string[]
+  /** Where the references in results are. Null without byref. */
+  assets: Assets | null
 }
 
 /** One way to run an agent in a framework: bare, or with byref. A new framework is a file with a list of these. */
@@ -52,23 +53,6 @@ export function byrefOptions(folder: string) {
     maxResultChars: 2_048,
     assets: { config: { backend: 'fs' as const, fs: { rootDir } } },
   }
-}
-
-/** Returns results with digests of their bodies in place of references, which may differ between runs. */
-export async function withDigests(
-  results: readonly string[],
-  assets: Assets | undefined,
-): Promise<string[]> {
-  if (!assets) return [...results]
-  const refs = new Set(results.flatMap((result) => result.match(/asset:\/\/[\w-]+/g) ?? []))
-  const digests = new Map<string, string>()
-  for (const ref of refs) {
-    const { bytes } = await assets.get(ref)
-    digests.set(ref, createHash('sha256').update(bytes).digest('hex'))
-  }
-  return results.map((result) =>
-    result.replace(/asset:\/\/[\w-]+/g, (ref) => digests.get(ref) ?? ref),
-  )
 }
 
 /** Replaces a file, so that a kill leaves either the old text or the new one. */

@@ -12,7 +12,6 @@ import {
   type Engine,
   type Outcome,
   type RunOptions,
-  withDigests,
 } from './engine.ts'
 
 const FILE = 'threads.sqlite'
@@ -79,7 +78,7 @@ async function runAgent(
   const results = messages.filter((one) => ToolMessage.isInstance(one)).map(({ text }) => text)
   return {
     lastPrompt: model.calls.at(-1)?.messages.map(asSent),
-    results: await withDigests(results, refs?.assets),
+    results, assets: refs?.assets ?? null,
   }
 }
 

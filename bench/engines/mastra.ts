@@ -14,7 +14,6 @@ import {
   type Engine,
   type Outcome,
   type RunOptions,
-  withDigests,
 } from './engine.ts'
 
 const FILE = 'mastra.sqlite'
@@ -68,5 +67,5 @@ async function runAgent(
       ? content.map((part) => JSON.stringify(part.type === 'tool-result' ? part.output : part))
       : [],
   )
-  return { lastPrompt, results: await withDigests(results, refs?.assets) }
+  return { lastPrompt, results, assets: refs?.assets ?? null }
 }

@@ -22,7 +22,6 @@ import {
   type Outcome,
   type RunOptions,
   replaceFile,
-  withDigests,
 } from './engine.ts'
 
 const FILE = 'state.json'
@@ -68,7 +67,7 @@ async function runAgent(
   const results = history.flatMap((item) =>
     item.type === 'function_call_result' ? [JSON.stringify(item.output)] : [],
   )
-  return { lastPrompt: lastInput(), results: await withDigests(results, refs?.assets) }
+  return { lastPrompt: lastInput(), results, assets: refs?.assets ?? null }
 }
 
 /** A model that calls `work` for each step, and keeps what it was asked last. */

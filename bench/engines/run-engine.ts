@@ -60,6 +60,7 @@ const engine = ENGINES.find(({ name }) => name === given.engine)
 const workload = WORKLOADS[given.workload]
 if (!engine || !workload) throw new Error(`There is no ${given.engine} or ${given.workload}`)
 const PAYLOAD = fileURLToPath(new URL('payload.ts', import.meta.url))
+const REFERENCE = /asset:\/\/[\w-]+/g
 const storage: Storage[] = []
 /** Time for measuring, and for the tool's own work, is not the engine's. */
 const spent = { cpuMs: 0, wallMs: 0 }
@@ -95,8 +96,7 @@ function taken(): Taken {
   return { cpuMs, wallMs: performance.now() - start - spent.wallMs }
 }
 const calls: Taken[] = []
-function report(rest: Pick<Measured, 'lastPrompt' | 'digest'>): void {
-  const whole = taken()
+function report(rest: Pick<Measured, 'lastPrompt' | 'digest'>, whole: Taken): void {
   const each = calls.map((call, i) => {
     const { cpuMs, wallMs } = calls[i + 1] ?? whole
     return { cpuMs: cpuMs - call.cpuMs, wallMs: wallMs - call.wallMs }
@@ -105,7 +105,7 @@ function report(rest: Pick<Measured, 'lastPrompt' | 'digest'>): void {
   answerParent(measured)
 }
 
-const { lastPrompt, results } = await engine.run({
+const { lastPrompt, results, assets } = await engine.run({
   workload: {
     steps: given.steps,
     result: (step) => aside(() => workload.result(step)),
@@ -119,9 +119,20 @@ const { lastPrompt, results } = await engine.run({
     if (!isMarked && step % 25 !== 0) return
     const now = aside(() => measure(step))
     if (isMarked || now.thread > mostBytes) storage.push(now)
-    if (now.thread > mostBytes) report({ lastPrompt: null, digest: null })
+    if (now.thread > mostBytes) report({ lastPrompt: null, digest: null }, taken())
   },
 })
-storage.push(aside(() => measure(given.steps)))
-const digest = createHash('sha256').update(JSON.stringify(results)).digest('hex')
-report({ lastPrompt: Buffer.byteLength(JSON.stringify(lastPrompt)), digest })
+const end = taken()
+storage.push(measure(given.steps))
+const digest = createHash('sha256').update(JSON.stringify(await withDigests())).digest('hex')
+report({ lastPrompt: Buffer.byteLength(JSON.stringify(lastPrompt)), digest }, end)
+
+/** Returns the results with digests of their bodies in place of references, which may differ between runs. */
+async function withDigests(): Promise<string[]> {
+  const digests = new Map<string, string>()
+  for (const [ref] of results.join().matchAll(REFERENCE)) {
+    const body = (await assets?.get(ref))?.bytes ?? ''
+    digests.set(ref, createHash('sha256').update(body).digest('hex'))
+  }
+  return results.map((result) => result.replace(REFERENCE, (ref) => digests.get(ref) ?? ref))
+}
