@@ -5,13 +5,7 @@ import { generateText, isStepCount, type ModelMessage, tool } from 'ai'
 import { z } from 'zod'
 import { byReference } from '../../src/integrations/ai-sdk/index.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import {
-  byrefOptions,
-  callOf,
-  type Engine,
-  type Outcome,
-  type RunOptions,
-} from './engine.ts'
+import { byrefOptions, callOf, type Engine, type Outcome, type RunOptions } from './engine.ts'
 
 const FILE = 'messages.jsonl'
 
@@ -19,7 +13,14 @@ export const aiSdk: readonly Engine[] = [engine('bare', 0, false), engine('byref
 
 function engine(way: string, linesChanged: number, byref: boolean): Engine {
   const run = (options: RunOptions) => runLoop(byref, options)
-  return { name: `AI SDK, ${way}`, linesChanged, packages: ['ai'], stored: FILE, run }
+  return {
+    name: `AI SDK, ${way}`,
+    linesChanged,
+    packages: ['ai'],
+    stored: FILE,
+    hasLongThreads: true,
+    run,
+  }
 }
 
 async function runLoop(
@@ -58,8 +59,6 @@ async function runLoop(
       ? content.map((part) => JSON.stringify(part.type === 'tool-result' ? part.output : part))
       : [],
   )
-  return {
-    lastPrompt: model.requests.at(-1)?.prompt,
-    results, assets: refs?.assets ?? null,
-  }
+  const { prompt: lastPrompt, tools: lastTools } = model.requests.at(-1) ?? {}
+  return { lastPrompt, tools: lastTools, results, assets: refs?.assets ?? null }
 }

@@ -22,8 +22,10 @@ export interface RunOptions {
 
 /** What a run left. */
 export interface Outcome {
-  /** The messages of the last request, as a provider gets them. */
+  /** The instructions and messages of the last request, as a provider gets them. */
   lastPrompt: unknown
+  /** The tools of this request, with their descriptions and schemas. */
+  tools: unknown
   /** What the model was shown of all results, in order. */
   results: readonly string[]
   /** Where the references in results are. Null without byref. */
@@ -40,6 +42,8 @@ export interface Engine {
   packages: readonly string[]
   /** The file or the folder in which the framework stores its thread. */
   stored: string
+  /** Whether a thread of 1,000 steps takes minutes, and not hours. */
+  hasLongThreads: boolean
   run(options: RunOptions): Promise<Outcome>
 }
 

@@ -8,13 +8,7 @@ import { Memory } from '@mastra/memory'
 import { z } from 'zod'
 import { byReference } from '../../src/integrations/mastra/index.ts'
 import { scriptedModel } from '../../src/testing/scripted-model.ts'
-import {
-  byrefOptions,
-  callOf,
-  type Engine,
-  type Outcome,
-  type RunOptions,
-} from './engine.ts'
+import { byrefOptions, callOf, type Engine, type Outcome, type RunOptions } from './engine.ts'
 
 const FILE = 'mastra.sqlite'
 
@@ -23,7 +17,7 @@ export const mastra: readonly Engine[] = [engine('bare', 0, false), engine('byre
 function engine(way: string, linesChanged: number, byref: boolean): Engine {
   const packages = ['@mastra/core', '@mastra/memory', '@mastra/libsql']
   const run = (options: RunOptions) => runAgent(byref, options)
-  return { name: `Mastra, ${way}`, linesChanged, packages, stored: FILE, run }
+  return { name: `Mastra, ${way}`, linesChanged, packages, stored: FILE, hasLongThreads: true, run }
 }
 
 async function runAgent(
@@ -61,11 +55,11 @@ async function runAgent(
     maxSteps: 10_000,
     savePerStep: true,
   })
-  const lastPrompt = model.requests.at(-1)?.prompt ?? []
+  const { prompt: lastPrompt = [], tools } = model.requests.at(-1) ?? {}
   const results = lastPrompt.flatMap(({ role, content }) =>
     role === 'tool'
       ? content.map((part) => JSON.stringify(part.type === 'tool-result' ? part.output : part))
       : [],
   )
-  return { lastPrompt, results, assets: refs?.assets ?? null }
+  return { lastPrompt, tools, results, assets: refs?.assets ?? null }
 }

@@ -3,7 +3,6 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import {
   Agent,
-  type AgentInputItem,
   type AgentOutputItem,
   type Model,
   RunContext,
@@ -30,8 +29,16 @@ export const openaiAgents: readonly Engine[] = [engine('bare', 0, false), engine
 
 function engine(way: string, linesChanged: number, byref: boolean): Engine {
   const packages = ['@openai/agents']
+  // Each step writes and checks the whole state.
   const run = (options: RunOptions) => runAgent(byref, options)
-  return { name: `OpenAI Agents, ${way}`, linesChanged, packages, stored: FILE, run }
+  return {
+    name: `OpenAI Agents, ${way}`,
+    linesChanged,
+    packages,
+    stored: FILE,
+    hasLongThreads: false,
+    run,
+  }
 }
 
 async function runAgent(
@@ -40,7 +47,7 @@ async function runAgent(
 ): Promise<Outcome> {
   setTracingDisabled(true)
   const file = join(folder, FILE)
-  const { model, lastInput } = modelOf(workload.steps)
+  const { model, last } = modelOf(workload.steps)
   const work = tool({
     name: 'work',
     description: 'Works',
@@ -67,15 +74,15 @@ async function runAgent(
   const results = history.flatMap((item) =>
     item.type === 'function_call_result' ? [JSON.stringify(item.output)] : [],
   )
-  return { lastPrompt: lastInput(), results, assets: refs?.assets ?? null }
+  return { ...last(), results, assets: refs?.assets ?? null }
 }
 
 /** A model that calls `work` for each step, and keeps what it was asked last. */
 function modelOf(steps: number) {
-  let last: string | AgentInputItem[] = []
+  let last: Pick<Outcome, 'lastPrompt' | 'tools'> = { lastPrompt: null, tools: null }
   const model: Model = {
-    async getResponse({ input }) {
-      last = input
+    async getResponse({ input, systemInstructions, tools }) {
+      last = { lastPrompt: [systemInstructions, input], tools }
       const items = typeof input === 'string' ? [] : input
       const step = items.filter(({ type }) => type === 'function_call_result').length
       return { usage: new Usage(), output: [step === steps ? DONE : asItem(step)] }
@@ -85,7 +92,7 @@ function modelOf(steps: number) {
       throw new Error('not used')
     },
   }
-  return { model, lastInput: () => last }
+  return { model, last: () => last }
 }
 
 const DONE: AgentOutputItem = {

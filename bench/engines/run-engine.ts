@@ -46,6 +46,8 @@ export interface Taken {
 export interface Measured {
   /** Bytes of the last request as JSON. Null if the run stopped before its end. */
   lastPrompt: number | null
+  /** Bytes of its tools as JSON. */
+  tools: number
   storage: readonly Storage[]
   whole: Taken
   /** Each step from its call of the tool to the next call, or to the end. */
@@ -96,7 +98,7 @@ function taken(): Taken {
   return { cpuMs, wallMs: performance.now() - start - spent.wallMs }
 }
 const calls: Taken[] = []
-function report(rest: Pick<Measured, 'lastPrompt' | 'digest'>, whole: Taken): void {
+function report(rest: Pick<Measured, 'lastPrompt' | 'tools' | 'digest'>, whole: Taken): void {
   const each = calls.map((call, i) => {
     const { cpuMs, wallMs } = calls[i + 1] ?? whole
     return { cpuMs: cpuMs - call.cpuMs, wallMs: wallMs - call.wallMs }
@@ -105,7 +107,7 @@ function report(rest: Pick<Measured, 'lastPrompt' | 'digest'>, whole: Taken): vo
   answerParent(measured)
 }
 
-const { lastPrompt, results, assets } = await engine.run({
+const { lastPrompt, tools, results, assets } = await engine.run({
   workload: {
     steps: given.steps,
     result: (step) => aside(() => workload.result(step)),
@@ -119,13 +121,16 @@ const { lastPrompt, results, assets } = await engine.run({
     if (!isMarked && step % 25 !== 0) return
     const now = aside(() => measure(step))
     if (isMarked || now.thread > mostBytes) storage.push(now)
-    if (now.thread > mostBytes) report({ lastPrompt: null, digest: null }, taken())
+    if (now.thread > mostBytes) report({ lastPrompt: null, tools: 0, digest: null }, taken())
   },
 })
 const end = taken()
 storage.push(measure(given.steps))
-const digest = createHash('sha256').update(JSON.stringify(await withDigests())).digest('hex')
-report({ lastPrompt: Buffer.byteLength(JSON.stringify(lastPrompt)), digest }, end)
+const digest = createHash('sha256')
+  .update(JSON.stringify(await withDigests()))
+  .digest('hex')
+const sent = [lastPrompt, tools].map((one) => Buffer.byteLength(JSON.stringify(one)))
+report({ lastPrompt: sent[0] ?? 0, tools: sent[1] ?? 0, digest }, end)
 
 /** Returns the results with digests of their bodies in place of references, which may differ between runs. */
 async function withDigests(): Promise<string[]> {
