@@ -1,4 +1,5 @@
 import { ByrefError } from '../core/errors.ts'
+import { isPlainObject } from '../core/json/json.ts'
 import type { AssetMeta } from '../core/messages/asset.ts'
 import { assetMeta } from '../core/messages/asset-meta.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
@@ -153,7 +154,7 @@ export class AssetWriter {
     const label = this.#scope.label?.()
     const { signal, previous, firstVersion } = options
     const version = defined({ previous, firstVersion, label })
-    const attributes = { ...about.attributes, ...maker, ...version }
+    const attributes = { ...withShortMeta(about), ...maker, ...version }
     const kept = onEvent ? payloads.keep() : null
     const stored = { ...about, expiresAt: timeOf(options.expiresAt), signal, attributes }
     const info = infoOf(await storeBody(this.#core, { ...body, kept }, stored), locator)
@@ -180,6 +181,16 @@ export class AssetWriter {
     const namespace = this.#core.locator.namespaceFor(options, this.#scope.namespace)
     return { namespace, assetId: assetId === undefined ? undefined : checkAssetId(assetId) }
   }
+}
+
+/** Returns the attributes of an asset, with a meta that does not repeat them, nor the record. */
+function withShortMeta({ name, attributes = {} }: StoreSaveOptions): AssetAttributes {
+  const { meta, ...rest } = attributes
+  if (!isPlainObject(meta)) return attributes
+  const { asset_id: _, ...fields } = meta
+  const known: Record<string, unknown> = { ...rest, asset_name: name }
+  const own = Object.entries(fields).filter(([key, value]) => value !== known[key])
+  return { ...rest, meta: Object.fromEntries(own) }
 }
 
 /** Replaces the content of a text file in its meta, because events do not contain bodies. */
@@ -238,8 +249,8 @@ export async function encodeAsset(
   depth: number,
 ): Promise<StructuredEncoding> {
   const { asset_id, asset_name, asset_type, description, content_type, content } = asset
-  // A preview in the message stands for a large result. Its record need not repeat more of it.
-  const short = asset_type === OFFLOADED_TYPE ? { items: 3, text: 200 } : {}
+  // A preview in the message stands for a large result. Its record need not repeat it.
+  const short = asset_type === OFFLOADED_TYPE ? { items: 1, text: 40 } : {}
   const meta = assetMeta({ ...asset, asset_id: asset_id ?? '' }, short)
   const { json, marked, parts, objects, objectPaths } = await encodeContent(content, { depth })
   const mayName = objects.length > 0 || /asset_id|asset:\/\//i.test(json)
