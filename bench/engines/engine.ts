@@ -86,6 +86,11 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
       }
     },
   },
+  // Results that stay as they are.
+  small: {
+    steps: 100,
+    result: (step) => ({ step, city: 'Bonn', level: 3.27, note: 'The river rises slowly.' }),
+  },
   // A long thread with results of 20 kB.
   thread: {
     steps: 1000,

@@ -27,6 +27,7 @@ process.env.NODE_COMPILE_CACHE ??= join(tmpdir(), 'byref-bench-compiled')
 const PROGRAM = fileURLToPath(new URL('run-engine.ts', import.meta.url))
 const SECONDS = 900
 const MEDIA = WORKLOADS.media?.steps ?? 0
+const SMALL = WORKLOADS.small?.steps ?? 0
 /** The step in which a process is killed. */
 const DIES = 7
 
@@ -51,18 +52,27 @@ for (const name of new Set(engines.flatMap(({ packages }) => packages))) {
   console.log(`${name} ${JSON.parse(readFileSync(file, 'utf8')).version}`)
 }
 
-await compareMedia()
+const media = await runInTurn('media', MEDIA)
+await compareMedia(media)
+compareSmall(await runInTurn('small', SMALL))
 if (steps > 0) await compareThreads(engines.filter(({ hasLongThreads }) => hasLongThreads))
 
-async function compareMedia(): Promise<void> {
-  const about = { workload: 'media', steps: MEDIA }
+type Runs = ReadonlyMap<string, readonly Measured[]>
+
+/** Runs every engine once in each round. */
+async function runInTurn(workload: string, count: number): Promise<Runs> {
   const runs = new Map(engines.map(({ name }): [string, Measured[]] => [name, []]))
   for (let round = 0; round < Number(values.rounds); round++) {
     for (const engine of engines) {
+      const about = { workload, steps: count }
       const measured = await inFolder((folder) => run(engine, { folder, ...about }))
       if (measured) runs.get(engine.name)?.push(measured)
     }
   }
+  return runs
+}
+
+async function compareMedia(runs: Runs): Promise<void> {
   console.log('\nTen images of 1 MB, then a table of 50 MB')
   const head = [
     'last prompt',
@@ -83,8 +93,7 @@ async function compareMedia(): Promise<void> {
     }
     const isEqual = (await digestAfterKill(engine)) === first.digest
     const last = first.storage.at(-1)
-    const bare = engine.name.replace(', byref', ', bare')
-    const compared = bare === engine.name ? [] : (runs.get(bare) ?? [])
+    const compared = bareRuns(engine, runs)
     const cells = [
       engine.name,
       size(first.lastPrompt),
@@ -98,6 +107,32 @@ async function compareMedia(): Promise<void> {
     ]
     console.log(`| ${cells.join(' | ')} |`)
   }
+}
+
+function compareSmall(runs: Runs): void {
+  console.log(`\n${SMALL} steps with results of 75 characters`)
+  console.log('| | last prompt | tools | stored | CPU a step |')
+  console.log('|---|---|---|---|---|')
+  const perStep = ({ each }: Measured) =>
+    each.reduce((sum, { cpuMs }) => sum + cpuMs, 0) / each.length
+  for (const engine of engines) {
+    const [first, ...more] = runs.get(engine.name) ?? []
+    if (!first) continue
+    const cells = [
+      engine.name,
+      size(first.lastPrompt ?? 0),
+      size(first.tools),
+      size(first.storage.at(-1)?.payload ?? 0),
+      least(perStep, [first, ...more], bareRuns(engine, runs)),
+    ]
+    console.log(`| ${cells.join(' | ')} |`)
+  }
+}
+
+/** The runs of the same framework without byref. */
+function bareRuns({ name }: Engine, runs: Runs): readonly Measured[] {
+  const bare = name.replace(', byref', ', bare')
+  return bare === name ? [] : (runs.get(bare) ?? [])
 }
 
 /** Kills a run in a step, and returns what another process shows of the results when it has continued. */
