@@ -76,6 +76,7 @@ async function compareMedia(runs: Runs): Promise<void> {
   console.log('\nTen images of 1 MB, then a table of 50 MB')
   const head = [
     'last prompt',
+    'tools',
     'stored',
     'in files',
     'bodies',

@@ -17,7 +17,14 @@ export const mastra: readonly Engine[] = [engine('bare', 0, false), engine('byre
 function engine(way: string, linesChanged: number, byref: boolean): Engine {
   const packages = ['@mastra/core', '@mastra/memory', '@mastra/libsql']
   const run = (options: RunOptions) => runAgent(byref, options)
-  return { name: `Mastra, ${way}`, linesChanged, packages, stored: FILE, hasLongThreads: true, run }
+  return {
+    name: `Mastra, ${way}`,
+    linesChanged,
+    packages,
+    stored: FILE,
+    hasLongThreads: false,
+    run,
+  }
 }
 
 async function runAgent(
