@@ -1,3 +1,7 @@
+import { renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Assets } from '../../src/assets/assets-contract.ts'
+
 /** What an agent does: calls of a tool `work({ step })`, one a step, and then an answer. */
 export interface Workload {
   steps: number
@@ -18,10 +22,14 @@ export interface RunOptions {
 
 /** What a run left. */
 export interface Outcome {
-  /** The messages of the last request, as a provider gets them. */
+  /** The instructions and messages of the last request, as a provider gets them. */
   lastPrompt: unknown
+  /** The tools of this request, with their descriptions and schemas. */
+  tools: unknown
   /** What the model was shown of all results, in order. */
   results: readonly string[]
+  /** Where the references in results are. Null without byref. */
+  assets: Assets | null
 }
 
 /** One way to run an agent in a framework: bare, or with byref. A new framework is a file with a list of these. */
@@ -34,11 +42,33 @@ export interface Engine {
   packages: readonly string[]
   /** The file or the folder in which the framework stores its thread. */
   stored: string
+  /** Whether a thread of 1,000 steps takes minutes, and not hours. */
+  hasLongThreads: boolean
   run(options: RunOptions): Promise<Outcome>
 }
 
 /** The folder of byref's assets in a run's folder. */
 export const ASSETS = 'assets'
+
+/** How every framework uses byref: assets are files, and results above 2,048 characters become references. */
+export function byrefOptions(folder: string) {
+  const rootDir = join(folder, ASSETS)
+  return {
+    maxResultChars: 2_048,
+    assets: { config: { backend: 'fs' as const, fs: { rootDir } } },
+  }
+}
+
+/** Replaces a file, so that a kill leaves either the old text or the new one. */
+export function replaceFile(file: string, text: string): void {
+  writeFileSync(`${file}.new`, text)
+  renameSync(`${file}.new`, file)
+}
+
+/** The call that a model makes in a step. */
+export function callOf(step: number): { id: string; name: 'work'; arguments: { step: number } } {
+  return { id: `call-${step}`, name: 'work', arguments: { step } }
+}
 
 /** Workloads by name. */
 export const WORKLOADS: Readonly<Record<string, Workload>> = {
@@ -55,6 +85,11 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
         })),
       }
     },
+  },
+  // Results that stay as they are.
+  small: {
+    steps: 100,
+    result: (step) => ({ step, city: 'Bonn', level: 3.27, note: 'The river rises slowly.' }),
   },
   // A long thread with results of 20 kB.
   thread: {

@@ -1,12 +1,14 @@
 // Agents of LangChain with LangGraph's SQLite saver.
 import { join } from 'node:path'
+import type { BindToolsInput } from '@langchain/core/language_models/chat_models'
 import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages'
+import { convertToOpenAITool } from '@langchain/core/utils/function_calling'
 import { DeltaValue, MessagesDeltaValue, StateSchema } from '@langchain/langgraph'
 import { SqliteSaver } from '@langchain/langgraph-checkpoint-sqlite'
 import { createAgent, fakeModel, tool } from 'langchain'
 import { z } from 'zod'
 import { byReference } from '../../src/integrations/langchain/index.ts'
-import { ASSETS, type Engine, type Outcome, type RunOptions } from './engine.ts'
+import { byrefOptions, callOf, type Engine, type Outcome, type RunOptions } from './engine.ts'
 
 const FILE = 'threads.sqlite'
 
@@ -34,7 +36,14 @@ export const langgraph: readonly Engine[] = [
 function engine(way: string, linesChanged: number, how: Way): Engine {
   const packages = ['langchain', '@langchain/langgraph', '@langchain/langgraph-checkpoint-sqlite']
   const run = (options: RunOptions) => runAgent(how, options)
-  return { name: `LangGraph, ${way}`, linesChanged, packages, stored: FILE, run }
+  return {
+    name: `LangGraph, ${way}`,
+    linesChanged,
+    packages,
+    stored: FILE,
+    hasLongThreads: true,
+    run,
+  }
 }
 
 async function runAgent(
@@ -49,13 +58,16 @@ async function runAgent(
     { name: 'work', description: 'Works', schema: z.object({ step: z.number() }) },
   )
   const model = fakeModel()
+  let tools: readonly BindToolsInput[] = []
+  const bindTools = model.bindTools.bind(model)
+  model.bindTools = (given) => {
+    tools = given
+    return bindTools(given)
+  }
   // The thread says which step is next, so that a process can go on where another one was killed.
   for (let i = 0; i <= workload.steps; i++)
     model.respond((messages) => answer(messages, workload.steps))
-  const rootDir = join(folder, ASSETS)
-  const refs = byref
-    ? byReference({ maxResultChars: 2_048, assets: { config: { backend: 'fs', fs: { rootDir } } } })
-    : null
+  const refs = byref ? byReference(byrefOptions(folder)) : null
   const agent = createAgent({
     model,
     tools: [work],
@@ -72,16 +84,20 @@ async function runAgent(
     durability: 'sync' as const,
   }
   const { messages } = await agent.invoke(input as never, config)
+  const results = messages.filter((one) => ToolMessage.isInstance(one)).map(({ text }) => text)
   return {
     lastPrompt: model.calls.at(-1)?.messages.map(asSent),
-    results: messages.filter((one) => ToolMessage.isInstance(one)).map(({ text }) => text),
+    tools: tools.map((one) => convertToOpenAITool(one)),
+    results,
+    assets: refs?.assets ?? null,
   }
 }
 
 function answer(messages: readonly BaseMessage[], steps: number): AIMessage {
   const step = messages.filter((one) => ToolMessage.isInstance(one)).length
   if (step === steps) return new AIMessage({ id: 'last', content: 'Done.' })
-  const call = { id: `call-${step}`, name: 'work', args: { step }, type: 'tool_call' as const }
+  const { id, name, arguments: args } = callOf(step)
+  const call = { id, name, args, type: 'tool_call' as const }
   return new AIMessage({ id: `answer-${step}`, content: '', tool_calls: [call] })
 }
 

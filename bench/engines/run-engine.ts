@@ -32,17 +32,26 @@ export interface Storage {
   /** What byref stores of assets, besides their bodies. */
   records: number
   bodies: number
-  /** What the rows of both have, without the empty room in pages of SQLite. */
+  /** Both without the empty room in pages of SQLite. */
   payload: number
+}
+
+/** What something took, without the tool's own work. */
+export interface Taken {
+  cpuMs: number
+  wallMs: number
 }
 
 /** What was measured in a run. */
 export interface Measured {
   /** Bytes of the last request as JSON. Null if the run stopped before its end. */
   lastPrompt: number | null
+  /** Bytes of its tools as JSON. */
+  tools: number
   storage: readonly Storage[]
-  cpuMs: number
-  wallMs: number
+  whole: Taken
+  /** Each step from its call of the tool to the next call, or to the end. */
+  each: readonly Taken[]
   /** A digest of what the model was shown of all results. */
   digest: string | null
 }
@@ -53,9 +62,20 @@ const engine = ENGINES.find(({ name }) => name === given.engine)
 const workload = WORKLOADS[given.workload]
 if (!engine || !workload) throw new Error(`There is no ${given.engine} or ${given.workload}`)
 const PAYLOAD = fileURLToPath(new URL('payload.ts', import.meta.url))
+const REFERENCE = /asset:\/\/[\w-]+/g
 const storage: Storage[] = []
-/** Time for measuring is not the engine's. */
+/** Time for measuring, and for the tool's own work, is not the engine's. */
 const spent = { cpuMs: 0, wallMs: 0 }
+
+function aside<T>(work: () => T): T {
+  const [cpu, start] = [cpuTime(), performance.now()]
+  try {
+    return work()
+  } finally {
+    spent.cpuMs += (cpuTime() - cpu) / 1000
+    spent.wallMs += performance.now() - start
+  }
+}
 
 function bytesOf(pattern: string): number {
   const files = globSync(pattern, { cwd: folder }).map((file) => statSync(join(folder, file)))
@@ -63,35 +83,61 @@ function bytesOf(pattern: string): number {
 }
 
 function measure(steps: number): Storage {
-  const [cpu, start] = [cpuTime(), performance.now()]
-  const payload = Number(execFileSync(process.execPath, [PAYLOAD, folder]))
+  const rows = Number(execFileSync(process.execPath, [PAYLOAD, folder]))
   const bodies = bytesOf(`${ASSETS}/bodies/**`)
   const records = bytesOf(`${ASSETS}/**`) - bodies
   const thread = bytesOf(`${engine?.stored}*`)
-  spent.cpuMs += (cpuTime() - cpu) / 1000
-  spent.wallMs += performance.now() - start
+  const payload = rows + bytesOf('**') - bodies - bytesOf('**/*.sqlite*')
   return { steps, thread, records, bodies, payload }
 }
 
 const [cpu, start] = [cpuTime(), performance.now()]
-function report(rest: Pick<Measured, 'lastPrompt' | 'digest'>): void {
+/** What the engine has taken so far. */
+function taken(): Taken {
   const cpuMs = (cpuTime() - cpu) / 1000 - spent.cpuMs
-  answerParent({ ...rest, storage, cpuMs, wallMs: performance.now() - start - spent.wallMs })
+  return { cpuMs, wallMs: performance.now() - start - spent.wallMs }
+}
+const calls: Taken[] = []
+function report(rest: Pick<Measured, 'lastPrompt' | 'tools' | 'digest'>, whole: Taken): void {
+  const each = calls.map((call, i) => {
+    const { cpuMs, wallMs } = calls[i + 1] ?? whole
+    return { cpuMs: cpuMs - call.cpuMs, wallMs: wallMs - call.wallMs }
+  })
+  const measured: Measured = { ...rest, storage, whole, each }
+  answerParent(measured)
 }
 
-const { lastPrompt, results } = await engine.run({
-  workload: { ...workload, steps: given.steps },
+const { lastPrompt, tools, results, assets } = await engine.run({
+  workload: {
+    steps: given.steps,
+    result: (step) => aside(() => workload.result(step)),
+  },
   folder,
   resumes: given.resumes,
   onStep(step) {
     if (step === given.dies) process.kill(process.pid, 'SIGKILL')
+    calls.push(taken())
     const isMarked = given.measured.includes(step)
     if (!isMarked && step % 25 !== 0) return
-    const now = measure(step)
+    const now = aside(() => measure(step))
     if (isMarked || now.thread > mostBytes) storage.push(now)
-    if (now.thread > mostBytes) report({ lastPrompt: null, digest: null })
+    if (now.thread > mostBytes) report({ lastPrompt: null, tools: 0, digest: null }, taken())
   },
 })
+const end = taken()
 storage.push(measure(given.steps))
-const digest = createHash('sha256').update(JSON.stringify(results)).digest('hex')
-report({ lastPrompt: Buffer.byteLength(JSON.stringify(lastPrompt)), digest })
+const digest = createHash('sha256')
+  .update(JSON.stringify(await withDigests()))
+  .digest('hex')
+const sent = [lastPrompt, tools].map((one) => Buffer.byteLength(JSON.stringify(one)))
+report({ lastPrompt: sent[0] ?? 0, tools: sent[1] ?? 0, digest }, end)
+
+/** Returns the results with digests of their bodies in place of references, which may differ between runs. */
+async function withDigests(): Promise<string[]> {
+  const digests = new Map<string, string>()
+  for (const [ref] of results.join().matchAll(REFERENCE)) {
+    const body = (await assets?.get(ref))?.bytes ?? ''
+    digests.set(ref, createHash('sha256').update(body).digest('hex'))
+  }
+  return results.map((result) => result.replace(REFERENCE, (ref) => digests.get(ref) ?? ref))
+}

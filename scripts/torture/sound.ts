@@ -28,7 +28,7 @@ export async function assertSoundFolder(root: string, store: FullAssetStore): Pr
   try {
     const needed = new Map<string, number>()
     for (const { namespace, bodies } of db.prepare('SELECT namespace, bodies FROM assets').all()) {
-      for (const { key, digest } of JSON.parse(String(bodies))) {
+      for (const [key, digest] of JSON.parse(String(bodies))) {
         const row = JSON.stringify([namespace, digest, key])
         needed.set(row, (needed.get(row) ?? 0) + 1)
       }

@@ -128,9 +128,9 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
 
     async meta(ref, options) {
       const record = await recordOf(ref, options)
-      const meta = record.attributes.meta as AssetMeta | undefined
-      if (meta) return { ...meta, asset_id: record.assetId }
-      return assetOf(record, "<class 'Uint8Array'>")
+      // The writer left out of it what the record has.
+      const meta = record.attributes.meta as Partial<AssetMeta> | undefined
+      return { ...assetOf(record, "<class 'Uint8Array'>"), ...meta }
     },
   }
 }

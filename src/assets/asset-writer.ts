@@ -1,4 +1,5 @@
 import { ByrefError } from '../core/errors.ts'
+import { isPlainObject } from '../core/json/json.ts'
 import type { AssetMeta } from '../core/messages/asset.ts'
 import { assetMeta } from '../core/messages/asset-meta.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
@@ -18,7 +19,7 @@ import { cancelBody } from './bodies/body.ts'
 import { type BodyInput, takeBody } from './bodies/body-input.ts'
 import { normalizeMimeType, parseMimeType } from './bodies/mime-type.ts'
 import { sniff } from './bodies/sniff.ts'
-import { type EncodedContent, encodeContent } from './content-encoding.ts'
+import { encodeContent } from './content-encoding.ts'
 import { defined } from './defined.ts'
 import { namedAssets } from './named-assets.ts'
 import { type NewBody, storeBody } from './store-body.ts'
@@ -91,9 +92,11 @@ export class AssetWriter {
       return this.#saveFile(file.input, { ...options, ...file, ...about })
     }
     const { store, config } = this.#core
-    const encoded = await encodeAsset(asset, config.limits.depth)
+    const { content, asset_id: assetId } = asset
+    const isEncoded = content instanceof PreparedContent
+    const encoded = isEncoded ? content.asset : await encodeAsset(asset, config.limits.depth)
     if (!store.keepsObjects) refuseObjects(encoded, store.backend)
-    return this.saveEncoded(encoded, options)
+    return this.saveEncoded({ ...encoded, assetId }, options)
   }
 
   /** Saves JSON, or a stream of it, with a known id and meta. */
@@ -151,7 +154,7 @@ export class AssetWriter {
     const label = this.#scope.label?.()
     const { signal, previous, firstVersion } = options
     const version = defined({ previous, firstVersion, label })
-    const attributes = { ...about.attributes, ...maker, ...version }
+    const attributes = { ...withShortMeta(about), ...maker, ...version }
     const kept = onEvent ? payloads.keep() : null
     const stored = { ...about, expiresAt: timeOf(options.expiresAt), signal, attributes }
     const info = infoOf(await storeBody(this.#core, { ...body, kept }, stored), locator)
@@ -178,6 +181,16 @@ export class AssetWriter {
     const namespace = this.#core.locator.namespaceFor(options, this.#scope.namespace)
     return { namespace, assetId: assetId === undefined ? undefined : checkAssetId(assetId) }
   }
+}
+
+/** Returns the attributes of an asset, with a meta that does not repeat them, nor the record. */
+function withShortMeta({ name, attributes = {} }: StoreSaveOptions): AssetAttributes {
+  const { meta, ...rest } = attributes
+  if (!isPlainObject(meta)) return attributes
+  const { asset_id: _, ...fields } = meta
+  const known: Record<string, unknown> = { ...rest, asset_name: name }
+  const own = Object.entries(fields).filter(([key, value]) => value !== known[key])
+  return { ...rest, meta: Object.fromEntries(own) }
 }
 
 /** Replaces the content of a text file in its meta, because events do not contain bodies. */
@@ -215,17 +228,33 @@ function fileOf({ content, content_type }: StructuredAssetInput): {
   return { input: Buffer.from(content), type: normalizeMimeType(content_type), owned: true }
 }
 
+/** The content of an asset that was encoded before it is saved. It is saved as it was then. */
+export class PreparedContent {
+  readonly asset: StructuredEncoding
+
+  constructor(asset: StructuredEncoding) {
+    this.asset = asset
+  }
+}
+
+/** What {@link encodeAsset} returns. */
+export interface StructuredEncoding extends EncodedAsset {
+  body: Uint8Array
+  objectPaths: string[]
+}
+
 /** Encodes an asset as it is at the time of the call. */
-async function encodeAsset(
+export async function encodeAsset(
   asset: StructuredAssetInput,
   depth: number,
-): Promise<EncodedAsset & Pick<EncodedContent, 'objectPaths'>> {
+): Promise<StructuredEncoding> {
   const { asset_id, asset_name, asset_type, description, content_type, content } = asset
-  // A preview in the message stands for a large result. Its record need not repeat more of it.
-  const short = asset_type === OFFLOADED_TYPE ? { items: 3, text: 200 } : {}
+  // A preview in the message stands for a large result. Its record need not repeat it.
+  const short = asset_type === OFFLOADED_TYPE ? { items: 1, text: 40 } : {}
   const meta = assetMeta({ ...asset, asset_id: asset_id ?? '' }, short)
-  const references = [...namedAssets(content, { bareIds: false })]
   const { json, marked, parts, objects, objectPaths } = await encodeContent(content, { depth })
+  const mayName = objects.length > 0 || /asset_id|asset:\/\//i.test(json)
+  const references = mayName ? [...namedAssets(content, { bareIds: false })] : []
   const attributes = defined({
     asset_type,
     description,
@@ -236,7 +265,7 @@ async function encodeAsset(
   })
   const body = Buffer.from(json)
   const name = asset_name ?? null
-  return { assetId: asset_id, name, body, attributes, parts, objects, objectPaths }
+  return { name, body, attributes, parts, objects, objectPaths }
 }
 
 function refuseObjects({ objectPaths }: { objectPaths: string[] }, backend: string): void {

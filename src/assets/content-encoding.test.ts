@@ -79,6 +79,22 @@ describe('encodeContent and decodeContent', () => {
     expect(objects[0]).toBe(content['a/b'][0]?.c)
   })
 
+  it('name live objects in Maps and Sets, behind other content', async () => {
+    const content = {
+      first: [[1], { deep: { a: 1 } }],
+      map: new Map([['key', { of: new WeakMap() }]]),
+      set: new Set([{ one: new WeakSet() }]),
+    }
+    const { objectPaths } = await encodeContent(content, { depth: 10 })
+    expect(objectPaths).toEqual(['/map/0/1/of', '/set/0/one'])
+  })
+
+  it('find a content in itself through Maps and Sets', async () => {
+    const content = { map: new Map<string, unknown>(), beside: { set: new Set<unknown>() } }
+    content.beside.set.add([content.beside])
+    expect((await encodeContent(content, { depth: 10 })).objectPaths).toEqual(['/beside/set/0/0'])
+  })
+
   it('take content that contains itself as one live object', async () => {
     const content: Record<string, unknown> = { a: {} }
     ;(content.a as Record<string, unknown>).up = content

@@ -1,6 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
-import { pointerStep } from '../core/refs/field-key.ts'
+import { toPointer } from '../core/refs/field-key.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import type { StorePart } from './asset-store.ts'
 import { copyBytes } from './bodies/body.ts'
@@ -24,8 +24,10 @@ export interface EncodedContent {
 interface Encoding {
   depth: number
   nodes: number
-  /** The containers around the value that is being encoded. */
-  above: Set<object>
+  /** The containers around the value that is being encoded, from the root. */
+  above: object[]
+  /** The key of each of them, and of the value itself, in the container before. Null in the list of a Set. */
+  keys: (string | number | null)[]
   parts: Map<string, StorePart>
   objects: unknown[]
   objectPaths: string[]
@@ -50,7 +52,8 @@ export async function encodeContent(
   const encoding: Encoding = {
     depth,
     nodes: 0,
-    above: new Set(),
+    above: [],
+    keys: [],
     parts: new Map(),
     objects: [],
     objectPaths: [],
@@ -58,7 +61,7 @@ export async function encodeContent(
     blobPlace: `blob ${nonce()} `,
   }
   try {
-    const root = content === undefined ? null : encode(encoding, content, '', '', 0)
+    const root = content === undefined ? null : encode(encoding, content, 0)
     const json = await withBlobs(JSON.stringify(root), encoding)
     const { parts, objects, objectPaths } = encoding
     return { json, marked: root !== content, parts: [...parts.values()], objects, objectPaths }
@@ -69,13 +72,7 @@ export async function encodeContent(
   }
 }
 
-function encode(
-  encoding: Encoding,
-  value: unknown,
-  path: string,
-  key: string | number,
-  level: number,
-): unknown {
+function encode(encoding: Encoding, value: unknown, level: number): unknown {
   if (++encoding.nodes > MAX_NODES) throw tooManyNodes()
   switch (typeof value) {
     case 'string':
@@ -89,22 +86,28 @@ function encode(
     case 'undefined':
       return null
     case 'object':
-      return value === null ? null : encodeObject(encoding, value, pointer(path, key), level)
+      return value === null ? null : encodeObject(encoding, value, level)
     default:
-      return liveMark(encoding, value, pointer(path, key))
+      return liveMark(encoding, value, level)
   }
 }
 
-function encodeObject(encoding: Encoding, value: object, path: string, level: number): unknown {
-  const leaf = encodeLeaf(encoding, value)
+function encodeObject(encoding: Encoding, value: object, level: number): unknown {
+  const isContainer = Array.isArray(value) || isRecord(value)
+  const leaf = isContainer ? null : encodeLeaf(encoding, value)
   if (leaf !== null) return leaf
   const { above, depth } = encoding
-  if (above.has(value)) throw new CycleError(path)
+  for (let i = 0; i < level; i++) {
+    if (above[i] === value) throw new CycleError(pathTo(encoding, level))
+  }
   if (level > depth) throw tooDeep(depth)
-  above.add(value)
-  const encoded = encodeContainer(encoding, value, path, level)
-  above.delete(value)
-  return encoded
+  above[level] = value
+  return encodeContainer(encoding, value, level)
+}
+
+/** Returns whether an object is certainly plain data. It is a cheap test for most objects. */
+function isRecord(value: object): boolean {
+  return Object.getPrototypeOf(value) === Object.prototype
 }
 
 /** Encodes an object without children. Returns null for all other objects. */
@@ -124,33 +127,39 @@ function encodeLeaf(encoding: Encoding, value: object): Mark | string | null {
   return value instanceof URL ? { [MARK]: 'url', value: value.href } : null
 }
 
-function encodeContainer(encoding: Encoding, value: object, path: string, level: number): unknown {
-  if (Array.isArray(value)) return encodeList(encoding, value, path, level)
+function encodeContainer(encoding: Encoding, value: object, level: number): unknown {
+  if (Array.isArray(value)) return encodeList(encoding, value, level)
+  const { above, keys } = encoding
   if (value instanceof Map) {
-    const entries = [...value].map((entry, i) =>
-      encodeList(encoding, entry, `${path}/${i}`, level + 1),
-    )
+    const entries = [...value].map((entry, i) => {
+      keys[level + 1] = i
+      above[level + 1] = entry
+      return encodeList(encoding, entry, level + 1)
+    })
     return { [MARK]: 'map', value: entries }
   }
   if (value instanceof Set) {
-    return { [MARK]: 'set', value: encodeList(encoding, [...value], path, level + 1) }
+    const items = [...value]
+    keys[level + 1] = null
+    above[level + 1] = items
+    return { [MARK]: 'set', value: encodeList(encoding, items, level + 1) }
   }
-  if (isPlainObject(value)) return encodeRecord(encoding, value, path, level)
-  return liveMark(encoding, value, path)
+  if (isPlainObject(value)) return encodeRecord(encoding, value, level)
+  return liveMark(encoding, value, level)
 }
 
 /** Returns the list itself if nothing in it becomes a mark. */
 function encodeList(
   encoding: Encoding,
   items: readonly unknown[],
-  path: string,
   level: number,
 ): readonly unknown[] {
   if (items.length > MAX_NODES) throw tooManyNodes()
   let copy: unknown[] | null = null
   for (let i = 0; i < items.length; i++) {
     const item = items[i]
-    const encoded = encode(encoding, item, path, i, level + 1)
+    encoding.keys[level + 1] = i
+    const encoded = encode(encoding, item, level + 1)
     if (encoded !== item) copy ??= items.slice(0, i)
     copy?.push(encoded)
   }
@@ -158,18 +167,14 @@ function encodeList(
 }
 
 /** Returns the object itself if nothing in it becomes a mark. */
-function encodeRecord(
-  encoding: Encoding,
-  source: Record<string, unknown>,
-  path: string,
-  level: number,
-): unknown {
+function encodeRecord(encoding: Encoding, source: Record<string, unknown>, level: number): unknown {
   let copy: Record<string, unknown> | null = null
   const keys = Object.keys(source)
   for (let i = 0; i < keys.length; i++) {
     const key = keys[i] as string
     const item = source[key]
-    const encoded = item === undefined ? undefined : encode(encoding, item, path, key, level + 1)
+    encoding.keys[level + 1] = key
+    const encoded = item === undefined ? undefined : encode(encoding, item, level + 1)
     if (encoded !== item) copy ??= picked(source, keys.slice(0, i))
     if (copy) copy[key] = encoded
   }
@@ -191,9 +196,10 @@ function bytesMark({ parts }: Encoding, bytes: Uint8Array, as: string, mime?: st
   return { [MARK]: 'bytes', as, digest, size: copy.byteLength, ...(mime && { mime }) }
 }
 
-function liveMark({ objects, objectPaths }: Encoding, value: unknown, path: string): Mark {
+function liveMark(encoding: Encoding, value: unknown, level: number): Mark {
+  const { objects, objectPaths } = encoding
   objects.push(value)
-  objectPaths.push(path)
+  objectPaths.push(pathTo(encoding, level))
   return { [MARK]: 'live', index: objects.length - 1 }
 }
 
@@ -236,8 +242,10 @@ function cyclic(content: unknown, path: string): EncodedContent {
   return { json, marked: true, parts: [], objects: [content], objectPaths: [path] }
 }
 
-function pointer(path: string, key: string | number): string {
-  return path === '' && key === '' ? '' : path + pointerStep(key)
+/** Returns the JSON Pointer to the value that is being encoded. */
+function pathTo({ keys }: Encoding, level: number): string {
+  const steps = keys.slice(1, level + 1).filter((key) => key !== null)
+  return toPointer(steps)
 }
 
 function tooDeep(depth: number): ByrefError {

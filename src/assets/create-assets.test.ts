@@ -812,4 +812,21 @@ describe('Assets.saveAsset, of a file', () => {
     expect(events.at(-1)?.payload).toMatchObject({ assetId: plain.assetId })
     expect(events.at(-1)?.payload).not.toHaveProperty('meta')
   })
+
+  it('stores of its meta only what the record does not say', async () => {
+    const store = createMemoryAssetStore()
+    const assets = createAssets({ store })
+    const about = { asset_name: 'levels', description: 'Of a day', asset_type: 'note' }
+    const data = await assets.saveAsset({ ...about, content_type: 'data', content: { m: 3.2 } })
+    const text = await assets.saveAsset({ ...about, content_type: 'text/plain', content: 'hello' })
+    const metaIn = async (id: string) => (await store.info(id))?.attributes.meta
+    expect(await metaIn(data.assetId)).toEqual({ content: { m: 3.2 } })
+    const own = { content_type: 'text/plain', content: "<class 'str'>" }
+    expect(await metaIn(text.assetId)).toEqual(own)
+    const ids = [data.assetId, text.assetId].map((asset_id) => ({ ...about, asset_id }))
+    expect(await assets.meta(data.ref)).toEqual({
+      ...{ ...ids[0], content_type: 'data', content: { m: 3.2 } },
+    })
+    expect(await assets.meta(text.ref)).toEqual({ ...ids[1], ...own })
+  })
 })

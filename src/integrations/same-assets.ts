@@ -1,6 +1,8 @@
 import type { AssetInfo } from '../assets/asset-info.ts'
+import { encodeAsset, PreparedContent } from '../assets/asset-writer.ts'
 import type { Assets } from '../assets/assets-contract.ts'
-import { sha256 } from '../assets/bodies/digest.ts'
+import { copyBytes, plain } from '../assets/bodies/body.ts'
+import { digestOf, sha256 } from '../assets/bodies/digest.ts'
 import { findAsset } from '../assets/find-asset.ts'
 import { ByrefError } from '../core/errors.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
@@ -39,15 +41,19 @@ function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Asset
     save(body, mime, options) {
       if (!(body instanceof Uint8Array)) return assets.save(body, mime, options)
       // A copy: the caller may change the bytes before they are saved.
-      const bytes = options?.owned ? body : body.slice()
-      const assetId = idOf([sha256(bytes), mime ?? null, options?.name ?? null])
+      const bytes = options?.owned ? plain(body) : copyBytes(body)
+      const assetId = idOf([digestOf(bytes), mime ?? null, options?.name ?? null])
       return once(assetId, () => assets.save(bytes, mime, { ...options, assetId, owned: true }))
     },
-    saveAsset(asset, options) {
+    async saveAsset(asset, options) {
       // Other structured assets may hold values that JSON cannot tell apart.
       if (asset.asset_type !== OFFLOADED_TYPE) return assets.saveAsset(asset, options)
-      const asset_id = idOf(asset)
-      return once(asset_id, () => assets.saveAsset({ ...asset, asset_id }, options))
+      const encoded = await encodeAsset(asset, assets.config.limits.depth)
+      const { body, name, attributes } = encoded
+      const { meta: _, ...about } = attributes
+      const asset_id = idOf([digestOf(body), name, about])
+      const content = new PreparedContent(encoded)
+      return once(asset_id, () => assets.saveAsset({ ...asset, asset_id, content }, options))
     },
   }
 }

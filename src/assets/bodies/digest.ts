@@ -7,6 +7,15 @@ export function sha256(data: Uint8Array | string): string {
   return hash('sha256', data, 'hex')
 }
 
+const digests = new WeakMap<Uint8Array, string>()
+
+/** Returns the SHA-256 of bytes that nobody changes any more. It is computed once for each array. */
+export function digestOf(bytes: Uint8Array): string {
+  const digest = digests.get(bytes) ?? sha256(bytes)
+  digests.set(bytes, digest)
+  return digest
+}
+
 /** Computes SHA-256 and length chunk by chunk. */
 export class Digester {
   readonly #hash = createHash('sha256')

@@ -14,36 +14,76 @@ export function mayHoldAssets(value: unknown): boolean {
   return Object.entries(value).some(([key, item]) => mayHoldBody(key, item) || mayHoldAssets(item))
 }
 
-/** Maximum number of values that are examined one by one. A larger result is walked as usual. */
-const MAX_VALUES = 500
+/** A value with more parts or levels is walked as usual. Parts that occur several times count each time. */
+const MAX_VALUES = 5_000_000
+const MAX_LEVELS = 100
+/** Up to here, values are examined strictly: no getter is called, and hidden fields are found. */
+const FEW_VALUES = 500
 
 /**
- * Returns whether a value is small, plain JSON without bodies and references. Most results of tools are, and need no
- * walk.
+ * Returns whether a value is plain JSON without bodies and references. Most results of tools are. This test takes a tenth of
+ * the time of the usual walk, because it creates no objects. In a large value, getters and hidden fields count as fields are
+ * read by JSON.
  */
 export function isPlainJson(value: unknown): boolean {
-  let left = MAX_VALUES
-  const isPlain = (item: unknown): boolean => {
-    if (--left < 0) return false
-    if (typeof item === 'string') return !mayBecomeAsset(item)
-    if (typeof item !== 'object' || item === null) {
-      return item === null || typeof item === 'boolean' || Number.isFinite(item)
-    }
-    if (Array.isArray(item)) return item.length <= MAX_VALUES && item.every(isPlain)
-    const prototype: unknown = Object.getPrototypeOf(item)
-    if (prototype !== Object.prototype && prototype !== null) return false
-    for (const key of Reflect.ownKeys(item)) {
-      const field = Object.getOwnPropertyDescriptor(item, key)
-      const isOwn = typeof key === 'string' && field?.enumerable && 'value' in field
-      if (!isOwn || key === 'assetRef' || mayHoldBody(key, field.value)) return false
-      if (!isPlain(field.value)) return false
-    }
-    return true
-  }
+  const strict = new PlainTest(FEW_VALUES, hasPlainFields)
   try {
-    return isPlain(value)
+    if (strict.accepts(value, 0)) return true
+    return strict.left < 0 && new PlainTest(MAX_VALUES, readsPlainFields).accepts(value, 0)
   } catch {
     // A Proxy may throw.
     return false
   }
+}
+
+type FieldTest = (item: Record<string, unknown>, level: number, test: PlainTest) => boolean
+
+class PlainTest {
+  /** How many more values may be examined. */
+  left: number
+  readonly #fieldsOf: FieldTest
+
+  constructor(left: number, fieldsOf: FieldTest) {
+    this.left = left
+    this.#fieldsOf = fieldsOf
+  }
+
+  accepts(item: unknown, level: number): boolean {
+    if (--this.left < 0) return false
+    if (typeof item === 'string') return !mayBecomeAsset(item)
+    if (typeof item !== 'object' || item === null) {
+      return item === null || typeof item === 'boolean' || Number.isFinite(item)
+    }
+    if (level === MAX_LEVELS) return false
+    if (Array.isArray(item)) return this.#acceptsAll(item, level)
+    const prototype: unknown = Object.getPrototypeOf(item)
+    if (prototype !== Object.prototype && prototype !== null) return false
+    return this.#fieldsOf(item as Record<string, unknown>, level, this)
+  }
+
+  #acceptsAll(list: readonly unknown[], level: number): boolean {
+    if (list.length > this.left) this.left = -1
+    for (let i = 0; i < list.length; i++) if (!this.accepts(list[i], level + 1)) return false
+    return true
+  }
+}
+
+function hasPlainFields(item: Record<string, unknown>, level: number, test: PlainTest): boolean {
+  return Reflect.ownKeys(item).every((key) => {
+    const field = Object.getOwnPropertyDescriptor(item, key)
+    const isOwn = typeof key === 'string' && field?.enumerable && 'value' in field
+    return isOwn && isPlainField(key, field.value) && test.accepts(field.value, level + 1)
+  })
+}
+
+function readsPlainFields(item: Record<string, unknown>, level: number, test: PlainTest): boolean {
+  for (const key in item) {
+    const field = item[key]
+    if (!isPlainField(key, field) || !test.accepts(field, level + 1)) return false
+  }
+  return true
+}
+
+function isPlainField(key: string, field: unknown): boolean {
+  return key !== 'assetRef' && !mayHoldBody(key, field)
 }

@@ -79,8 +79,8 @@ async function exclusively<T>(
 }
 
 /**
- * Returns the tables of the index. The namespace '' means none. Names are compared byte by byte, as in every index. A
- * record's `bodies` are JSON: the digest, size and key of each, its own first. `spaces` has the usage of each
+ * Returns the tables of the index. The namespace '' means none. Names are compared byte by byte, as in every index.
+ * `bodies` is JSON: the key, digest and size of each, the record's own first. `record` has the rest. `spaces` has the usage of each
  * namespace. Its row is the lock for concurrent additions and removals.
  */
 function recordTables(): Tables {

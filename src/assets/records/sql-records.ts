@@ -76,7 +76,7 @@ export function sqlRecords(dialect: SqlDialect): RecordIndex {
 
     get: (namespace, assetId) =>
       read(function* () {
-        const text = 'SELECT record, bodies FROM byref.assets WHERE namespace = $1 AND id = $2'
+        const text = `SELECT ${ENTRY} FROM byref.assets WHERE namespace = $1 AND id = $2`
         const [row] = yield* rowsOf(text, [namespace ?? '', assetId])
         return row ? entryOf(row) : null
       }),
@@ -85,7 +85,7 @@ export function sqlRecords(dialect: SqlDialect): RecordIndex {
       read(function* () {
         const place = [after?.createdAt ?? FIRST, after?.assetId ?? FIRST]
         const rows = yield* rowsOf(
-          `SELECT record, bodies FROM byref.assets WHERE namespace = $1 AND (created, id) < ($3, $4)
+          `SELECT ${ENTRY} FROM byref.assets WHERE namespace = $1 AND (created, id) < ($3, $4)
            AND ${IS_LIVE} ORDER BY created DESC, id DESC LIMIT $5`,
           [namespace ?? '', timeOf(now), ...place, limit + 1],
         )
@@ -163,7 +163,7 @@ function* addEntry(
   })
   // A new body may carry its bytes, which are not for the index.
   const rows = fresh.map(({ digest, size, key }) => ({ digest, size, key }))
-  const texts = [JSON.stringify(record), JSON.stringify(placed)]
+  const texts = textsOf({ record, bodies: placed })
   const used = JSON.stringify([...keys.keys()])
   yield {
     text: [
@@ -200,7 +200,7 @@ function* removeEntry(
     yield { text: FORGET_EMPTY, values: [space] }
     return null
   }
-  const bodies: PlacedBody[] = JSON.parse(row.bodies)
+  const bodies = bodiesIn(row.bodies)
   const released = yield* rowsOf<{ digest: string; users: number }>(
     `UPDATE byref.assets_bodies SET users = users - 1 WHERE namespace = $1 AND ${among('digest', '$2')}
      RETURNING digest, users`,
@@ -234,7 +234,7 @@ function* usageIn(
     [space, timeOf(now)],
   )
   const ending = new Map<string, { size: number; count: number }>()
-  for (const { digest, size } of over.flatMap((row): PlacedBody[] => JSON.parse(row.bodies))) {
+  for (const { digest, size } of over.flatMap((row) => bodiesIn(row.bodies))) {
     ending.set(digest, { size, count: (ending.get(digest)?.count ?? 0) + 1 })
   }
   const digests = [...ending.keys(), ...more.map(({ digest }) => digest)]
@@ -261,8 +261,36 @@ function* rowsOf<T = Row>(text: string, values: readonly unknown[]): SqlWork<T[]
   return (yield { text, values }) as T[]
 }
 
+/** The columns of an entry. */
+const ENTRY = 'namespace, id, created, expires, record, bodies'
+
+/** Returns the texts of `record` and `bodies`. They do not repeat each other, nor other columns. */
+function textsOf({ record, bodies }: RecordEntry): [record: string, bodies: string] {
+  const { assetId, namespace, createdAt, expiresAt, digest, size, ...rest } = record
+  return [
+    JSON.stringify(rest),
+    JSON.stringify(bodies.map((one) => [one.key, one.digest, one.size])),
+  ]
+}
+
 function entryOf(row: Row): RecordEntry {
-  return { record: JSON.parse(String(row.record)), bodies: JSON.parse(String(row.bodies)) }
+  const bodies = bodiesIn(String(row.bodies))
+  const own = bodies[0]
+  const record = {
+    ...JSON.parse(String(row.record)),
+    assetId: row.id,
+    namespace: row.namespace || null,
+    digest: own?.digest,
+    size: own?.size,
+    createdAt: row.created,
+    expiresAt: row.expires,
+  }
+  return { record, bodies }
+}
+
+function bodiesIn(text: string): PlacedBody[] {
+  const bodies: [key: string, digest: string, size: number][] = JSON.parse(text)
+  return bodies.map(([key, digest, size]) => ({ digest, size, key }))
 }
 
 /** Times as records have them: text that sorts by time. */

@@ -64,7 +64,7 @@ function run<T>({ statement }: SqliteStatements, work: SqlWork<T>): T {
   return next.value
 }
 
-/** A namespace '' means none. A record's `bodies` are JSON: digest, size and key of each, its own body first. */
+/** A namespace '' means none. `bodies` is JSON: key, digest and size of each, the record's own first. `record` has the rest. */
 const TABLES = `
   CREATE TABLE self (id TEXT NOT NULL) STRICT;
   CREATE TABLE assets (

@@ -5,7 +5,7 @@ import { checkAbout, checkDigest, newRecord } from '../asset-record.ts'
 import type { AssetBody, AssetRecord, StoreSaveOptions } from '../asset-store.ts'
 import { chunksOf, copyBytes, peek, streamFrom } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
-import { Digester, sha256 } from '../bodies/digest.ts'
+import { Digester, digestOf, sha256 } from '../bodies/digest.ts'
 import { extensionOf } from '../bodies/mime-type.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
@@ -182,7 +182,7 @@ function fileOf(record: AssetRecord): StagedBody {
 }
 
 function inMemory(bytes: Uint8Array, mime: string): StagedBody {
-  return { digest: sha256(bytes), size: bytes.byteLength, mime, bytes, key: null }
+  return { digest: digestOf(bytes), size: bytes.byteLength, mime, bytes, key: null }
 }
 
 /** @throws ByrefError `asset_invalid` for a part of another digest than its own */

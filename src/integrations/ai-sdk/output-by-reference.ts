@@ -43,10 +43,10 @@ export async function outputByReference(
 export async function valueByReference(given: unknown, options: ResultOptions): Promise<JsonValue> {
   const assets = () => options.assets
   const stored = await storeResult(options, given, assets)
+  const { value = null } = await offload(options, stored, assets)
   // The app may change its value later, so the model gets a copy.
-  const isShared = stored.value === given && typeof given === 'object'
-  const value: JsonValue = isShared ? JSON.parse(JSON.stringify(given)) : (stored.value ?? null)
-  return (await offload(options, { ...stored, value }, assets)).value
+  const isShared = value === given && typeof given === 'object'
+  return isShared ? JSON.parse(JSON.stringify(given)) : value
 }
 
 /** Returns a file as the URL of its asset. A file that cannot be stored stays as it is. */

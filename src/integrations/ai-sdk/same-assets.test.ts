@@ -42,6 +42,26 @@ describe('sameAssets', () => {
     expect(new Set(refs).size).toBe(8)
   })
 
+  it('saves a long result as it is at the call, and finds it by that', async () => {
+    const assets = sameAssets(createAssets())
+    const content = [{ a: 1 }]
+    const saving = assets.saveAsset({ ...table, content })
+    content.push({ a: 2 })
+    const { ref } = await saving
+    expect(await assets.resolve(`${ref}/content`)).toEqual([{ a: 1 }])
+    expect((await assets.saveAsset(table)).ref).toBe(ref)
+  })
+
+  it('copies bytes that their owner may change', async () => {
+    const assets = sameAssets(createAssets())
+    const bytes = Buffer.from('before')
+    const saving = assets.save(bytes, 'text/plain')
+    bytes.write('after!')
+    const { ref } = await saving
+    expect(Buffer.from((await assets.get(ref)).bytes).toString()).toBe('before')
+    expect((await assets.save(Buffer.from('before'), 'text/plain')).ref).toBe(ref)
+  })
+
   it('saves again what was deleted', async () => {
     const assets = sameAssets(createAssets())
     const first = await assets.save(png, 'image/png')
