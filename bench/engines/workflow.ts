@@ -65,7 +65,9 @@ async function runWorkflow(
   }
   const rootDir = join(folder, ASSETS)
   const assets = { config: { backend: 'fs' as const, fs: { rootDir } } }
-  const agent = byReference({ assets, maxResultChars: 2_048 }).durable({ model, tools })
+  const refs = byReference({ assets, maxResultChars: 2_048 })
+  // Its types are those of the copy of the AI SDK at the root.
+  const agent = refs.durable({ model, tools: tools as never })
   const bench: Bench = { model, work, agent }
   Reflect.set(globalThis, BENCH, bench)
 

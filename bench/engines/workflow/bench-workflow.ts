@@ -49,7 +49,7 @@ export async function byValue() {
   'use workflow'
   const inputSchema = z.object({ step: z.number() })
   const tools = { work: { description: 'Works', inputSchema, execute: work } }
-  const agent = new WorkflowAgent({ model: new ScriptedModel(), tools })
+  const agent = new WorkflowAgent({ model: new ScriptedModel() as never, tools })
   await agent.stream({
     messages: [{ role: 'user', content: ASKED.prompt }],
     stopWhen: ASKED.stopWhen,

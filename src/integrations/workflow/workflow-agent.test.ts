@@ -12,7 +12,6 @@ import { noisePng } from '../../prompt/fixtures/bodies.ts'
 // The real Workflow SDK: its compiler and its local world, which stores each step in files.
 
 const root = fileURLToPath(new URL('../../..', import.meta.url))
-const fixtures = fileURLToPath(new URL('fixtures', import.meta.url))
 const GAUGE = 'workflow//./gauge-workflow//gauge'
 
 // Inside the project, because bundles import packages.
@@ -23,13 +22,14 @@ afterAll(() => rmSync(base, { recursive: true, force: true }))
 const flags = ['--conditions=byref-source', '--no-warnings']
 const bundles = join(base, 'bundles')
 beforeAll(async () => {
-  const program = join(fixtures, 'build-workflow.ts')
-  await promisify(execFile)(process.execPath, [...flags, program, join(fixtures, 'gauge'), bundles])
+  const program = fileURLToPath(new URL('fixtures/build-workflow.ts', import.meta.url))
+  const gauge = fileURLToPath(new URL('fixtures/gauge', import.meta.url))
+  await promisify(execFile)(process.execPath, [...flags, program, gauge, bundles])
 })
 
 const programOf = (folder: string, how: readonly string[]) => [
   ...flags,
-  join(fixtures, 'run-workflow.ts'),
+  fileURLToPath(new URL('fixtures/run-workflow.ts', import.meta.url)),
   join(bundles, 'workflows.mjs'),
   folder,
   ...how,
