@@ -1,3 +1,4 @@
+import { createCipheriv } from 'node:crypto'
 import { renameSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Assets } from '../../src/assets/assets-contract.ts'
@@ -102,7 +103,9 @@ export const WORKLOADS: Readonly<Record<string, Workload>> = {
 }
 
 function imageOf(step: number): string {
-  const image = Buffer.alloc(1_000_000, 200 + step)
+  // Noise, because some frameworks compress what they store.
+  const noise = createCipheriv('aes-128-ctr', Buffer.alloc(16, step), Buffer.alloc(16))
+  const image = noise.update(Buffer.alloc(1_000_000))
   image.set([137, 80, 78, 71, 13, 10, 26, 10])
   return image.toString('base64')
 }

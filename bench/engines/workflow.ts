@@ -1,6 +1,5 @@
 // `WorkflowAgent` of the AI SDK on the local world of Vercel's Workflow SDK, which stores each step in files.
 import { execFileSync } from 'node:child_process'
-import { createCipheriv } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
@@ -11,7 +10,7 @@ import { setWorld } from 'workflow/runtime'
 import { z } from 'zod'
 import { byReference } from '../../src/integrations/ai-sdk/index.ts'
 import { scriptedModel } from '../../src/testing/index.ts'
-import { ASSETS, type Engine, type Outcome, type RunOptions } from './engine.ts'
+import { byrefOptions, callOf, type Engine, type Outcome, type RunOptions } from './engine.ts'
 import { BENCH, type Bench } from './workflow/bench-workflow.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
@@ -33,7 +32,14 @@ export const workflow: readonly Engine[] = [
 
 function engine(way: string, name: string, linesChanged: number): Engine {
   const run = (options: RunOptions) => runWorkflow(name, options)
-  return { name: `Workflow, ${way}`, linesChanged, packages: ['ai'], stored: 'world/**/', run }
+  return {
+    name: `Workflow, ${way}`,
+    linesChanged,
+    packages: ['ai'],
+    stored: 'world/**/',
+    hasLongThreads: false,
+    run,
+  }
 }
 
 async function runWorkflow(
@@ -48,13 +54,11 @@ async function runWorkflow(
   const model = scriptedModel(({ prompt }) => {
     const at = prompt.filter(({ role }) => role === 'tool').length
     if (at === workload.steps) return 'Done.'
-    return { calls: [{ id: `call-${at}`, name: 'work', arguments: { step: at } }] }
+    return { calls: [callOf(at)] }
   })
   const work = ({ step }: { step: number }) => {
     onStep(step)
-    const result = workload.result(step)
-    const { mimeType } = Object(result)
-    return mimeType === undefined ? result : { mimeType, data: photo(step) }
+    return workload.result(step)
   }
   const tools = {
     work: tool({
@@ -63,9 +67,7 @@ async function runWorkflow(
       execute: work,
     }),
   }
-  const rootDir = join(folder, ASSETS)
-  const assets = { config: { backend: 'fs' as const, fs: { rootDir } } }
-  const refs = byReference({ assets, maxResultChars: 2_048 })
+  const refs = byReference(byrefOptions(folder))
   // Its types are those of the copy of the AI SDK at the root.
   const agent = refs.durable({ model, tools: tools as never })
   const bench: Bench = { model, work, agent }
@@ -81,19 +83,12 @@ async function runWorkflow(
     ? getRun((await world.runs.list({})).data[0]?.runId ?? '')
     : await start({ workflowId }, [])
   await run.returnValue
-  const lastPrompt = model.requests.at(-1)?.prompt ?? []
+  const { prompt: lastPrompt = [], tools: shown } = model.requests.at(-1) ?? {}
   const results = lastPrompt.flatMap(({ role, content }) =>
     role === 'tool'
       ? content.flatMap((part) => (part.type === 'tool-result' ? JSON.stringify(part.output) : []))
       : [],
   )
-  return { lastPrompt, results }
-}
-
-/** The SDK compresses what it stores. Photos cannot be compressed, unlike the plain images of the workload. */
-function photo(step: number): string {
-  const noise = createCipheriv('aes-128-ctr', Buffer.alloc(16, step), Buffer.alloc(16))
-  const image = noise.update(Buffer.alloc(1_000_000))
-  image.set([137, 80, 78, 71, 13, 10, 26, 10])
-  return image.toString('base64')
+  const isByref = name === 'byReference'
+  return { lastPrompt, tools: shown, results, assets: isByref ? refs.assets : null }
 }
