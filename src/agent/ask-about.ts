@@ -34,7 +34,7 @@ export function askAboutTool(options: AskAboutOptions): Tool {
   const tool = defineTool({
     id: 'ask_about',
     description:
-      'Asks a question about untrusted values. You see the answer if schema is one boolean, enum, date, date-time, or integer with minimum and maximum. Other answers are hidden, too: pass them by name',
+      'Asks a question about untrusted values. schema is the JSON Schema of the answer. You see a boolean, enum, date, date-time, or integer with minimum and maximum. Any other answer stays hidden: pass it by name',
     inputSchema: {
       type: 'object',
       properties: {

@@ -128,7 +128,8 @@ function widen(schema: JsonSchema, variables: boolean): JsonSchema {
   // A constant needs no reference. Definitions are widened on their own.
   const isWide = variables ? 'const' in inner || refersToDefinition(inner) : !takesAssets
   const { description, ...rest } = isWide ? inner : withText(inner)
-  const text = takesAssets ? [description, '(or asset://…)'].filter(Boolean).join(' ') : description
+  const note = schema.asset_ref_as === 'ref' ? '(asset://…)' : '(or asset://…)'
+  const text = takesAssets ? [description, note].filter(Boolean).join(' ') : description
   return text === undefined ? rest : { ...rest, description: text }
 }
 

@@ -2,16 +2,17 @@
 export type CutUnit = 'characters' | 'items'
 
 /**
- * Returns the mark that ends a cut value and gives its full size, such as `<cut: 1000000 items>` as the last
+ * Returns the mark that ends a cut value and gives its full size, such as `<cut: 1000000 items in all>` as the last
  * item of a list.
  */
 export function cutMark(size: number, unit: CutUnit): string {
-  return `<cut: ${size} ${unit}>`
+  return `<cut: ${size} ${unit} in all>`
 }
 
 /** Returns the full size in the mark at the end of a text. Null if there is no mark. */
 export function readCutMark(value: unknown, unit: CutUnit): number | null {
-  const mark = typeof value === 'string' ? /<cut: (\d{1,16}) (\w+)>$/.exec(value.slice(-40)) : null
+  const mark =
+    typeof value === 'string' ? /<cut: (\d{1,16}) (\w+) in all>$/.exec(value.slice(-50)) : null
   return mark?.[2] === unit ? Number(mark[1]) : null
 }
 

@@ -119,7 +119,9 @@ describe('metasBlock', () => {
 
   it('cuts long texts, and keeps their original size', () => {
     const meta = assetMeta({ asset_id: 'a', content_type: 'text/plain', content: 'x'.repeat(1e6) })
-    expect(metasBlock([metaLines(meta)])).toContain(`${'x'.repeat(200)}<cut: 1000000 characters>"`)
+    expect(metasBlock([metaLines(meta)])).toContain(
+      `${'x'.repeat(200)}<cut: 1000000 characters in all>"`,
+    )
   })
 
   it('does not let a value forge a line', () => {

@@ -113,7 +113,7 @@ describe('byReference', () => {
     const names = model.requests.map(({ tools }) => tools?.map(({ name }) => name))
     expect(names).toEqual([
       ['table', 'photo'],
-      ['table', 'photo', 'fetch_asset', 'search_asset'],
+      ['table', 'photo', 'fetch_asset', 'search_asset', 'query_tables'],
     ])
     const [first, second] = result.steps[0]?.toolResults ?? []
     expect(first?.output).toBe(rows)
@@ -151,7 +151,13 @@ describe('byReference', () => {
     const tools = refs.tools({ weather, photo })
     expectTypeOf(tools.weather).toEqualTypeOf(weather)
     expectTypeOf(tools.photo).toEqualTypeOf(photo)
-    expect(Object.keys(tools)).toEqual(['weather', 'photo', 'fetch_asset', 'search_asset'])
+    expect(Object.keys(tools)).toEqual([
+      'weather',
+      'photo',
+      'fetch_asset',
+      'search_asset',
+      'query_tables',
+    ])
     const fetch_asset = tool({ inputSchema: none, execute: () => 'mine' })
     expectTypeOf(refs.tools({ fetch_asset }).fetch_asset).toEqualTypeOf(fetch_asset)
   })

@@ -199,7 +199,8 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
           : undefined
       const hasReading = hasTools && !redaction
       const source = () => sourceFor(model, hasReading)
-      const how: PromptOptions = { views, source, hasReading, redaction }
+      const hasSql = Object.hasOwn(reading, 'query_tables')
+      const how: PromptOptions = { views, source, hasReading, hasSql, redaction }
       const given = redaction?.prompt ?? params.prompt
       const { prompt, isReadable } = await promptByReference(given, how)
       if (hasTools && !(hasReading && isReadable)) return { ...params, prompt, tools: others }

@@ -35,6 +35,8 @@ export interface PromptOptions {
   source(): Promise<{ source: MediaSource; tail: MediaSource }>
   /** Whether the model has the tools that read assets. */
   hasReading: boolean
+  /** Whether `query_tables` is among them. */
+  hasSql: boolean
   /** In quarantine: the results that stay redacted, and the bodies that may be sent. */
   redaction?: Pick<RedactedPrompt, 'redacted' | 'shows'>
 }
@@ -65,12 +67,12 @@ const TEXT_ONLY: ResultCapabilities = {
  */
 export async function promptByReference(
   prompt: LanguageModelV4Prompt,
-  { views, source, hasReading, redaction }: PromptOptions,
+  { views, source, hasReading, hasSql, redaction }: PromptOptions,
 ): Promise<MadePrompt> {
   const shown = await views.in(prompt, redaction?.redacted)
   const guide = (topic: PlacedTopic): string | null => {
     if (topic === 'reading' && !hasReading) return null
-    return `## References\n${referenceGuide({ [topic]: true })}`
+    return `## References\n${referenceGuide({ [topic]: true, tables: topic === 'reading' && hasSql })}`
   }
   const told = createToldOnce(guide, () => undefined)
   const drafts = new Map<LanguageModelV4Message, Draft>()

@@ -1,6 +1,8 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import { jsonSchema, type Tool, type ToolExecutionOptions } from 'ai'
 import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
+import { hasDuckdb } from '../../../assets/tables/has-duckdb.ts'
+import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
 import { resolveTools } from '../../../boundary/native-tools.ts'
 import { type Tool as ByrefTool, jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
 import { ToolCalls } from './tool-calls.ts'
@@ -13,11 +15,17 @@ export type ReadingTools<Own> = {
   [Key in Exclude<Name, keyof Own>]: Tool<Record<string, unknown>, unknown>
 }
 
-const { tools: NATIVE } = resolveTools([], { resolveInLLM: true, reading: true })
+const { tools: NATIVE } = resolveTools([], { resolveInLLM: true, reading: true, tables: true })
 
-/** Returns the tools that read assets. They return pages, so their results never become assets. */
+/**
+ * Returns the tools that read assets, with SQL where DuckDB is installed. They return pages, so their results never become
+ * assets.
+ */
 export function readingTools(given: NativeOptions): Record<string, Tool> {
-  return nativeTools(NATIVE, { ...given, maxResultChars: Infinity })
+  // SQL names assets where no label follows them.
+  const hasSql = given.trust === null && hasDuckdb()
+  const tools = NATIVE.filter(({ id }) => hasSql || id !== queryTablesTool.id)
+  return nativeTools(tools, { ...given, maxResultChars: Infinity })
 }
 
 /** Returns `edit_asset`. */
