@@ -15,6 +15,7 @@ import { jsonSchemaOf } from '../../boundary/tool.ts'
 import { type Check, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { TrustMode } from '../../core/events/events.ts'
+import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
 import {
   assetToolSchema,
@@ -80,7 +81,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     const how = { maxResultChars: 8 * 1024, ...wrapping, assets }
     // SQL names assets where no label follows them.
     const reading = wrapping.reading.filter(({ id }) => !settings || id !== queryTablesTool.id)
-    const readingTools = reading.map((one) => readingTool(one, assets))
+    const readingTools = reading.map((one) => readingTool(one, assets, settings !== null))
     const isReading = (name: string) => readingTools.some((one) => one.name === name)
     const wrap = onceEach((one: AgentTool) =>
       readingTools.includes(one) ? one : toolByReference(one, how),
@@ -119,8 +120,17 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       const isAllowed =
         refusal === null ||
         (trust.asks && isApproved(runtime.interrupt?.(asked(toolCall, refusal))))
-      const result = isAllowed ? await run() : failed(toolCall, refusal)
-      return (await trust.kept(state.messages, toolCall, result)) as Ran
+      if (!isAllowed) return failed(toolCall, refusal)
+      const kept = async (result: unknown) =>
+        (await trust.kept(state.messages, toolCall, result)) as Ran
+      return run().then(kept, async (error) => {
+        const { command, name } = Object(error)
+        // LangGraph passes a command for another graph on as an error. A sub-agent in a tool does so.
+        if (name !== 'ParentCommand') throw error
+        const result = await kept(command)
+        if (result === command) throw error
+        return result
+      })
     }
 
     const middleware: AgentMiddleware = createMiddleware({
@@ -196,10 +206,20 @@ function errorForModel(error: unknown, { toolCall, runtime }: ToolCallRequest): 
   return failed(toolCall, `${error}\n Please fix your mistakes.`)
 }
 
-/** A tool that reads assets. Its results are pages, which never become assets, and references of bytes that it has read. */
-function readingTool(native: AssetTool, assets: Assets): AgentTool {
+/**
+ * A tool that reads assets. Its results are pages, which never become assets, and references of bytes that it has read.
+ *
+ * @param isTracked Whether its results have labels. These follow references, and an id alone is none.
+ */
+function readingTool(native: AssetTool, assets: Assets, isTracked: boolean): AgentTool {
   const { id: name, description } = native
-  const read = (written: unknown, { signal }: { signal?: AbortSignal }) =>
-    readByReference(native, Object(written), { assets, signal })
+  const read = async (written: unknown, { signal }: { signal?: AbortSignal }) => {
+    const { ref, id } = Object(written)
+    const named = ref ?? id
+    if (isTracked && !isAssetRef(named)) {
+      throw new ByrefError('invalid_reference', `Write asset://${named}, and not the id alone`)
+    }
+    return readByReference(native, Object(written), { assets, signal })
+  }
   return tool(read, { name, description, schema: assetToolSchema(native) })
 }
