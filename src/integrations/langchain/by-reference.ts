@@ -40,7 +40,7 @@ import {
   type ToolTrust,
 } from '../trust/tool-trust.ts'
 import { namesAsset, showMessages } from './messages-by-reference.ts'
-import { ThreadTrust } from './thread-trust.ts'
+import { ALONE, ThreadTrust } from './thread-trust.ts'
 import { type AgentTool, describe, runsHere, toolByReference } from './tool-by-reference.ts'
 
 /** Options of {@link byReference}. */
@@ -117,10 +117,12 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       const { toolCall, tool, state, runtime } = request
       if (!trust) return run()
       const refusal = await trust.refusal(state.messages, toolCall, flowOf(tool, toolCall.name))
-      const isAllowed =
-        refusal === null ||
-        (trust.asks && isApproved(runtime.interrupt?.(asked(toolCall, refusal))))
-      if (!isAllowed) return failed(toolCall, refusal)
+      if (refusal !== null) {
+        if (!trust.asks) return failed(toolCall, refusal)
+        if (isAmbiguous(request)) return failed(toolCall, `${refusal}. ${ALONE}`)
+        const answer = runtime.interrupt?.(asked(toolCall, refusal))
+        if (!isApproved(answer)) return failed(toolCall, refusal)
+      }
       const kept = async (result: unknown) =>
         (await trust.kept(state.messages, toolCall, result)) as Ran
       return run().then(kept, async (error) => {
@@ -187,6 +189,25 @@ function asked({ name, args }: ToolCallRequest['toolCall'], description: string)
     actionRequests: [{ name, args, description }],
     reviewConfigs: [{ actionName: name, allowedDecisions: ['approve', 'reject'] }],
   }
+}
+
+/**
+ * Whether the answer to a question about a call could be meant for another call. In version 1 of agents, all calls share one
+ * list of answers. In version 2, LangGraph gives an answer without an id to every call that waits.
+ */
+function isAmbiguous({ state, runtime }: ToolCallRequest): boolean {
+  const { messages } = state
+  const answered = new Set(messages.filter(ToolMessage.isInstance).map((one) => one.tool_call_id))
+  const { tool_calls: calls = [] } = Object(messages.findLast(({ type }) => type === 'ai'))
+  const waiting = (calls as ToolCallRequest['toolCall'][]).filter(
+    ({ id = '' }) => !answered.has(id),
+  )
+  if (waiting.length < 2) return false
+  const { currentTaskInput, nullResume, resume, interruptCounter } = Object(
+    runtime.configurable?.__pregel_scratchpad,
+  )
+  const isOwnTask = Object(currentTaskInput).lg_tool_call !== undefined
+  return !isOwnTask || (nullResume !== undefined && resume.length <= interruptCounter + 1)
 }
 
 function isApproved(answer: unknown): boolean {

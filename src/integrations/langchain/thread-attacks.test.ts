@@ -1,5 +1,5 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
-import { Command, MemorySaver, ParentCommand } from '@langchain/langgraph'
+import { Command, interrupt, MemorySaver, ParentCommand } from '@langchain/langgraph'
 import { createAgent, summarizationMiddleware, tool } from 'langchain'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -339,5 +339,72 @@ describe('track', () => {
     id = ref.slice(8)
     await agent.invoke(USER, THREAD)
     expect(shown()).not.toContain('IGNORE')
+  })
+})
+
+/** What an agent asks people, by the id of each question. */
+const asked = (state: object): { id: string; value: { actionRequests?: unknown[] } }[] =>
+  Object(state).__interrupt__ ?? []
+
+describe('several calls in one answer', () => {
+  const APPROVED = { decisions: [{ type: 'approve' }] }
+  const approve = new Command({ resume: APPROVED })
+  const mailed = (messages: BaseMessage[]) => ({
+    name: 'send_mail',
+    args: { to: 'bob@example.com', body: `${refIn(textOf(messages))}/content/body` },
+  })
+  const twice = [calls('read_mail'), (all: BaseMessage[]) => [mailed(all), mailed(all)], 'Done.']
+
+  it.each(['v1', 'v2'] as const)('takes no answer for two of them (%s)', async (version) => {
+    const { agent, sent, shown } = attacked(twice, () => '', { version })
+    await agent.invoke(USER, THREAD)
+    const { messages } = await agent.invoke(approve, THREAD)
+    expect(sent).toEqual([])
+    expect(messages.at(-1)?.text).toBe('Done.')
+    expect(shown()).toContain('make this call alone')
+  })
+
+  it('takes an answer by the id of its question', async () => {
+    const { agent, sent } = attacked(twice, () => '')
+    const held = asked(await agent.invoke(USER, THREAD))
+    expect(held).toHaveLength(2)
+    const first = new Command({ resume: { [held[0]?.id ?? '']: APPROVED } })
+    const after = asked(await agent.invoke(first, THREAD))
+    expect(sent).toHaveLength(1)
+    expect(after.map(({ id }) => id)).toContain(held[1]?.id)
+    await agent.invoke(new Command({ resume: { [held[1]?.id ?? '']: APPROVED } }), THREAD)
+    expect(sent).toHaveLength(2)
+  })
+
+  it.each(['v1', 'v2'] as const)(
+    'takes no answer to a question that a tool asks itself (%s)',
+    async (version) => {
+      let count = 0
+      const asking = () => {
+        count += 1
+        return count === 1 ? interrupt({ question: 'May I look at the clock?' }) : 'ok'
+      }
+      const turns = [
+        calls('read_mail'),
+        (all: BaseMessage[]) => [...calls('evil'), mailed(all)],
+        'Done.',
+      ]
+      const { agent, sent } = attacked(turns, asking, { version })
+      await agent.invoke(USER, THREAD)
+      await agent.invoke(approve, THREAD)
+      expect(sent).toEqual([])
+    },
+  )
+
+  it('asks about the only call that still waits', async () => {
+    const turns = [
+      calls('read_mail'),
+      (all: BaseMessage[]) => [...calls('clock'), mailed(all)],
+      'Done.',
+    ]
+    const { agent, sent } = attacked(turns, () => '')
+    const held = asked(await agent.invoke(USER, THREAD))
+    await agent.invoke(new Command({ resume: { [held[0]?.id ?? '']: APPROVED } }), THREAD)
+    expect(sent).toHaveLength(1)
   })
 })

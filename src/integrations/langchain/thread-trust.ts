@@ -21,6 +21,10 @@ interface WrittenCall {
 const WRITTEN =
   /^(text|reasoning|thinking|redacted_thinking|refusal|tool_use|tool_call|function_call|input_json_delta)$/
 
+/** Why a person is not asked about a call that its tool does not accept. */
+export const ALONE =
+  'Other calls of the answer wait, too, and an approval could be for any of them: make this call alone'
+
 const FAILED = 'The call failed. Why is not shown, since it is not trusted.'
 
 /** Trust in the threads of an agent. Labels depend on the messages alone, so any process computes the same. */
@@ -146,7 +150,8 @@ function refusedWords(
   const { input: written, labels } = result.call
   const words = violationWords(tool, { written, args: written, labels })
   const text = words === null ? null : refusalText(tool, words)
-  return text !== null && String(content).includes(text) ? text : null
+  if (text === null) return null
+  return [`${text}. ${ALONE}`, text].find((one) => String(content).includes(one)) ?? null
 }
 
 /** Returns a result with other content. No other field of its tool is kept: a provider may show any of them to its model. */
