@@ -15,6 +15,7 @@ import { jsonSchemaOf } from '../../boundary/tool.ts'
 import { type Check, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { TrustMode } from '../../core/events/events.ts'
+import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
 import {
   assetToolSchema,
@@ -39,7 +40,7 @@ import {
   type ToolTrust,
 } from '../trust/tool-trust.ts'
 import { namesAsset, showMessages } from './messages-by-reference.ts'
-import { ThreadTrust } from './thread-trust.ts'
+import { ALONE, ThreadTrust } from './thread-trust.ts'
 import { type AgentTool, describe, runsHere, toolByReference } from './tool-by-reference.ts'
 
 /** Options of {@link byReference}. */
@@ -80,7 +81,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     const how = { maxResultChars: 8 * 1024, ...wrapping, assets }
     // SQL names assets where no label follows them.
     const reading = wrapping.reading.filter(({ id }) => !settings || id !== queryTablesTool.id)
-    const readingTools = reading.map((one) => readingTool(one, assets))
+    const readingTools = reading.map((one) => readingTool(one, assets, settings !== null))
     const isReading = (name: string) => readingTools.some((one) => one.name === name)
     const wrap = onceEach((one: AgentTool) =>
       readingTools.includes(one) ? one : toolByReference(one, how),
@@ -116,11 +117,22 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       const { toolCall, tool, state, runtime } = request
       if (!trust) return run()
       const refusal = await trust.refusal(state.messages, toolCall, flowOf(tool, toolCall.name))
-      const isAllowed =
-        refusal === null ||
-        (trust.asks && isApproved(runtime.interrupt?.(asked(toolCall, refusal))))
-      const result = isAllowed ? await run() : failed(toolCall, refusal)
-      return (await trust.kept(state.messages, toolCall, result)) as Ran
+      if (refusal !== null) {
+        if (!trust.asks) return failed(toolCall, refusal)
+        if (isAmbiguous(request)) return failed(toolCall, `${refusal}. ${ALONE}`)
+        const answer = runtime.interrupt?.(asked(toolCall, refusal))
+        if (!isApproved(answer)) return failed(toolCall, refusal)
+      }
+      const kept = async (result: unknown) =>
+        (await trust.kept(state.messages, toolCall, result)) as Ran
+      return run().then(kept, async (error) => {
+        const { command, name } = Object(error)
+        // LangGraph passes a command for another graph on as an error. A sub-agent in a tool does so.
+        if (name !== 'ParentCommand') throw error
+        const result = await kept(command)
+        if (result === command) throw error
+        return result
+      })
     }
 
     const middleware: AgentMiddleware = createMiddleware({
@@ -179,6 +191,25 @@ function asked({ name, args }: ToolCallRequest['toolCall'], description: string)
   }
 }
 
+/**
+ * Whether the answer to a question about a call could be meant for another call. In version 1 of agents, all calls share one
+ * list of answers. In version 2, LangGraph gives an answer without an id to every call that waits.
+ */
+function isAmbiguous({ state, runtime }: ToolCallRequest): boolean {
+  const { messages } = state
+  const answered = new Set(messages.filter(ToolMessage.isInstance).map((one) => one.tool_call_id))
+  const { tool_calls: calls = [] } = Object(messages.findLast(({ type }) => type === 'ai'))
+  const waiting = (calls as ToolCallRequest['toolCall'][]).filter(
+    ({ id = '' }) => !answered.has(id),
+  )
+  if (waiting.length < 2) return false
+  const { currentTaskInput, nullResume, resume, interruptCounter } = Object(
+    runtime.configurable?.__pregel_scratchpad,
+  )
+  const isOwnTask = Object(currentTaskInput).lg_tool_call !== undefined
+  return !isOwnTask || (nullResume !== undefined && resume.length <= interruptCounter + 1)
+}
+
 function isApproved(answer: unknown): boolean {
   const { decisions } = Object(answer)
   return Array.isArray(decisions) && Object(decisions[0]).type === 'approve'
@@ -196,10 +227,20 @@ function errorForModel(error: unknown, { toolCall, runtime }: ToolCallRequest): 
   return failed(toolCall, `${error}\n Please fix your mistakes.`)
 }
 
-/** A tool that reads assets. Its results are pages, which never become assets, and references of bytes that it has read. */
-function readingTool(native: AssetTool, assets: Assets): AgentTool {
+/**
+ * A tool that reads assets. Its results are pages, which never become assets, and references of bytes that it has read.
+ *
+ * @param isTracked Whether its results have labels. These follow references, and an id alone is none.
+ */
+function readingTool(native: AssetTool, assets: Assets, isTracked: boolean): AgentTool {
   const { id: name, description } = native
-  const read = (written: unknown, { signal }: { signal?: AbortSignal }) =>
-    readByReference(native, Object(written), { assets, signal })
+  const read = async (written: unknown, { signal }: { signal?: AbortSignal }) => {
+    const { ref, id } = Object(written)
+    const named = ref ?? id
+    if (isTracked && !isAssetRef(named)) {
+      throw new ByrefError('invalid_reference', `Write asset://${named}, and not the id alone`)
+    }
+    return readByReference(native, Object(written), { assets, signal })
+  }
   return tool(read, { name, description, schema: assetToolSchema(native) })
 }

@@ -1,4 +1,4 @@
-import { AIMessage, type BaseMessage, ToolMessage } from '@langchain/core/messages'
+import { AIMessage, type BaseMessage, FunctionMessage, ToolMessage } from '@langchain/core/messages'
 import type { Assets } from '../../assets/assets-contract.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
@@ -20,6 +20,10 @@ interface WrittenCall {
 /** The parts of an answer that the model itself wrote. Others are results of tools that its provider ran. */
 const WRITTEN =
   /^(text|reasoning|thinking|redacted_thinking|refusal|tool_use|tool_call|function_call|input_json_delta)$/
+
+/** Why a person is not asked about a call that its tool does not accept. */
+export const ALONE =
+  'Other calls of the answer wait, too, and an approval could be for any of them: make this call alone'
 
 const FAILED = 'The call failed. Why is not shown, since it is not trusted.'
 
@@ -51,7 +55,8 @@ export class ThreadTrust {
 
   /**
    * Returns the result of a call as the thread keeps it. In quarantine, an untrusted result is an asset, and the message
-   * has its reference.
+   * has its reference. An untrusted message is made again: its tool chooses neither which message it replaces, nor which
+   * call it answers.
    *
    * @param result What the tool returned: a message, or a command
    */
@@ -60,22 +65,31 @@ export class ThreadTrust {
     { id = '', name, args }: WrittenCall,
     result: unknown,
   ): Promise<unknown> {
-    const isMessage = ToolMessage.isInstance(result)
-    const message = isMessage ? result : new ToolMessage({ content: '', tool_call_id: id, name })
+    const given = ToolMessage.isInstance(result) ? result : null
+    const { content = '', status } = given ?? {}
+    const message = new ToolMessage({ content, status, tool_call_id: id, name })
     const call = new AIMessage({ content: '', tool_calls: [{ id, name, args, type: 'tool_call' }] })
     const isKnown = messages.some((one) => one.type === 'ai' && hasCall(one as AIMessage, id))
     const all = [...messages, ...(isKnown ? [] : [call]), message]
     const found = new MessageLabels(labelled(all), this.#trust).results.at(-1)
     if (!found || !isRedacted(found.labels)) return result
-    if (!isMessage) {
+    if (!given) {
       const content = `"${name}" returned a command. It is left out, because its messages have no labels.`
       return withFields(message, { content, status: 'error' })
     }
-    if (this.#trust.mode !== 'quarantine' || message.status === 'error') return result
+    if (this.#trust.mode !== 'quarantine') {
+      const { artifact, additional_kwargs, response_metadata } = given
+      return withFields(message, { artifact, additional_kwargs, response_metadata })
+    }
     const { text, mime, value } = bodyOf(message)
     const { ref } = await this.#assets.save(Buffer.from(text), mime, { by: 'tool', tool: name })
-    const content = JSON.stringify({ assetRef: ref, value: placeholder(value) })
-    return withFields(message, { content, artifact: undefined })
+    // Other middleware shows messages of the thread to models of its own.
+    if (status === 'error') {
+      return withFields(message, { content: FAILED, artifact: { assetRef: ref } })
+    }
+    return withFields(message, {
+      content: JSON.stringify({ assetRef: ref, value: placeholder(value) }),
+    })
   }
 
   /** Returns messages as a model gets them: in quarantine without untrusted results and files. */
@@ -85,32 +99,29 @@ export class ThreadTrust {
   ): Promise<BaseMessage[]> {
     if (this.#trust.mode !== 'quarantine') return [...messages]
     const results = new MessageLabels(labelled(messages), this.#trust).results.values()
+    const names = toolNames(messages)
     const made: BaseMessage[] = []
-    for (const message of messages) {
+    for (const [i, message] of messages.entries()) {
       if (!isResult(message)) made.push(this.#withoutFiles(message))
       else {
         const result = results.next().value
         const isHidden = !result || isRedacted(result.labels)
-        made.push(isHidden ? await this.#redacted(message, result, toolOf) : message)
+        const name = names[i] ?? ''
+        const content = async () =>
+          (message as ToolMessage).status === 'error'
+            ? (refusedWords(message, result, toolOf(name)) ?? FAILED)
+            : this.#named(result?.value)
+        made.push(isHidden ? withContent(message, name, await content()) : message)
       }
     }
     return made
   }
 
-  async #redacted(
-    message: BaseMessage,
-    result: LabelledResult | undefined,
-    toolOf: (name: string) => Tool,
-  ): Promise<BaseMessage> {
-    if ((message as ToolMessage).status === 'error') {
-      const words = refusedWords(message, result, toolOf)
-      return withFields(message, { content: words ?? FAILED })
-    }
-    // Only references of this store are shown. Any other text may be the attacker's.
-    const { assetRef } = Object(result?.value)
+  /** Returns what is shown of an untrusted result. Only references of this store: any other text may be the attacker's. */
+  async #named(value: unknown): Promise<string> {
+    const { assetRef } = Object(value)
     const info = isAssetRef(assetRef) ? await this.#assets.info(assetRef).catch(() => null) : null
-    const content = info ? JSON.stringify({ assetRef: info.ref, note: NOTE }) : '<untrusted result>'
-    return withFields(message, { content })
+    return info ? JSON.stringify({ assetRef: info.ref, note: NOTE }) : '<untrusted result>'
   }
 
   #withoutFiles(message: BaseMessage): BaseMessage {
@@ -131,24 +142,46 @@ const NOTE = 'untrusted, so it is not shown: pass the reference'
 
 /** Returns the words of byref about a call that was refused; null for any other error. */
 function refusedWords(
-  { content, name = '' }: BaseMessage,
+  { content }: BaseMessage,
   result: LabelledResult | undefined,
-  toolOf: (name: string) => Tool,
+  tool: Tool,
 ): string | null {
   if (!result?.call) return null
   const { input: written, labels } = result.call
-  const tool = toolOf(name)
   const words = violationWords(tool, { written, args: written, labels })
   const text = words === null ? null : refusalText(tool, words)
-  return text !== null && String(content).includes(text) ? text : null
+  if (text === null) return null
+  return [`${text}. ${ALONE}`, text].find((one) => String(content).includes(one)) ?? null
+}
+
+/** Returns a result with other content. No other field of its tool is kept: a provider may show any of them to its model. */
+function withContent(message: BaseMessage, name: string, content: string): BaseMessage {
+  if (!ToolMessage.isInstance(message)) return new FunctionMessage({ name, content })
+  const { id, tool_call_id, status } = message
+  return new ToolMessage({ id, tool_call_id, status, name, content })
 }
 
 function isResult({ type }: BaseMessage): boolean {
   return type === 'tool' || type === 'function'
 }
 
-function hasCall({ tool_calls = [] }: AIMessage, id: string): boolean {
-  return tool_calls.some((one) => one.id === id)
+function hasCall({ tool_calls = [] }: AIMessage, wanted: string): boolean {
+  return tool_calls.some(({ id = '' }) => id === wanted)
+}
+
+/** Returns the tool of each result, by its call. Of calls in one answer with the same id, nobody knows which it answers. */
+function toolNames(messages: readonly BaseMessage[]): string[] {
+  const known = new Map<string, string>()
+  return messages.map((message) => {
+    const calls = message.type === 'ai' ? ((message as AIMessage).tool_calls ?? []) : []
+    for (const { id = '', name } of calls) known.set(id, sameId(calls, id).length > 1 ? '' : name)
+    const { tool_call_id: id = '' } = message as Partial<ToolMessage>
+    return isResult(message) ? (known.get(id) ?? '') : ''
+  })
+}
+
+function sameId(calls: readonly WrittenCall[], wanted: string): WrittenCall[] {
+  return calls.filter(({ id = '' }) => id === wanted)
 }
 
 /** The text of a result, as it is stored. */
@@ -160,18 +193,24 @@ function bodyOf({ content }: ToolMessage): { text: string; mime: string; value: 
 
 /** Returns messages in the form from which labels are computed. */
 function labelled(messages: readonly BaseMessage[]): AnyMessage[] {
-  const names = new Map<string, string>()
-  return messages.map((message): AnyMessage => {
+  const names = toolNames(messages)
+  return messages.map((message, i): AnyMessage => {
     const { content } = message
     const blocks: readonly { type: string }[] = typeof content === 'string' ? [] : content
     if (message.type === 'ai') {
-      const ran = blocks.filter(({ type }) => !WRITTEN.test(type))
       const calls = (message as AIMessage).tool_calls ?? []
-      for (const { id = '', name } of calls) names.set(id, name)
       const parts = [
-        ...ran.map((value) => ({ type: 'tool-result', output: { type: 'json', value } })),
-        ...calls.map(({ id, name, args }) => {
-          return { type: 'tool-call', toolCallId: id, toolName: name, input: args }
+        ...foundByProvider(message, blocks).map((value) => {
+          return { type: 'tool-result', output: { type: 'json', value } }
+        }),
+        ...calls.map(({ id = '', name }) => {
+          const input = sameId(calls, id).map(({ args }) => args)
+          return {
+            type: 'tool-call',
+            toolCallId: id,
+            toolName: name,
+            input: input.length > 1 ? input : input[0],
+          }
         }),
       ]
       return { role: 'assistant', content: parts }
@@ -180,7 +219,7 @@ function labelled(messages: readonly BaseMessage[]): AnyMessage[] {
       const { tool_call_id: id = '', status } = message as Partial<ToolMessage>
       const value = typeof content === 'string' ? (dataInText(content) ?? content) : content
       const type = status === 'error' ? 'error-text' : 'json'
-      const toolName = names.get(id) ?? ''
+      const toolName = names[i] ?? ''
       const part = { type: 'tool-result', toolCallId: id, toolName, output: { type, value } }
       return { role: 'tool', content: [part] }
     }
@@ -189,6 +228,21 @@ function labelled(messages: readonly BaseMessage[]): AnyMessage[] {
     const parts = isUsers ? files.map((block) => ({ type: 'file', data: urlIn(block) })) : []
     return { role: isUsers ? 'user' : 'system', content: parts }
   })
+}
+
+/** Returns what a provider's own tools found for an answer: blocks, or fields beside the content. */
+function foundByProvider(
+  { additional_kwargs, response_metadata }: BaseMessage,
+  blocks: readonly { type: string }[],
+): unknown[] {
+  const cited = blocks.flatMap((block) => {
+    const { annotations, citations } = block as { annotations?: unknown; citations?: unknown }
+    return [annotations, citations].flat()
+  })
+  const outputs: unknown = additional_kwargs.tool_outputs
+  const { groundingMetadata } = Object(response_metadata)
+  const others = [...cited, outputs, groundingMetadata].flat().filter(Boolean)
+  return [...blocks.filter(({ type }) => !WRITTEN.test(type)), ...others]
 }
 
 /** Returns the URL in a block of a message. */
