@@ -1,4 +1,4 @@
-import type { BaseMessage } from '@langchain/core/messages'
+import type { AIMessage, BaseMessage } from '@langchain/core/messages'
 import {
   type AgentMiddleware,
   createMiddleware,
@@ -39,8 +39,9 @@ import {
   resolveTrust,
   type ToolTrust,
 } from '../trust/tool-trust.ts'
+import { askAboutCalls, decisionsIn, holdCalls, keyOf, STATE } from './held-calls.ts'
 import { namesAsset, showMessages } from './messages-by-reference.ts'
-import { ALONE, ThreadTrust } from './thread-trust.ts'
+import { ThreadTrust } from './thread-trust.ts'
 import { type AgentTool, describe, runsHere, toolByReference } from './tool-by-reference.ts'
 
 /** Options of {@link byReference}. */
@@ -100,28 +101,38 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
 
     async function prompt(
       given: readonly BaseMessage[],
-      takesImages: boolean,
-      tools: readonly AgentTool[] = [],
+      { takesImages, tools = [], rejected = {} }: PromptSettings,
     ): Promise<BaseMessage[]> {
       const toolOf = (name: string) =>
         flowOf(
           tools.find((one) => one.name === name),
           name,
         )
-      const messages = (await trust?.shown(given, toolOf)) ?? given
+      const messages = (await trust?.shown(given, toolOf, rejected)) ?? given
       return showMessages(messages, assets, { takesImages, text })
     }
 
-    /** Runs a call if its tool accepts it, or a person does. */
+    /** Notes in an answer which of its calls their tools do not accept. The question to a person needs no tools then. */
+    async function noteHeld(answer: AIMessage, request: PromptedRequest): Promise<void> {
+      const held: Record<string, string> = {}
+      for (const call of answer.tool_calls ?? []) {
+        const tool = request.tools.find(({ name }) => name === call.name) as AgentTool | undefined
+        const all = [...request.state.messages, answer]
+        const refusal = await trust?.refusal(all, call, flowOf(tool, call.name))
+        if (refusal) held[keyOf(call)] = refusal
+      }
+      if (Object.keys(held).length > 0) holdCalls(answer, held)
+    }
+
+    /** Runs a call if its tool accepts it, or a person did. */
     async function checked(request: ToolCallRequest, run: () => Promise<Ran>): Promise<Ran> {
-      const { toolCall, tool, state, runtime } = request
+      const { toolCall, tool, state } = request
       if (!trust) return run()
       const refusal = await trust.refusal(state.messages, toolCall, flowOf(tool, toolCall.name))
-      if (refusal !== null) {
-        if (!trust.asks) return failed(toolCall, refusal)
-        if (isAmbiguous(request)) return failed(toolCall, `${refusal}. ${ALONE}`)
-        const answer = runtime.interrupt?.(asked(toolCall, refusal))
-        if (!isApproved(answer)) return failed(toolCall, refusal)
+      const { approved, rejected } = decisionsIn(state)
+      const key = keyOf(toolCall)
+      if (refusal !== null && !approved.includes(key)) {
+        return failed(toolCall, rejected[key] ?? refusal)
       }
       const kept = async (result: unknown) =>
         (await trust.kept(state.messages, toolCall, result)) as Ran
@@ -138,14 +149,22 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     const middleware: AgentMiddleware = createMiddleware({
       name: 'ByReference',
       tools: readingTools,
+      ...(trust?.asks && { stateSchema: STATE, afterModel: askAboutCalls }),
       async wrapModelCall(request, handler) {
         const { imageInputs } = Object(Reflect.get(Object(request.model), 'profile'))
         const isReadable = request.messages.some(namesAsset)
         const tools = request.tools.filter(
           (one) => (isReadable && !isHidden) || !readingTools.includes(one),
         )
-        const messages = await prompt(request.messages, imageInputs !== false, request.tools)
-        return handler({ ...request, tools, messages })
+        const { rejected } = decisionsIn(request.state)
+        const how = { takesImages: imageInputs !== false, tools: request.tools, rejected }
+        const answer = await handler({
+          ...request,
+          tools,
+          messages: await prompt(request.messages, how),
+        })
+        if (trust?.asks) await noteHeld(answer as AIMessage, request)
+        return answer
       },
       async wrapToolCall(request, handler) {
         const { tool } = request
@@ -162,12 +181,22 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
         if (trust) throw new ByrefError('config_invalid', NEEDS_MIDDLEWARE)
         return tools.map(wrap) as readonly AgentTool[] as typeof tools
       },
-      prompt: (messages) => prompt(messages, true),
+      prompt: (messages) => prompt(messages, { takesImages: true }),
       scoped,
     }
   }
   return inNamespaces<ByReference, ByReferenceOptions>(options, OPTIONS, make)
 }
+
+/** What a prompt depends on besides its messages. */
+interface PromptSettings {
+  takesImages: boolean
+  tools?: readonly AgentTool[]
+  /** What a person's rejections tell the model, by call. */
+  rejected?: Readonly<Record<string, string>>
+}
+
+type PromptedRequest = Parameters<NonNullable<AgentMiddleware['wrapModelCall']>>[0]
 
 /** What running a call gives: a message, or a command of LangGraph. */
 type Ran = Awaited<ReturnType<Parameters<NonNullable<AgentMiddleware['wrapToolCall']>>[1]>>
@@ -182,38 +211,6 @@ const OPTIONS: OptionTable<ByReferenceOptions> = { ...REFERENCE_OPTIONS, trust: 
 const ANY = { type: 'object' }
 /** The trust of tools that read assets: what they return has the label of what they read. */
 const OWN: ToolTrust = { readOnly: true, openWorld: false }
-
-/** Asks a person about a call, in the form of LangChain's human-in-the-loop middleware. */
-function asked({ name, args }: ToolCallRequest['toolCall'], description: string) {
-  return {
-    actionRequests: [{ name, args, description }],
-    reviewConfigs: [{ actionName: name, allowedDecisions: ['approve', 'reject'] }],
-  }
-}
-
-/**
- * Whether the answer to a question about a call could be meant for another call. In version 1 of agents, all calls share one
- * list of answers. In version 2, LangGraph gives an answer without an id to every call that waits.
- */
-function isAmbiguous({ state, runtime }: ToolCallRequest): boolean {
-  const { messages } = state
-  const answered = new Set(messages.filter(ToolMessage.isInstance).map((one) => one.tool_call_id))
-  const { tool_calls: calls = [] } = Object(messages.findLast(({ type }) => type === 'ai'))
-  const waiting = (calls as ToolCallRequest['toolCall'][]).filter(
-    ({ id = '' }) => !answered.has(id),
-  )
-  if (waiting.length < 2) return false
-  const { currentTaskInput, nullResume, resume, interruptCounter } = Object(
-    runtime.configurable?.__pregel_scratchpad,
-  )
-  const isOwnTask = Object(currentTaskInput).lg_tool_call !== undefined
-  return !isOwnTask || (nullResume !== undefined && resume.length <= interruptCounter + 1)
-}
-
-function isApproved(answer: unknown): boolean {
-  const { decisions } = Object(answer)
-  return Array.isArray(decisions) && Object(decisions[0]).type === 'approve'
-}
 
 function failed({ id = '', name }: ToolCallRequest['toolCall'], content: string): ToolMessage {
   return new ToolMessage({ content, tool_call_id: id, name, status: 'error' })

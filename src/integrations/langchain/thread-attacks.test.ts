@@ -1,5 +1,5 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
-import { Command, interrupt, MemorySaver, ParentCommand } from '@langchain/langgraph'
+import { Command, MemorySaver, ParentCommand } from '@langchain/langgraph'
 import { createAgent, summarizationMiddleware, tool } from 'langchain'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -347,54 +347,75 @@ const asked = (state: object): { id: string; value: { actionRequests?: unknown[]
   Object(state).__interrupt__ ?? []
 
 describe('several calls in one answer', () => {
-  const APPROVED = { decisions: [{ type: 'approve' }] }
-  const approve = new Command({ resume: APPROVED })
-  const mailed = (messages: BaseMessage[]) => ({
+  const answer = (...decisions: object[]) => new Command({ resume: { decisions } })
+  const [approve, reject] = [{ type: 'approve' }, { type: 'reject', message: 'Not to Bob' }]
+  const mailed = (messages: BaseMessage[], to = 'bob@example.com') => ({
     name: 'send_mail',
-    args: { to: 'bob@example.com', body: `${refIn(textOf(messages))}/content/body` },
+    args: { to, body: `${refIn(textOf(messages))}/content/body` },
   })
-  const twice = [calls('read_mail'), (all: BaseMessage[]) => [mailed(all), mailed(all)], 'Done.']
-
-  it.each(['v1', 'v2'] as const)('takes no answer for two of them (%s)', async (version) => {
-    const { agent, sent, shown } = attacked(twice, () => '', { version })
-    await agent.invoke(USER, THREAD)
-    const { messages } = await agent.invoke(approve, THREAD)
-    expect(sent).toEqual([])
-    expect(messages.at(-1)?.text).toBe('Done.')
-    expect(shown()).toContain('make this call alone')
-  })
-
-  it('takes an answer by the id of its question', async () => {
-    const { agent, sent } = attacked(twice, () => '')
-    const held = asked(await agent.invoke(USER, THREAD))
-    expect(held).toHaveLength(2)
-    const first = new Command({ resume: { [held[0]?.id ?? '']: APPROVED } })
-    const after = asked(await agent.invoke(first, THREAD))
-    expect(sent).toHaveLength(1)
-    expect(after.map(({ id }) => id)).toContain(held[1]?.id)
-    await agent.invoke(new Command({ resume: { [held[1]?.id ?? '']: APPROVED } }), THREAD)
-    expect(sent).toHaveLength(2)
-  })
+  const twice = [
+    calls('read_mail'),
+    (all: BaseMessage[]) => [mailed(all), mailed(all, 'ann@example.com')],
+    'Done.',
+  ]
 
   it.each(['v1', 'v2'] as const)(
-    'takes no answer to a question that a tool asks itself (%s)',
+    'are one question, with a decision for each (%s)',
     async (version) => {
-      let count = 0
-      const asking = () => {
-        count += 1
-        return count === 1 ? interrupt({ question: 'May I look at the clock?' }) : 'ok'
-      }
-      const turns = [
-        calls('read_mail'),
-        (all: BaseMessage[]) => [...calls('evil'), mailed(all)],
-        'Done.',
-      ]
-      const { agent, sent } = attacked(turns, asking, { version })
-      await agent.invoke(USER, THREAD)
-      await agent.invoke(approve, THREAD)
-      expect(sent).toEqual([])
+      const { agent, sent, shown } = attacked(twice, () => '', { version })
+      const held = asked(await agent.invoke(USER, THREAD))
+      expect(held.map(({ value }) => value.actionRequests)).toMatchObject([
+        [{ args: { to: 'bob@example.com' } }, { args: { to: 'ann@example.com' } }],
+      ])
+      await agent.invoke(answer(reject, approve), THREAD)
+      expect(sent).toMatchObject([{ to: 'ann@example.com' }])
+      expect(shown()).toContain('A person rejected this call: Not to Bob')
     },
   )
+
+  it.each([[[approve]], [[approve, approve, approve]], [[approve, { type: 'edit' }]]])(
+    'ask again for the decisions %j',
+    async (decisions) => {
+      const { agent, sent } = attacked(twice, () => '')
+      await agent.invoke(USER, THREAD)
+      const again = asked(await agent.invoke(answer(...decisions), THREAD))
+      expect(again).toMatchObject([{ value: { problem: expect.stringContaining('2 calls') } }])
+      expect(sent).toEqual([])
+      await agent.invoke(answer(approve, approve), THREAD)
+      expect(sent).toHaveLength(2)
+    },
+  )
+
+  it.each(['v1', 'v2'] as const)('run once, also beside a held one (%s)', async (version) => {
+    let ran = 0
+    const turns = [
+      calls('read_mail'),
+      (all: BaseMessage[]) => [...calls('evil'), mailed(all)],
+      'Done.',
+    ]
+    const count = () => {
+      ran += 1
+      return 'ok'
+    }
+    const { agent, sent } = attacked(turns, count, { version })
+    await agent.invoke(USER, THREAD)
+    expect(ran).toBe(0)
+    await agent.invoke(answer(approve), THREAD)
+    expect([ran, sent.length]).toEqual([1, 1])
+  })
+
+  it('need a new approval when the model makes them again, also with the same id', async () => {
+    const again = (all: BaseMessage[]) => [
+      { id: 'same', ...mailed(all.filter(({ text }) => text.includes('asset://'))) },
+    ]
+    const { agent, sent } = attacked([calls('read_mail'), again, again, 'Done.'], () => '')
+    await agent.invoke(USER, THREAD)
+    const held = asked(await agent.invoke(answer(approve), THREAD))
+    expect(held).toHaveLength(1)
+    expect(sent).toHaveLength(1)
+    await agent.invoke(answer(reject), THREAD)
+    expect(sent).toHaveLength(1)
+  })
 
   it('asks about the only call that still waits', async () => {
     const turns = [
@@ -404,7 +425,8 @@ describe('several calls in one answer', () => {
     ]
     const { agent, sent } = attacked(turns, () => '')
     const held = asked(await agent.invoke(USER, THREAD))
-    await agent.invoke(new Command({ resume: { [held[0]?.id ?? '']: APPROVED } }), THREAD)
+    const resume = { [held[0]?.id ?? '']: { decisions: [approve] } }
+    await agent.invoke(new Command({ resume }), THREAD)
     expect(sent).toHaveLength(1)
   })
 })

@@ -102,8 +102,19 @@ describe.each(['v1', 'v2'] as const)('quarantine in an agent (%s)', (version) =>
     expect(shown()).not.toContain('IGNORE')
   })
 
-  it.each([{ decisions: [{ type: 'reject' }] }, { decisions: [] }, 'yes', true])(
-    'does nothing for the answer %j',
+  it.each([{ decisions: [] }, { decisions: [{ type: 'yes' }] }, 'yes', true])(
+    'does nothing for the answer %j, which is none',
+    async (resume) => {
+      const { agent, sent } = office([calls('read_mail'), mailed, 'Done.'], trust, version)
+      await agent.invoke(USER, THREAD)
+      const again = await agent.invoke(new Command({ resume }), THREAD)
+      expect(Object(again).__interrupt__).toHaveLength(1)
+      expect(sent).toEqual([])
+    },
+  )
+
+  it.each([{ decisions: [{ type: 'reject', message: 'No!' }] }])(
+    'does nothing for the answer %j, and tells the model',
     async (resume) => {
       const { agent, sent, requests } = office(
         [calls('read_mail'), mailed, 'Done.'],
@@ -114,8 +125,7 @@ describe.each(['v1', 'v2'] as const)('quarantine in an agent (%s)', (version) =>
       const { messages } = await agent.invoke(new Command({ resume }), THREAD)
       expect(sent).toEqual([])
       expect(messages.at(-1)?.text).toBe('Done.')
-      // The model reads why: these are byref's own words.
-      expect(textOf(requests().at(-1) ?? [])).toContain('The call of "send_mail" was not made')
+      expect(textOf(requests().at(-1) ?? [])).toContain('A person rejected this call: No!')
     },
   )
 

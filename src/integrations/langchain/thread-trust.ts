@@ -8,6 +8,7 @@ import { dataInText } from '../json-in-text.ts'
 import { type AnyMessage, type LabelledResult, MessageLabels } from '../trust/message-labels.ts'
 import { refusalText, violationWords } from '../trust/session-labels.ts'
 import type { MessageTrust } from '../trust/tool-trust.ts'
+import { keyOf } from './held-calls.ts'
 import { withFields } from './messages-by-reference.ts'
 
 /** A call as LangChain's messages have it. */
@@ -20,10 +21,6 @@ interface WrittenCall {
 /** The parts of an answer that the model itself wrote. Others are results of tools that its provider ran. */
 const WRITTEN =
   /^(text|reasoning|thinking|redacted_thinking|refusal|tool_use|tool_call|function_call|input_json_delta)$/
-
-/** Why a person is not asked about a call that its tool does not accept. */
-export const ALONE =
-  'Other calls of the answer wait, too, and an approval could be for any of them: make this call alone'
 
 const FAILED = 'The call failed. Why is not shown, since it is not trusted.'
 
@@ -96,6 +93,7 @@ export class ThreadTrust {
   async shown(
     messages: readonly BaseMessage[],
     toolOf: (name: string) => Tool,
+    rejected: Readonly<Record<string, string>>,
   ): Promise<BaseMessage[]> {
     if (this.#trust.mode !== 'quarantine') return [...messages]
     const results = new MessageLabels(labelled(messages), this.#trust).results.values()
@@ -109,7 +107,7 @@ export class ThreadTrust {
         const name = names[i] ?? ''
         const content = async () =>
           (message as ToolMessage).status === 'error'
-            ? (refusedWords(message, result, toolOf(name)) ?? FAILED)
+            ? (refusedWords(message, result, { tool: toolOf(name), rejected }) ?? FAILED)
             : this.#named(result?.value)
         made.push(isHidden ? withContent(message, name, await content()) : message)
       }
@@ -140,18 +138,20 @@ export class ThreadTrust {
 
 const NOTE = 'untrusted, so it is not shown: pass the reference'
 
-/** Returns the words of byref about a call that was refused; null for any other error. */
+/** Returns the words of byref, or of a person, about a call that was not made; null for any other error. */
 function refusedWords(
-  { content }: BaseMessage,
+  { content, ...message }: BaseMessage,
   result: LabelledResult | undefined,
-  tool: Tool,
+  { tool, rejected }: { tool: Tool; rejected: Readonly<Record<string, string>> },
 ): string | null {
   if (!result?.call) return null
   const { input: written, labels } = result.call
+  const { tool_call_id: id } = message as Partial<ToolMessage>
+  const said = rejected[keyOf({ id, name: tool.id, args: Object(written) })]
+  if (said !== undefined) return said
   const words = violationWords(tool, { written, args: written, labels })
   const text = words === null ? null : refusalText(tool, words)
-  if (text === null) return null
-  return [`${text}. ${ALONE}`, text].find((one) => String(content).includes(one)) ?? null
+  return text !== null && String(content).includes(text) ? text : null
 }
 
 /** Returns a result with other content. No other field of its tool is kept: a provider may show any of them to its model. */

@@ -1,0 +1,102 @@
+import type { AIMessage, BaseMessage } from '@langchain/core/messages'
+import { z } from 'zod'
+import { isPlainObject } from '../../core/json/json.ts'
+
+// Calls that their tools do not accept, and what a person decided. One question is about all calls of an answer, before any
+// of them runs, so each decision belongs to one call, and no call runs twice.
+
+interface WrittenCall {
+  id?: string
+  name: string
+  args: Record<string, unknown>
+}
+
+/** What a person decided. */
+interface Decisions {
+  /** The keys of calls of the last answer that may run. */
+  approved: readonly string[]
+  /** What the model is told about rejected calls of the thread, by their keys. */
+  rejected: Readonly<Record<string, string>>
+}
+
+/** The key of decisions in the state. It is private, so no input of the agent sets it. */
+const DECISIONS = '_byrefDecisions'
+/** Where an answer has its held calls. Providers do not get this part of a message. */
+const HELD = 'byrefHeld'
+
+export const STATE = z.object({ [DECISIONS]: z.any().optional() })
+
+/** The key of a call. A call with other arguments is another call. */
+export function keyOf({ id = '', name, args }: WrittenCall): string {
+  return JSON.stringify([id, name, args])
+}
+
+/** Notes in an answer which calls are held, and why. */
+export function holdCalls(answer: AIMessage, held: Readonly<Record<string, string>>): void {
+  const response_metadata = { ...answer.response_metadata, [HELD]: held }
+  answer.response_metadata = response_metadata
+  // Checkpoints store these.
+  answer.lc_kwargs.response_metadata = response_metadata
+}
+
+/** Returns what a person decided in a thread. */
+export function decisionsIn(state: object): Decisions {
+  const found: unknown = Reflect.get(state, DECISIONS)
+  return isPlainObject(found) ? (found as unknown as Decisions) : { approved: [], rejected: {} }
+}
+
+/**
+ * Asks a person about the held calls of the last answer, in the form of LangChain's human-in-the-loop middleware. Asks again
+ * for decisions in another form.
+ */
+export function askAboutCalls(
+  state: { messages: readonly BaseMessage[] },
+  runtime: { interrupt?(value: unknown): unknown },
+): { [DECISIONS]: Decisions } | undefined {
+  const last = state.messages.findLast(({ type }) => type === 'ai') as AIMessage | undefined
+  const held: Record<string, string> = Object(last?.response_metadata?.[HELD])
+  const calls = (last?.tool_calls ?? []).filter((call) => Object.hasOwn(held, keyOf(call)))
+  const { rejected } = decisionsIn(state)
+  if (calls.length === 0) return { [DECISIONS]: { approved: [], rejected } }
+  const question = {
+    actionRequests: calls.map((call) => {
+      const description = `Not run yet. ${held[keyOf(call)]}`
+      return { name: call.name, args: call.args, description }
+    }),
+    reviewConfigs: calls.map(({ name }) => ({
+      actionName: name,
+      allowedDecisions: ['approve', 'reject'],
+    })),
+  }
+  const decisions = askedUntilKnown(question, calls.length, runtime)
+  const refused = calls.flatMap((call, i) => {
+    const { type, message } = decisions[i] ?? {}
+    const why = typeof message === 'string' && message !== '' ? `: ${message}` : ''
+    return type === 'approve' ? [] : [[keyOf(call), `A person rejected this call${why}`]]
+  })
+  const now = Object.fromEntries(refused)
+  const approved = calls.map(keyOf).filter((key) => !Object.hasOwn(now, key))
+  // A call that is made again has a decision of its own.
+  const before = Object.entries(rejected).filter(([key]) => !approved.includes(key))
+  return { [DECISIONS]: { approved, rejected: { ...Object.fromEntries(before), ...now } } }
+}
+
+interface Decision {
+  type: 'approve' | 'reject'
+  message?: unknown
+}
+
+function askedUntilKnown(
+  question: object,
+  count: number,
+  { interrupt }: { interrupt?(value: unknown): unknown },
+): readonly Decision[] {
+  if (!interrupt) return []
+  const isKnown = (one: unknown) => /^(approve|reject)$/.test(String(Object(one).type))
+  const problem = `Resume with { decisions: […] }, one for each of the ${count} calls in their order: { type: 'approve' } or { type: 'reject', message }`
+  let { decisions } = Object(interrupt(question))
+  while (!Array.isArray(decisions) || decisions.length !== count || !decisions.every(isKnown)) {
+    decisions = Object(interrupt({ ...question, problem })).decisions
+  }
+  return decisions
+}
