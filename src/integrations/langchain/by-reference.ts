@@ -1,4 +1,4 @@
-import type { BaseMessage } from '@langchain/core/messages'
+import { AIMessage, type BaseMessage } from '@langchain/core/messages'
 import {
   type AgentMiddleware,
   createMiddleware,
@@ -195,14 +195,14 @@ function asked({ name, args }: ToolCallRequest['toolCall'], description: string)
  * Whether the answer to a question about a call could be meant for another call. In version 1 of agents, all calls share one
  * list of answers. In version 2, LangGraph gives an answer without an id to every call that waits.
  */
-function isAmbiguous({ state, runtime }: ToolCallRequest): boolean {
-  const { messages } = state
-  const answered = new Set(messages.filter(ToolMessage.isInstance).map((one) => one.tool_call_id))
-  const { tool_calls: calls = [] } = Object(messages.findLast(({ type }) => type === 'ai'))
-  const waiting = (calls as ToolCallRequest['toolCall'][]).filter(
-    ({ id = '' }) => !answered.has(id),
-  )
-  if (waiting.length < 2) return false
+function isAmbiguous({ toolCall, state, runtime }: ToolCallRequest): boolean {
+  const isWriting = (one: BaseMessage) =>
+    AIMessage.isInstance(one) && one.tool_calls?.some(({ id }) => id === toolCall.id)
+  const [answer, ...after] = state.messages.slice(state.messages.findLastIndex(isWriting))
+  const answered = new Set(after.filter(ToolMessage.isInstance).map((one) => one.tool_call_id))
+  const calls = AIMessage.isInstance(answer) ? (answer.tool_calls ?? []) : []
+  const waiting = calls.filter(({ id = '' }) => !answered.has(id))
+  if (waiting.length === 1) return false
   const { currentTaskInput, nullResume, resume, interruptCounter } = Object(
     runtime.configurable?.__pregel_scratchpad,
   )

@@ -280,6 +280,10 @@ describe('track', () => {
       { content: 'x', additional_kwargs: { tool_outputs: [{ type: 'web_search_call' }] } },
     ],
     [
+      'search results',
+      { content: 'x', additional_kwargs: { search_results: [{ url: 'https://e' }] } },
+    ],
+    [
       'grounding',
       { content: 'x', response_metadata: { groundingMetadata: { webSearchQueries: ['x'] } } },
     ],
@@ -395,6 +399,44 @@ describe('several calls in one answer', () => {
       expect(sent).toEqual([])
     },
   )
+
+  it('counts calls whose ids were used before', async () => {
+    const turns = [
+      [{ id: 'a', name: 'read_mail', args: {} }],
+      (all: BaseMessage[]) => [
+        { id: 'a', name: 'evil', args: {} },
+        { id: 'b', ...mailed(all) },
+      ],
+      'Done.',
+    ]
+    let count = 0
+    const asking = () => {
+      count += 1
+      return count === 1 ? interrupt({ question: 'May I look at the clock?' }) : 'ok'
+    }
+    const { agent, sent } = attacked(turns, asking)
+    await agent.invoke(USER, THREAD)
+    await agent.invoke(approve, THREAD)
+    expect(sent).toEqual([])
+  })
+
+  it.each(['v1', 'v2'] as const)('keeps no answer for later calls (%s)', async (version) => {
+    let count = 0
+    const asking = () => {
+      count += 1
+      return count === 1 ? interrupt({ question: 'May I look at the clock?' }) : 'ok'
+    }
+    const turns = [
+      calls('read_mail'),
+      calls('evil'),
+      (all: BaseMessage[]) => [mailed(all.slice(0, 3))],
+      'Done.',
+    ]
+    const { agent, sent } = attacked(turns, asking, { version })
+    await agent.invoke(USER, THREAD)
+    await agent.invoke(approve, THREAD)
+    expect(sent).toEqual([])
+  })
 
   it('asks about the only call that still waits', async () => {
     const turns = [
