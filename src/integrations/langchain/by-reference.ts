@@ -237,7 +237,7 @@ function readingTool(native: AssetTool, assets: Assets, isTracked: boolean): Age
   const read = async (written: unknown, { signal }: { signal?: AbortSignal }) => {
     const { ref, id } = Object(written)
     const named = ref ?? id
-    if (isTracked && !isAssetRef(named)) {
+    if (isTracked && typeof named === 'string' && !isAssetRef(named)) {
       throw new ByrefError('invalid_reference', `Write asset://${named}, and not the id alone`)
     }
     return readByReference(native, Object(written), { assets, signal })
