@@ -3,6 +3,7 @@ import { jsonSchema, type Tool, type ToolExecutionOptions } from 'ai'
 import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
 import { resolveTools } from '../../../boundary/native-tools.ts'
 import { type Tool as ByrefTool, jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
+import { checkNamed } from '../../trust/check-named.ts'
 import { ToolCalls } from './tool-calls.ts'
 import { type WrapOptions, wrapTool } from './wrap-tool.ts'
 
@@ -33,12 +34,13 @@ function nativeTools(
   tools: readonly ByrefTool[],
   given: NativeOptions & Pick<WrapOptions, 'maxResultChars'>,
 ): Record<string, Tool> {
-  const { assets } = given
+  const { assets, trust } = given
   const made = tools.map((tool): [string, Tool] => {
     const described = {
       description: tool.description,
       inputSchema: jsonSchema(jsonSchemaOf(tool)),
       async execute(input: unknown, { abortSignal }: ToolExecutionOptions<unknown>) {
+        if (trust) checkNamed(tool.id, Object(input))
         return tool.execute(input, { assets, signal: abortSignal } as ToolContext)
       },
     } as Tool
