@@ -15,7 +15,6 @@ import { jsonSchemaOf } from '../../boundary/tool.ts'
 import { type Check, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { TrustMode } from '../../core/events/events.ts'
-import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
 import {
   assetToolSchema,
@@ -32,6 +31,7 @@ import {
   type Wrapping,
 } from '../reference-options.ts'
 import { sameAssets } from '../same-assets.ts'
+import { checkNamed } from '../trust/check-named.ts'
 import {
   BY_REFERENCE_TRUST,
   type ByReferenceTrust,
@@ -227,16 +227,12 @@ function errorForModel(error: unknown, { toolCall, runtime }: ToolCallRequest): 
 /**
  * A tool that reads assets. Its results are pages, which never become assets, and references of bytes that it has read.
  *
- * @param isTracked Whether its results have labels. These follow references, and an id alone is none.
+ * @param isTracked Whether its results have labels
  */
 function readingTool(native: AssetTool, assets: Assets, isTracked: boolean): AgentTool {
   const { id: name, description } = native
   const read = async (written: unknown, { signal }: { signal?: AbortSignal }) => {
-    const { ref, id } = Object(written)
-    const named = ref ?? id
-    if (isTracked && !isAssetRef(named)) {
-      throw new ByrefError('invalid_reference', `Write asset://${named}, and not the id alone`)
-    }
+    if (isTracked) checkNamed(name, Object(written))
     return readByReference(native, Object(written), { assets, signal })
   }
   return tool(read, { name, description, schema: assetToolSchema(native) })

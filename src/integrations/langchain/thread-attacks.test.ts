@@ -1,5 +1,5 @@
 import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
-import { Command, MemorySaver, ParentCommand } from '@langchain/langgraph'
+import { Command, interrupt, MemorySaver, ParentCommand } from '@langchain/langgraph'
 import { createAgent, summarizationMiddleware, tool } from 'langchain'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -280,6 +280,10 @@ describe('track', () => {
       { content: 'x', additional_kwargs: { tool_outputs: [{ type: 'web_search_call' }] } },
     ],
     [
+      'search results',
+      { content: 'x', additional_kwargs: { search_results: [{ url: 'https://e' }] } },
+    ],
+    [
       'grounding',
       { content: 'x', response_metadata: { groundingMetadata: { webSearchQueries: ['x'] } } },
     ],
@@ -415,6 +419,24 @@ describe('several calls in one answer', () => {
     expect(sent).toHaveLength(1)
     await agent.invoke(answer(reject), THREAD)
     expect(sent).toHaveLength(1)
+  })
+
+  it.each(['v1', 'v2'] as const)('keeps no answer for later calls (%s)', async (version) => {
+    let count = 0
+    const asking = () => {
+      count += 1
+      return count === 1 ? interrupt({ question: 'May I look at the clock?' }) : 'ok'
+    }
+    const turns = [
+      calls('read_mail'),
+      calls('evil'),
+      (all: BaseMessage[]) => [mailed(all.slice(0, 3))],
+      'Done.',
+    ]
+    const { agent, sent } = attacked(turns, asking, { version })
+    await agent.invoke(USER, THREAD)
+    await agent.invoke(answer(approve), THREAD)
+    expect(sent).toEqual([])
   })
 
   it('asks about the only call that still waits', async () => {

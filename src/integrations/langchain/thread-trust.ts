@@ -22,6 +22,10 @@ interface WrittenCall {
 const WRITTEN =
   /^(text|reasoning|thinking|redacted_thinking|refusal|tool_use|tool_call|function_call|input_json_delta)$/
 
+/** The fields beside an answer's content in which integrations of providers report what their own tools found. */
+const FOUND =
+  /^(tool_outputs|annotations|citations|documents|search_?results|(grounding|url_?context|citation)_?metadata)$/i
+
 const FAILED = 'The call failed. Why is not shown, since it is not trusted.'
 
 /** Trust in the threads of an agent. Labels depend on the messages alone, so any process computes the same. */
@@ -239,9 +243,9 @@ function foundByProvider(
     const { annotations, citations } = block as { annotations?: unknown; citations?: unknown }
     return [annotations, citations].flat()
   })
-  const outputs: unknown = additional_kwargs.tool_outputs
-  const { groundingMetadata } = Object(response_metadata)
-  const others = [...cited, outputs, groundingMetadata].flat().filter(Boolean)
+  const fields = [additional_kwargs, response_metadata].flatMap((one) => Object.entries(one))
+  const named = fields.flatMap(([key, value]) => (FOUND.test(key) ? [value] : []))
+  const others = [...cited, ...named].flat().filter(Boolean)
   return [...blocks.filter(({ type }) => !WRITTEN.test(type)), ...others]
 }
 

@@ -5,6 +5,7 @@ import { hasDuckdb } from '../../../assets/tables/has-duckdb.ts'
 import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
 import { resolveTools } from '../../../boundary/native-tools.ts'
 import { type Tool as ByrefTool, jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
+import { checkNamed } from '../../trust/check-named.ts'
 import { ToolCalls } from './tool-calls.ts'
 import { type WrapOptions, wrapTool } from './wrap-tool.ts'
 
@@ -41,12 +42,13 @@ function nativeTools(
   tools: readonly ByrefTool[],
   given: NativeOptions & Pick<WrapOptions, 'maxResultChars'>,
 ): Record<string, Tool> {
-  const { assets } = given
+  const { assets, trust } = given
   const made = tools.map((tool): [string, Tool] => {
     const described = {
       description: tool.description,
       inputSchema: jsonSchema(jsonSchemaOf(tool)),
       async execute(input: unknown, { abortSignal }: ToolExecutionOptions<unknown>) {
+        if (trust) checkNamed(tool.id, Object(input))
         return tool.execute(input, { assets, signal: abortSignal } as ToolContext)
       },
     } as Tool
