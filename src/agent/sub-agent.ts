@@ -59,7 +59,7 @@ const DEFAULT_SCHEMA: JsonSchema = {
     },
     assets: {
       type: 'array',
-      items: { type: 'string' },
+      items: { type: 'string', asset_ref_acceptable: true, asset_ref_as: 'ref' },
       description: 'References to assets that it needs, such as "asset://id"',
     },
   },

@@ -73,6 +73,14 @@ function takesUrl({ format, description }: JsonSchema): boolean {
   return format === 'uri' || (typeof description === 'string' && DATA_URL.test(description))
 }
 
+/** Whether a text parameter takes every file as base64 or a data URL, also files that are text. */
+function takesFile(schema: JsonSchema): boolean {
+  const { description } = schema
+  return takesUrl(schema) || (typeof description === 'string' && BASE64.test(description))
+}
+
+const BASE64 = /\bbase-?64\b/i
+
 const DATA_URL = /\bdata[ -]?ur[il]s?\b/i
 
 interface Form {
@@ -133,16 +141,17 @@ async function turnInto(
 ): Promise<unknown> {
   const types = [schema.type].flat()
   if (types.includes('string') || isText(schema)) {
-    const isFile = value instanceof Uint8Array
-    if (isPlain && isFile && takesUrl(schema)) return fileText(schema, ref, assets)
+    const isEncoded = isPlain && value instanceof Uint8Array && takesFile(schema)
+    if (isEncoded) return fileText(schema, ref, assets)
     try {
-      return await textOf(ref, assets)
+      const text = await textOf(ref, assets)
+      if (!isPlain || !(value instanceof Uint8Array) || !text.includes('\0')) return text
     } catch (error) {
-      if (isPlain && error instanceof ByrefError && error.code === 'invalid_arguments') {
-        return fileText(schema, ref, assets)
-      }
-      throw error
+      const isMisfit =
+        error instanceof ByrefError && /^(invalid_arguments|asset_unsupported)$/.test(error.code)
+      if (!isPlain || !isMisfit) throw error
     }
+    return fileText(schema, ref, assets)
   }
   const isRaw = value instanceof Uint8Array || typeof value === 'string'
   // Pass JSON values on: validation reports what is wrong with them.

@@ -92,6 +92,7 @@ function markAll(schema: JsonSchema): JsonSchema {
     const isClosed =
       one.type === 'boolean' ||
       one.type === 'null' ||
+      one.asset_ref_acceptable === false ||
       Object.keys(one).some((keyword) => /^(enum|const|x-mcp-header)$/.test(keyword))
     return isClosed ? below : { ...below, asset_ref_acceptable: true }
   })

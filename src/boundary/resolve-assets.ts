@@ -60,14 +60,14 @@ const texts = new WeakMap<JsonSchema, string>()
 
 /** Whether a schema says anywhere which parameters take references. */
 export function declaresReferences(schema: JsonSchema): boolean {
-  return mentions(schema, 'asset_ref_acceptable')
+  return mentions(schema, 'asset_ref_acceptable', 'true')
 }
 
-/** Whether a keyword occurs anywhere in a schema. */
-function mentions(schema: JsonSchema, keyword: string): boolean {
+/** Whether a keyword occurs anywhere in a schema, with this JSON as its value if one is given. */
+function mentions(schema: JsonSchema, keyword: string, value = ''): boolean {
   const text = texts.get(schema) ?? JSON.stringify(schema)
   texts.set(schema, text)
-  return text.includes(`"${keyword}":`)
+  return text.includes(`"${keyword}":${value}`)
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { documentForm } from '../assets/documents/document-form.ts'
 import type { Alternatives } from '../core/board/schema-walk.ts'
 import { ByrefError } from '../core/errors.ts'
-import { type LabelTree, wholeOf } from '../core/labels/label-tree.ts'
+import { joinLabel, type LabelTree, wholeOf } from '../core/labels/label-tree.ts'
 import {
   type AssetRef,
   type AssetRefParts,
@@ -16,7 +16,13 @@ import { findTextMarks, type TextMark } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
 import { textOf } from './convert-asset.ts'
 import { Later, type Place, replacePlaces } from './replace-places.ts'
-import { type Accepting, acceptingAt, acceptingOf, parametersOf } from './resolve-assets.ts'
+import {
+  type Accepting,
+  acceptingAt,
+  acceptingOf,
+  namedBody,
+  parametersOf,
+} from './resolve-assets.ts'
 import type { Tool } from './tool.ts'
 import type { Found, ValueSource } from './value-source.ts'
 
@@ -174,6 +180,13 @@ async function textFor(
   }
   if (mark.type !== 'variable' || !values) return { value: '' }
   const { value, labels } = await values.read(mark.text)
+  const file = namedBody(value)
+  if (file !== null) {
+    const parts = parseAssetRef(file) as AssetRefParts
+    const content = await values.labelsOf?.(parts)
+    const text = bounded(await assetText(file, assets(), left), mark.text, left)
+    return { value: text, labels: labels && content ? joinLabel(content, wholeOf(labels)) : labels }
+  }
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   return { value: bounded(text, mark.text, left), labels }
 }
@@ -183,11 +196,12 @@ function nameOf(mark: TextMark): string {
   return mark.type === 'variable' ? mark.text : ''
 }
 
-async function assetText(ref: AssetRef, assets: Assets, left: number): Promise<string> {
+async function assetText(ref: string | AssetRef, assets: Assets, left: number): Promise<string> {
   const { size, mime } = await assets.info(ref)
+  const parts = parseAssetRef(ref) as AssetRefParts
   // A character has at most four bytes. A field of a large asset may be small, and so may the text of a document.
-  const isText = !ref.field_path && !documentForm(mime)
-  const name = formatAssetRef(parseAssetRef(ref) as AssetRefParts)
+  const isText = !parts.fieldPath && !documentForm(mime)
+  const name = formatAssetRef(parts)
   if (isText && size > left * 4) throw tooLong(name, `${size} bytes`)
   return textOf(ref, assets)
 }

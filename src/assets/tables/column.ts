@@ -278,12 +278,17 @@ function textStoring(type: ColumnType, storage: Storage): (text: string) => unkn
 }
 
 function valueStoring(type: ColumnType, storage: Storage): (value: unknown) => unknown {
-  if (storage === 'int64') return (value) => BigInt(value as number | bigint)
+  if (storage === 'int64') return (value) => longOf(value as number | bigint)
   if (storage === 'json') return jsonLine
   if (type === 'decimal') return (value) => String(numberIn(value))
   if (type !== 'date') return (value) => value
   const store = storage === 'date' ? dayOf : isoDate
   return (value) => store(String(value).trim())
+}
+
+/** Returns a whole number as it was written. Above 2^53, a double has other digits than its text. */
+function longOf(value: number | bigint): bigint {
+  return BigInt(Number.isSafeInteger(value) ? value : String(value))
 }
 
 /** Returns the days since 1970. */

@@ -30,8 +30,10 @@ export const queryTablesTool: AssetTool = {
       if (characters > SHOWN_CHARACTERS && shown.length > 0) break
       shown.push(row)
     }
-    const more = shown.length < rows.count && { more: rows.count - shown.length }
-    return { assetRef: ref, rowCount: table?.rows, columns: rows.columns, rows: shown, ...more }
+    const about = { assetRef: ref, rowCount: table?.rows, columns: rows.columns }
+    // A variable that names the rows of a long result must not lead to the first ones only.
+    const left = rows.count - shown.length
+    return left > 0 ? { ...about, firstRows: shown, more: left } : { ...about, rows: shown }
   },
 }
 

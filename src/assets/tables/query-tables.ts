@@ -106,7 +106,7 @@ async function bind(
   for (const [name, ref] of Object.entries(tables)) {
     const found = await tableOf(assets, ref, { namespace, signal })
     const table = found.table ?? (await listIn(assets, ref, namespace))
-    if (table === null) throw queryFailed(`${ref} is ${Object(found).problem}.`)
+    if (table === null) throw queryFailed(`${ref} is ${Object(found).problem}. ${HOW}`.trim())
     const { ref: whole, assetId } = await assets.info(table, { namespace })
     const source = found.table === null ? table : whole
     const rows = await assets.rows(table, { namespace, signal })
@@ -127,6 +127,10 @@ async function bind(
   }
   return bound
 }
+
+/** What a query can name. */
+const HOW =
+  'A query names tables, and lists of objects in JSON of up to 64 MB by their field, such as "asset://id/content/rows".'
 
 /** Maximum size of JSON in which a list is looked for, in bytes. */
 const MAX_JSON = 64 * 1024 * 1024
