@@ -4,6 +4,7 @@ import { createAssets } from '../assets/create-assets.ts'
 import { PNG } from '../assets/fixtures/stores.ts'
 import { defineTool, type Tool } from '../boundary/tool.ts'
 import type { JsonObject } from '../core/json/json.ts'
+import { pagedPdf } from '../prompt/fixtures/bodies.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 import { camera, prompts, say } from './fixtures/agent.ts'
@@ -60,6 +61,58 @@ describe('a tool that declares no parameter for references', () => {
       image: `Ann says: <|${words.ref}|>!`,
     })
     expect(given).toEqual({ title: 'Good morning', image: 'Ann says: Good morning!' })
+  })
+
+  it('receives a document as base64 where its description says base64, and as text elsewhere', async () => {
+    const pdf = await assets.save(pagedPdf(1), 'application/pdf')
+    const { given } = await calling(publish, { title: pdf.ref, image: pdf.ref })
+    const { title, image } = given as { title: string; image: string }
+    expect(title).toContain('Page 1 of 1')
+    expect(Buffer.from(image, 'base64').subarray(0, 5).toString()).toBe('%PDF-')
+  })
+
+  it('receives bytes as base64 although they could be text', async () => {
+    const zeros = await assets.save(new Uint8Array(9), 'application/octet-stream')
+    const { given } = await calling(publish, { title: zeros.ref, image: 'b' })
+    expect(given).toEqual({ title: Buffer.alloc(9).toString('base64'), image: 'b' })
+  })
+
+  it('receives a reference where its parameter forbids to follow it, and only there', async () => {
+    const some = {
+      type: 'object',
+      properties: { a: { type: 'string', asset_ref_acceptable: false }, b: { type: 'string' } },
+    }
+    const tool: Tool = { ...publish, inputSchema: some }
+    expect((await calling(tool, { a: 'x', b: words.ref })).given).toEqual({
+      a: 'x',
+      b: 'Good morning',
+    })
+    const { given, prompt } = await calling(tool, { a: words.ref, b: 'x' })
+    expect(given).toBeUndefined()
+    expect(prompt).toContain('/a takes no reference')
+  })
+
+  it('receives the text of a file that a variable in a longer text stands for', async () => {
+    const noting = defineTool({
+      ...{ id: 'note', description: 'Returns a file', inputSchema: z.object({}) },
+      execute: () => ({ file: new Blob(['Good evening'], { type: 'text/plain' }) }),
+    })
+    let got: unknown
+    const say = defineTool({
+      ...{ id: 'say', description: 'Says', inputSchema: z.object({ text: z.string() }) },
+      execute: (input) => {
+        got = input
+        return 'done'
+      },
+    })
+    const model = scriptedModel([
+      { calls: [{ name: 'note', arguments: { _outputPath: '†state.n' } }] },
+      { calls: [{ name: 'say', arguments: { text: 'Ann: <|†state.n.file|>!' } }] },
+      'Done.',
+    ])
+    const agent = createAgent({ model, tools: [noting, say], assets })
+    await agent.run({ messages: [{ role: 'user', content: 'Go' }] }).result
+    expect(got).toEqual({ text: 'Ann: Good evening!' })
   })
 
   it('receives references in data as they are', async () => {

@@ -7,7 +7,7 @@ import { createMemoryLog } from '../log/memory-log.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
-import { prompts, say } from './fixtures/agent.ts'
+import { camera, prompts, say } from './fixtures/agent.ts'
 
 const use = (name: string) => ({ calls: [{ name, arguments: {} }] })
 const schema = { type: 'object' } as const
@@ -83,6 +83,23 @@ describe('a sub-agent', () => {
     await agent.run({ messages: say('Go') }).result
     expect(JSON.stringify(child.requests[0]?.prompt)).toContain('chart.png')
     expect((await helper.assets.list()).assets).toMatchObject([{ name: 'chart.png' }])
+  })
+
+  it('receives files that a variable stands for', async () => {
+    const innerModel = scriptedModel(['Seen.'])
+    const helper = createAgent({ model: innerModel })
+    const model = scriptedModel([
+      { calls: [{ name: 'camera', arguments: {} }] },
+      { calls: [{ name: 'look', arguments: { task: 'Look', assets: ['†result#1.picture'] } }] },
+      'Done.',
+    ])
+    const tools = [camera, helper.asTool({ id: 'look', description: 'Looks' })]
+    const run = createAgent({ model, tools }).run({ messages: say('Go') })
+    await run.result
+    const { assetRef } = Object(
+      Object(run.messages.find(({ metadata }) => metadata.tool_result)?.content).picture,
+    )
+    expect(prompts(innerModel)[0]).toContain(assetRef.replace('asset://', ''))
   })
 
   it('returns a value of the requested type', async () => {

@@ -109,9 +109,9 @@ export async function resolveAssets(
       if (hasForms && Array.isArray(value)) return orRows(value, place)
       if (!mayBeRef(value))
         return hasForms && typeof value === 'string' ? orBody(value, place, put) : value
-      const accepting = acceptingAt(place, where)
       const isData = where === 'typed' && typeof value !== 'string'
-      const ref = isData ? null : parseRef(value, accepting.length > 0)
+      const accepting = isData ? [] : acceptingAt(place, where)
+      const ref = parseRef(value, accepting.length > 0)
       if (!ref) return orFileText(value, place, open)
       if (accepting.length === 0) return refused(value, ref, place)
       const text = typeof ref === 'string' ? ref : JSON.stringify(ref)

@@ -23,12 +23,13 @@ export function hasDuckdb(): boolean {
 }
 
 function isInstalled(name: string): boolean {
-  const program = tableProgram()
-  if (program === null) return false
   try {
+    const program = tableProgram()
+    if (program === null) return false
     createRequire(program).resolve(name)
     return true
   } catch {
+    // Also where there is no Node.
     return false
   }
 }

@@ -212,8 +212,8 @@ describe('importFile', () => {
     const { assets, table } = await importText(csv)
     const meta = await assets.meta(table?.ref ?? '')
     const { rows, columns } = meta.content as { rows: unknown[]; columns: unknown[] }
-    expect([rows.length, rows.at(-1)]).toEqual([6, '<cut: 200 items in all>'])
-    expect(columns.at(-1)).toBe('<cut: 2000 items in all>')
+    expect([rows.length, rows.at(-1)]).toEqual([6, '<cut from 200 items>'])
+    expect(columns.at(-1)).toBe('<cut from 2000 items>')
     expect(JSON.stringify(meta).length).toBeLessThan(300_000)
   })
 

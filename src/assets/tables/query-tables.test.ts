@@ -215,6 +215,14 @@ describe('Assets.query', () => {
     expect(await ask(both)).toEqual([{ n: 2 }])
   })
 
+  it('keeps the digits of long whole numbers in a file of JSON', async () => {
+    const ids = ['1234567890123456300', '1234567890123456789', '7']
+    const text = `[${ids.map((id) => `{"id":${id}}`).join(',')}]`
+    const { table } = await assets.importFile(Buffer.from(text), { name: 'ids.json' })
+    const found = await ask(`select id::text as id from "${table?.ref}"`)
+    expect(found).toEqual(ids.map((id) => ({ id })))
+  })
+
   it('reports JSON without a list of rows, or with several', async () => {
     const saved = async (content: object) =>
       (await assets.saveAsset({ content_type: 'application/json', content })).ref
@@ -244,7 +252,7 @@ describe('queryTablesTool', () => {
     const sql = 'select range as n from range(1000)'
     const shown = (await queryTablesTool.execute({ sql }, { assets })) as Record<string, unknown>
     expect(shown).toMatchObject({ rowCount: 1000, more: 980 })
-    expect(shown.rows).toHaveLength(20)
+    expect(shown.firstRows).toHaveLength(20)
     expect(await assets.resolve(`${shown.assetRef}/content/rows/999`)).toEqual({ n: 999 })
   })
 

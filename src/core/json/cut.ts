@@ -2,17 +2,17 @@
 export type CutUnit = 'characters' | 'items'
 
 /**
- * Returns the mark that ends a cut value and gives its full size, such as `<cut: 1000000 items in all>` as the last
+ * Returns the mark that ends a cut value and gives its full size, such as `<cut from 1000000 items>` as the last
  * item of a list.
  */
 export function cutMark(size: number, unit: CutUnit): string {
-  return `<cut: ${size} ${unit} in all>`
+  return `<cut from ${size} ${unit}>`
 }
 
 /** Returns the full size in the mark at the end of a text. Null if there is no mark. */
 export function readCutMark(value: unknown, unit: CutUnit): number | null {
   const mark =
-    typeof value === 'string' ? /<cut: (\d{1,16}) (\w+) in all>$/.exec(value.slice(-50)) : null
+    typeof value === 'string' ? /<cut from (\d{1,16}) (\w+)>$/.exec(value.slice(-50)) : null
   return mark?.[2] === unit ? Number(mark[1]) : null
 }
 
@@ -22,7 +22,7 @@ export function readCutMark(value: unknown, unit: CutUnit): number | null {
  */
 export function cutText(text: string, max: number): string {
   const real = readCutMark(text, 'characters')
-  if ((real === null ? text.length : text.lastIndexOf('<cut: ')) <= max) return text
+  if ((real === null ? text.length : text.lastIndexOf('<cut from ')) <= max) return text
   return (
     text.slice(0, max).replace(/[\ud800-\udbff]$/, '') + cutMark(real ?? text.length, 'characters')
   )

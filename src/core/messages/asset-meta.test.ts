@@ -131,15 +131,15 @@ describe('metaOf', () => {
 
   it('limits texts and lists, and gives their original size', () => {
     const text = metaOf('x'.repeat(1e6)) as string
-    expect(text).toHaveLength(2000 + '<cut: 1000000 characters in all>'.length)
+    expect(text).toHaveLength(2000 + '<cut from 1000000 characters>'.length)
     expect(readCutMark(text, 'characters')).toBe(1e6)
     const list = metaOf(Array(1e6).fill(7)) as unknown[]
     expect(list).toHaveLength(101)
-    expect(list.at(-1)).toBe('<cut: 1000000 items in all>')
+    expect(list.at(-1)).toBe('<cut from 1000000 items>')
     expect(metaOf(['ab', 'abc', 1], { text: 2, items: 2 })).toEqual([
       'ab',
-      'ab<cut: 3 characters in all>',
-      '<cut: 3 items in all>',
+      'ab<cut from 3 characters>',
+      '<cut from 3 items>',
     ])
     expect(metaOf('x'.repeat(2000))).toHaveLength(2000)
     expect(metaOf(Array(100).fill(7))).toHaveLength(100)
@@ -148,11 +148,11 @@ describe('metaOf', () => {
   it('keeps the original size when it cuts again, and never splits a character', () => {
     const once = metaOf({ text: 'x'.repeat(50), list: [1, 2, 3, 4, 5] }, { text: 20, items: 4 })
     expect(metaOf(once, { text: 5, items: 2 })).toEqual({
-      text: 'xxxxx<cut: 50 characters in all>',
-      list: [1, 2, '<cut: 5 items in all>'],
+      text: 'xxxxx<cut from 50 characters>',
+      list: [1, 2, '<cut from 5 items>'],
     })
     expect(metaOf(once, { text: 20, items: 4 })).toEqual(once)
-    expect(metaOf('😀😀😀', { text: 3 })).toBe('😀<cut: 6 characters in all>')
+    expect(metaOf('😀😀😀', { text: 3 })).toBe('😀<cut from 6 characters>')
   })
 
   it('goes as deep as the value', () => {

@@ -120,7 +120,7 @@ describe('metasBlock', () => {
   it('cuts long texts, and keeps their original size', () => {
     const meta = assetMeta({ asset_id: 'a', content_type: 'text/plain', content: 'x'.repeat(1e6) })
     expect(metasBlock([metaLines(meta)])).toContain(
-      `${'x'.repeat(200)}<cut: 1000000 characters in all>"`,
+      `${'x'.repeat(200)}<cut from 1000000 characters>"`,
     )
   })
 

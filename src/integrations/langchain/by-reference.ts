@@ -136,14 +136,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       }
       const kept = async (result: unknown) =>
         (await trust.kept(state.messages, toolCall, result)) as Ran
-      return run().then(kept, async (error) => {
-        const { command, name } = Object(error)
-        // LangGraph passes a command for another graph on as an error. A sub-agent in a tool does so.
-        if (name !== 'ParentCommand') throw error
-        const result = await kept(command)
-        if (result === command) throw error
-        return result
-      })
+      return keptResult(run(), kept)
     }
 
     const middleware: AgentMiddleware = createMiddleware({
@@ -186,6 +179,17 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     }
   }
   return inNamespaces<ByReference, ByReferenceOptions>(options, OPTIONS, make)
+}
+
+/** LangGraph passes a command for another graph on as an error. A sub-agent in a tool does so. */
+function keptResult(running: Promise<Ran>, keep: (result: unknown) => Promise<Ran>): Promise<Ran> {
+  return running.then(keep, async (error) => {
+    const { command, name } = Object(error)
+    if (name !== 'ParentCommand') throw error
+    const result = await keep(command)
+    if (result === command) throw error
+    return result
+  })
 }
 
 /** What a prompt depends on besides its messages. */

@@ -236,7 +236,7 @@ describe('resolveMedia', () => {
       `${box.ref}/content/pic`,
     )
     expect(textOf(small)).toBe(`<|${box.ref}/content/small|>: {"a":1}`)
-    expect(textOf(big)).toMatch(/big\|>: x{500}<cut: 5000 characters in all>$/)
+    expect(textOf(big)).toMatch(/big\|>: x{500}<cut from 5000 characters>$/)
     expect(textOf(missing)).toBe(`[unresolved file: ${box.ref}/content/none]`)
     expect([textOf(named), textOf(pic)]).toEqual([
       `<|${box.ref}/content/pic|>:`,

@@ -6,7 +6,7 @@ const columns = { 'content/columns/0/name': 'a', 'content/columns/1/name': 'b' }
 describe('tableShape', () => {
   it('counts rows by the mark of the cut, else by what is there', () => {
     const cut = { ...columns, 'content/rows': "<class 'list'>", 'content/rows/0': "<class 'dict'>" }
-    expect(tableShape({ ...cut, 'content/rows/1': '<cut: 1461 items in all>' })).toBe(
+    expect(tableShape({ ...cut, 'content/rows/1': '<cut from 1461 items>' })).toBe(
       '1,461 rows × 2 columns',
     )
     expect(tableShape(cut)).toBe('1 row × 2 columns')

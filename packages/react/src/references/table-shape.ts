@@ -14,7 +14,7 @@ export function tableShape(meta: Record<string, unknown>): string | null {
 /** Returns the row count from the mark of a shortened list, or else the number of rows in the meta. */
 function rowCount(meta: Record<string, unknown>): number | null {
   const rows = Object.entries(meta).filter(([key]) => /^content\/rows\/\d+$/.test(key))
-  const cut = /^<cut: (\d+) items in all>$/.exec(String(rows.at(-1)?.[1]))
+  const cut = /^<cut from (\d+) items>$/.exec(String(rows.at(-1)?.[1]))
   if (cut) return Number(cut[1])
   return 'content/rows' in meta ? rows.length : null
 }

@@ -2,6 +2,7 @@ import { isPlainObject } from '../../../core/json/json.ts'
 import { join, type Label, TRUSTED, UNTRUSTED } from '../../../core/labels/label.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { assetTools } from '../../plain-tools.ts'
+import { checkNamed } from '../../trust/check-named.ts'
 import { labelOfCall } from '../../trust/session-labels.ts'
 import { ASSET_TEMPLATE, assetAsResource } from '../asset-resource.ts'
 import { callAssetTool, READING_TOOLS } from '../asset-tools.ts'
@@ -38,6 +39,7 @@ export function plainView(
     added: assetTools(editing),
     toServer: (request) => request,
     async read(tool, { written, label, signal }) {
+      if (labels) checkNamed(tool.id, written)
       labels?.showWhole(label)
       const own = labels ? labels.scoped(assets, label) : assets
       return callAssetTool(tool, written, { assets: own, signal })

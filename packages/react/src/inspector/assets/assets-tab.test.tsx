@@ -56,7 +56,7 @@ describe('AssetsTab', () => {
 
   it('says of a table how large it is, and which file it was made of', async () => {
     details({ name: 'rain.csv', table: { rows: 3, columns: 2, source: 'asset://src' } })
-    const meta = { 'content/columns/0/name': 'city', 'content/rows/0': '<cut: 3 items in all>' }
+    const meta = { 'content/columns/0/name': 'city', 'content/rows/0': '<cut from 3 items>' }
     const state = stateOf(created('t', { ...file, meta }))
     const { unmount } = await renderInApp(<AssetsTab />, { state })
     expect(screen.getByText(/1 column/)).toBeTruthy()

@@ -28,7 +28,7 @@ export function readTable(meta: Record<string, unknown>): TableSample | null {
         : [],
   )
   const rows = content.rows.filter(isRecord)
-  const cut = /^<cut: (\d+) items in all>$/.exec(String(content.rows.at(-1)))
+  const cut = /^<cut from (\d+) items>$/.exec(String(content.rows.at(-1)))
   return { columns, rows, total: cut ? Number(cut[1]) : rows.length }
 }
 
