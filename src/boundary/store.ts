@@ -126,9 +126,16 @@ export function jsonLength(value: unknown, max: number): number {
   if (typeof value === 'string') return value.length + 2
   if (typeof value !== 'object' || value === null) return String(value).length
   let length = 2
-  for (const [key, item] of Object.entries(value)) {
-    if (length > max) return length
-    length += (Array.isArray(value) ? 1 : key.length + 4) + jsonLength(item, max - length)
+  // The entries of a long list would take longer to make than to count.
+  if (Array.isArray(value)) {
+    for (let i = 0; i < value.length && length <= max; i++) {
+      length += 1 + jsonLength(value[i], max - length)
+    }
+    return length
+  }
+  for (const key of Object.keys(value)) {
+    if (length > max) break
+    length += key.length + 4 + jsonLength((value as Record<string, unknown>)[key], max - length)
   }
   return length
 }

@@ -200,5 +200,7 @@ export function isBase64File(text: string): boolean {
 /** Returns whether text begins like the base64 of a file. It is a cheap test for the many texts that do not. */
 export function startsAsFile(text: string): boolean {
   if (text.length < MIN_LENGTH) return false
-  return START.test(text.slice(0, 32).trimStart().replaceAll('-', '+').replaceAll('_', '/'))
+  const head = text.slice(0, 32).trimStart()
+  const isUrlSafe = head.includes('-') || head.includes('_')
+  return START.test(isUrlSafe ? head.replaceAll('-', '+').replaceAll('_', '/') : head)
 }
