@@ -71,9 +71,8 @@ function mentions(schema: JsonSchema, keyword: string, value = ''): boolean {
 }
 
 /**
- * Replaces asset references in the arguments where the schema, or a branch of it, says `asset_ref_acceptable`, and
- * anywhere if no part of the schema does. The value has the form that this branch asks for. Each reference is resolved once, and its content is never scanned
- * for more references. A reference is rejected where a branch says `asset_ref_acceptable: false`. All other
+ * Replaces asset references in the arguments where the tool accepts them. The value has the form that the schema of the
+ * place, or a branch of it, asks for. Each reference is resolved once, and its content is never scanned for more. A reference is rejected where a branch says `asset_ref_acceptable: false`. All other
  * references stay.
  *
  * @throws ByrefError the error of the reference that failed, or `invalid_arguments` if its value does not fit

@@ -18,7 +18,7 @@ import { writeBody } from './spool.ts'
 import type { TableColumn } from './table-facts.ts'
 import { type TableImports, tableOf } from './table-of.ts'
 import { OutOfMemoryError, runTableTask } from './table-process.ts'
-import type { TableRows } from './table-rows.ts'
+import { listRows, type TableRows } from './table-rows.ts'
 import type { BoundTable } from './table-task.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
@@ -105,25 +105,26 @@ async function bind(
   const files = new Map<string, string>()
   for (const [name, ref] of Object.entries(tables)) {
     const found = await tableOf(assets, ref, { namespace, signal })
-    const table = found.table ?? (await listIn(assets, ref, namespace))
-    if (table === null) throw queryFailed(`${ref} is ${Object(found).problem}. ${HOW}`.trim())
+    const list = found.table === null ? await listIn(assets, ref, namespace) : null
+    const table = found.table ?? list?.ref
+    if (table === undefined) throw queryFailed(`${ref} is ${Object(found).problem}. ${HOW}`)
     const { ref: whole, assetId } = await assets.info(table, { namespace })
-    const source = found.table === null ? table : whole
-    const rows = await assets.rows(table, { namespace, signal })
+    const source = list?.ref ?? whole
     const known = files.get(source)
     const file = known ?? `${files.size}.parquet`
     const path = join(folder, file)
     files.set(source, file)
     sources.add(assetId)
-    if (found.table === null) {
-      bound.push({ name, file, columns: await writeList(table, rows, path) })
+    if (list) {
+      bound.push({ name, file, columns: await writeList(list, path) })
       continue
     }
     if (known === undefined) {
       const { stream } = await assets.open(whole, { signal, namespace })
       await writeBody(stream, path)
     }
-    bound.push({ name, file, columns: rows.columns })
+    const { columns } = await assets.rows(table, { namespace })
+    bound.push({ name, file, columns })
   }
   return bound
 }
@@ -135,8 +136,14 @@ const HOW =
 /** Maximum size of JSON in which a list is looked for, in bytes. */
 const MAX_JSON = 64 * 1024 * 1024
 
+/** A list of rows in JSON. */
+interface RowList {
+  ref: string
+  rows: TableRows
+}
+
 /**
- * Returns the reference of the list of rows that a reference names: the list itself, or the only one in an object. Null
+ * Returns the list of rows that a reference names: the list itself, or the only one in an object. Null
  * if there is none.
  *
  * @throws ByrefError `invalid_arguments` if there are several
@@ -145,7 +152,7 @@ async function listIn(
   assets: TableSources,
   ref: string,
   namespace: NamespaceOption['namespace'],
-): Promise<string | null> {
+): Promise<RowList | null> {
   const { mime, size, structured } = await assets.info(ref, { namespace })
   if (size > MAX_JSON || !(structured || isJsonType(mime))) return null
   const { fieldPath = [], ...parts } = parseAssetRef(ref) as AssetRefParts
@@ -154,12 +161,14 @@ async function listIn(
     fieldPath: fieldPath.length > 0 ? fieldPath : ['content'],
   })
   const value = await assets.resolve(whole, { namespace })
-  if (isRowList(value)) return whole
-  const lists = Object.entries(isPlainObject(value) ? value : {})
-    .filter(([, item]) => isRowList(item))
-    .map(([key]) => fieldBelow(whole, [], [key]))
+  if (isRowList(value)) return { ref: whole, rows: listRows(value, whole) }
+  const lists = Object.entries(isPlainObject(value) ? value : {}).flatMap(([key, item]) => {
+    const at = fieldBelow(whole, [], [key])
+    return isRowList(item) ? { ref: at, rows: listRows(item, at) } : []
+  })
   if (lists.length < 2) return lists[0] ?? null
-  throw queryFailed(`${ref} has several lists of rows. Name one of them: ${lists.join(', ')}.`)
+  const names = lists.map((one) => one.ref).join(', ')
+  throw queryFailed(`${ref} has several lists of rows. Name one of them: ${names}.`)
 }
 
 function isRowList(value: unknown): value is readonly object[] {
@@ -167,7 +176,7 @@ function isRowList(value: unknown): value is readonly object[] {
 }
 
 /** Writes a list of rows as a table, and returns its columns. */
-async function writeList(name: string, rows: TableRows, path: string): Promise<TableColumn[]> {
+async function writeList({ ref: name, rows }: RowList, path: string): Promise<TableColumn[]> {
   const written = await writeTable(objectTable({ name }, () => rows))
   if (!written) throw queryFailed(`${name} has no rows.`)
   try {

@@ -115,9 +115,9 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     /** Notes in an answer which of its calls their tools do not accept. The question to a person needs no tools then. */
     async function noteHeld(answer: AIMessage, request: PromptedRequest): Promise<void> {
       const held: Record<string, string> = {}
+      const all = [...request.state.messages, answer]
       for (const call of answer.tool_calls ?? []) {
         const tool = request.tools.find(({ name }) => name === call.name) as AgentTool | undefined
-        const all = [...request.state.messages, answer]
         const refusal = await trust?.refusal(all, call, flowOf(tool, call.name))
         if (refusal) held[keyOf(call)] = refusal
       }

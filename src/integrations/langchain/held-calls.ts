@@ -41,8 +41,8 @@ export function holdCalls(answer: AIMessage, held: Readonly<Record<string, strin
 
 /** Returns what a person decided in a thread. */
 export function decisionsIn(state: object): Decisions {
-  const found: unknown = Reflect.get(state, DECISIONS)
-  return isPlainObject(found) ? (found as unknown as Decisions) : { approved: [], rejected: {} }
+  const found: Decisions | undefined = Reflect.get(state, DECISIONS)
+  return isPlainObject(found) ? found : { approved: [], rejected: {} }
 }
 
 /**
