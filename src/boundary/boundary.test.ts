@@ -253,7 +253,7 @@ describe('asset_ref_as', () => {
       image: new TextEncoder().encode('hi'),
     })
     await expect(inputOf(schema, { image: 'a cat' })).rejects.toThrow(
-      '/image takes a reference to an asset, such as asset://id, and "a cat" is none',
+      '/image takes a reference to an asset, such as asset://id. "a cat" is not a reference.',
     )
     const open = z.object({ image: z.union([schema.shape.image, z.string()]) })
     expect(await inputOf(open, { image: 'a cat' })).toEqual({ image: 'a cat' })

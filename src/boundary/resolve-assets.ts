@@ -1,15 +1,16 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { decodeDataUrl, parseDataUrl } from '../assets/bodies/data-url.ts'
+import { inParallel } from '../assets/in-parallel.ts'
 import { listRows } from '../assets/tables/table-rows.ts'
 import { type Alternatives, acceptsType } from '../core/board/schema-walk.ts'
 import { ByrefError } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { type AssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { type FieldKey, toPointer } from '../core/refs/field-key.ts'
+import { ArgumentPlaces, type Place } from './argument-places.ts'
 import { convertAsset } from './convert-asset.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import { type Codec, takingReferences } from './describe-tool.ts'
-import { Later, type Place, replacePlaces } from './replace-places.ts'
 import { jsonSchemaOf, type Tool } from './tool.ts'
 
 /** A value that is not JSON. A placeholder stands in its place until the arguments are validated. */
@@ -42,8 +43,8 @@ export function parametersOf(tool: Tool): JsonSchema {
 }
 
 /** Returns the schemas of a place that accept references. */
-export function acceptingAt({ alternatives }: Place, where: Accepting): Alternatives {
-  const found = alternatives()
+export function acceptingAt(place: Place, where: Accepting): Alternatives {
+  const found = place.alternatives()
   if (where === 'everywhere' && found.length === 0) return ANYTHING
   // A value without a type may be data that names an asset.
   return found.filter((one) => acceptsRefs(one) && (where !== 'typed' || one.type !== undefined))
@@ -72,8 +73,8 @@ function mentions(schema: JsonSchema, keyword: string, value = ''): boolean {
 
 /**
  * Replaces asset references in the arguments where the tool accepts them. The value has the form that the schema of the
- * place, or a branch of it, asks for. Each reference is resolved once, and its content is never scanned for more. A reference is rejected where a branch says `asset_ref_acceptable: false`. All other
- * references stay.
+ * place, or a branch of it, asks for. Each reference is resolved once, and its content is never scanned for more. A
+ * reference is rejected where a branch says `asset_ref_acceptable: false`. All other references stay.
  *
  * @throws ByrefError the error of the reference that failed, or `invalid_arguments` if its value does not fit
  */
@@ -84,45 +85,67 @@ export async function resolveAssets(
   codec: Codec = {},
 ): Promise<ResolvedArguments> {
   const where = acceptingOf(tool)
-  const anywhere = where !== 'declared'
   const schema = parametersOf(tool)
   const hasForms = mentions(schema, 'asset_ref_as')
   if (!hasForms && !holdsReference(args)) return { args, held: [], release() {} }
+  const places = new ArgumentPlaces(args, schema)
+  const found: FoundReference[] = []
   const held: HeldValue[] = []
   const streams: ReadableStream[] = []
   const release = (): void => {
     for (const stream of streams) if (!stream.locked) stream.cancel().catch(() => {})
   }
 
-  function put(place: Place, text: string, made: { value: unknown; schema: JsonSchema }): unknown {
-    const { value, schema } = made
+  function put(place: Place, text: string, { value, schema }: Converted): void {
     if (value instanceof ReadableStream) streams.push(value)
     const isStandIn = schema.asset_ref_as !== undefined && [schema.type].flat().includes('string')
-    if (!isStandIn || typeof value === 'string') return value
-    held.push({ path: place.path(), text, value })
-    return text
+    const isHeld = isStandIn && typeof value !== 'string'
+    if (isHeld) held.push({ path: place.path(), text, value })
+    place.put(isHeld ? text : value)
   }
 
   try {
-    const resolved = await replacePlaces(args, schema, (value, place) => {
-      if (hasForms && Array.isArray(value)) return orRows(value, place)
-      if (!mayBeRef(value))
-        return hasForms && typeof value === 'string' ? orBody(value, place, put) : value
-      const isData = where === 'typed' && typeof value !== 'string'
-      const accepting = isData ? [] : acceptingAt(place, where)
-      const ref = parseRef(value, accepting.length > 0)
-      if (!ref) return orFileText(value, place, open)
-      if (accepting.length === 0) return refused(value, ref, place)
+    for (const place of places) {
+      const { value } = place
+      if (mayBeRef(value)) {
+        const reference = referenceAt(place, where) ?? fileTextAt(place)
+        if (reference) found.push(reference)
+        if (reference) place.skip()
+      } else if (hasForms && Array.isArray(value)) {
+        place.put(orRows(value, place))
+      } else if (hasForms && typeof value === 'string') {
+        const body = bodyAt(value, place)
+        if (body) put(place, 'data:', body)
+      }
+    }
+    await inParallel(found, { limit: AT_ONCE }, async ({ place, ref, accepting, anywhere }) => {
       const text = typeof ref === 'string' ? ref : JSON.stringify(ref)
-      return new Later(async () =>
-        put(place, text, await convertAsset(ref, accepting, open(), { ...codec, anywhere })),
-      )
+      put(place, text, await convertAsset(ref, accepting, open(), { ...codec, anywhere }))
     })
-    return { args: resolved, held, release }
+    return { args: places.result, held, release }
   } catch (error) {
     release()
     throw error
   }
+}
+
+/** Maximum number of assets that are read at the same time. */
+const AT_ONCE = 8
+
+/** A value in the form of one of the schemas of its place. */
+interface Converted {
+  value: unknown
+  schema: JsonSchema
+}
+
+/** A reference in the arguments that stands for a value. */
+interface FoundReference {
+  place: Place
+  ref: string | AssetRef
+  /** The schemas that its value may fit. */
+  accepting: Alternatives
+  /** Whether a text parameter takes every file, because the tool does not know references. */
+  anywhere: boolean
 }
 
 /** Whether an asset reference, or a file of a result, is anywhere in the arguments. */
@@ -139,15 +162,34 @@ function holdsReference(args: object): boolean {
   return false
 }
 
+/**
+ * Returns the reference at a place that accepts one; else null.
+ *
+ * @throws ByrefError `invalid_arguments` if the schema of the place forbids references
+ */
+function referenceAt(place: Place, where: Accepting): FoundReference | null {
+  const { value } = place
+  const isData = where === 'typed' && typeof value !== 'string'
+  const accepting = isData ? [] : acceptingAt(place, where)
+  const ref = parseRef(value, accepting.length > 0)
+  if (ref === null) return null
+  if (accepting.length > 0) return { place, ref, accepting, anywhere: where !== 'declared' }
+  if (!place.alternatives().some((one) => one.asset_ref_acceptable === false)) return null
+  throw new ByrefError(
+    'invalid_arguments',
+    `${toPointer(place.path())} takes no reference, and ${JSON.stringify(ref)} is one: write the value itself`,
+  )
+}
+
 /** A file of a result was text once. A parameter that only takes text gets it back as text. */
-function orFileText(value: unknown, { alternatives }: Place, open: () => Assets): unknown {
-  const ref = namedBody(value)
-  if (ref === null) return value
-  const schemas = alternatives()
+function fileTextAt(place: Place): FoundReference | null {
+  const ref = namedBody(place.value)
+  if (ref === null) return null
+  const schemas = place.alternatives()
   const text = schemas.find(({ type }) => [type].flat().includes('string'))
-  if (!text || schemas.some((one) => one.type === undefined || acceptsType(one, value)))
-    return value
-  return new Later(async () => (await convertAsset(ref, [text], open(), { anywhere: true })).value)
+  if (!text || schemas.some((one) => one.type === undefined || acceptsType(one, place.value)))
+    return null
+  return { place, ref, accepting: [text], anywhere: true }
 }
 
 function mayBeRef(value: string | object): boolean {
@@ -171,41 +213,31 @@ function parseRef(value: unknown, isSure: boolean): string | AssetRef | null {
   return isRef ? (value as AssetRef) : null
 }
 
-/** Returns the value, unless its schema forbids references. */
-function refused<T>(value: T, ref: string | AssetRef, { alternatives, path }: Place): T {
-  if (!alternatives().some(({ asset_ref_acceptable }) => asset_ref_acceptable === false))
-    return value
-  throw new ByrefError(
-    'invalid_arguments',
-    `${toPointer(path())} takes no reference, and ${JSON.stringify(ref)} is one: write the value itself`,
-  )
-}
-
 /** A list in place of rows is read like the rows of a table. */
-function orRows(list: readonly unknown[], { alternatives, path }: Place): unknown {
-  const takesRows = alternatives().some(({ asset_ref_as }) => asset_ref_as === 'rows')
-  return takesRows ? listRows(list, toPointer(path())) : list
+function orRows(list: readonly unknown[], place: Place): unknown {
+  const takesRows = place.alternatives().some(({ asset_ref_as }) => asset_ref_as === 'rows')
+  return takesRows ? listRows(list, toPointer(place.path())) : list
 }
 
-/** In a place for assets, a data URL stands for its bytes, and any other text is an error, except in place of a reference. */
-function orBody(
-  text: string,
-  place: Place,
-  put: (place: Place, text: string, made: { value: unknown; schema: JsonSchema }) => unknown,
-): unknown {
+/**
+ * In a place for assets, a data URL stands for its bytes. Returns null for a place that takes other values.
+ *
+ * @throws ByrefError `invalid_arguments` for any other text in a place for assets
+ */
+function bodyAt(text: string, place: Place): Converted | null {
   const schema = onlyAssets(place.alternatives())
-  if (!schema || schema.asset_ref_as === 'ref') return text
+  if (!schema || schema.asset_ref_as === 'ref') return null
   const url = parseDataUrl(text)
   const isFile = !['asset', 'rows'].includes(String(schema.asset_ref_as))
   const bytes = url && isFile ? decodeDataUrl(url) : null
   if (url && bytes) {
     const blob = new Blob([bytes], { type: url.mime ?? 'text/plain' })
     const forms: Record<string, unknown> = { bytes, blob, stream: blob.stream() }
-    return put(place, 'data:', { value: forms[String(schema.asset_ref_as)], schema })
+    return { value: forms[String(schema.asset_ref_as)], schema }
   }
   throw new ByrefError(
     'invalid_arguments',
-    `${toPointer(place.path())} takes a reference to an asset, such as asset://id, and ${JSON.stringify(text.slice(0, 100))} is none`,
+    `${toPointer(place.path())} takes a reference to an asset, such as asset://id. ${JSON.stringify(text.slice(0, 100))} is not a reference.`,
   )
 }
 

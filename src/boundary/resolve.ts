@@ -1,6 +1,6 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { documentForm } from '../assets/documents/document-form.ts'
-import type { Alternatives } from '../core/board/schema-walk.ts'
+import { inParallel } from '../assets/in-parallel.ts'
 import { ByrefError } from '../core/errors.ts'
 import { joinLabel, type LabelTree, wholeOf } from '../core/labels/label-tree.ts'
 import {
@@ -14,8 +14,8 @@ import type { FieldKey } from '../core/refs/field-key.ts'
 import { referencesIn } from '../core/refs/references-in.ts'
 import { findTextMarks, type TextMark } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
+import { ArgumentPlaces, type Place } from './argument-places.ts'
 import { textOf } from './convert-asset.ts'
-import { Later, type Place, replacePlaces } from './replace-places.ts'
 import {
   type Accepting,
   acceptingAt,
@@ -31,6 +31,9 @@ import type { Found, ValueSource } from './value-source.ts'
  * so only memory limits it.
  */
 const MAX_CHARS = 10_000_000
+
+/** Maximum number of texts that are filled in at the same time. */
+const AT_ONCE = 8
 
 /** One reference in a call's arguments, with the labels of its value. */
 export interface Read {
@@ -70,33 +73,46 @@ export async function resolveCall(
   source: ResolveSource,
 ): Promise<ResolvedCall> {
   const { values } = source
-  const where = acceptingOf(tool)
   const reads: Read[] = []
-  const resolved =
-    values && tool.variables === false
-      ? args
-      : await replacePlaces(args, parametersOf(tool), (value, place) => {
-          if (typeof value !== 'string') return value
-          if (!value.includes('†') && !value.includes('<|')) return value
-          if (!values || parseVariableRef(value) === null)
-            return fillInMarks(
-              value,
-              { place, accepting: acceptingAt(place, where) },
-              source,
-              reads,
-            )
-          const take = ({ value: found, labels }: Found): unknown => {
-            if (labels) reads.push({ path: place.path(), ref: value, labels })
-            return found
-          }
-          const found = values.read(value, takesRef(place, where) ? 'ref' : 'value')
-          if (!(found instanceof Promise)) return take(found)
-          // If another reference fails first, nobody waits for this one.
-          found.catch(() => {})
-          return new Later(() => found.then(take))
-        })
+  const isText = values !== null && tool.variables === false
+  const resolved = isText ? args : await withValues(tool, args, source, reads)
   if (values?.labelsOf) reads.push(...(await assetReads(resolved, values.labelsOf)))
   return { arguments: resolved, reads }
+}
+
+async function withValues(
+  tool: Tool,
+  args: Record<string, unknown>,
+  source: ResolveSource,
+  reads: Read[],
+): Promise<Record<string, unknown>> {
+  const { values } = source
+  const where = acceptingOf(tool)
+  const places = new ArgumentPlaces(args, parametersOf(tool))
+  const variables: { place: Place; ref: string; found: Found | Promise<Found> }[] = []
+  const texts: MarkedText[] = []
+  for (const place of places) {
+    const text = place.value
+    if (typeof text !== 'string' || !(text.includes('†') || text.includes('<|'))) continue
+    if (values && parseVariableRef(text) !== null) {
+      const found = values.read(text, takesRef(place, where) ? 'ref' : 'value')
+      // If another reference fails first, nobody waits for this one.
+      if (found instanceof Promise) found.catch(() => {})
+      variables.push({ place, ref: text, found })
+    } else {
+      const takesAssets = acceptingAt(place, where).length > 0
+      texts.push({ place, text, takesAssets, marks: marksIn(text, { takesAssets, values }) })
+    }
+  }
+  for (const { place, ref, found } of variables) {
+    const { value, labels } = await found
+    if (labels) reads.push({ path: place.path(), ref, labels })
+    place.put(value)
+  }
+  await inParallel(texts, { limit: AT_ONCE }, async (marked) => {
+    marked.place.put(await filledIn(marked, source, reads))
+  })
+  return places.result
 }
 
 /** Returns the asset references anywhere in the resolved arguments, also in the values of variables. */
@@ -117,50 +133,57 @@ function takesRef(place: Place, where: Accepting): boolean {
   return acceptingAt(place, where).some(({ asset_ref_as }) => asset_ref_as === 'ref')
 }
 
-/** Replaces the embedded references in a text by their texts. Returns a {@link Later} if these must be read first. */
-function fillInMarks(
+/** A text in the arguments that has embedded references. */
+interface MarkedText {
+  place: Place
+  text: string
+  /** Whether embedded asset references are replaced, too. */
+  takesAssets: boolean
+  marks: readonly TextMark[]
+}
+
+/** @throws ByrefError `invalid_arguments` for a variable without `<|…|>` */
+function marksIn(
   text: string,
-  { place, accepting }: { place: Place; accepting: Alternatives },
+  { takesAssets, values }: { takesAssets: boolean; values: ValueSource | null },
+): TextMark[] {
+  return findTextMarks(text).filter((mark) => {
+    if (mark.type === 'asset') return takesAssets
+    if (mark.type === 'bare' && values?.knows(mark.ref)) throw bare(mark.text)
+    return values !== null && mark.type !== 'bare'
+  })
+}
+
+/** Returns the text with values in place of its embedded references. */
+async function filledIn(
+  { place, text, takesAssets, marks }: MarkedText,
   source: ResolveSource,
   reads: Read[],
-): unknown {
-  const takesAssets = accepting.length > 0
-  const marks = findTextMarks(text).filter((mark) => {
-    if (mark.type === 'asset') return takesAssets
-    if (mark.type === 'bare' && source.values?.knows(mark.ref)) throw bare(mark.text)
-    return source.values !== null && mark.type !== 'bare'
-  })
+): Promise<string> {
   const [only] = marks
   if (only?.type === 'asset' && only.start === 0 && only.end === text.length) return nameOf(only)
-  const join = (texts: readonly string[]): string => {
-    const parts = marks.map(({ start }, i) => text.slice(marks[i - 1]?.end ?? 0, start) + texts[i])
-    return parts.join('') + text.slice(marks.at(-1)?.end ?? 0)
+  const parts: string[] = []
+  let left = MAX_CHARS
+  let end = 0
+  // Read one after the other, so that nothing beyond the limit is read.
+  for (const mark of marks) {
+    const before = text.slice(0, mark.start)
+    const { value, labels } = await textFor(mark, source, { left, before })
+    if (labels)
+      reads.push({ path: place.path(), ref: nameOf(mark), labels: { label: wholeOf(labels) } })
+    left -= value.length
+    parts.push(text.slice(end, mark.start), value)
+    end = mark.end
   }
-  if (marks.every(({ type }) => type === 'escape')) return join(marks.map(() => ''))
-  return new Later(async () => {
-    const texts: string[] = []
-    let left = MAX_CHARS
-    // Read one after the other, so that nothing beyond the limit is read.
-    for (const mark of marks) {
-      const { value, labels } = await textFor(mark, source, {
-        left,
-        before: text.slice(0, mark.start),
-      })
-      if (labels)
-        reads.push({ path: place.path(), ref: nameOf(mark), labels: { label: wholeOf(labels) } })
-      left -= value.length
-      texts.push(value)
-    }
-    const filled = join(texts)
-    // The content of an asset must not be scanned for references.
-    if (takesAssets && isAssetRef(filled) && marks.some(({ type }) => type === 'asset')) {
-      throw new ByrefError(
-        'invalid_arguments',
-        `${text.slice(0, 200)} stands for ${filled.slice(0, 200)}, a reference: pass that, without <| and |>`,
-      )
-    }
-    return filled
-  })
+  const filled = parts.join('') + text.slice(end)
+  // The content of an asset must not be scanned for references.
+  if (takesAssets && isAssetRef(filled) && marks.some(({ type }) => type === 'asset')) {
+    throw new ByrefError(
+      'invalid_arguments',
+      `${text.slice(0, 200)} stands for ${filled.slice(0, 200)}, a reference: pass that, without <| and |>`,
+    )
+  }
+  return filled
 }
 
 interface FoundText extends Found {

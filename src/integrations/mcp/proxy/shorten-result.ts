@@ -1,5 +1,6 @@
 import type { AssetInfo } from '../../../assets/asset-info.ts'
-import { Later, replacePlaces } from '../../../boundary/replace-places.ts'
+import { inParallel } from '../../../assets/in-parallel.ts'
+import { ArgumentPlaces } from '../../../boundary/argument-places.ts'
 import { previewOf } from '../../../boundary/store.ts'
 import { cutText } from '../../../core/json/cut.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
@@ -152,17 +153,24 @@ class Shortener {
     return placeholder(info, how, { field, begin: JSON.stringify(previewOf(value)) })
   }
 
-  #withRefs(data: Record<string, unknown>): Promise<Record<string, unknown>> {
-    return replacePlaces(data, null, (value) => {
-      if (typeof value !== 'string' || !(value.length > this.#options.maxChars)) return value
-      return new Later(async () => (await this.#text(value)).text)
+  async #withRefs(data: Record<string, unknown>): Promise<Record<string, unknown>> {
+    const { maxChars } = this.#options
+    const places = new ArgumentPlaces(data, null)
+    const isLong = (value: unknown): boolean => typeof value === 'string' && value.length > maxChars
+    const long = [...places].filter(({ value }) => isLong(value))
+    await inParallel(long, { limit: AT_ONCE }, async (place) => {
+      place.put((await this.#text(String(place.value))).text)
     })
+    return places.result
   }
 
   #isLong(value: unknown): boolean {
     return (JSON.stringify(value)?.length ?? 0) > this.#options.maxChars
   }
 }
+
+/** Maximum number of texts that are saved at the same time. */
+const AT_ONCE = 8
 
 function placeholder(
   { ref, mime, size, name }: AssetInfo,
