@@ -6,7 +6,7 @@ import { writerOf } from '../core/messages/data-block.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { newId } from '../core/new-id.ts'
-import { runEnd } from '../engine/follow-up.ts'
+import { runEnd } from '../engine/run-entries.ts'
 import { type ConversationLog, readAll } from '../log/conversation-log.ts'
 
 /** Where a fork starts, and its id. */

@@ -1,5 +1,5 @@
 import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
-import { runEnd } from './follow-up.ts'
+import { runEnd } from './run-entries.ts'
 import type { Session } from './session.ts'
 import { unfinishedMessage } from './steps/assistant-message.ts'
 import { commandReplies } from './steps/command-step.ts'

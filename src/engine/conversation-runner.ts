@@ -5,20 +5,25 @@ import {
   openRun,
   type RunState,
 } from '../core/events/conversation-state.ts'
+import { unlessAborted } from '../core/on-abort.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
 import { ModelBusyError } from '../models/call-model.ts'
-import { unlessAborted } from '../models/on-abort.ts'
 import { createCallRunner } from './calls/call-runner.ts'
 import { isRefusal } from './calls/record-call.ts'
-import { appendsDue, situationOf } from './follow-up.ts'
 import { checkPrice } from './limits.ts'
 import { callsOf, deadlineOf, ForeignRunError, type Next, next } from './next.ts'
-import { claimEntry, errorEntry, queuedStartEntry, type RunWriter } from './run-entries.ts'
-import { RunLostError, runFailure } from './run-lost-error.ts'
+import {
+  appendsDue,
+  claimEntry,
+  errorEntry,
+  queuedStartEntry,
+  type RunWriter,
+  situationOf,
+} from './run-entries.ts'
+import { RunLostError, reportStalledRun, runFailure } from './run-errors.ts'
 import { createSlots, type RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Decide, Entry, Session } from './session.ts'
-import { reportStalledRun } from './stalled-runs.ts'
 import { askModel, compactPrompt, logBrokenAnswer } from './steps/ask-model.ts'
 import { StepPrompts } from './steps/step-prompts.ts'
 

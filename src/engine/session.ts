@@ -15,7 +15,7 @@ import {
 } from '../log/conversation-log.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { Activity, LeaseKeeper } from './lease-keeper.ts'
-import { RunLostError } from './run-lost-error.ts'
+import { RunLostError } from './run-errors.ts'
 import { createSessionValues, type SessionValues } from './session-values.ts'
 import type { StepPrompts } from './steps/step-prompts.ts'
 

@@ -8,9 +8,9 @@ import { scriptedModel } from '../testing/scripted-model.ts'
 import { ConversationRunner } from './conversation-runner.ts'
 import { resolveLimits } from './limits.ts'
 import { resolvePromptOptions } from './prompt-settings.ts'
+import { stalledRuns } from './run-errors.ts'
 import type { AgentSettings } from './run-settings.ts'
 import { Session } from './session.ts'
-import { stalledRuns } from './stalled-runs.ts'
 
 const LEASE_MS = 40
 

@@ -1,5 +1,6 @@
 import type { APICallError } from '@ai-sdk/provider'
 import { ByrefError, errorMessage } from '../core/errors.ts'
+import { onAbort } from '../core/on-abort.ts'
 import { redactText } from '../log/redact.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import {
@@ -8,7 +9,6 @@ import {
   type ModelStreamPart,
   streamModel,
 } from './language-model.ts'
-import { onAbort } from './on-abort.ts'
 import type { RetryOptions } from './retry-options.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')

@@ -1,6 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
-import { onAbort } from '../models/on-abort.ts'
+import { onAbort } from '../core/on-abort.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import type { Policy } from './policy.ts'
 

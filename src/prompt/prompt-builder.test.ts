@@ -6,8 +6,8 @@ import type { AssetCreated } from '../core/events/events.ts'
 import type { Message } from '../core/messages/message.ts'
 import { type MessageInput, toMessage } from '../core/messages/to-message.ts'
 import { capabilitiesOf } from '../models/capabilities.ts'
-import { createMediaCache } from './media/media-cache.ts'
-import { createPromptBuilder, type PromptSource } from './prompt-builder.ts'
+import { createMediaCache } from './media/media-source.ts'
+import { PromptBuilder, type PromptSource } from './prompt-builder.ts'
 
 const seeing = await capabilitiesOf({
   provider: 'openai.responses',
@@ -30,7 +30,7 @@ async function prompt(
     ...rest,
   }
   const state = { messages, assets: created, assetsAfter: created.map(() => 0), compaction: null }
-  return createPromptBuilder({ guide: () => null }).build(
+  return new PromptBuilder({ guide: () => null }).build(
     { state, board: createBoard(messages) },
     source,
   )
@@ -54,7 +54,7 @@ const result = (
   metadata: { tool_result: { tool_call_id: id, ...(error ? { error } : {}) } },
 })
 
-describe('createPromptBuilder', () => {
+describe('PromptBuilder', () => {
   it('puts instructions first and the tail last', async () => {
     const made = await prompt([said('Hi')], {
       system: ['Be brief.', '', 'Use tools.'],

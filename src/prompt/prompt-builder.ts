@@ -25,71 +25,69 @@ export interface PromptSource extends Omit<MediaSource, 'media'> {
   media: 'all' | 'fetched' | 'none'
 }
 
-/** Makes the prompts of one conversation, incrementally. */
-export interface PromptBuilder {
-  readonly transcript: Transcript
-  /** Returns the prompt of the next model call. Parts that were made for earlier calls are reused. */
-  build(conversation: PromptConversation, source: PromptSource): Promise<LanguageModelV4Prompt>
-}
-
 /**
- * Creates the builder of a conversation's prompts. It works in three steps: the transcript, the files as the model
- * accepts them, and the AI SDK's messages. Every call is followed by its result, or by a note that it has none, as
- * providers require. Until a compaction, each prompt starts with the previous one, without its tail.
+ * Makes the prompts of one conversation, in three steps: the transcript, the files as the model accepts them, and the
+ * AI SDK's messages. Every call is followed by its result, or by a note that it has none, as providers require. Until a
+ * compaction, each prompt starts with the previous one, without its tail.
  */
-export function createPromptBuilder(options: TranscriptOptions): PromptBuilder {
-  const transcript = new Transcript(options)
-  let shown: Transcript['shown'] | null = null
-  let capabilities: PromptSource['capabilities'] | null = null
-  /** The messages of each item; null for an item with bodies, which are resolved for each prompt. */
-  let made: (readonly LanguageModelV4Message[] | null)[] = []
-  let withMedia: TranscriptItem[] = []
-  /** All messages, if no item has bodies. */
-  let flat: LanguageModelV4Message[] = []
+export class PromptBuilder {
+  readonly transcript: Transcript
+  /** The items and the capabilities that `#made` is for. */
+  #shown: Transcript['shown'] | null = null
+  #capabilities: PromptSource['capabilities'] | null = null
+  /** The messages of each item; null for an item with files, which are resolved for each prompt. */
+  #made: (readonly LanguageModelV4Message[] | null)[] = []
+  #withMedia: TranscriptItem[] = []
+  /** All messages, if no item has files. */
+  #flat: LanguageModelV4Message[] = []
 
-  function take(source: PromptSource): void {
-    if (shown !== transcript.shown || capabilities !== source.capabilities) {
-      made = []
-      withMedia = []
-      flat = []
-      shown = transcript.shown
-      capabilities = source.capabilities
+  constructor(options: TranscriptOptions) {
+    this.transcript = new Transcript(options)
+  }
+
+  /** Returns the prompt of the next model call. Parts that were made for earlier calls are reused. */
+  async build(
+    conversation: PromptConversation,
+    source: PromptSource,
+  ): Promise<LanguageModelV4Prompt> {
+    const { capabilities } = source
+    this.transcript.update(conversation)
+    this.#take(source)
+    const messages = await this.#messages(source)
+    const { system, fetched } = this.transcript.shown
+    const last = tailOf(fetched, source)
+    const media = source.media === 'none' ? 'none' : 'all'
+    const tail = last.length > 0 ? await resolveMedia(last, { ...source, media }) : []
+    const instructions = [...source.system, ...system].filter(Boolean).join('\n\n')
+    return framedPrompt(messages, { system: instructions, capabilities, tail })
+  }
+
+  #take({ capabilities }: PromptSource): void {
+    const { shown } = this.transcript
+    if (this.#shown !== shown || this.#capabilities !== capabilities) {
+      this.#made = []
+      this.#withMedia = []
+      this.#flat = []
+      this.#shown = shown
+      this.#capabilities = capabilities
     }
-    for (const item of shown.items.slice(made.length)) {
+    for (const item of shown.items.slice(this.#made.length)) {
       const hasMedia = mediaOfItem(item).length > 0
-      if (hasMedia) withMedia.push(item)
+      if (hasMedia) this.#withMedia.push(item)
       const messages = hasMedia ? null : itemMessages(item as ResolvedItem, capabilities)
-      made.push(messages)
-      if (messages) flat.push(...messages)
+      this.#made.push(messages)
+      if (messages) this.#flat.push(...messages)
     }
   }
 
-  async function messagesOf(source: PromptSource): Promise<readonly LanguageModelV4Message[]> {
-    if (withMedia.length === 0) return flat
+  async #messages(source: PromptSource): Promise<readonly LanguageModelV4Message[]> {
+    if (this.#withMedia.length === 0) return this.#flat
     const media = source.media === 'all' ? 'all' : 'none'
-    const resolved = await resolveMedia(withMedia, { ...source, media })
+    const resolved = await resolveMedia(this.#withMedia, { ...source, media })
     let next = 0
-    return made.flatMap((messages) => {
+    return this.#made.flatMap((messages) => {
       return messages ?? itemMessages(resolved[next++] as ResolvedItem, source.capabilities)
     })
-  }
-
-  return {
-    transcript,
-    async build(conversation, source) {
-      transcript.update(conversation)
-      take(source)
-      const messages = await messagesOf(source)
-      const { system, fetched } = transcript.shown
-      const last = tailOf(fetched, source)
-      const media = source.media === 'none' ? 'none' : 'all'
-      const tail = last.length > 0 ? await resolveMedia(last, { ...source, media }) : []
-      return framedPrompt(messages, {
-        system: [...source.system, ...system].filter(Boolean).join('\n\n'),
-        capabilities: source.capabilities,
-        tail,
-      })
-    },
   }
 }
 

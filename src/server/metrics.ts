@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
-import { stalledRuns } from '../engine/stalled-runs.ts'
+import { stalledRuns } from '../engine/run-errors.ts'
 import type { EventHub } from './events/event-hub.ts'
 
 /** Metrics for Prometheus (prometheus.io/docs/instrumenting/exposition_formats). */

@@ -10,8 +10,8 @@ import { inputOutput } from '../../engine/output/output-schema.ts'
 import { type CapabilityOverrides, capabilitiesOf } from '../../models/capabilities.ts'
 import type { ModelPrice } from '../../models/catalogue.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
-import { createMediaCache } from '../../prompt/media/media-cache.ts'
-import { createPromptBuilder } from '../../prompt/prompt-builder.ts'
+import { createMediaCache } from '../../prompt/media/media-source.ts'
+import { PromptBuilder } from '../../prompt/prompt-builder.ts'
 import { acceptMessages } from '../accept-messages.ts'
 
 /** The prompt of a request, and what its messages ask for. */
@@ -45,7 +45,7 @@ export async function requestPrompt(
   const messages = events.flatMap((event) => (event.type === 'NEW_MESSAGE' ? [event.payload] : []))
   const board = createBoard(messages, { validate: schemaIssues })
   const created = events.flatMap((event) => (event.type === 'ASSET_CREATED' ? event.payload : []))
-  const builder = createPromptBuilder({ merge: 'engine', wholeData: true, guide: () => null })
+  const builder = new PromptBuilder({ merge: 'engine', wholeData: true, guide: () => null })
   const known = await capabilitiesOf(model, capabilities)
   const prompt = await builder.build(
     { state: { messages, assets: created, assetsAfter: [], compaction: null }, board },

@@ -24,8 +24,8 @@ import type {
   ExecutionChanges,
   PolicyCall,
 } from '../../policies/policy.ts'
+import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
-import { callError } from './call-error.ts'
 
 /** A call in progress, as policies see it. */
 export class ActiveCall implements PolicyCall {

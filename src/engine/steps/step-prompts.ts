@@ -17,11 +17,7 @@ import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import type { ModelSettings } from '../../models/model-settings.ts'
 import { MAX_TEXT_CHARS } from '../../prompt/media/media-source.ts'
 import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
-import {
-  createPromptBuilder,
-  type PromptBuilder,
-  type PromptSource,
-} from '../../prompt/prompt-builder.ts'
+import { PromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
 import { compactionDue, lastStep, promptTokens } from '../../prompt/prompt-size.ts'
 import { createRedaction, type Redaction } from '../../prompt/redaction.ts'
 import type { PlacedTopic } from '../../prompt/told-once.ts'
@@ -92,7 +88,7 @@ export class StepPrompts {
       guide: guideFor(explained),
       ...(untrusted ? { hides: (ref: string) => this.#redaction?.hides(ref) ?? true } : {}),
     }
-    this.#builder = createPromptBuilder(this.#transcript)
+    this.#builder = new PromptBuilder(this.#transcript)
   }
 
   /** Resolves to the model's capabilities and price. Await it before calling any other method. */

@@ -16,8 +16,8 @@ import {
 import type { LanguageModel } from '../../models/language-model.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
-import { createMediaCache } from '../../prompt/media/media-cache.ts'
 import type { MediaSource } from '../../prompt/media/media-source.ts'
+import { createMediaCache } from '../../prompt/media/media-source.ts'
 import { sameAssets } from '../same-assets.ts'
 import {
   BY_REFERENCE_TRUST,

@@ -2,7 +2,7 @@ import type { JSONValue } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { offload, type StoringCall, storeResult } from '../../boundary/store.ts'
 import type { JsonValue } from '../../core/json/json.ts'
-import { callError } from '../../engine/calls/call-error.ts'
+import { callError } from '../../engine/run-errors.ts'
 import type { ModelOutput } from '../model-output.ts'
 
 type ContentPart = Extract<ModelOutput, { type: 'content' }>['value'][number]

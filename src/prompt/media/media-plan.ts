@@ -1,7 +1,20 @@
+import type { AssetKind } from '../../assets/asset-store.ts'
 import { documentForm } from '../../assets/documents/document-form.ts'
 import { limitOf, type ModelCapabilities, topLevel } from '../../models/model-capabilities.ts'
 import type { MediaPart } from '../transcript-item.ts'
-import type { MediaFacts } from './media-facts.ts'
+
+/** What is known about a body before it is read. */
+export interface MediaFacts {
+  /** The MIME type without parameters. */
+  mime: string
+  kind: AssetKind
+  size: number
+  name: string | null
+  /** The digest: equal for equal bodies. */
+  identity: string
+  /** Whether the reference leads to a field, or to structured content. */
+  isValue: boolean
+}
 
 /** How a body is sent to one model. */
 export type MediaPlan =

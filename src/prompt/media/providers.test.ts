@@ -15,7 +15,7 @@ import { fixture, noisePng, pagedPdf, silentWav } from '../fixtures/bodies.ts'
 import { WIRES, type WirePart, type WireReader } from '../fixtures/wire.ts'
 import { toPrompt } from '../to-prompt.ts'
 import type { MediaPart, TranscriptItem } from '../transcript-item.ts'
-import { createMediaCache } from './media-cache.ts'
+import { createMediaCache } from './media-source.ts'
 import { resolveMedia } from './resolve-media.ts'
 
 interface Provider {

@@ -13,8 +13,8 @@ import type {
   TextPart,
   TranscriptItem,
 } from '../transcript-item.ts'
-import { createMediaCache } from './media-cache.ts'
 import type { MediaSource } from './media-source.ts'
+import { createMediaCache } from './media-source.ts'
 import { resolveMedia } from './resolve-media.ts'
 
 const HTTPS = [/^https:\/\//]

@@ -8,10 +8,10 @@ import type {
   TextPart,
   TranscriptItem,
 } from '../transcript-item.ts'
-import type { MediaFacts } from './media-facts.ts'
+import type { MediaFacts } from './media-plan.ts'
 import type { MediaSource } from './media-source.ts'
+import { type MediaState, MediaStates } from './media-states.ts'
 import type { ReadBody, RestOfText } from './read-body.ts'
-import { createStandings, type Standing, type Standings } from './standings.ts'
 
 /** Maximum number of bodies that are read in parallel. */
 const AT_ONCE = 6
@@ -26,13 +26,13 @@ export async function resolveMedia(
   source: MediaSource,
 ): Promise<ResolvedItem[]> {
   const parts = items.flatMap(mediaOf)
-  const standings = createStandings(source)
-  const missing = source.media === 'none' ? [] : parts.filter((part) => !standings.find(part))
+  const states = new MediaStates(source)
+  const missing = source.media === 'none' ? [] : parts.filter((part) => !states.find(part))
   if (missing.length > 0) {
-    await inParallel(missing, { limit: AT_ONCE }, (part) => standings.load(part))
+    await inParallel(missing, { limit: AT_ONCE }, (part) => states.load(part))
   }
-  const left = fitIntoCall(parts, standings, source.capabilities)
-  const make = createPartMaker(standings, left, source)
+  const left = fitIntoCall(parts, states, source.capabilities)
+  const make = createPartMaker(states, left, source)
   return items.map((item): ResolvedItem => {
     if (item.type === 'user' && item.parts.some(isMedia)) {
       return {
@@ -67,16 +67,16 @@ function isMedia(part: { type: string }): part is MediaPart {
  */
 function fitIntoCall(
   parts: readonly MediaPart[],
-  standings: Standings,
+  states: MediaStates,
   { perCall }: Pick<ModelCapabilities, 'perCall'>,
 ): ReadonlySet<string> {
   const room = { ...perCall }
   const seen = new Set<string>()
   const left = new Set<string>()
   for (const part of parts.toReversed()) {
-    const standing = standings.find(part)
-    if (standing?.type !== 'read' || seen.has(standing.key)) continue
-    const { body, key } = standing
+    const state = states.find(part)
+    if (state?.type !== 'read' || seen.has(state.key)) continue
+    const { body, key } = state
     if (body.type !== 'data' && body.type !== 'url') continue
     seen.add(key)
     const bytes = body.type === 'data' ? Math.ceil(body.base64.length * 0.75) : 0
@@ -97,7 +97,7 @@ function fitIntoCall(
  * @param left Keys of bodies that are too many for the call.
  */
 function createPartMaker(
-  standings: Standings,
+  states: MediaStates,
   left: ReadonlySet<string>,
   {
     media = 'all',
@@ -109,9 +109,9 @@ function createPartMaker(
 
   function shown(
     part: MediaPart,
-    standing: Extract<Standing, { type: 'read' }>,
+    state: Extract<MediaState, { type: 'read' }>,
   ): (TextPart | FilePart)[] {
-    const { facts, body, key } = standing
+    const { facts, body, key } = state
     if (body.type === 'value') return [named(part.ref, body.text)]
     if (body.type === 'failed') return [noteOf(part, facts, body.why)]
     if (left.has(key))
@@ -126,13 +126,13 @@ function createPartMaker(
 
   return (part) => {
     if (media === 'none') return instead(part, null, 'bodies are read by reference')
-    const standing = standings.find(part)
-    if (standing?.type === 'read') return shown(part, standing)
-    if (standing?.type !== 'note') {
-      onMissing?.(part.ref, standing?.error)
+    const state = states.find(part)
+    if (state?.type === 'read') return shown(part, state)
+    if (state?.type !== 'note') {
+      onMissing?.(part.ref, state?.error)
       return [unresolved(part)]
     }
-    return instead(part, standing.facts, standing.why)
+    return instead(part, state.facts, state.why)
   }
 }
 

@@ -1,16 +1,16 @@
 type OnAbort = (reason: unknown) => void
 
 /** The callbacks of each signal. They share one listener per signal, because listeners are expensive. */
-const hearers = new WeakMap<AbortSignal, Set<OnAbort>>()
+const listeners = new WeakMap<AbortSignal, Set<OnAbort>>()
 
 /**
- * Calls `hear` once when the signal aborts. Returns the function that removes the callback.
+ * Calls `listener` once when the signal aborts. Returns the function that removes the callback.
  *
  * @throws the signal's reason, if the signal has already aborted
  */
 export function onAbort(signal: AbortSignal, listener: OnAbort): () => void {
   signal.throwIfAborted()
-  const all = hearers.get(signal) ?? listen(signal)
+  const all = listeners.get(signal) ?? listen(signal)
   all.add(listener)
   return () => {
     all.delete(listener)
@@ -19,7 +19,7 @@ export function onAbort(signal: AbortSignal, listener: OnAbort): () => void {
 
 function listen(signal: AbortSignal): Set<OnAbort> {
   const all = new Set<OnAbort>()
-  hearers.set(signal, all)
+  listeners.set(signal, all)
   const notify = (): void => {
     for (const listener of all) listener(signal.reason)
     all.clear()

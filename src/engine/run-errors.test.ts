@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { ByrefError } from '../../core/errors.ts'
-import { callError } from './call-error.ts'
+import { ByrefError } from '../core/errors.ts'
+import { callError } from './run-errors.ts'
 
 const refuse = (): never => {
   throw new Error('no')

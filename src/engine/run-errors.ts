@@ -1,0 +1,61 @@
+import { ByrefError, errorMessage } from '../core/errors.ts'
+import type { CallError } from '../core/events/events.ts'
+
+/**
+ * Thrown when this process no longer runs the conversation: the run ended or was taken over, or the conversation is
+ * gone.
+ */
+export class RunLostError extends Error {
+  /** Whether the run may continue elsewhere or later. Then the runs of its sub-agents must not be cancelled. */
+  readonly continues: boolean
+
+  constructor({ continues = true }: { continues?: boolean } = {}) {
+    super('The run has ended, or another process runs it')
+    this.name = 'RunLostError'
+    this.continues = continues
+  }
+}
+
+/** Converts what was thrown to the ByrefError that ends a run. The original is its cause. */
+export function runFailure(error: unknown): ByrefError {
+  if (error instanceof ByrefError) return error
+  return new ByrefError('run_failed', errorMessage(error), { cause: error })
+}
+
+/** Maximum length of an error message in the log and for the model, in characters. */
+const MAX_CHARS = 4_000
+
+/** Converts what was thrown to the error of a call, with a bounded length. Never throws. */
+export function callError(error: unknown): CallError {
+  const message = errorMessage(error)
+  const text =
+    message.length > MAX_CHARS
+      ? `${message.slice(0, MAX_CHARS)}… (${message.length} characters in all)`
+      : message
+  return { code: codeOf(error), message: text.toWellFormed() }
+}
+
+function codeOf(error: unknown): string {
+  try {
+    return error instanceof ByrefError ? error.code : 'tool_failed'
+  } catch {
+    // A proxy may throw even on `instanceof`.
+    return 'tool_failed'
+  }
+}
+
+let stalled = 0
+
+/** Returns how many runs of this process have stalled and were restarted. Each is a defect. */
+export function stalledRuns(): number {
+  return stalled
+}
+
+/** Counts a stalled run, and emits a warning. */
+export function reportStalledRun(conversation: string): void {
+  stalled++
+  process.emitWarning(
+    `The run in conversation "${conversation}" made no progress and was started over. This is a defect in byref: please report it with the exported conversation.`,
+    { code: 'BYREF_RUN_STALLED' },
+  )
+}
