@@ -164,7 +164,7 @@ describe('createAgent', () => {
     const seen = prompts(model)[1] ?? ''
     expect(seen).toContain('the pump is stuck')
     expect(seen).toContain('/n must be number')
-    expect(seen).toContain('the tools are: broken, count')
+    expect(seen).toContain('The tools are: broken, count')
     expect(seen).toContain('nowhere')
   })
 

@@ -41,7 +41,7 @@ describe('compaction', () => {
     expect(made[0]).toMatchObject({ reason: 'size', media: null })
     const last = prompts(model).at(-1) as string
     expect(last).toContain('Read them all')
-    const named = /†result#\d+: 15\d\d characters, not shown any more/
+    const named = /†result#\d+: 15\d\d characters, no longer shown/
     expect(prompts(model).some((prompt) => named.test(prompt))).toBe(true)
     expect(last.length).toBeLessThan(1500 * 4 * 1.5)
     const passed = run.messages.findLast(({ metadata }) => metadata.tool_result)
@@ -285,7 +285,7 @@ describe('compaction', () => {
     }
     expect(files).toEqual([1, 0, 0])
     expect(await compactions(log)).toMatchObject([{ reason: 'gone', media: [] }])
-    expect(prompts(model).at(-1)).toContain(`[Not there any more: ${ref}]`)
+    expect(prompts(model).at(-1)).toContain(`[No longer available: ${ref}]`)
   })
 
   it('works without a summary', async () => {

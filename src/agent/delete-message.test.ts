@@ -118,7 +118,9 @@ describe('agent.deleteMessage', () => {
     await next.result
     const last = next.messages.filter((message) => readMetadata(message).result).slice(-2)
     expect(last[0]?.content).toEqual({ seen: second })
-    expect(errorsIn(next.messages)).toEqual([expect.stringContaining('†result#1 names no result')])
+    expect(errorsIn(next.messages)).toEqual([
+      expect.stringContaining('There is no result †result#1'),
+    ])
     expect(prompts(model)[3]).toContain('interrupted: the call has no result')
     expect(prompts(model)[3]).not.toContain('{"seen":"first"}')
     expect(prompts(model)[3]).toContain('†result#2\\n')

@@ -45,7 +45,7 @@ describe('a model that has only the native tools', () => {
     const model = reader((last, shown) => {
       if (last.text === undefined) {
         note(shown)
-        const [, ref, page] = /Read on by fetch_asset with ref (\S+), page: (\d+)/.exec(shown) ?? []
+        const [, ref, page] = /Read on with fetch_asset \(ref: (\S+), page: (\d+)/.exec(shown) ?? []
         return ['fetch_asset', { ref, page: Number(page) }]
       }
       note(String(last.text))
@@ -178,5 +178,5 @@ it('learns from a prompt where the full text is, if it has no tools to read on',
   const agent = createAgent({ model, reading: false })
   const { ref } = await agent.assets.save(pagedPdf(300, 10), 'application/pdf')
   await agent.run({ messages: about(ref) }).result
-  expect(prompts(model)[0]).toMatch(/\[Cut: page \d+ of 300\. All of it is asset:/)
+  expect(prompts(model)[0]).toMatch(/\[Cut: page \d+ of 300\. The whole text is asset:/)
 })

@@ -235,8 +235,12 @@ describe('edit_asset on a † path', () => {
     ])
     await start({ draft: 'a' }).result
     expect(await resultsOf(agent)).toMatchObject([
-      { message: expect.stringContaining('ref is one † path, and †none || †draft is more') },
-      { message: expect.stringContaining('ref is an asset:// reference or a † path') },
+      {
+        message: expect.stringContaining(
+          'ref must be one † path, and †none || †draft has more than one',
+        ),
+      },
+      { message: expect.stringContaining('ref must be an asset:// reference or a † path') },
       { written_to: ['†copy'] },
     ])
     expect([await read('†draft'), await read('†copy')]).toEqual(['a', 'b'])

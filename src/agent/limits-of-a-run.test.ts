@@ -246,7 +246,7 @@ describe('a model that misbehaves', () => {
     ['without an id', { type: 'tool-call', toolName: 'quick', input: '{}' }],
     ['without a name', { type: 'tool-call', toolCallId: 'c1', input: '{}' }],
     [
-      'with text that is no JSON',
+      'with text that is not JSON',
       { type: 'tool-call', toolCallId: 'c1', toolName: 'quick', input: '{' },
     ],
   ])('makes a call %s: it has a result, and the run goes on to its limit', async (_, part) => {

@@ -346,7 +346,7 @@ describe('toolSearch with many tools', () => {
     expect(at(1)).toContain('stripe_update_coupon')
     expect(at(1)).toContain(schema)
     expect(at(-3)).not.toContain(schema)
-    expect(at(-3)).toMatch(/†result#1: \d+ characters, not shown any more/)
+    expect(at(-3)).toMatch(/†result#1: \d+ characters, no longer shown/)
     expect(at(-2)).toContain('The parameters of stripe_update_coupon are: ')
     expect(found.at(-2)?.error?.message).toContain('"required":["coupon_id"]')
     expect(own.called).toEqual([['stripe_update_coupon', { coupon_id: 'x' }]])

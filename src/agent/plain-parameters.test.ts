@@ -89,7 +89,7 @@ describe('a tool that declares no parameter for references', () => {
     })
     const { given, prompt } = await calling(tool, { a: words.ref, b: 'x' })
     expect(given).toBeUndefined()
-    expect(prompt).toContain('/a takes no reference')
+    expect(prompt).toContain('/a does not take references')
   })
 
   it('receives the text of a file that a variable in a longer text stands for', async () => {

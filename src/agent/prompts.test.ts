@@ -172,7 +172,7 @@ async function wordsOf(random: Random, assets: Assets, made: string[]): Promise<
 
 /** A prompt without what is made anew for each call. */
 function withoutTail(messages: readonly string[]): readonly string[] {
-  return /\[Not there any more/.test(messages.at(-1) ?? '') ? messages.slice(0, -1) : messages
+  return /\[No longer available/.test(messages.at(-1) ?? '') ? messages.slice(0, -1) : messages
 }
 
 describe('the prompts of a conversation', () => {

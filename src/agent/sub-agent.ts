@@ -55,7 +55,7 @@ const DEFAULT_SCHEMA: JsonSchema = {
   properties: {
     task: {
       type: 'string',
-      description: 'The full task: it sees nothing of this conversation',
+      description: 'The full task. The agent sees nothing of this conversation',
     },
     assets: {
       type: 'array',

@@ -263,7 +263,7 @@ describe('toolSearch', () => {
 
   it('rejects what cannot work', () => {
     const pinned = () => agentWith([], { toolSearch: { pinned: ['nobody'] } })
-    expect(pinned).toThrow('toolSearch.pinned has "nobody", which is no tool of the agent')
+    expect(pinned).toThrow('Unknown tool "nobody" in toolSearch.pinned')
     const own = defineTool({ ...(manyTools()[0] as Tool), id: 'call_tool' }) as Tool
     expect(() => agentWith([], { tools: [own], toolSearch: true })).toThrow('"call_tool"')
   })

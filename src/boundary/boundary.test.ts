@@ -140,7 +140,7 @@ describe('withInput', () => {
     const items = schema({ items: { asset_ref_acceptable: false } })
     await expect(inputOf(items, args)).rejects.toMatchObject({
       code: 'invalid_arguments',
-      message: expect.stringContaining('/p/0 takes no reference'),
+      message: expect.stringContaining('/p/0 does not take references'),
     })
     expect(await inputOf(items, { p: ['text'] })).toEqual({ p: ['text'] })
   })
@@ -284,7 +284,7 @@ describe('asset_ref_as', () => {
 
   it('requires whole assets for these types', async () => {
     const schema = z.object({ p: z.custom<Asset>().meta(as('asset')) })
-    await expect(inputOf(schema, { p: ref })).rejects.toThrow(`pass ${table.ref}`)
+    await expect(inputOf(schema, { p: ref })).rejects.toThrow(`Pass ${table.ref}`)
   })
 
   it('rejects a type that JSON Schema cannot express', () => {

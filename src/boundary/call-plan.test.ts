@@ -105,7 +105,7 @@ describe('planCall', () => {
   })
 
   it.each<[string, Record<string, unknown>, string, string, RegExp]>([
-    ['an unknown tool', {}, 'gone', 'tool_not_found', /no tool "gone"; the tools are: free, fixed/],
+    ['an unknown tool', {}, 'gone', 'tool_not_found', /no tool "gone". The tools are: free, fixed/],
     [
       'an output that is no path',
       { _outputPath: 'summary' },

@@ -116,7 +116,7 @@ function notFound(name: string, tools: ReadonlyMap<string, Tool>): CallError {
   const hint = tools.has(SEARCH_TOOLS) ? ` Find tools with ${SEARCH_TOOLS}.` : ''
   const message =
     ids.length <= MOST_NAMED
-      ? `There is no tool "${name}"; the tools are: ${ids.join(', ') || 'none'}`
+      ? `There is no tool "${name}". The tools are: ${ids.join(', ') || 'none'}`
       : `${noSuchTool(name, ids)}${hint}`
   return { code: 'tool_not_found', message }
 }
@@ -156,7 +156,7 @@ function methodOf(tool: Tool, asked: unknown): OutputMethod {
   if (METHODS.includes(String(method))) return method as OutputMethod
   throw new ByrefError(
     'invalid_arguments',
-    `_outputMethod is one of ${METHODS.join(', ')}, not ${JSON.stringify(method)}`,
+    `_outputMethod must be one of ${METHODS.join(', ')}, not ${JSON.stringify(method)}`,
   )
 }
 

@@ -128,7 +128,7 @@ async function wholeAsset(ref: string | AssetRef, assets: Assets): Promise<unkno
   if (fieldPath && fieldPath.join() !== 'content') {
     throw new ByrefError(
       'invalid_arguments',
-      `${show(ref)} names a field, and the parameter takes whole assets: pass ${whole}`,
+      `${show(ref)} names a field, but the parameter takes whole assets. Pass ${whole}`,
     )
   }
   return { ...(await assets.meta(whole)), content: await assets.resolve(whole) }
@@ -178,7 +178,9 @@ function parseJson(text: string, ref: string | AssetRef): unknown {
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw new ByrefError('invalid_arguments', `${show(ref)} holds text that is no JSON`, { cause })
+    throw new ByrefError('invalid_arguments', `${show(ref)} contains text that is not JSON`, {
+      cause,
+    })
   }
 }
 

@@ -36,7 +36,7 @@ export function planEdit({
       if (outputs.length > 0) return {}
       throw new ByrefError(
         'invalid_arguments',
-        `ref is one † path, and ${ref.slice(0, 100)} is more: name the path that changes, or say with _outputPath where to write`,
+        `ref must be one † path, and ${ref.slice(0, 100)} has more than one. Name the path that changes, or set _outputPath to the place to write.`,
       )
     }
     if (expression.kind === RESULT) return {}
@@ -57,7 +57,7 @@ export function planEdit({
   }
   throw new ByrefError(
     'invalid_arguments',
-    `ref is an asset:// reference or a † path, not ${JSON.stringify(ref.slice(0, 100))}`,
+    `ref must be an asset:// reference or a † path, not ${JSON.stringify(ref.slice(0, 100))}`,
   )
 }
 

@@ -177,7 +177,7 @@ function referenceAt(place: Place, where: Accepting): FoundReference | null {
   if (!place.alternatives().some((one) => one.asset_ref_acceptable === false)) return null
   throw new ByrefError(
     'invalid_arguments',
-    `${toPointer(place.path())} takes no reference, and ${JSON.stringify(ref)} is one: write the value itself`,
+    `${toPointer(place.path())} does not take references such as ${JSON.stringify(ref)}. Write the value itself.`,
   )
 }
 

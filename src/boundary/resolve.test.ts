@@ -179,9 +179,9 @@ describe('names of results', () => {
 
   it('lists the existing results, and reports that the same answer has none', async () => {
     await expect(given('†result#9')).rejects.toThrow(
-      '†result#9 names no result; there are †result#1 to †result#4',
+      'There is no result †result#9. Results: †result#1 to †result#4',
     )
-    await expect(given('†result.x')).rejects.toThrow('names no result')
+    await expect(given('†result.x')).rejects.toThrow('There is no result †result#')
     await expect(given('†result#3')).rejects.toThrow('a result of this same answer')
     await expect(given('†result#1.rows')).rejects.toThrow(
       '†result#1 has no "rows"; it has 1: "items"',
@@ -226,7 +226,7 @@ describe('marks in text', () => {
   it('does not let an asset reference another one', async () => {
     const content = note.ref.slice('asset://'.length)
     const id = await assets.saveAsset({ content_type: 'text/plain', content })
-    await expect(given(`asset://<|${id.ref}|>`, accepting)).rejects.toThrow('stands for asset://')
+    await expect(given(`asset://<|${id.ref}|>`, accepting)).rejects.toThrow('becomes asset://')
     expect(await given(`<|${named.ref}|>`, accepting)).toBe(named.ref)
     expect(await given('<|†state.file|>', accepting)).toBe(note.ref)
   })
@@ -267,7 +267,7 @@ describe('marks in text', () => {
   it('rejects values that are too long for a text', async () => {
     expect(await given('it says <|†state.long|>')).toHaveLength(1_000_008)
     await expect(given('<|†state.long|> '.repeat(11))).rejects.toThrow(
-      '†state.long has 1000000 characters as text, and at most 10,000,000 characters fit into one text together: pass the reference alone',
+      '†state.long has 1000000 characters, and one text has at most 10,000,000 characters. Pass the reference alone',
     )
     const file = await assets.save(Buffer.alloc(40_000_001, 'x'), 'text/plain')
     await expect(given(`it says <|${file.ref}|>`, accepting)).rejects.toThrow('40000001 bytes')

@@ -180,7 +180,7 @@ async function filledIn(
   if (takesAssets && isAssetRef(filled) && marks.some(({ type }) => type === 'asset')) {
     throw new ByrefError(
       'invalid_arguments',
-      `${text.slice(0, 200)} stands for ${filled.slice(0, 200)}, a reference: pass that, without <| and |>`,
+      `${text.slice(0, 200)} becomes ${filled.slice(0, 200)}, which is a reference. Pass that reference, without <| and |>.`,
     )
   }
   return filled
@@ -245,7 +245,7 @@ function bounded(text: string, name: string, left: number): string {
 function tooLong(name: string, size: string): ByrefError {
   return new ByrefError(
     'invalid_arguments',
-    `${name} has ${size} as text, and at most ${MAX_CHARS.toLocaleString('en')} characters fit into one text together: pass the reference alone as the parameter, or name a field of it (…/content/key)`,
+    `${name} has ${size}, and one text has at most ${MAX_CHARS.toLocaleString('en')} characters. Pass the reference alone as the parameter, or name a field of it (…/content/key).`,
   )
 }
 

@@ -207,7 +207,7 @@ export function jsonValue(root: unknown): unknown {
     if (!isOpen(value, open)) return branchOf(value)
     throw new ByrefError(
       'invalid_data',
-      `The result holds itself at ${toPointer(open.map(({ key }) => key)) || '/'}, which JSON cannot carry`,
+      `The result contains itself at ${toPointer(open.map(({ key }) => key)) || '/'}, which JSON cannot represent`,
     )
   })
 }

@@ -71,10 +71,7 @@ export function resolveToolSearch(
   const { pinned = [], rank = undefined }: ToolSearchOptions = Object(option)
   const unknown = pinned.find((id) => !tools.some((tool) => tool.id === id))
   if (unknown !== undefined) {
-    throw new ByrefError(
-      'config_invalid',
-      `toolSearch.pinned has "${unknown}", which is no tool of the agent`,
-    )
+    throw new ByrefError('config_invalid', `Unknown tool "${unknown}" in toolSearch.pinned`)
   }
   const candidates = own.filter(({ id }) => !pinned.includes(id))
   const isOn =
@@ -250,7 +247,7 @@ export function calledTool<Call extends ToolCall>(call: Call): Call {
   return opened.problem === undefined ? opened : call
 }
 
-/** Like {@link calledTool}, but arguments that are no object become a `problem` of the call that was meant. */
+/** Like {@link calledTool}, but arguments that are not an object become a `problem` of the call that was meant. */
 export function openedCall<Call extends ToolCall & { problem?: string }>(call: Call): Call {
   let opened = call
   for (let one: Call | null = call; one; one = openedOnce(one)) opened = one
@@ -278,5 +275,5 @@ function readArguments(given: unknown): Record<string, unknown> | null {
 }
 
 function notAnObject(given: unknown): string {
-  return `The arguments are no JSON object: ${cutText(JSON.stringify(given) ?? '', 200)}`
+  return `The arguments are not a JSON object: ${cutText(JSON.stringify(given) ?? '', 200)}`
 }

@@ -300,7 +300,7 @@ export function checkTool(tool: Tool): void {
   if (tool.retries && !tool.idempotent) {
     throw new ByrefError(
       'config_invalid',
-      `The tool "${tool.id}" has retries and is not idempotent: say idempotent: true if running it again does no harm`,
+      `The tool "${tool.id}" has retries but is not idempotent. Set idempotent: true if it is safe to run it again.`,
     )
   }
   const schema = jsonSchemaOf(tool)
@@ -320,7 +320,7 @@ function answeredOutside<Definition extends { id: string }>(definition: Definiti
   const execute = (): never => {
     throw new ByrefError(
       'invalid_arguments',
-      `Calls of "${definition.id}" do not run here: they are answered with a result`,
+      `Calls of "${definition.id}" are not executed here. Answer them with a result.`,
     )
   }
   placeholders.add(execute)

@@ -259,14 +259,14 @@ export class ConversationSource implements ValueSource {
       const how = hasOutputs
         ? ' To use a result in another call of the same answer, write it with _outputPath first.'
         : ''
-      throw new VariableError(`†result#${name ?? ''} names no result; there are ${there}.${how}`)
+      throw new VariableError(`There is no result †result#${name ?? ''}. Results: ${there}.${how}`)
     }
     const answer = calls[this.#call.id]?.parentMessageId
     if (answer === undefined || calls[result.callId]?.parentMessageId !== answer) {
       return result.value
     }
     throw new VariableError(
-      `†result#${name} is a result of this same answer, which has no number until the answer has ended. Write it with _outputPath and read it there, or call again.`,
+      `†result#${name} is a result of this same answer, and cannot be read by its number yet. Write it with _outputPath and read it there, or call again in your next answer.`,
     )
   }
 

@@ -170,7 +170,7 @@ function runOf({ state }: Session, runId: string): RunState | undefined {
 function deletedError(conversation: string): ByrefError {
   return new ByrefError(
     'conversation_not_found',
-    `The conversation "${conversation}" was deleted while its run went on`,
+    `The conversation "${conversation}" was deleted during its run`,
   )
 }
 

@@ -55,7 +55,7 @@ export function stalledRuns(): number {
 export function reportStalledRun(conversation: string): void {
   stalled++
   process.emitWarning(
-    `The run in conversation "${conversation}" made no progress and was started over. This is a defect in byref: please report it with the exported conversation.`,
+    `The run in conversation "${conversation}" made no progress and was restarted. This is a defect in byref: please report it with the exported conversation.`,
     { code: 'BYREF_RUN_STALLED' },
   )
 }

@@ -154,7 +154,7 @@ function toolSchema({ schema, isObject, isWhole, isRequired }: YamlCommand) {
   const instead = {
     type: 'object',
     asset_ref_acceptable: true,
-    description: `Instead of all others: a reference to an object with them${fallback}`,
+    description: `A reference to an object with all other parameters, in place of them${fallback}`,
   }
   return { ...open, properties: { ...Object(schema.properties), [WHOLE_PARAM]: instead } }
 }

@@ -58,7 +58,7 @@ export function timeLimitPolicy(callTimeoutMs: number): Policy {
       const ms = tool.timeoutMs ?? callTimeoutMs
       if (ms === Infinity) return perform()
       const controller = new AbortController()
-      const message = `The tool "${tool.id}" took longer than ${ms} ms and was given up`
+      const message = `The tool "${tool.id}" timed out after ${ms} ms`
       const timer = setTimeout(() => controller.abort(new ByrefError('tool_timeout', message)), ms)
       const forget = onAbort(signal, (reason) => controller.abort(reason))
       try {

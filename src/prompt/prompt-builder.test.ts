@@ -58,12 +58,12 @@ describe('PromptBuilder', () => {
   it('puts instructions first and the tail last', async () => {
     const made = await prompt([said('Hi')], {
       system: ['Be brief.', '', 'Use tools.'],
-      tail: ['[Not there any more: asset://a]'],
+      tail: ['[No longer available: asset://a]'],
     })
     expect(made).toEqual([
       { role: 'system', content: 'Be brief.\n\nUse tools.' },
       { role: 'user', content: [{ type: 'text', text: 'Hi' }] },
-      { role: 'user', content: [{ type: 'text', text: '[Not there any more: asset://a]' }] },
+      { role: 'user', content: [{ type: 'text', text: '[No longer available: asset://a]' }] },
     ])
   })
 

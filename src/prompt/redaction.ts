@@ -187,7 +187,7 @@ function redactResult(message: Message, { labels, options, number }: RedactionSc
   const kept = { tool_call_id, ...(written_to ? { written_to } : {}) }
   const json = { ...message, content_type: 'application/json' }
   if (error) {
-    const reason = `the call failed; why is not shown, since it is not trusted: ${name}.message`
+    const reason = `the call failed. Its error message is not shown, because it is not trusted: ${name}.message`
     const failure = { code: 'tool_failed', message: reason }
     return { ...json, content: null, metadata: { tool_result: { ...kept, error: failure } } }
   }

@@ -79,7 +79,7 @@ function changeNote({ metadata }: Message): string {
 
 function namedText(text: string, number: number, whole: boolean): string {
   if (whole) return `${resultName(number)}\n${text}`
-  return `${resultName(number)}: ${text.length} characters, not shown any more. It began ${text.slice(0, BEGINNING)}…`
+  return `${resultName(number)}: ${text.length} characters, no longer shown. It begins with ${text.slice(0, BEGINNING)}…`
 }
 
 /** Returns the tool's model output, with the place of the result, or else the result itself. */

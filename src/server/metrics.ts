@@ -38,7 +38,7 @@ export function createMetrics(hub: Pick<EventHub, 'readers'>): Metrics {
   })
   new Counter({
     name: 'byref_runs_stalled_total',
-    help: 'Runs of this process that stopped making progress and were started over',
+    help: 'Runs of this process that stopped making progress and were restarted',
     registers: [registry],
     collect() {
       this.reset()

@@ -47,7 +47,7 @@ describe('request', () => {
     expect(asked).toMatchObject({ temperature: 0, responseFormat: { type: 'json' } })
     expect(asked?.tools).toBeUndefined()
     const [system, ...rest] = texts(asked as LanguageModelV4CallOptions)
-    expect(system).toMatch(/^Be exact\.\n\nYour final answer shall be JSON/)
+    expect(system).toMatch(/^Be exact\.\n\nYour final answer must be only JSON/)
     expect(rest).toEqual([
       "Update the user's city to Austin",
       `## Data: ¶user\n${JSON.stringify({ name: 'John Doe', age: 30 }, null, 2)}\nRepresents the current user.\nSchema for ¶user:\n${JSON.stringify(schema, null, 2)}`,

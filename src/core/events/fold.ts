@@ -180,7 +180,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     }
     steps.push(editable.adopt(step))
     run.steps = steps
-    // The text of an answer that was given up is not continued.
+    // The text of an abandoned answer is not continued.
     if (Object.keys(editable.state.streaming).length > 0)
       editable.state.streaming = Object.create(null)
   },

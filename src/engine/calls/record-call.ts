@@ -134,7 +134,7 @@ function refuseWithinAsset({ session }: RunScope, { path, ...place }: DataPlace)
     if (!isOffloaded(session.board.read(name))) continue
     throw new ByrefError(
       'invalid_data',
-      `${name} is kept as an asset, which never changes: write the whole of ${name} anew, or somewhere else`,
+      `${name} is stored as an asset, and assets never change. Write a new value to ${name}, or write to another place.`,
     )
   }
 }

@@ -32,7 +32,7 @@ export type ReadOutput<Output = JsonValue> =
  */
 export function outputJsonSchema(schema: OutputSchema): JsonObject {
   const convert = isStandard(schema) ? schema['~standard'].jsonSchema?.input : () => schema
-  if (!isPlainObject(schema) && !isStandard(schema)) throw noSchema('it is no schema')
+  if (!isPlainObject(schema) && !isStandard(schema)) throw noSchema('it is not a schema')
   if (!convert) throw noSchema('it cannot describe itself as JSON Schema: use zod 4.2 or newer')
   try {
     const { $schema: _, ...described } = copyJson(
@@ -48,7 +48,7 @@ export function outputJsonSchema(schema: OutputSchema): JsonObject {
 /** Parses an answer as JSON and validates it against a JSON Schema. */
 export function readOutput(text: string, schema: JsonObject): ReadOutput {
   const value = parseAnswer(text)
-  if (value === undefined) return { problem: 'it is no JSON' }
+  if (value === undefined) return { problem: 'it is not JSON' }
   const issues = schemaIssues(schema, value)
   if (issues.length === 0) return { value }
   const words = issues.slice(0, 20).map(({ instancePath, message, params }) => {
@@ -121,7 +121,7 @@ function isStandard(schema: OutputSchema): schema is ToolSchema {
 function noSchema(why: string): ByrefError {
   return new ByrefError(
     'config_invalid',
-    `The output cannot be asked for by this schema: ${why}. Give a Standard Schema or JSON Schema`,
+    `This schema cannot be used for the output: ${why}. Pass a Standard Schema or a JSON Schema.`,
   )
 }
 

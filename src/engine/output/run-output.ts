@@ -26,7 +26,8 @@ export async function runOutput(
   schema?: OutputSchema,
 ): Promise<unknown> {
   if (!run.ask?.output) return null
-  if (run.reason !== 'done') throw invalid(`the run ended with ${run.reason} before it`)
+  if (run.reason !== 'done')
+    throw invalid(`the run ended with ${run.reason} before the model answered`)
   const { problem, ...read } = readOutput(lastWords(state, run), run.ask.output)
   if (problem !== undefined) throw invalid(problem)
   const { value } = read as { value: JsonValue }
@@ -43,17 +44,17 @@ function lastWords({ messages }: Pick<ConversationState, 'messages'>, { steps }:
 }
 
 function invalid(why: string): ByrefError {
-  return new ByrefError('output_invalid', `There is no output that fits its schema: ${why}`)
+  return new ByrefError('output_invalid', `The run has no valid output: ${why}`)
 }
 
 /** Tells the model which schema its answer must fit. Not all providers enforce a schema. */
 export function outputRequest(schema: JsonObject): string {
-  return `Your final answer shall be JSON alone, without other words, that fits this JSON Schema:\n${JSON.stringify(schema)}`
+  return `Your final answer must be only JSON that fits this JSON Schema:\n${JSON.stringify(schema)}`
 }
 
 /** Tells the model why its answer does not fit the schema. */
 export function outputComplaint(problem: string): string {
-  return `That answer does not fit the schema: ${problem}. Answer again, with the whole of it as JSON alone.`
+  return `That answer does not fit the schema: ${problem}. Send the complete answer again, as JSON only.`
 }
 
 /** Returns such a text as a message of the system. */

@@ -242,5 +242,5 @@ function parseArguments(given: unknown): Pick<ModelCall, 'arguments' | 'problem'
     // Reported below, with the text.
   }
   const shown = input.length > 200 ? `${input.slice(0, 200)}…` : input
-  return { arguments: {}, problem: `The arguments are no JSON object: ${shown}` }
+  return { arguments: {}, problem: `The arguments are not a JSON object: ${shown}` }
 }

@@ -156,7 +156,7 @@ export class StepPrompts {
     for (const ref of missing) this.#missing.add(ref)
     const shown = this.#shownOf(conversation)
     const named = missing.filter((ref) => this.#redaction?.names(ref) ?? true)
-    const tail = named.length > 0 ? [`[Not there any more: ${named.join(', ')}]`] : []
+    const tail = named.length > 0 ? [`[No longer available: ${named.join(', ')}]`] : []
     const prompt = await this.#builder.build(shown, this.#source(known, tail))
     const stale = this.#missing.size > 0 && this.#showsLost(state)
     const { errors, told: reported } = this.#unread

@@ -246,7 +246,7 @@ describe('byReference', () => {
     const { prompts, result } = await run(turns, { weather, keep })
     const [, unknown, field, misfit] = outputs(prompts[2]).map((one) => Object(one).value)
     expect(unknown).toBe(
-      'VariableError: †result#7 names no result; there are †result#1 to †result#1.',
+      'VariableError: There is no result †result#7. Results: †result#1 to †result#1.',
     )
     expect(field).toContain('temperature')
     expect(misfit).toMatch(/"keep" do not fit its parameters: \/n .*number/)
@@ -368,7 +368,7 @@ describe('byReference', () => {
     const { prompts, result } = await run(turns, { broken, circle })
     expect(outputs(prompts[1])).toEqual([
       { type: 'error-text', value: 'Error: No luck' },
-      { type: 'error-text', value: expect.stringContaining('holds itself') },
+      { type: 'error-text', value: expect.stringContaining('contains itself') },
     ])
     expect(result.text).toBe('Oh.')
   })

@@ -158,7 +158,7 @@ function violationText({ rule, path, ref }: FlowViolation, written: ReadonlySet<
 const WHY: Readonly<Record<FlowRule, string>> = {
   integrity: 'is not trusted, and the tool acts on trusted values only',
   confidentiality: 'is private, and the tool may show it to anybody',
-  readers: 'is private, and not all who would read it may',
+  readers: 'is private, and some who would read it may not',
 }
 
 interface Place {

@@ -50,7 +50,7 @@ describe('trust.decide', () => {
     }) as never
     const { sent, told } = await forward({ decide })
     expect(sent).toEqual([])
-    expect(told).toContain('tool_failed: the call failed; why is not shown')
+    expect(told).toContain('tool_failed: the call failed. Its error message is not shown')
     expect(told).not.toContain(POISON)
   })
 

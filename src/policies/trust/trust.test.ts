@@ -126,7 +126,9 @@ describe('trust: quarantine', () => {
     )
     await agent.run({ messages: say('Read') }).result
     const last = prompts(model)[3] ?? ''
-    expect(last).toContain('why is not shown, since it is not trusted: †result#2.message')
+    expect(last).toContain(
+      'Its error message is not shown, because it is not trusted: †result#2.message',
+    )
     expect(last).toContain('†result#3.message')
     expect(last).not.toMatch(/it has 2|additional/)
   })

@@ -75,10 +75,10 @@ async function smaller(
 function asItIs(bytes: Uint8Array, { mime, types, maxBytes }: ImageLimits): FittedImage {
   const advice = missingPeer('sharp', FOR_IMAGES)
   if (!types.includes(mime)) {
-    return { type: 'failed', why: `the model takes no ${mime}. ${advice}` }
+    return { type: 'failed', why: `the model does not accept ${mime}. ${advice}` }
   }
   if (bytes.byteLength <= maxBytes) return { type: 'image', bytes, mime, advice }
-  const why = `it is larger than the ${maxBytes} bytes that the model takes. ${advice}`
+  const why = `it is larger than the ${maxBytes} bytes that the model accepts. ${advice}`
   return { type: 'failed', why }
 }
 

@@ -86,8 +86,8 @@ export function mediaPlan(
     const byUrl = mime === PDF && limit === null ? patternsOf(capabilities, mime).map(String) : []
     return { type: 'text', by, maxChars: maxTextChars, byUrl }
   }
-  if (limit !== null) return note(`it is larger than the ${limit} bytes that the model takes`)
-  return note('the model takes none of this type')
+  if (limit !== null) return note(`it is larger than the ${limit} bytes that the model accepts`)
+  return note('the model does not accept this type')
 }
 
 /** Whether the model's provider fetches URLs of this type itself. */

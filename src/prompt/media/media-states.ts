@@ -152,8 +152,9 @@ async function foreign(
   { capabilities }: MediaSource,
 ): Promise<MediaState> {
   const url = URL.parse(ref)
-  const why = 'its provider fetches no such URL, and byref fetches none that people write'
-  if (url?.protocol !== 'https:') return { type: 'note', facts: null, why: 'it is no https URL' }
+  const why = 'the provider does not fetch such URLs, and byref does not fetch URLs in messages'
+  if (url?.protocol !== 'https:')
+    return { type: 'note', facts: null, why: 'it is not an https URL' }
   const type = isFullType(mimeType) ? mimeType : await typeOfPath(url.pathname, mimeType)
   if (!isFetched(capabilities, type, ref)) return { type: 'note', facts: null, why }
   const body: ReadBody = { type: 'url', mime: type, url, until: Infinity }

@@ -220,7 +220,7 @@ describe.each(NAMES)('what %s is sent', (name) => {
     if (fetches.includes(name)) expect(parts[1]).toEqual({ kind: 'image', body: url })
     else
       expect(parts[1]?.body).toMatch(
-        /^\[image not shown: https:.*fetches none that people write\]$/,
+        /^\[image not shown: https:.*does not fetch URLs in messages\]$/,
       )
   })
 

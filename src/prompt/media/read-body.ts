@@ -93,13 +93,13 @@ async function readPart(
   if (plan.type === 'image') {
     const image = await fitImage(bytes, plan)
     if (image.type === 'failed') return image
-    if (image.advice) onDiagnostic?.(`${ref} goes to the model as it is. ${image.advice}`)
+    if (image.advice) onDiagnostic?.(`${ref} is sent unchanged. ${image.advice}`)
     return { type: 'data', mime: image.mime, base64: base64Of(image.bytes) }
   }
   if (!(await isWhatItSays(bytes, plan.mime))) return lies(plan.mime)
   if (plan.mime === 'application/pdf') {
     const pages = await pdfPages(bytes)
-    if (pages === null) return { type: 'failed', why: 'it is no PDF that can be read' }
+    if (pages === null) return { type: 'failed', why: 'it is not a readable PDF' }
     if (pages > (plan.maxPages ?? Infinity)) {
       return beginningOf(await assets.text(ref), MANY_PAGES_CHARS)
     }
@@ -111,7 +111,7 @@ async function readPart(
 const MANY_PAGES_CHARS = 16_000
 
 function lies(mime: string): ReadBody {
-  return { type: 'failed', why: `its bytes are no ${mime}` }
+  return { type: 'failed', why: `its bytes are not ${mime}` }
 }
 
 interface ReadBytes {
@@ -146,7 +146,7 @@ async function readText(
   const opened = await assets.open(ref, { end: Math.min(facts.size, maxChars * 4 + 4) })
   const bytes = await readBytes(opened.stream)
   const text = new TextDecoder(markedEncoding(bytes)).decode(bytes)
-  if (text.includes('\0')) return { type: 'failed', why: 'it is no text' }
+  if (text.includes('\0')) return { type: 'failed', why: 'it is not text' }
   const isWhole = bytes.byteLength >= opened.size && text.length <= maxChars
   const shown = cut(text, maxChars)
   if (isWhole) return { type: 'text', text: shown, rest: null }

@@ -161,7 +161,7 @@ describe('resolveMedia', () => {
     const texts = async (part: MediaPart, more: Partial<MediaSource> = {}) =>
       (await partsOf([user(part)], sourceOf(assets, more))).map(textOf)
     expect(await texts(media(wav.ref))).toEqual([
-      `[audio not shown: ${wav.ref}, audio/wav, ${wav.size} bytes, "a \\"b\\".wav": the model takes none of this type]`,
+      `[audio not shown: ${wav.ref}, audio/wav, ${wav.size} bytes, "a \\"b\\".wav": the model does not accept this type]`,
     ])
     expect(await texts(media(wav.ref, { otherwise: 'type' }))).toEqual(['[not shown: audio/wav]'])
     expect(await texts(media('asset://gone', { kind: 'audio' }))).toEqual([
@@ -210,7 +210,7 @@ describe('resolveMedia', () => {
     const pdf = await assets.save(pagedPdf(200), 'application/pdf')
     const [pages] = (await partsOf([user(media(pdf.ref))], source)).map(textOf)
     expect(pages).toMatch(
-      /\[Page 1 of 200\]\nThis is page 1\.\n\n\[Page 2 of 200\]\nThis is page 2\.[\s\S]*\[Cut: page 30 of 200\. Read on by fetch_asset with ref asset:\S+, page: 30; find in it by search_asset\]$/,
+      /\[Page 1 of 200\]\nThis is page 1\.\n\n\[Page 2 of 200\]\nThis is page 2\.[\s\S]*\[Cut: page 30 of 200\. Read on with fetch_asset \(ref: asset:\S+, page: 30\), or search it with search_asset\]$/,
     )
     const docx = await assets.save(fixture('python.docx'), null)
     expect((await partsOf([user(media(docx.ref))], source)).map(textOf)[0]).toMatch(
@@ -298,7 +298,7 @@ describe('resolveMedia', () => {
         sourceOf(assets, { capabilities }),
       )
     ).map(textOf)
-    expect(texts[0]).toContain('more than one call may carry')
+    expect(texts[0]).toContain('one call cannot carry more files')
     expect(texts.slice(1)).toEqual(['a file image/png', 'a file image/png'])
   })
 

@@ -115,7 +115,7 @@ function createPartMaker(
     if (body.type === 'value') return [named(part.ref, body.text)]
     if (body.type === 'failed') return [noteOf(part, facts, body.why)]
     if (left.has(key))
-      return [noteOf(part, facts, 'it is more than one call may carry; newer ones go first')]
+      return [noteOf(part, facts, 'one call cannot carry more files, and newer files come first')]
     const kind = facts?.kind ?? part.kind
     if (sent.has(key)) return [sameAsAbove(kind, part.ref)]
     sent.add(key)
@@ -195,8 +195,8 @@ function wordsOf(
   reading: boolean,
 ): TextPart {
   const how = reading
-    ? `Read on by fetch_asset with ref ${ref}, ${rest?.next}; find in it by search_asset`
-    : `All of it is ${ref}`
+    ? `Read on with fetch_asset (ref: ${ref}, ${rest?.next}), or search it with search_asset`
+    : `The whole text is ${ref}`
   const end = rest === null ? `[End of ${ref}]` : `[Cut: ${rest.shown}. ${how}]`
   return { type: 'text', text: `[Text of ${ref}]\n${escapeBlocks(text)}\n${end}` }
 }

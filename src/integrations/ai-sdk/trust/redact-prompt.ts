@@ -102,7 +102,7 @@ function failureText(
     const text = refusalText(tool, words ?? '')
     if (words !== null && String(value).includes(text)) return text
   }
-  return `the call failed; why is not shown, since it is not trusted: ${name}`
+  return `the call failed. Its error message is not shown, because it is not trusted: ${name}`
 }
 
 async function redactedFile({ data, mediaType }: LanguageModelV4FilePart, assets: Assets) {
