@@ -7,26 +7,14 @@ import { inParallel } from '../assets/in-parallel.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent, AssetOrigin, ConversationEvent } from '../core/events/events.ts'
 import { isPlainObject } from '../core/json/json.ts'
-import {
-  join,
-  joinAll,
-  type Label,
-  type LabelInput,
-  madeBy,
-  readLabel,
-  TRUSTED,
-  UNTRUSTED,
-  type WrittenLabel,
-} from '../core/labels/label.ts'
-import { type WrittenLabelTree, writeLabelTree } from '../core/labels/label-tree.ts'
-import { isSpeaker } from '../core/labels/labels.ts'
+import type { WrittenLabel } from '../core/labels/label.ts'
 import { canonicalPart, partType } from '../core/messages/canonical-part.ts'
 import type { Attachment, Message, MessageMetadata } from '../core/messages/message.ts'
 import { readParts } from '../core/messages/message-parts.ts'
 import { type MessageInput, toMessage } from '../core/messages/to-message.ts'
 import { type AssetRef, formatAssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { findAssetUrls, findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
-import type { TrustSettings } from '../policies/trust/trust-options.ts'
+import type { IncomingLabels } from '../policies/trust/incoming-labels.ts'
 
 /** Messages ready for the log. */
 export interface Accepted {
@@ -58,7 +46,7 @@ export async function acceptMessages(
   const accepted: Accepted = { events: [], messageIds: [] }
   for (const input of inputs) {
     const message = toMessage(input)
-    const fileLabel = labels && labelOfAttached(message.id, labels)
+    const fileLabel = labels?.ofFile(message)
     const { content, metadata, events } = await extracted(
       message,
       fileLabel ? assets.scoped({ label: () => fileLabel }) : assets,
@@ -77,7 +65,7 @@ export async function acceptMessages(
       accepted.events.push(cameWith(event, message, labels, info.label))
     }
     const payload = completed({ ...message, content, metadata }, attachments, infos)
-    const label = labels && labelOfIncoming(payload, labels)
+    const label = labels?.of(payload)
     accepted.events.push({ type: 'NEW_MESSAGE', payload, ...(label ? { label } : {}) })
     accepted.messageIds.push(message.id)
   }
@@ -87,13 +75,13 @@ export async function acceptMessages(
 /** Adds the message's id, and its label if trust is on, to the event of an asset. */
 function cameWith<Event extends ConversationEvent>(
   event: Event,
-  { id }: Message,
+  message: Message,
   labels: IncomingLabels | null,
   kept?: WrittenLabel,
 ): Event {
   if (event.type !== 'ASSET_CREATED') return event
-  event.payload.messageId = id
-  if (labels) event.payload.label = labelOfAttached(id, labels, kept)
+  event.payload.messageId = message.id
+  if (labels) event.payload.label = labels.ofFile(message, kept)
   return event
 }
 
@@ -195,49 +183,6 @@ function wholeRef(ref: string): string {
 async function attached(info: AssetInfo, assets: Assets): Promise<ConversationEvent> {
   const meta = info.structured ? await assets.meta(info.ref) : null
   return { type: 'ASSET_CREATED', payload: createdPayload(info, { by: 'user' }, meta) }
-}
-
-/** The label settings for incoming messages. */
-interface IncomingLabels extends Pick<TrustSettings, 'attachments'> {
-  /** The label that the sender gives the messages. */
-  label?: LabelInput
-}
-
-/** Returns the label of an incoming message. Null if the label follows from the sender. */
-function labelOfIncoming(message: Message, labels: IncomingLabels): WrittenLabelTree | null {
-  const { id, content, content_type: type, message_type, sender } = message
-  // Without a label, a reply to a command would count as the engine's own message.
-  const isReply = message_type === 'command-response'
-  const usual = isReply ? (isSpeaker(sender) ? TRUSTED : madeBy(UNTRUSTED, `message:${id}`)) : null
-  const base = labels.label === undefined ? usual : madeBy(readLabel(labels.label), `message:${id}`)
-  const isParts = type === 'multipart/mixed' && Array.isArray(content)
-  const far = isParts && labels.attachments === 'untrusted' ? farParts(content) : []
-  if (far.length === 0) return base && writeLabelTree({ label: base })
-  // Anybody can change what a web address returns, so its content is untrusted whoever sends the address.
-  const label = join(base ?? TRUSTED, madeBy(UNTRUSTED, `message:${id}`))
-  const fields = Object.fromEntries(far.map((index) => [index, { label }]))
-  return writeLabelTree({ label: base ?? TRUSTED, fields })
-}
-
-/**
- * Returns the label of a file that came with a message.
- *
- * @param kept The label in the asset's record, if the asset existed before.
- */
-function labelOfAttached(
-  messageId: string,
-  { attachments, label }: IncomingLabels,
-  kept: WrittenLabel = {},
-): WrittenLabelTree {
-  const attached: Label = attachments === 'trusted' ? TRUSTED : UNTRUSTED
-  const all = joinAll([attached, readLabel(label ?? {}), readLabel(kept)])
-  return writeLabelTree({ label: madeBy(all, `message:${messageId}`) })
-}
-
-function farParts(content: readonly unknown[]): number[] {
-  return readParts(content).flatMap((part, index) =>
-    part.type === 'media' && !isAssetRef(part.ref) ? [index] : [],
-  )
 }
 
 const INFOS_AT_ONCE = 16

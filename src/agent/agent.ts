@@ -34,7 +34,7 @@ import type { AgentParts, InNamespace } from './agent-parts.ts'
 import { askAboutTool } from './ask-about.ts'
 import { forkConversation } from './fork.ts'
 import { callHandlers } from './processors.ts'
-import { readConversation } from './read-conversation.ts'
+import { readConversation, readLineage } from './read-conversation.ts'
 import { resumeRun } from './resume.ts'
 import { addMessages, sendMessages, startRun } from './start-run.ts'
 import { streamListeners } from './stream-listeners.ts'
@@ -277,10 +277,7 @@ function agentIn(namespace: string | null, core: Core): Agent {
     costs: ({ namespace: scope, ...options } = {}) =>
       logOf(of({ namespace: scope })).costs(options),
     fork: (conversation, given) => forkConversation(logOf(of(given)), conversation, given),
-    async lineage(conversation, ref, given) {
-      const { lineageOf } = await import('../policies/trust/lineage.ts')
-      return lineageOf(logOf(of(given)), conversation, ref)
-    },
+    lineage: (conversation, ref, given) => readLineage(logOf(of(given)), conversation, ref),
     asTool: (subOptions) => subAgentTool(parts, subOptions),
     debug: async (conversation, messageId, given) => {
       const scope = of(given)

@@ -4,7 +4,7 @@ import type { JsonObject } from '../core/json/json.ts'
 import { isAssetRef } from '../core/refs/asset-ref.ts'
 import type { CapabilityOverrides } from '../models/capabilities.ts'
 import type { LanguageModel } from '../models/language-model.ts'
-import type { RetryOptions } from '../models/retry-options.ts'
+import type { RetryOptions } from '../models/model-settings.ts'
 import { markAskAbout } from '../policies/trust/closed-values.ts'
 import { kindOf } from '../prompt/named-media.ts'
 

@@ -3,10 +3,11 @@ import type { Board } from '../core/board/board.ts'
 import type { ApprovalState, ConversationState } from '../core/events/conversation-state.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import { createFold } from '../core/events/fold.ts'
+import type { Lineage } from '../core/labels/lineage.ts'
 import type { Message } from '../core/messages/message.ts'
 import { isDeleted } from '../core/messages/tombstone.ts'
 import { boardOf } from '../engine/session-values.ts'
-import { type ConversationLog, readAll } from '../log/conversation-log.ts'
+import { type ConversationLog, notFoundError, readAll } from '../log/conversation-log.ts'
 
 /** The content of a conversation at one moment. */
 export interface ConversationContent {
@@ -49,4 +50,25 @@ export async function readState(log: ConversationLog, id: string): Promise<Conve
   const folding = createFold()
   for await (const record of readAll(log, id)) folding.apply(record)
   return folding.state
+}
+
+/**
+ * Returns where the value of a reference came from, read from the log alone; null if the reference names nothing.
+ *
+ * @throws ByrefError `conversation_not_found`
+ */
+export async function readLineage(
+  log: ConversationLog,
+  conversation: string,
+  ref: string,
+): Promise<Lineage | null> {
+  const { createLineage } = await import('../core/labels/lineage.ts')
+  const graph = createLineage()
+  let exists = false
+  for await (const record of readAll(log, conversation)) {
+    exists = true
+    graph.apply(record)
+  }
+  if (!exists) throw notFoundError(conversation)
+  return graph.lineage(ref)
 }

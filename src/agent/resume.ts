@@ -1,11 +1,10 @@
 import { ByrefError } from '../core/errors.ts'
 import { openRun } from '../core/events/conversation-state.ts'
 import { cancelRun } from '../engine/cancel.ts'
-import { followRun, type Run } from '../engine/follow-run.ts'
+import { type Run, RunFollower } from '../engine/follow-run.ts'
 import type { Session } from '../engine/session.ts'
 import type { Sessions } from '../engine/sessions.ts'
-import { partialOutput } from './partial-output.ts'
-import { textStream } from './text-stream.ts'
+import { partialOutput, textStream } from './answer-streams.ts'
 
 /**
  * Follows the open run of a conversation, or the run that its waiting messages start. Starts or continues the
@@ -18,7 +17,7 @@ export function resumeRun(
 ): Run<unknown> {
   let open: Session | null = null
   let runId = ''
-  const follower = followRun({
+  const follower = new RunFollower({
     takeFailure: (id) => sessions.takeFailure(id),
     onEnd: () => open && sessions.unfollow(open, follower),
   })
@@ -48,7 +47,7 @@ export function resumeRun(
   }
 
   const started = begin()
-  started.catch(follower.fail)
+  started.catch((error) => follower.fail(error))
   return {
     get id() {
       return runId
@@ -60,7 +59,9 @@ export function resumeRun(
       return open?.state.messages ?? []
     },
     cancel() {
-      started.then(() => open && cancelRun(sessions, open, { runId })).catch(follower.fail)
+      started
+        .then(() => open && cancelRun(sessions, open, { runId }))
+        .catch((error) => follower.fail(error))
     },
     get textStream() {
       return textStream(follower.events)

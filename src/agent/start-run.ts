@@ -9,7 +9,7 @@ import type { Message } from '../core/messages/message.ts'
 import type { MessageInput } from '../core/messages/to-message.ts'
 import { newId } from '../core/new-id.ts'
 import { cancelRun } from '../engine/cancel.ts'
-import { followRun, type Run } from '../engine/follow-run.ts'
+import { type Run, RunFollower } from '../engine/follow-run.ts'
 import {
   inputOutput,
   type OutputOf,
@@ -23,10 +23,10 @@ import { announced } from '../engine/steps/command-step.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
 import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../models/model-settings.ts'
 import { isCommand } from '../plugins/command-message.ts'
+import { IncomingLabels } from '../policies/trust/incoming-labels.ts'
 import { type Accepted, acceptMessages } from './accept-messages.ts'
 import { type AgentParts, type InNamespace, NAMESPACE } from './agent-parts.ts'
-import { partialOutput } from './partial-output.ts'
-import { textStream } from './text-stream.ts'
+import { partialOutput, textStream } from './answer-streams.ts'
 
 /** A person's text, a message in any form, or a list of these. */
 export type Said = string | MessageInput | readonly (string | MessageInput)[]
@@ -129,7 +129,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
   let open: Session | null = null
   let runId = newId()
   const messageIds: string[] = []
-  const follower = followRun({
+  const follower = new RunFollower({
     output: given.output,
     takeFailure: (id) => parts.sessions(namespace).takeFailure(id),
     onEnd() {
@@ -142,7 +142,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
     const target = accepted.promise.then(() => open)
     target
       .then((one) => one && cancelRun(parts.sessions(namespace), one, { runId }))
-      .catch(follower.fail)
+      .catch((error) => follower.fail(error))
   }
 
   async function begin(): Promise<void> {
@@ -216,7 +216,7 @@ async function acceptFor(
 ): Promise<Accepted> {
   const known = new Set(state.assets.map(({ ref }) => ref))
   const { trust } = settings
-  const labels = trust && { attachments: trust.attachments, label }
+  const labels = trust && new IncomingLabels(trust, label)
   const accepted = await acceptMessages(messagesOf(messages), assets.in(namespace), known, labels)
   const events = accepted.events.map((event) =>
     event.type === 'NEW_MESSAGE'

@@ -8,7 +8,7 @@ import {
 import { unlessAborted } from '../core/on-abort.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
 import { ModelBusyError } from '../models/call-model.ts'
-import { createCallRunner } from './calls/call-runner.ts'
+import { CallRunner } from './calls/call-runner.ts'
 import { isRefusal } from './calls/record-call.ts'
 import { checkPrice } from './limits.ts'
 import { callsOf, deadlineOf, ForeignRunError, type Next, next } from './next.ts'
@@ -21,7 +21,7 @@ import {
   situationOf,
 } from './run-entries.ts'
 import { RunLostError, reportStalledRun, runFailure } from './run-errors.ts'
-import { createSlots, type RunScope } from './run-scope.ts'
+import { type RunScope, Slots } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Decide, Entry, Session } from './session.ts'
 import { askModel, compactPrompt, logBrokenAnswer } from './steps/ask-model.ts'
@@ -193,7 +193,7 @@ export class ConversationRunner {
         this.#session.takeStep()
         return askModel(this.#scopeOf(due.run), due.step.messageId, this.#prompts)
       case 'call':
-        return createCallRunner(this.#scopeOf(due.run), callsOf(state, due.step)).settled()
+        return new CallRunner(this.#scopeOf(due.run), callsOf(state, due.step)).settled()
       case 'compact':
         return compactPrompt(this.#scopeOf(due.run), this.#prompts, due.reason)
       case 'mend':
@@ -217,7 +217,7 @@ export class ConversationRunner {
       assets: settings.assets,
       signal: turn.signal,
       // New for each turn, so that work of an aborted turn cannot keep slots from this one.
-      slots: createSlots(settings.limits.parallelCalls),
+      slots: new Slots(settings.limits.parallelCalls),
       append: (what) => this.#append(what, turn),
       during: (work) => activity.during(work),
       stream(event) {

@@ -37,20 +37,6 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
   cancel(): void
 }
 
-/** Follows one run through the events of its conversation. */
-export interface RunFollower {
-  readonly events: AsyncIterable<ConversationEvent>
-  readonly result: Promise<RunResult<unknown>>
-  /** Starts to listen, for the run with this id and for the messages queued for it. */
-  watch(session: Session, target: FollowedRun): void
-  /** Checks whether the run has ended. Call it if the run's id became known after `watch`. */
-  look(session: Session, runId: string): void
-  /** Reports a run that has ended before. */
-  settle(session: Pick<Session, 'id' | 'state'>, run: RunState): void
-  /** Ends with an error. */
-  fail(error: unknown): void
-}
-
 /** The run that is followed. */
 export interface FollowedRun {
   /** The run's id. It may change until the run has started. */
@@ -60,7 +46,7 @@ export interface FollowedRun {
   isIncoming?(event: ConversationEvent): boolean
 }
 
-/** Options of a follower. */
+/** Options of {@link RunFollower}. */
 export interface FollowOptions {
   /** Returns the error that ended the run in this process, with its cause. */
   takeFailure(runId: string): ByrefError | null
@@ -70,80 +56,91 @@ export interface FollowOptions {
   output?: OutputSchema
 }
 
-/** Creates a follower. It listens once `watch` is called. */
-export function followRun({ takeFailure, onEnd, output }: FollowOptions): RunFollower {
-  const queue = eventQueue<ConversationEvent>()
-  const { promise: result, resolve, reject } = Promise.withResolvers<RunResult<unknown>>()
-  result.catch(() => {})
-  let unwatch = (): void => {}
-  let started = false
-  let isEnding = false
+/** Follows one run through the events of its conversation. It listens once `watch` is called. */
+export class RunFollower {
+  readonly events = new EventQueue<ConversationEvent>()
+  readonly result: Promise<RunResult<unknown>>
+  readonly #options: FollowOptions
+  readonly #settle: PromiseWithResolvers<RunResult<unknown>>
+  #unwatch: () => void = () => {}
+  #hasStarted = false
+  #isEnding = false
 
-  function finish(act: () => void): void {
-    unwatch()
-    onEnd()
-    act()
+  constructor(options: FollowOptions) {
+    this.#options = options
+    this.#settle = Promise.withResolvers<RunResult<unknown>>()
+    this.result = this.#settle.promise
+    this.result.catch(() => {})
   }
 
-  async function end(session: Session, runId: string): Promise<void> {
-    unwatch()
-    queue.end()
+  /** Starts to listen, for the run with this id and for the messages queued for it. */
+  watch(session: Session, { runId, messageIds = [], isIncoming }: FollowedRun): void {
+    const isUnderWay = (): boolean => session.state.runs.at(-1)?.runId === runId()
+    const isDropped = (): boolean =>
+      !session.state.inbox.some(({ message }) => messageIds.includes(message.id))
+    this.#unwatch = session.watch(({ event, position }: Foldable) => {
+      const keep = position !== undefined
+      const isFirst = event.type === 'RUN_STARTED' && event.runId === runId()
+      if (!this.#hasStarted && !isFirst && isIncoming?.(event)) return this.events.push(event, keep)
+      this.#hasStarted ||= isFirst || isUnderWay()
+      const isDeletion = event.type === 'MESSAGE_DELETED' && messageIds.includes(event.messageId)
+      if (!this.#hasStarted && isDeletion && isDropped()) {
+        this.settle(session, cancelledRun(runId(), messageIds))
+      }
+      if (!this.#hasStarted) return
+      this.events.push(event, keep)
+      if (isRunEnd(event) && event.runId === runId()) this.#endSoon(session, event.runId)
+    })
+    this.#hasStarted = isUnderWay()
+  }
+
+  /** Checks whether the run has ended. Call it if the run's id became known after `watch`. */
+  look(session: Session, runId: string): void {
+    const run = runOf(session, runId)
+    if (run && run.status !== 'running') this.#endSoon(session, runId)
+  }
+
+  /** Reports a run that has ended before. */
+  settle(session: Pick<Session, 'id' | 'state'>, run: RunState): void {
+    this.events.end()
+    this.#finish()
+    this.#resolveWith(session, run)
+  }
+
+  /** Ends with an error. */
+  fail(error: unknown): void {
+    if (this.#hasStarted) this.events.end()
+    else this.events.fail(error)
+    this.#finish()
+    this.#settle.reject(error)
+  }
+
+  #endSoon(session: Session, runId: string): void {
+    if (this.#isEnding) return
+    this.#isEnding = true
+    this.#end(session, runId).catch(this.#settle.reject)
+  }
+
+  async #end(session: Session, runId: string): Promise<void> {
+    this.#unwatch()
+    this.events.end()
     // An event handler of the last event may still fail.
     await session.settled()
-    const failure = takeFailure(runId)
+    const failure = this.#options.takeFailure(runId)
     const run = runOf(session, runId)
-    finish(() => {
-      if (failure || !run) reject(failure ?? deletedError(session.id))
-      else settleWith(session, run)
-    })
+    this.#finish()
+    if (failure || !run) this.#settle.reject(failure ?? deletedError(session.id))
+    else this.#resolveWith(session, run)
   }
 
-  function endSoon(session: Session, runId: string): void {
-    if (isEnding) return
-    isEnding = true
-    end(session, runId).catch(reject)
+  #finish(): void {
+    this.#unwatch()
+    this.#options.onEnd()
   }
 
-  function settleWith(session: Pick<Session, 'id' | 'state'>, run: RunState): void {
-    runResult<unknown>(session, run, output).then(resolve, reject)
-  }
-
-  return {
-    events: queue,
-    result,
-    watch(session, { runId, messageIds = [], isIncoming }) {
-      const isUnderWay = (): boolean => session.state.runs.at(-1)?.runId === runId()
-      const isDropped = (): boolean =>
-        !session.state.inbox.some(({ message }) => messageIds.includes(message.id))
-      unwatch = session.watch(({ event, position }: Foldable) => {
-        const keep = position !== undefined
-        const isFirst = event.type === 'RUN_STARTED' && event.runId === runId()
-        if (!started && !isFirst && isIncoming?.(event)) return queue.push(event, keep)
-        started ||= isFirst || isUnderWay()
-        const isDeletion = event.type === 'MESSAGE_DELETED' && messageIds.includes(event.messageId)
-        if (!started && isDeletion && isDropped()) {
-          queue.end()
-          finish(() => settleWith(session, cancelledRun(runId(), messageIds)))
-        }
-        if (!started) return
-        queue.push(event, keep)
-        if (isRunEnd(event) && event.runId === runId()) endSoon(session, event.runId)
-      })
-      started = isUnderWay()
-    },
-    look(session, runId) {
-      const run = runOf(session, runId)
-      if (run && run.status !== 'running') endSoon(session, runId)
-    },
-    settle(session, run) {
-      queue.end()
-      finish(() => settleWith(session, run))
-    },
-    fail(error) {
-      if (started) queue.end()
-      else queue.fail(error)
-      finish(() => reject(error))
-    },
+  #resolveWith(session: Pick<Session, 'id' | 'state'>, run: RunState): void {
+    const { resolve, reject } = this.#settle
+    runResult<unknown>(session, run, this.#options.output).then(resolve, reject)
   }
 }
 
@@ -174,63 +171,61 @@ function deletedError(conversation: string): ByrefError {
   )
 }
 
-/** A queue of values that one side pushes and others iterate. */
-export interface EventQueue<T> extends AsyncIterable<T> {
+/** A queue of values that one side pushes and others iterate. It has no limit, so that a run never waits for others. */
+export class EventQueue<T> implements AsyncIterable<T> {
+  readonly #kept: T[] = []
+  readonly #readers = new Set<Reader<T>>()
+  #state: 'open' | 'ended' | { error: unknown } = 'open'
+
   /** With `keep`, iterators that start later get the value too. Otherwise only current iterators get it. */
-  push(value: T, keep: boolean): void
-  end(): void
+  push(value: T, keep: boolean): void {
+    if (keep) this.#kept.push(value)
+    for (const reader of this.#readers) {
+      reader.values.push(value)
+      reader.wake()
+    }
+  }
+
+  end(): void {
+    this.#stop('ended')
+  }
+
   /** Ends the queue with an error, which every iterator throws. */
-  fail(error: unknown): void
-}
+  fail(error: unknown): void {
+    this.#stop({ error })
+  }
 
-interface Reader<T> {
-  values: T[]
-  wake(): void
-}
+  [Symbol.asyncIterator](): AsyncGenerator<T> {
+    const reader: Reader<T> = { values: [...this.#kept], wake() {} }
+    this.#readers.add(reader)
+    return this.#iterate(reader)
+  }
 
-/** Creates an unbounded queue, so that a run never waits for its followers. */
-export function eventQueue<T>(): EventQueue<T> {
-  const kept: T[] = []
-  const readers = new Set<Reader<T>>()
-  let state: 'open' | 'ended' | { error: unknown } = 'open'
-
-  async function* iterate(reader: Reader<T>): AsyncGenerator<T> {
+  async *#iterate(reader: Reader<T>): AsyncGenerator<T> {
     try {
       for (;;) {
         const values = reader.values.splice(0)
         for (const value of values) yield value
         // No `await` may come between this check and the wait below.
         if (reader.values.length > 0) continue
-        if (typeof state === 'object') throw state.error
-        if (state === 'ended') return
+        if (typeof this.#state === 'object') throw this.#state.error
+        if (this.#state === 'ended') return
         await new Promise<void>((resolve) => {
           reader.wake = resolve
         })
       }
     } finally {
-      readers.delete(reader)
+      this.#readers.delete(reader)
     }
   }
 
-  function end(next: typeof state): void {
-    if (state === 'open') state = next
-    for (const reader of readers) reader.wake()
+  #stop(state: 'ended' | { error: unknown }): void {
+    if (this.#state === 'open') this.#state = state
+    for (const reader of this.#readers) reader.wake()
   }
+}
 
-  return {
-    push(value, keep) {
-      if (keep) kept.push(value)
-      for (const reader of readers) {
-        reader.values.push(value)
-        reader.wake()
-      }
-    },
-    end: () => end('ended'),
-    fail: (error) => end({ error }),
-    [Symbol.asyncIterator]() {
-      const reader: Reader<T> = { values: [...kept], wake() {} }
-      readers.add(reader)
-      return iterate(reader)
-    },
-  }
+interface Reader<T> {
+  values: T[]
+  wake(): void
 }

@@ -4,7 +4,7 @@ import type { CapabilityOverrides } from '../models/capabilities.ts'
 import { CAPABILITIES, capabilitiesOf } from '../models/capabilities.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { ModelCapabilities } from '../models/model-capabilities.ts'
-import { createMediaCache, type MediaCache } from '../prompt/media/media-source.ts'
+import { MediaCache } from '../prompt/media/media-source.ts'
 import type { DescribedAssets } from '../prompt/placer.ts'
 import type { SummaryInput } from '../prompt/plan-compaction.ts'
 import type { MergeMode } from '../prompt/transcript.ts'
@@ -109,7 +109,7 @@ export function resolvePromptOptions(
     describeAssets,
     history,
     media: budget,
-    cache: createMediaCache({ maxBytes: budget.cacheBytes }),
+    cache: new MediaCache(budget.cacheBytes),
     capabilities: onceResolved(() => capabilitiesOf(model, overrides)),
   }
 }

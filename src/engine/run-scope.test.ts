@@ -1,20 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { createSlots } from './run-scope.ts'
+import { Slots } from './run-scope.ts'
 
 /** Lets everything happen that waits for nothing else. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
-describe('createSlots', () => {
+describe('Slots', () => {
   it('gives out the configured number of slots', () => {
-    const slots = createSlots(2)
+    const slots = new Slots(2)
     expect([slots.tryTake(), slots.tryTake(), slots.tryTake()]).toEqual([true, true, false])
     slots.free()
     expect([slots.tryTake(), slots.tryTake()]).toEqual([true, false])
   })
 
   it('admits waiters in the order in which they came', async () => {
-    const slots = createSlots(1)
+    const slots = new Slots(1)
     const order: number[] = []
     const waiting = [1, 2, 3].map((i) => slots.take().then(() => order.push(i)))
     await settle()
@@ -31,7 +31,7 @@ describe('createSlots', () => {
   })
 
   it('gives a free slot to a waiter before it gives it to tryTake', async () => {
-    const slots = createSlots(1)
+    const slots = new Slots(1)
     slots.tryTake()
     const taken = slots.take()
     slots.free()
@@ -40,7 +40,7 @@ describe('createSlots', () => {
   })
 
   it('is unlimited without a maximum', async () => {
-    const slots = createSlots(Infinity)
+    const slots = new Slots(Infinity)
     await Promise.all(Array.from({ length: 1000 }, () => slots.take()))
     slots.free()
     expect(slots.tryTake()).toBe(true)
@@ -50,7 +50,7 @@ describe('createSlots', () => {
     const work = fc.array(fc.nat(3), { maxLength: 20 })
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 4 }), work, async (count, jobs) => {
-        const slots = createSlots(count)
+        const slots = new Slots(count)
         let busy = 0
         let most = 0
         const run = async (turns: number): Promise<void> => {

@@ -50,33 +50,31 @@ export function workOf({ session, runId, namespace, signal }: RunScope): Work {
 }
 
 /** Limits how many pieces of work run in parallel. Others wait in order of arrival. */
-export interface Slots {
-  /** Takes a slot if one is free, and returns whether it did. */
-  tryTake(): boolean
-  /** Takes a slot as soon as one is free. */
-  take(): Promise<void>
-  /** Frees a slot. */
-  free(): void
-}
+export class Slots {
+  readonly #waiting: (() => void)[] = []
+  #left: number
 
-/** Creates slots. `Infinity` means no limit. */
-export function createSlots(count: number): Slots {
-  const waiting: (() => void)[] = []
-  let left = count
-  const tryTake = (): boolean => {
-    if (left <= 0) return false
-    left--
+  /** @param count `Infinity` means no limit. */
+  constructor(count: number) {
+    this.#left = count
+  }
+
+  /** Takes a slot if one is free, and returns whether it did. */
+  tryTake(): boolean {
+    if (this.#left <= 0) return false
+    this.#left--
     return true
   }
-  return {
-    tryTake,
-    async take() {
-      if (!tryTake()) await new Promise<void>((resolve) => waiting.push(resolve))
-    },
-    free() {
-      const next = waiting.shift()
-      if (next) next()
-      else left++
-    },
+
+  /** Takes a slot as soon as one is free. */
+  async take(): Promise<void> {
+    if (!this.tryTake()) await new Promise<void>((resolve) => this.#waiting.push(resolve))
+  }
+
+  /** Frees a slot. */
+  free(): void {
+    const next = this.#waiting.shift()
+    if (next) next()
+    else this.#left++
   }
 }

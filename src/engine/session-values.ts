@@ -7,77 +7,68 @@ import { isData } from '../core/messages/data-block.ts'
 import type { Message } from '../core/messages/message.ts'
 import { createResults, type Results } from '../core/messages/results.ts'
 
-/** The board and the results of a conversation's messages. */
-export interface SessionValues {
-  readonly board: Board
-  readonly results: Results
-  /** Adds a message of the log. */
-  add(message: Message): void
-  /** Puts data on the board that is about to be appended. If any of it breaks its schema, throws and adds nothing. */
-  expect(events: readonly ConversationEvent[], before: readonly ConversationEvent[]): void
-  /** Removes data that `expect` added and that was not appended. */
-  rewind(): void
-  /** Reads all messages again, because one was deleted: its values and everything merged with them must go. */
-  readAnew(): void
-}
-
-/**
- * Creates an empty board and no results. `messages` returns the messages of the log. `labels` is kept in step with the
- * board.
- */
-export function createSessionValues(
-  messages: () => readonly Message[],
-  labels: Pick<Labels, 'expect' | 'rewind'> | null = null,
-): SessionValues {
+/** The board and the results of a conversation's messages. Both are empty at first. */
+export class SessionValues {
+  board: Board = boardOf([])
+  results: Results = createResults()
+  readonly #messages: () => readonly Message[]
+  readonly #labels: Pick<Labels, 'expect' | 'rewind'> | null
   /** Ids of the data messages that are on the board, but not in the log yet. */
-  const ahead = new Set<string>()
-  let board = boardOf([])
-  let results = createResults()
+  readonly #ahead = new Set<string>()
 
-  function rewind(): void {
-    labels?.rewind()
-    if (ahead.size === 0) return
-    ahead.clear()
-    board = boardOf(messages())
+  /**
+   * @param messages Returns the messages of the log.
+   * @param labels Labels to keep in step with the board.
+   */
+  constructor(
+    messages: () => readonly Message[],
+    labels: Pick<Labels, 'expect' | 'rewind'> | null = null,
+  ) {
+    this.#messages = messages
+    this.#labels = labels
   }
 
-  function put(events: readonly ConversationEvent[]): void {
-    labels?.expect(events)
-    for (const event of events) {
-      if (event.type !== 'NEW_MESSAGE' || event.deliver || !isData(event.payload)) continue
-      board.append(event.payload)
-      ahead.add(event.payload.id)
+  /** Adds a message of the log. */
+  add(message: Message): void {
+    this.results.add(message)
+    if (isData(message) && !this.#ahead.delete(message.id)) tryOnBoard(this.board, message)
+  }
+
+  /** Puts data on the board that is about to be appended. If any of it breaks its schema, throws and adds nothing. */
+  expect(events: readonly ConversationEvent[], before: readonly ConversationEvent[]): void {
+    try {
+      this.#put(events)
+    } catch (error) {
+      this.rewind()
+      this.#put(before)
+      throw error
     }
   }
 
-  return {
-    get board() {
-      return board
-    },
-    get results() {
-      return results
-    },
-    add(message) {
-      results.add(message)
-      if (isData(message) && !ahead.delete(message.id)) tryOnBoard(board, message)
-    },
-    expect(events, before) {
-      try {
-        put(events)
-      } catch (error) {
-        rewind()
-        put(before)
-        throw error
-      }
-    },
-    rewind,
-    readAnew() {
-      ahead.clear()
-      labels?.rewind()
-      board = boardOf(messages())
-      results = createResults()
-      for (const message of messages()) results.add(message)
-    },
+  /** Removes data that `expect` added and that was not appended. */
+  rewind(): void {
+    this.#labels?.rewind()
+    if (this.#ahead.size === 0) return
+    this.#ahead.clear()
+    this.board = boardOf(this.#messages())
+  }
+
+  /** Reads all messages again, because one was deleted: its values and everything merged with them must go. */
+  readAgain(): void {
+    this.#ahead.clear()
+    this.#labels?.rewind()
+    this.board = boardOf(this.#messages())
+    this.results = createResults()
+    for (const message of this.#messages()) this.results.add(message)
+  }
+
+  #put(events: readonly ConversationEvent[]): void {
+    this.#labels?.expect(events)
+    for (const event of events) {
+      if (event.type !== 'NEW_MESSAGE' || event.deliver || !isData(event.payload)) continue
+      this.board.append(event.payload)
+      this.#ahead.add(event.payload.id)
+    }
   }
 }
 

@@ -16,7 +16,7 @@ import {
 import { nodeBuiltin } from '../node-builtin.ts'
 import { Activity, LeaseKeeper } from './lease-keeper.ts'
 import { RunLostError } from './run-errors.ts'
-import { createSessionValues, type SessionValues } from './session-values.ts'
+import { SessionValues } from './session-values.ts'
 import type { StepPrompts } from './steps/step-prompts.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
@@ -131,8 +131,10 @@ export class Session {
       activity: this.activity,
     })
     this.#options = options
-    this.#values = createSessionValues(() => this.state.messages, this.labels)
-    this.#fold = createFold(undefined, { onMessage: this.#values.add })
+    this.#values = new SessionValues(() => this.state.messages, this.labels)
+    this.#fold = createFold(undefined, {
+      onMessage: (message) => this.#values.add(message),
+    })
   }
 
   /** The current state. The object changes in place as events arrive. */
@@ -272,7 +274,7 @@ export class Session {
   #take(event: Foldable): void {
     if (!this.#fold.apply(event)) return
     if (event.position !== undefined) this.labels?.apply(event)
-    if (event.event.type === 'MESSAGE_DELETED') this.#values.readAnew()
+    if (event.event.type === 'MESSAGE_DELETED') this.#values.readAgain()
     for (const listener of this.#listeners) listener(event)
   }
 

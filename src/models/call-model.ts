@@ -9,7 +9,7 @@ import {
   type ModelStreamPart,
   streamModel,
 } from './language-model.ts'
-import type { RetryOptions } from './retry-options.ts'
+import type { RetryOptions } from './model-settings.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 

@@ -9,7 +9,7 @@ import { resultCall } from '../core/messages/results.ts'
 import { isDeleted, isDeletedResult } from '../core/messages/tombstone.ts'
 import { noteBareNames } from './named-media.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
-import { createToldOnce, type PlacedTopic, type ToldOnce } from './told-once.ts'
+import { type PlacedTopic, ToldOnce } from './told-once.ts'
 import {
   bytesSent,
   itemTokens,
@@ -99,7 +99,7 @@ export class Placer {
         return one && one.after <= this.#at ? one.asset : undefined
       },
     }
-    this.#told = createToldOnce(guide, this.#knownHere.get)
+    this.#told = new ToldOnce(guide, this.#knownHere.get)
     this.#hides = hides
     this.#describesAll = describeAssets === 'all'
     this.#size = wholeData ? { maxChars: Infinity } : { maxRows: MAX_ROWS }

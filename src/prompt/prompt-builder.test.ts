@@ -6,7 +6,7 @@ import type { AssetCreated } from '../core/events/events.ts'
 import type { Message } from '../core/messages/message.ts'
 import { type MessageInput, toMessage } from '../core/messages/to-message.ts'
 import { capabilitiesOf } from '../models/capabilities.ts'
-import { createMediaCache } from './media/media-source.ts'
+import { MediaCache } from './media/media-source.ts'
 import { PromptBuilder, type PromptSource } from './prompt-builder.ts'
 
 const seeing = await capabilitiesOf({
@@ -26,7 +26,7 @@ async function prompt(
   const messages: Message[] = inputs.map(toMessage)
   const source: PromptSource = {
     ...{ system: [], tail: [], media: 'all', capabilities: blind, assets },
-    ...{ namespace: null, cache: createMediaCache() },
+    ...{ namespace: null, cache: new MediaCache() },
     ...rest,
   }
   const state = { messages, assets: created, assetsAfter: created.map(() => 0), compaction: null }

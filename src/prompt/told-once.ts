@@ -2,7 +2,6 @@ import type { AssetCreated } from '../core/events/events.ts'
 import type { JsonObject } from '../core/json/json.ts'
 import { metasBlock } from '../core/messages/metas-block.ts'
 import type { ReferenceGuideOptions } from '../core/messages/reference-guide.ts'
-
 import type { TextPart } from './transcript-item.ts'
 
 /** The texts about references, each added where it first applies. */
@@ -12,44 +11,43 @@ export type PlacedTopic = Extract<
 >
 
 /** Texts that are added once, where they first apply. */
-export interface ToldOnce {
+export class ToldOnce {
+  readonly #guide: (topic: PlacedTopic) => string | null
+  readonly #assetOf: (ref: string) => AssetCreated | undefined
+  readonly #topics = new Set<PlacedTopic>()
+  /** The references of the assets whose metadata the model has seen. */
+  readonly #seen = new Set<string>()
+
+  constructor(
+    guide: (topic: PlacedTopic) => string | null,
+    assetOf: (ref: string) => AssetCreated | undefined,
+  ) {
+    this.#guide = guide
+    this.#assetOf = assetOf
+  }
+
   /** Returns the text on a topic; empty if it was added before. */
-  topic(topic: PlacedTopic): TextPart[]
-  /** Returns the metadata of assets that are named for the first time. */
-  metas(names: ReadonlySet<string>): TextPart[]
-  /** Notes that the model has already seen the metadata of an asset. */
-  seen(name: string): void
-}
-
-/** Creates the state with no texts added. */
-export function createToldOnce(
-  guide: (topic: PlacedTopic) => string | null,
-  assetOf: (ref: string) => AssetCreated | undefined,
-): ToldOnce {
-  const shown = new Set<string>()
-  const told = new Set<PlacedTopic>()
-
-  function topic(topic: PlacedTopic): TextPart[] {
-    if (told.has(topic)) return []
-    told.add(topic)
-    const text = guide(topic)
+  topic(topic: PlacedTopic): TextPart[] {
+    if (this.#topics.has(topic)) return []
+    this.#topics.add(topic)
+    const text = this.#guide(topic)
     return text ? [{ type: 'text', text }] : []
   }
 
-  return {
-    topic,
-    metas(names) {
-      if (names.size === 0) return []
-      const fresh = [...names].flatMap((name): JsonObject[] => {
-        const meta = shown.has(name) ? undefined : assetOf(name)?.meta
-        if (meta) shown.add(name)
-        return meta ? [meta] : []
-      })
-      const text = metasBlock(fresh)
-      return [...topic('assets'), ...(text === null ? [] : [{ type: 'text' as const, text }])]
-    },
-    seen(name) {
-      shown.add(name)
-    },
+  /** Returns the metadata of assets that are named for the first time. */
+  metas(names: ReadonlySet<string>): TextPart[] {
+    if (names.size === 0) return []
+    const fresh = [...names].flatMap((name): JsonObject[] => {
+      const meta = this.#seen.has(name) ? undefined : this.#assetOf(name)?.meta
+      if (meta) this.#seen.add(name)
+      return meta ? [meta] : []
+    })
+    const text = metasBlock(fresh)
+    return [...this.topic('assets'), ...(text === null ? [] : [{ type: 'text' as const, text }])]
+  }
+
+  /** Notes that the model has already seen the metadata of an asset. */
+  seen(name: string): void {
+    this.#seen.add(name)
   }
 }

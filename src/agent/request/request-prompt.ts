@@ -10,7 +10,7 @@ import { inputOutput } from '../../engine/output/output-schema.ts'
 import { type CapabilityOverrides, capabilitiesOf } from '../../models/capabilities.ts'
 import type { ModelPrice } from '../../models/catalogue.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
-import { createMediaCache } from '../../prompt/media/media-source.ts'
+import { MediaCache } from '../../prompt/media/media-source.ts'
 import { PromptBuilder } from '../../prompt/prompt-builder.ts'
 import { acceptMessages } from '../accept-messages.ts'
 
@@ -56,7 +56,7 @@ export async function requestPrompt(
       assets,
       namespace: null,
       capabilities: known,
-      cache: createMediaCache(),
+      cache: new MediaCache(),
     },
   )
   return {

@@ -17,8 +17,13 @@ import {
 import { outputComplaint, outputRequest } from '../../engine/output/run-output.ts'
 import { CAPABILITIES, type CapabilityOverrides } from '../../models/capabilities.ts'
 import { type LanguageModel, MODEL } from '../../models/language-model.ts'
-import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../../models/model-settings.ts'
-import { RETRY_OPTIONS, type RetryOptions } from '../../models/retry-options.ts'
+import {
+  MODEL_SETTINGS,
+  type ModelSettings,
+  modelSettings,
+  RETRY_OPTIONS,
+  type RetryOptions,
+} from '../../models/model-settings.ts'
 import { type InstanceAnswers, instanceAnswers } from './instance-answers.ts'
 import type { RequestPrompt } from './request-prompt.ts'
 

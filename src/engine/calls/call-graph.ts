@@ -11,9 +11,9 @@ export class CallGraph {
   readonly #has: (read: CallRead, plan: CallPlan) => boolean
   readonly #nodes = new Map<string, CallNode>()
   readonly #inOrder: CallNode[] = []
-  readonly #writers = createPlaceIndex<CallNode>()
-  readonly #readers = createPlaceIndex<CallNode>()
-  readonly #seekers = createPlaceIndex<{ node: CallNode; read: CallRead }>()
+  readonly #writers = new PlaceIndex<CallNode>()
+  readonly #readers = new PlaceIndex<CallNode>()
+  readonly #seekers = new PlaceIndex<{ node: CallNode; read: CallRead }>()
   /** Calls to check: they may have become ready. */
   readonly #candidates = new Set<CallNode>()
   /** The index of the first call whose result is not recorded. */
@@ -117,7 +117,9 @@ export class CallGraph {
 
   #announceWrites(node: CallNode): void {
     const places = [...node.plan.outputs.flat(), ...turnsOf(node.plan)]
-    for (const { node: seeker, read } of places.flatMap(this.#seekers.overlapping)) {
+    for (const { node: seeker, read } of places.flatMap((place) =>
+      this.#seekers.overlapping(place),
+    )) {
       if (seeker !== node && seeker.missing.delete(read)) link(seeker, node, 'needs')
     }
     for (const place of places) {
@@ -296,66 +298,58 @@ function findCycle(start: CallNode, done: Set<CallNode>): CallNode[] | null {
   return null
 }
 
-/** An index of items by places on the board. */
-export interface PlaceIndex<T> {
-  add(place: DataPlace, item: T): void
-  /** Removes the items at exactly this place for which `stays` is false. */
-  retain(place: DataPlace, stays: (item: T) => boolean): void
-  /** Returns the items at this place, above it and below it. An item may be returned more than once. */
-  overlapping(place: DataPlace): T[]
-}
-
-interface Node<T> {
+interface IndexNode<T> {
   items: T[]
-  below: Map<string, Node<T>>
+  below: Map<string, IndexNode<T>>
 }
 
 /**
- * A tree of places by kind, instance and path. The cost of a lookup is the length of the path plus the number of
- * items found.
+ * An index of items by places on the board: a tree by kind, instance and path. The cost of a lookup is the length of
+ * the path plus the number of items found.
  */
-export function createPlaceIndex<T>(): PlaceIndex<T> {
-  const roots = new Map<string, Node<T>>()
-  const rootKey = ({ kind, instance }: DataPlace): string =>
-    instance === undefined ? kind : `${kind}#${instance}`
-  function at(place: DataPlace): Node<T> {
-    const key = rootKey(place)
-    let node = roots.get(key) ?? emptyNode()
-    roots.set(key, node)
-    for (const step of place.path) {
-      const next = node.below.get(String(step)) ?? emptyNode()
-      node.below.set(String(step), next)
-      node = next
-    }
-    return node
+export class PlaceIndex<T> {
+  readonly #roots = new Map<string, IndexNode<T>>()
+
+  add(place: DataPlace, item: T): void {
+    this.#at(place).items.push(item)
   }
 
-  return {
-    add(place, item) {
-      at(place).items.push(item)
-    },
-    retain(place, stays) {
-      const node = at(place)
-      if (node.items.length > 0) node.items = node.items.filter(stays)
-    },
-    overlapping(place) {
-      const found: T[] = []
-      let node = roots.get(rootKey(place))
-      for (const step of place.path) {
-        if (!node) return found
-        for (const item of node.items) found.push(item)
-        node = node.below.get(String(step))
-      }
-      const waiting = node ? [node] : []
-      for (let one = waiting.pop(); one; one = waiting.pop()) {
-        for (const item of one.items) found.push(item)
-        waiting.push(...one.below.values())
-      }
-      return found
-    },
+  /** Removes the items at exactly this place for which `stays` is false. */
+  retain(place: DataPlace, stays: (item: T) => boolean): void {
+    const node = this.#at(place)
+    if (node.items.length > 0) node.items = node.items.filter(stays)
+  }
+
+  /** Returns the items at this place, above it and below it. An item may be returned more than once. */
+  overlapping(place: DataPlace): T[] {
+    const found: T[] = []
+    let node = this.#roots.get(rootKey(place))
+    for (const step of place.path) {
+      if (!node) return found
+      for (const item of node.items) found.push(item)
+      node = node.below.get(String(step))
+    }
+    const waiting = node ? [node] : []
+    for (let one = waiting.pop(); one; one = waiting.pop()) {
+      for (const item of one.items) found.push(item)
+      waiting.push(...one.below.values())
+    }
+    return found
+  }
+
+  #at(place: DataPlace): IndexNode<T> {
+    let node = nodeIn(this.#roots, rootKey(place))
+    for (const step of place.path) node = nodeIn(node.below, String(step))
+    return node
   }
 }
 
-function emptyNode<T>(): Node<T> {
-  return { items: [], below: new Map() }
+function rootKey({ kind, instance }: DataPlace): string {
+  return instance === undefined ? kind : `${kind}#${instance}`
+}
+
+function nodeIn<T>(nodes: Map<string, IndexNode<T>>, key: string): IndexNode<T> {
+  const node = nodes.get(key) ?? { items: [], below: new Map() }
+  nodes.set(key, node)
+  return node
 }

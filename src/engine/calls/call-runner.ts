@@ -19,23 +19,7 @@ import { ActiveCall, adjusted, type Item, type ResolvedItems, sourceOf } from '.
 import { CallGraph, type ReadyCall } from './call-graph.ts'
 import { approvedItems, executeCall, resolveItems } from './execute-call.ts'
 import { interrupted, runMapped } from './map-call.ts'
-import { type CallResult, createEndedCalls, type EndedCalls, recordCalls } from './record-call.ts'
-
-/** Runs the calls of one answer, while the answer streams and after it has ended. */
-export interface CallRunner {
-  /**
-   * Takes a complete call from the stream, logs it and runs it. If it can start at once, its start is logged in the
-   * same append. Resolves when it is logged.
-   */
-  accept(accepted: AcceptedCall): Promise<void>
-  /** Tells the runner that the answer has ended. */
-  close(): void
-  /**
-   * Resolves when no call runs and none can start. Calls that wait for people may remain. Rejects if the run is
-   * lost.
-   */
-  settled(): Promise<void>
-}
+import { EndedCalls, recordCalls } from './record-call.ts'
 
 /** A call as the model made it. */
 export interface AcceptedCall {
@@ -49,12 +33,8 @@ export interface AcceptedCall {
   messageId: string
 }
 
-/** Creates a runner for a new answer, or for the calls of an answer that is in the log. */
-export function createCallRunner(scope: RunScope, logged?: readonly CallState[]): CallRunner {
-  return new AnswerCalls(scope, logged)
-}
-
-class AnswerCalls implements CallRunner {
+/** Runs the calls of one answer, while the answer streams and after it has ended. */
+export class CallRunner {
   readonly #scope: RunScope
   readonly #graph: CallGraph
   readonly #ended: EndedCalls
@@ -66,7 +46,9 @@ class AnswerCalls implements CallRunner {
   #unwatch: (() => void) | null = null
   #active = 0
   #isClosed: boolean
+  #isRecording = false
 
+  /** @param logged The calls of an answer that is in the log. Absent for a new answer. */
   constructor(scope: RunScope, logged?: readonly CallState[]) {
     const { session, settings } = scope
     this.#scope = scope
@@ -74,20 +56,22 @@ class AnswerCalls implements CallRunner {
     this.#graph = logged
       ? graphOf(logged, { tools: settings.tools, board: session.board })
       : new CallGraph((read, plan) => sourceOf(scope, plan).has(read.text))
-    this.#ended = createEndedCalls(logged?.map(({ id }) => id) ?? [], {
-      takeTurn: (id) => this.#graph.takeTurn(id),
-      record: (results) => this.#record(results),
-    })
+    this.#ended = new EndedCalls(logged?.map(({ id }) => id) ?? [])
     this.#settled.promise.catch(() => {})
     if (!logged) return
     this.#pump()
     queueMicrotask(() => this.#check())
   }
 
+  /**
+   * Takes a complete call from the stream, logs it and runs it. If it can start at once, its start is logged in the
+   * same append. Resolves when it is logged.
+   */
   accept(accepted: AcceptedCall): Promise<void> {
     return this.#work(() => this.#accept(accepted))
   }
 
+  /** Tells the runner that the answer has ended. */
   close(): void {
     this.#isClosed = true
     this.#graph.close()
@@ -96,6 +80,10 @@ class AnswerCalls implements CallRunner {
     this.#check()
   }
 
+  /**
+   * Resolves when no call runs and none can start. Calls that wait for people may remain. Rejects if the run is
+   * lost.
+   */
   settled(): Promise<void> {
     return this.#settled.promise
   }
@@ -279,8 +267,8 @@ class AnswerCalls implements CallRunner {
     const done = await adjusted(policy, call, outcome)
     const shown = deferred.has(plan.name) ? helped(plan, done) : done
     this.#ended.add({ plan: ended, outcome: shown, endedAt, edited })
-    await this.#ended.record()
-    if (!this.#ended.waits(plan.id)) return
+    await this.#record()
+    if (this.#isRecording || !this.#ended.has(plan.id)) return
     const message = 'Finished. Its result follows when the calls before it have ended.'
     const payload = { toolCallId: plan.id, message, fraction: 1 }
     const notified = this.#scope.stream({ type: 'TOOL_PROGRESS', payload })
@@ -288,12 +276,20 @@ class AnswerCalls implements CallRunner {
   }
 
   #recordSoon(): void {
-    if (!this.#ended.isEmpty) this.#work(this.#ended.record).catch(() => {})
+    if (!this.#ended.isEmpty) this.#work(() => this.#record()).catch(() => {})
   }
 
-  async #record(results: readonly CallResult[]): Promise<void> {
-    await recordCalls(this.#scope, results, ({ id }, end) => this.#graph.settle(id, end))
-    this.#pump()
+  /** Records the outcomes whose turn has come. Call it when a call is added, ends or is held. */
+  async #record(): Promise<void> {
+    if (this.#isRecording) return
+    this.#isRecording = true
+    for (;;) {
+      const results = this.#ended.takeInTurn(this.#graph)
+      if (results.length === 0) break
+      await recordCalls(this.#scope, results, ({ id }, end) => this.#graph.settle(id, end))
+      this.#pump()
+    }
+    this.#isRecording = false
   }
 }
 

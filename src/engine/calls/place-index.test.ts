@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { DataPlace } from '../../boundary/call-plan.ts'
-import { createPlaceIndex } from './call-graph.ts'
+import { PlaceIndex } from './call-graph.ts'
 
 const at = (path: DataPlace['path'], more: Partial<DataPlace> = {}): DataPlace => ({
   kind: 'state',
@@ -9,9 +9,9 @@ const at = (path: DataPlace['path'], more: Partial<DataPlace> = {}): DataPlace =
   ...more,
 })
 
-describe('createPlaceIndex', () => {
+describe('PlaceIndex', () => {
   it('finds entries at a place, above it and below it', () => {
-    const index = createPlaceIndex<string>()
+    const index = new PlaceIndex<string>()
     index.add(at([]), 'all')
     index.add(at(['a']), 'a')
     index.add(at(['a', 'b']), 'a.b')
@@ -24,7 +24,7 @@ describe('createPlaceIndex', () => {
   })
 
   it('keeps kinds and instances apart', () => {
-    const index = createPlaceIndex<string>()
+    const index = new PlaceIndex<string>()
     index.add(at(['x']), 'global')
     index.add(at(['x'], { instance: 'a' }), 'a')
     index.add(at(['x'], { instance: 'b' }), 'b')
@@ -35,13 +35,13 @@ describe('createPlaceIndex', () => {
   })
 
   it('treats an index and its digits as the same key', () => {
-    const index = createPlaceIndex<string>()
+    const index = new PlaceIndex<string>()
     index.add(at(['rows', 0]), 'first')
     expect(index.overlapping(at(['rows', '0', 'x']))).toEqual(['first'])
   })
 
   it('holds more items at one place than a function can have arguments', () => {
-    const index = createPlaceIndex<number>()
+    const index = new PlaceIndex<number>()
     for (let i = 0; i < 200_000; i++) index.add(at(['a']), i)
     expect(index.overlapping(at(['a', 'b']))).toHaveLength(200_000)
   })
@@ -53,7 +53,7 @@ describe('createPlaceIndex', () => {
       .map(([path, instance]) => at(path, instance ? { instance } : {}))
     fc.assert(
       fc.property(fc.array(place), place, (places, wanted) => {
-        const index = createPlaceIndex<DataPlace>()
+        const index = new PlaceIndex<DataPlace>()
         for (const one of places) index.add(one, one)
         const found = new Set(index.overlapping(wanted))
         for (const one of places) expect(found.has(one)).toBe(overlap(one, wanted))

@@ -19,7 +19,7 @@ import { formatVariable } from '../../core/refs/variable-ref.ts'
 import type { CallOutcome } from '../../policies/policy.ts'
 import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
-import type { CallEnd } from './call-graph.ts'
+import type { CallEnd, CallGraph } from './call-graph.ts'
 import { writeOfEdit } from './edited-place.ts'
 
 /** Maximum length, in characters of JSON, up to which a result repeats a value that was written to the board. */
@@ -341,58 +341,43 @@ function senderOf(name: string): Participant {
   return { participant_id: name, participant_role: 'tool', name }
 }
 
-/** The outcomes that are not recorded yet. They are recorded in the order of the answer. */
-export interface EndedCalls {
-  /** Adds the next call of the answer to the order. */
-  expect(id: string): void
-  add(result: CallResult): void
-  readonly isEmpty: boolean
-  /** Whether the outcome of a call waits for calls before it. */
-  waits(id: string): boolean
-  /** Records the outcomes whose turn has come. Call it again when a call is added, ends or is held. */
-  record(): Promise<void>
-}
+/** The outcomes that are not recorded yet, in the order of the answer. */
+export class EndedCalls {
+  readonly #order: Map<string, number>
+  readonly #ended: CallResult[] = []
 
-/** Creates the queue of outcomes for the calls that are known so far. */
-export function createEndedCalls(
-  ids: readonly string[],
-  options: {
-    takeTurn(id: string): boolean
-    record(results: readonly CallResult[]): Promise<void>
-  },
-): EndedCalls {
-  const ended: CallResult[] = []
-  const order = new Map(ids.map((id, i) => [id, i]))
-  const placeOf = ({ plan }: CallResult): number => order.get(plan.id) ?? 0
-  let isRecording = false
+  /** @param ids The ids of the calls that are known so far, in the order of the answer. */
+  constructor(ids: readonly string[]) {
+    this.#order = new Map(ids.map((id, i) => [id, i]))
+  }
+
+  get isEmpty(): boolean {
+    return this.#ended.length === 0
+  }
+
+  /** Adds the next call of the answer to the order. */
+  expect(id: string): void {
+    this.#order.set(id, this.#order.size)
+  }
+
+  add(result: CallResult): void {
+    const place = this.#placeOf(result)
+    const at = this.#ended.findLastIndex((one) => this.#placeOf(one) < place)
+    this.#ended.splice(at + 1, 0, result)
+  }
+
+  has(id: string): boolean {
+    return this.#ended.some(({ plan }) => plan.id === id)
+  }
 
   /** Removes and returns the outcomes whose turn has come. */
-  function inTurn(): CallResult[] {
-    const results = ended.filter(({ plan }) => options.takeTurn(plan.id))
-    for (const result of results) ended.splice(ended.indexOf(result), 1)
+  takeInTurn(graph: Pick<CallGraph, 'takeTurn'>): CallResult[] {
+    const results = this.#ended.filter(({ plan }) => graph.takeTurn(plan.id))
+    for (const result of results) this.#ended.splice(this.#ended.indexOf(result), 1)
     return results
   }
 
-  return {
-    expect(id) {
-      order.set(id, order.size)
-    },
-    add(result) {
-      const place = placeOf(result)
-      const at = ended.findLastIndex((one) => placeOf(one) < place)
-      ended.splice(at + 1, 0, result)
-    },
-    get isEmpty() {
-      return ended.length === 0
-    },
-    waits: (id) => !isRecording && ended.some(({ plan }) => plan.id === id),
-    async record() {
-      if (isRecording) return
-      isRecording = true
-      for (let results = inTurn(); results.length > 0; results = inTurn()) {
-        await options.record(results)
-      }
-      isRecording = false
-    },
+  #placeOf({ plan }: CallResult): number {
+    return this.#order.get(plan.id) ?? 0
   }
 }

@@ -15,12 +15,17 @@ import { jsonAnswer } from '../../models/json-answer.ts'
 import type { ModelCallOptions } from '../../models/language-model.ts'
 import { type ModelCapabilities, withCost } from '../../models/model-capabilities.ts'
 import { callSettings, type ModelSettings } from '../../models/model-settings.ts'
-import { type AcceptedCall, type CallRunner, createCallRunner } from '../calls/call-runner.ts'
+import { type AcceptedCall, CallRunner } from '../calls/call-runner.ts'
 import { callError, RunLostError } from '../run-errors.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
 import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './assistant-message.ts'
 import { type PreparedStep, prepareStep } from './prepare-step.ts'
-import { type ModelCall, type ModelResponse, ResponseReader } from './read-response.ts'
+import {
+  type ModelCall,
+  type ModelResponse,
+  type ResponseListener,
+  ResponseReader,
+} from './read-response.ts'
 import { type SavedAnswer, saveModelFiles } from './save-model-files.ts'
 import { hiddenTools, type StepPrompts, withChosen } from './step-prompts.ts'
 
@@ -43,7 +48,7 @@ export async function askModel(
   const tools = withChosen(prepared.tools, options, settings)
   const { model, retry, limits } = settings
   const prompt = await promptOf(scope, prompts, capabilities)
-  const answer = createAnswer(scope, messageId)
+  const answer = new Answer(scope, messageId)
   try {
     const response = await around(scope, messageId, async () => {
       await scope.during(() =>
@@ -76,8 +81,8 @@ export async function askModel(
     if (!calls) throw error
     await logBrokenAnswer(scope, messageId)
   }
-  answer.calls()?.close()
-  await answer.calls()?.settled()
+  answer.calls?.close()
+  await answer.calls?.settled()
 }
 
 /** The step as the agent's own settings have it. */
@@ -153,86 +158,109 @@ function optionsOf({
   return output ? { ...options, ...jsonAnswer(output, options) } : options
 }
 
-/** Reads the answer as it streams, and runs its calls. */
-function createAnswer(scope: RunScope, messageId: string) {
-  const { session } = scope
-  let calls: CallRunner | null = null
-  let accepting: Promise<void> | null = null
-  let isSpeaking = false
-  let isReasoning = false
-
+/** Streams the events of one answer as its parts arrive, and runs its calls. */
+class Answer implements ResponseListener {
+  readonly reader: ResponseReader
+  /** Runs the calls. Null before the first one. */
+  calls: CallRunner | null = null
+  readonly #scope: RunScope
+  readonly #messageId: string
+  #accepting: Promise<void> | null = null
+  #isSpeaking = false
+  #isReasoning = false
   /** Calls of `call_tool`: which tool they call is known when their arguments are complete. */
-  const unnamed = new Set<string>()
-  const { tools, deferred } = scope.settings
-  // A conversation that began with many tools may go on with few. Its model still uses `call_tool`.
-  const opens = (name: string): boolean =>
-    name === CALL_TOOL && (deferred.size > 0 || !tools.has(CALL_TOOL))
+  readonly #unnamed = new Set<string>()
 
-  /** Streams an event. The answer does not wait for its handlers. */
-  function begin(event: ConversationEvent): void {
-    inBackground('Telling handlers of an answer', scope.stream(event))
+  constructor(scope: RunScope, messageId: string) {
+    this.#scope = scope
+    this.#messageId = messageId
+    this.reader = new ResponseReader((id) => freshCallId(scope.session.state.calls, id), this)
   }
 
-  function announce(toolCallId: string, toolCallName: string): void | Promise<void> {
-    const parentMessageId = messageId
-    return scope.stream({ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId })
+  /** Resolves to the runner of the calls, when all calls so far are logged; null if there are none. */
+  async accepted(): Promise<CallRunner | null> {
+    if (this.#accepting) await this.#accepting
+    return this.calls
   }
 
-  async function accept(made: ModelCall): Promise<void> {
-    const call = opens(made.name) ? openedCall(made) : made
-    if (unnamed.delete(call.id)) {
-      await announce(call.id, call.name)
+  text(delta: string): void | Promise<void> {
+    const messageId = this.#messageId
+    if (!this.#isSpeaking) this.#begin({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
+    this.#isSpeaking = true
+    return this.#scope.stream({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta })
+  }
+
+  textEnd(): void | Promise<void> {
+    if (!this.#isSpeaking) return
+    return this.#scope.stream({ type: 'TEXT_MESSAGE_END', messageId: this.#messageId })
+  }
+
+  reasoning(delta: string): void | Promise<void> {
+    const messageId = this.#messageId
+    if (!this.#isReasoning)
+      this.#begin({ type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' })
+    this.#isReasoning = true
+    return this.#scope.stream({ type: 'REASONING_MESSAGE_CONTENT', messageId, delta })
+  }
+
+  reasoningEnd(): void | Promise<void> {
+    if (!this.#isReasoning) return
+    this.#isReasoning = false
+    return this.#scope.stream({ type: 'REASONING_MESSAGE_END', messageId: this.#messageId })
+  }
+
+  callStart(id: string, name: string): void | Promise<void> {
+    if (!this.#opens(name)) return this.#announce(id, name)
+    this.#unnamed.add(id)
+  }
+
+  callDelta(toolCallId: string, delta: string): void | Promise<void> {
+    if (this.#unnamed.has(toolCallId)) return
+    return this.#scope.stream({ type: 'TOOL_CALL_ARGS', toolCallId, delta })
+  }
+
+  /** Accepts calls in the order of the answer, without blocking the stream. */
+  call(call: ModelCall): void {
+    const before = this.#accepting
+    this.#accepting = before ? before.then(() => this.#accept(call)) : this.#accept(call)
+    this.#accepting.catch(() => {})
+  }
+
+  async #accept(made: ModelCall): Promise<void> {
+    const scope = this.#scope
+    const messageId = this.#messageId
+    const call = this.#opens(made.name) ? openedCall(made) : made
+    if (this.#unnamed.delete(call.id)) {
+      await this.#announce(call.id, call.name)
       const delta = JSON.stringify(call.arguments)
       await scope.stream({ type: 'TOOL_CALL_ARGS', toolCallId: call.id, delta })
     }
     const extracted = await scope.during(() =>
       extractArguments(call, () => modelAssets(scope, messageId)),
     )
-    calls ??= createCallRunner(scope)
-    await calls.accept({ ...extracted, messageId })
+    this.calls ??= new CallRunner(scope)
+    await this.calls.accept({ ...extracted, messageId })
   }
 
-  const reader = new ResponseReader((id) => freshCallId(session.state.calls, id), {
-    text(delta) {
-      if (!isSpeaking) begin({ type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' })
-      isSpeaking = true
-      return scope.stream({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta })
-    },
-    textEnd: () => {
-      return isSpeaking ? scope.stream({ type: 'TEXT_MESSAGE_END', messageId }) : undefined
-    },
-    reasoning(delta) {
-      if (!isReasoning) begin({ type: 'REASONING_MESSAGE_START', messageId, role: 'reasoning' })
-      isReasoning = true
-      return scope.stream({ type: 'REASONING_MESSAGE_CONTENT', messageId, delta })
-    },
-    reasoningEnd() {
-      const isEnd = isReasoning
-      isReasoning = false
-      return isEnd ? scope.stream({ type: 'REASONING_MESSAGE_END', messageId }) : undefined
-    },
-    callStart(id, name) {
-      if (!opens(name)) return announce(id, name)
-      unnamed.add(id)
-    },
-    callDelta(toolCallId, delta) {
-      if (unnamed.has(toolCallId)) return
-      return scope.stream({ type: 'TOOL_CALL_ARGS', toolCallId, delta })
-    },
-    call(call) {
-      // Accept calls in the order of the answer, without blocking the stream.
-      accepting = accepting ? accepting.then(() => accept(call)) : accept(call)
-      accepting.catch(() => {})
-    },
-  })
-  return {
-    reader,
-    calls: () => calls,
-    /** Resolves to the runner of the calls, when all calls so far are logged; null if there are none. */
-    async accepted(): Promise<CallRunner | null> {
-      if (accepting) await accepting
-      return calls
-    },
+  /** Whether this is `call_tool`. A conversation that began with many tools may go on with few, and still use it. */
+  #opens(name: string): boolean {
+    const { tools, deferred } = this.#scope.settings
+    return name === CALL_TOOL && (deferred.size > 0 || !tools.has(CALL_TOOL))
+  }
+
+  #announce(toolCallId: string, toolCallName: string): void | Promise<void> {
+    const parentMessageId = this.#messageId
+    return this.#scope.stream({
+      type: 'TOOL_CALL_START',
+      toolCallId,
+      toolCallName,
+      parentMessageId,
+    })
+  }
+
+  /** Streams an event. The answer does not wait for its handlers. */
+  #begin(event: ConversationEvent): void {
+    inBackground('Telling handlers of an answer', this.#scope.stream(event))
   }
 }
 

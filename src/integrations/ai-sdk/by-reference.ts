@@ -17,7 +17,7 @@ import type { LanguageModel } from '../../models/language-model.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
 import type { MediaSource } from '../../prompt/media/media-source.ts'
-import { createMediaCache } from '../../prompt/media/media-source.ts'
+import { MediaCache } from '../../prompt/media/media-source.ts'
 import { sameAssets } from '../same-assets.ts'
 import {
   BY_REFERENCE_TRUST,
@@ -135,7 +135,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   const search = toolSearch === false ? null : searchOf(toolSearch)
   const settings = resolveTrust(options.trust)
   const opened = openAssets(options, namespace, () => {})
-  const cache = createMediaCache()
+  const cache = new MediaCache()
   const known = new WeakMap<object, Promise<ModelCapabilities>>()
 
   function capabilitiesFor(model: LanguageModel): Promise<ModelCapabilities> {

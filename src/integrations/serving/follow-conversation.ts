@@ -3,7 +3,7 @@ import { type Board, createBoard } from '../../core/board/board.ts'
 import type { CallState, ConversationState } from '../../core/events/conversation-state.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { createFold, type Foldable } from '../../core/events/fold.ts'
-import { eventQueue } from '../../engine/follow-run.ts'
+import { EventQueue } from '../../engine/follow-run.ts'
 import { resolveLimits } from '../../engine/limits.ts'
 import { next } from '../../engine/next.ts'
 import { readAll } from '../../log/conversation-log.ts'
@@ -38,7 +38,7 @@ export async function followConversation(
   const { log } = agent
   const tools = new Map(agent.tools.map((tool) => [tool.id, tool]))
   const limits = resolveLimits()
-  const queue = eventQueue<Foldable>()
+  const queue = new EventQueue<Foldable>()
   const events = queue[Symbol.asyncIterator]()
   const board = createBoard()
   const folded = createFold(undefined, {

@@ -1,5 +1,5 @@
 import type { Assets } from '../../assets/assets-contract.ts'
-import { createContentCache } from '../../assets/content-access.ts'
+import { type ContentCache, createContentCache } from '../../assets/content-access.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 
 /** Where bodies come from, and what the model accepts. */
@@ -37,45 +37,39 @@ export interface MediaOptions {
 }
 
 /** A cache of prepared bodies, shared by the steps and conversations of one agent. */
-export interface MediaCache {
+export class MediaCache {
+  readonly #kept: ContentCache
+  readonly #pending = new Map<string, Promise<unknown>>()
+
+  /** @param maxBytes Maximum size. The least recently used entries are removed first. Default: 64 MiB. */
+  constructor(maxBytes = 64 * 1024 * 1024) {
+    this.#kept = createContentCache(maxBytes)
+  }
+
   /** Returns the entry of the key, or undefined. */
-  peek(key: string): unknown
+  peek(key: string): unknown {
+    return this.#kept.get(key)
+  }
+
+  /** Removes the entry of the key. */
+  forget(key: string): void {
+    this.#kept.delete(key)
+  }
+
   /**
    * Returns the entry of the key, or calls `make` and keeps its result. Concurrent callers share one call. Failures
    * are not kept.
    */
-  load<T>(key: string, make: () => Promise<{ value: T; bytes: number }>): Promise<T>
-  /** Removes the entry of the key. */
-  forget(key: string): void
-}
-
-/** Options of {@link createMediaCache}. */
-export interface MediaCacheOptions {
-  /** Maximum size in bytes. The least recently used entries are removed first. Default: 64 MiB. */
-  maxBytes?: number
-}
-
-/** Creates a {@link MediaCache} with a limit in bytes. Each agent has one. */
-export function createMediaCache({
-  maxBytes = 64 * 1024 * 1024,
-}: MediaCacheOptions = {}): MediaCache {
-  const kept = createContentCache(maxBytes)
-  const pending = new Map<string, Promise<unknown>>()
-
-  return {
-    peek: (key) => kept.get(key),
-    forget: (key) => kept.delete(key),
-    load<T>(key: string, make: () => Promise<{ value: T; bytes: number }>): Promise<T> {
-      const found = kept.get(key) ?? pending.get(key)
-      if (found !== undefined) return Promise.resolve(found as T | Promise<T>)
-      const task = make()
-        .then(({ value, bytes }) => {
-          kept.set(key, value, bytes)
-          return value
-        })
-        .finally(() => pending.delete(key))
-      pending.set(key, task)
-      return task
-    },
+  load<T>(key: string, make: () => Promise<{ value: T; bytes: number }>): Promise<T> {
+    const found = this.#kept.get(key) ?? this.#pending.get(key)
+    if (found !== undefined) return Promise.resolve(found as T | Promise<T>)
+    const task = make()
+      .then(({ value, bytes }) => {
+        this.#kept.set(key, value, bytes)
+        return value
+      })
+      .finally(() => this.#pending.delete(key))
+    this.#pending.set(key, task)
+    return task
   }
 }

@@ -15,7 +15,7 @@ import { fixture, noisePng, pagedPdf, silentWav } from '../fixtures/bodies.ts'
 import { WIRES, type WirePart, type WireReader } from '../fixtures/wire.ts'
 import { toPrompt } from '../to-prompt.ts'
 import type { MediaPart, TranscriptItem } from '../transcript-item.ts'
-import { createMediaCache } from './media-source.ts'
+import { MediaCache } from './media-source.ts'
 import { resolveMedia } from './resolve-media.ts'
 
 interface Provider {
@@ -117,7 +117,7 @@ const CASES: Record<string, { sent: Name[]; kind: WirePart['kind']; else: 'text'
 }
 
 const assets = createAssets({})
-const cache = createMediaCache({ maxBytes: 512 * 1024 * 1024 })
+const cache = new MediaCache(512 * 1024 * 1024)
 let server: ProviderServer
 
 beforeAll(async () => {

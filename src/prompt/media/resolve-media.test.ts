@@ -14,7 +14,7 @@ import type {
   TranscriptItem,
 } from '../transcript-item.ts'
 import type { MediaSource } from './media-source.ts'
-import { createMediaCache } from './media-source.ts'
+import { MediaCache } from './media-source.ts'
 import { resolveMedia } from './resolve-media.ts'
 
 const HTTPS = [/^https:\/\//]
@@ -55,7 +55,7 @@ function counted(assets: Assets): { assets: Assets; reads: string[] } {
 }
 
 function sourceOf(assets: Assets, more: Partial<MediaSource> = {}): MediaSource {
-  return { capabilities: seeing, assets, namespace: null, cache: createMediaCache(), ...more }
+  return { capabilities: seeing, assets, namespace: null, cache: new MediaCache(), ...more }
 }
 
 async function partsOf(
@@ -119,7 +119,7 @@ describe('resolveMedia', () => {
       ),
     )
     const items = [user(...infos.map(({ ref }) => media(ref)))]
-    const source = sourceOf(slow, { cache: createMediaCache({ maxBytes: 10_000 }) })
+    const source = sourceOf(slow, { cache: new MediaCache(10_000) })
     expect((await partsOf(items, source)).every(({ type }) => type === 'file')).toBe(true)
     expect(most).toBeGreaterThan(2)
     expect(most).toBeLessThan(8)
@@ -138,7 +138,7 @@ describe('resolveMedia', () => {
       namespace: 'one',
       assetId: 'again',
     })
-    const cache = createMediaCache()
+    const cache = new MediaCache()
     const one = sourceOf(assets.scoped({ namespace: 'one' }), { cache, namespace: 'one' })
     const two = sourceOf(assets.scoped({ namespace: 'two' }), { cache, namespace: 'two' })
     const items = [user(media(a?.ref ?? ''), media(again.ref))]

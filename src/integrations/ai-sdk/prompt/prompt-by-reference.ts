@@ -9,7 +9,7 @@ import { resolveMedia } from '../../../prompt/media/resolve-media.ts'
 import { embeddedMedia, kindOf, mediaOf } from '../../../prompt/named-media.ts'
 import type { ShownResult } from '../../../prompt/result-item.ts'
 import { type ResultCapabilities, resultMessages, toFilePart } from '../../../prompt/to-prompt.ts'
-import { createToldOnce, type PlacedTopic, type ToldOnce } from '../../../prompt/told-once.ts'
+import { type PlacedTopic, ToldOnce } from '../../../prompt/told-once.ts'
 import {
   type MediaPart,
   mediaOfItem,
@@ -74,7 +74,7 @@ export async function promptByReference(
     if (topic === 'reading' && !hasReading) return null
     return `## References\n${referenceGuide({ [topic]: true, tables: topic === 'reading' && hasSql })}`
   }
-  const told = createToldOnce(guide, () => undefined)
+  const told = new ToldOnce(guide, () => undefined)
   const drafts = new Map<LanguageModelV4Message, Draft>()
   let isReadable = false
   let fetched: readonly MediaPart[] = []
