@@ -30,97 +30,101 @@ interface RedactedConversation extends PromptConversation {
   state: PromptConversation['state'] & Pick<ConversationState, 'position'>
 }
 
-/** A conversation as a model in quarantine sees it, without untrusted values. */
-export interface Redaction<T extends RedactedConversation = RedactedConversation> {
-  of(conversation: T): T
-  /** Whether the bytes of a reference must not be sent. */
-  hides(ref: string): boolean
-  /** Whether a reference may be shown although no trusted source has named it. */
-  names(ref: string): boolean
-}
-
-/** Creates the redaction of one conversation. Each message is redacted once. */
-export function createRedaction<T extends RedactedConversation>(
-  labels: Labels,
-  options: RedactionOptions,
-): Redaction<T> {
-  const shown = new WeakMap<Message, Message>()
-  const assets = new WeakMap<AssetCreated, AssetCreated>()
+/** A conversation as a model in quarantine sees it, without untrusted values. Each message is redacted once. */
+export class Redaction<T extends RedactedConversation = RedactedConversation> {
+  readonly #labels: Labels
+  readonly #options: RedactionOptions
+  readonly #shown = new WeakMap<Message, Message>()
+  readonly #assets = new WeakMap<AssetCreated, AssetCreated>()
   /**
    * The messages so far, with their redacted form. A deletion, or a message inserted between others, starts again.
    */
-  let taken: Message[] = []
-  let all: Message[] = []
-  let deletion: unknown = null
-  let results = 0
-  let board: Board = createBoard()
-  let last: { position: number; given: T; made: T } | null = null
+  #taken: Message[] = []
+  #all: Message[] = []
+  #deletion: unknown = null
+  #results = 0
+  #board: Board = createBoard()
+  #last: { position: number; given: T; made: T } | null = null
 
-  function hides(ref: string): boolean {
+  constructor(labels: Labels, options: RedactionOptions) {
+    this.#labels = labels
+    this.#options = options
+  }
+
+  of(conversation: T): T {
+    const { state } = conversation
+    const { position, messages } = state
+    const last = this.#last
+    if (last && last.position === position && last.given === conversation) return last.made
+    const count = this.#taken.length
+    const isOn = count <= messages.length && this.#taken.at(-1) === messages[count - 1]
+    if (!isOn || this.#deletion !== (state.deletion ?? null)) this.#startAgain()
+    this.#deletion = state.deletion ?? null
+    for (const message of messages.slice(this.#taken.length)) this.#take(message)
+    const assets = state.assets.map((asset) => this.#redactedAsset(asset))
+    const made = {
+      ...conversation,
+      board: this.#board,
+      state: { ...state, messages: this.#all, assets },
+    }
+    this.#last = { position, given: conversation, made }
+    return made
+  }
+
+  /** Whether the bytes of a reference must not be sent. */
+  hides(ref: string): boolean {
     const parts = isAssetRef(ref) ? parseAssetRef(ref) : null
-    if (!parts) return !options.takesUrls
-    return labels.asset({ id: parts.id }).integrity === 'untrusted'
+    if (!parts) return !this.#options.takesUrls
+    return this.#labels.asset({ id: parts.id }).integrity === 'untrusted'
   }
 
-  // An id that byref made contains no words of a user or a model.
-  const names = (ref: string): boolean => !hides(ref) || isNewId(parseAssetRef(ref)?.id ?? '')
-
-  function redacted(message: Message, number: number): Message {
-    const known = shown.get(message)
-    if (known) return known
-    const made = redactMessage(message, { labels, options, hides, number })
-    shown.set(message, made)
-    return made
+  /**
+   * Whether a reference may be shown although no trusted source has named it. An id that byref made contains no words
+   * of a user or a model.
+   */
+  names(ref: string): boolean {
+    return !this.hides(ref) || isNewId(parseAssetRef(ref)?.id ?? '')
   }
 
-  function redactedAsset(asset: AssetCreated): AssetCreated {
-    if (labels.asset({ id: asset.assetId }).integrity === 'trusted') return asset
-    const { name: _, meta: __, ...rest } = asset
-    const made = assets.get(asset) ?? { ...rest, mime: 'application/octet-stream' }
-    assets.set(asset, made)
-    return made
+  #startAgain(): void {
+    this.#taken = []
+    this.#all = []
+    this.#results = 0
+    this.#board = createBoard()
   }
 
-  function begin(): void {
-    taken = []
-    all = []
-    results = 0
-    board = createBoard()
-  }
-
-  function take(message: Message): void {
-    if (resultCall(message) !== null || isDeletedResult(message)) results++
-    const made = redacted(message, results)
-    taken.push(message)
-    all.push(made)
+  #take(message: Message): void {
+    if (resultCall(message) !== null || isDeletedResult(message)) this.#results++
+    const made = this.#redacted(message)
+    this.#taken.push(message)
+    this.#all.push(made)
     if (!isData(made)) return
     try {
-      board.append(made)
+      this.#board.append(made)
     } catch {
       // A placeholder accepts no writes into it.
     }
   }
 
-  return {
-    hides,
-    names,
-    of(conversation) {
-      const { state } = conversation
-      const { position } = state
-      if (last && last.position === position && last.given === conversation) return last.made
-      const { messages } = state
-      const isOn = taken.length <= messages.length && taken.at(-1) === messages[taken.length - 1]
-      if (!isOn || deletion !== (state.deletion ?? null)) begin()
-      deletion = state.deletion ?? null
-      for (const message of messages.slice(taken.length)) take(message)
-      const made = {
-        ...conversation,
-        board,
-        state: { ...state, messages: all, assets: state.assets.map(redactedAsset) },
-      }
-      last = { position, given: conversation, made }
-      return made
-    },
+  #redacted(message: Message): Message {
+    const known = this.#shown.get(message)
+    if (known) return known
+    const made = redactMessage(message, {
+      labels: this.#labels,
+      options: this.#options,
+      hides: (ref) => this.hides(ref),
+      number: this.#results,
+    })
+    this.#shown.set(message, made)
+    return made
+  }
+
+  #redactedAsset(asset: AssetCreated): AssetCreated {
+    if (this.#labels.asset({ id: asset.assetId }).integrity === 'trusted') return asset
+    const { name: _, meta: __, ...rest } = asset
+    const made = this.#assets.get(asset) ?? { ...rest, mime: 'application/octet-stream' }
+    this.#assets.set(asset, made)
+    return made
   }
 }
 

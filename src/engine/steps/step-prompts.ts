@@ -19,7 +19,7 @@ import { MAX_TEXT_CHARS } from '../../prompt/media/media-source.ts'
 import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
 import { PromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
 import { compactionDue, lastStep, promptTokens } from '../../prompt/prompt-size.ts'
-import { createRedaction, type Redaction } from '../../prompt/redaction.ts'
+import { Redaction } from '../../prompt/redaction.ts'
 import type { PlacedTopic } from '../../prompt/told-once.ts'
 import type { TranscriptOptions } from '../../prompt/transcript.ts'
 import { mediaOfItem, type TranscriptItem } from '../../prompt/transcript-item.ts'
@@ -214,7 +214,7 @@ export class StepPrompts {
     const { labels } = conversation
     const { tools, trust } = this.#settings
     if (trust?.mode !== 'quarantine' || !labels) return conversation
-    this.#redaction ??= createRedaction(labels, {
+    this.#redaction ??= new Redaction(labels, {
       hasTool: (name) => tools.has(name),
       shapeOf: (name) => resultShape(tools.get(name)),
       takesUrls: trust.attachments === 'trusted',
