@@ -4,7 +4,7 @@ import { cancelRun } from '../engine/cancel.ts'
 import { type Run, RunFollower } from '../engine/follow-run.ts'
 import type { Session } from '../engine/session.ts'
 import type { Sessions } from '../engine/sessions.ts'
-import { partialOutput, textStream } from './answer-streams.ts'
+import { asRun } from './start-run.ts'
 
 /**
  * Follows the open run of a conversation, or the run that its waiting messages start. Starts or continues the
@@ -48,29 +48,17 @@ export function resumeRun(
 
   const started = begin()
   started.catch((error) => follower.fail(error))
-  return {
-    get id() {
-      return runId
-    },
+  return asRun(follower, {
+    id: () => runId,
     conversation,
     messageIds: [],
-    result: follower.result,
-    get messages() {
-      return open?.state.messages ?? []
-    },
+    session: () => open,
     cancel() {
       started
         .then(() => open && cancelRun(sessions, open, { runId }))
         .catch((error) => follower.fail(error))
     },
-    get textStream() {
-      return textStream(follower.events)
-    },
-    get partialOutputStream() {
-      return partialOutput(follower.events)
-    },
-    [Symbol.asyncIterator]: () => follower.events[Symbol.asyncIterator](),
-  }
+  })
 }
 
 function notFound(conversation: string): ByrefError {

@@ -174,27 +174,51 @@ export function startRun<Schema extends OutputSchema | undefined>(
     follower.fail(error)
   })
   if (signal?.aborted) cancel()
-  const run: Run<OutputOf<Schema>> = {
+  const run = asRun<OutputOf<Schema>>(follower, {
+    id: () => runId,
+    conversation,
+    messageIds,
+    session: () => open,
+    cancel,
+  })
+  return { run, accepted: accepted.promise }
+}
+
+/** What a run has besides the events that its follower receives. */
+export interface RunParts {
+  id(): string
+  conversation: string
+  messageIds: readonly string[]
+  /** Returns the session; null until the conversation is open. */
+  session(): Session | null
+  cancel(): void
+}
+
+/** Returns the run that a follower follows. */
+export function asRun<Output>(
+  { events, result }: RunFollower,
+  { id, conversation, messageIds, session, cancel }: RunParts,
+): Run<Output> {
+  return {
     get id() {
-      return runId
+      return id()
     },
     conversation,
     messageIds,
-    // `output` determines the type of the answer.
-    result: follower.result as Run<OutputOf<Schema>>['result'],
+    // The requested schema determines the type of the answer.
+    result: result as Run<Output>['result'],
     get textStream() {
-      return textStream(follower.events)
+      return textStream(events)
     },
     get partialOutputStream() {
-      return partialOutput(follower.events) as Run<OutputOf<Schema>>['partialOutputStream']
+      return partialOutput(events) as Run<Output>['partialOutputStream']
     },
     get messages() {
-      return open?.state.messages ?? []
+      return session()?.state.messages ?? []
     },
     cancel,
-    [Symbol.asyncIterator]: () => follower.events[Symbol.asyncIterator](),
+    [Symbol.asyncIterator]: () => events[Symbol.asyncIterator](),
   }
-  return { run, accepted: accepted.promise }
 }
 
 /** Returns the error in the options. Like all errors, it rejects the run's result. */
