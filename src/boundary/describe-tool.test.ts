@@ -181,6 +181,16 @@ describe('toolsForModel', () => {
     expect($defs).toEqual({ n: { type: ['number', 'string'] } })
   })
 
+  it('names the fields of the result, if other calls can read it', () => {
+    const customer = z.object({ id: z.string(), phones: z.array(z.string()) })
+    const given = { id: 't', description: 'Finds a customer', execute: noop, inputSchema: numbers }
+    const described = (options: Partial<Tool>) =>
+      shown(defineTool({ ...given, outputSchema: customer, ...options } as Tool)).description
+    expect(described({})).toBe('Finds a customer. Returns {"id":"string","phones":["string"]}')
+    expect(described({ outputPath: false })).toBe('Finds a customer')
+    expect(described({ outputSchema: z.string() })).toBe('Finds a customer')
+  })
+
   it('leaves out what the tool disables', () => {
     const own = { inputSchema: numbers, variables: false, outputPath: false }
     const tool = defineTool({ id: 't', description: '', execute: noop, ...own })

@@ -4,6 +4,7 @@ import { isSchema, mapParts, mapSubschemas } from '../core/board/schema-keywords
 import { is, type OptionTable } from '../core/check-options.ts'
 import type { AssetRef } from '../core/refs/asset-ref.ts'
 import type { JsonSchema } from './describe-schema.ts'
+import { resultShape } from './result-shape.ts'
 import { choosesMethod, jsonSchemaOf, mapsOver, type Tool, usesInstances } from './tool.ts'
 
 /** How the tools of a framework take values. */
@@ -54,7 +55,7 @@ const TEXT = { type: 'string' }
  * Describes a tool to a model. Every parameter also accepts a `†` reference, and an asset reference where its
  * schema says `asset_ref_acceptable`. Adds `_outputPath`, `_outputMethod`, `_instance` and `_each` where the tool
  * supports them, without a description: the guide in the prompt explains them once. Keeps the schema short, because
- * every prompt contains it.
+ * every prompt contains it. The description ends with the fields of the result, if the tool has an `outputSchema`.
  */
 export function toolForModel(tool: Tool): LanguageModelV4FunctionTool {
   const given = tool.references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
@@ -69,7 +70,15 @@ export function toolForModel(tool: Tool): LanguageModelV4FunctionTool {
     Object.keys(extra).length > 0
       ? { ...schema, properties: { ...Object(schema.properties), ...extra } }
       : schema
-  return { type: 'function', name: tool.id, description: tool.description, inputSchema }
+  return { type: 'function', name: tool.id, description: descriptionOf(tool), inputSchema }
+}
+
+/** If other calls of the same answer can read the result of a tool, its description has the fields of the result. */
+function descriptionOf(tool: Tool): string {
+  const shape = tool.outputPath === false ? null : resultShape(tool)
+  if (shape === null) return tool.description
+  const sentence = tool.description.trimEnd()
+  return `${sentence}${/[.!?]$/.test(sentence) ? '' : '.'} Returns ${shape}`
 }
 
 /** Caches widened schemas by the tool's own schema. */
