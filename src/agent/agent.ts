@@ -42,6 +42,9 @@ import { subAgentTool } from './sub-agent.ts'
 
 const { hostname } = nodeBuiltin('node:os')
 
+/** The name of this machine. It is a system call, and apps may create an agent for each request. */
+let host: string | null = null
+
 /**
  * Maximum time a worker waits for a busy provider, in milliseconds. Other conversations wait for the worker.
  */
@@ -75,7 +78,8 @@ export function createAgent(options: AgentOptions): Agent {
     await callbacks.onEvent?.(event, { conversation: null })
   })
   const { settings, catalogue } = settingsOf(options, assets)
-  const owner = `${hostname()}:${process.pid}:${newId()}`
+  host ??= hostname()
+  const owner = `${host}:${process.pid}:${newId()}`
   const open = new Map<string | null, Sessions>()
   let closed = false
   const logOf = (of: string | null): ConversationLog =>
