@@ -1,6 +1,5 @@
-import type { AssetInfo } from '../assets/asset-info.ts'
-import type { Assets } from '../assets/assets-contract.ts'
-import { findAsset } from '../assets/find-asset.ts'
+import { findAsset } from '../assets/asset-facade.ts'
+import type { AssetInfo, Assets } from '../assets/assets-contract.ts'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import type { Tool, ToolContext } from '../boundary/tool.ts'
 import { ConversationSource } from '../boundary/value-source.ts'

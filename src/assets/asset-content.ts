@@ -5,10 +5,15 @@ import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { readBytes } from './bodies/body.ts'
 import { isJsonType, readsAsText } from './bodies/mime-type.ts'
 import { markedEncoding } from './bodies/text-encoding.ts'
-import { type AssetContent, type ContentAccess, fieldAt, tooDeep } from './content-access.ts'
+import {
+  type AssetContent,
+  type ContentAccess,
+  fieldAt,
+  isDeeper,
+  tooDeep,
+} from './content-access.ts'
 import { type ContentSource, containerOf, decodeContent, markOf } from './content-decoding.ts'
 import { copyContent } from './copy-content.ts'
-import { isDeeper } from './is-deeper.ts'
 import type { LargeJson } from './json/large-json.ts'
 import { tableFacts } from './tables/table-facts.ts'
 

@@ -2,7 +2,7 @@ import { ByrefError } from '../core/errors.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import type { AssetMeta } from '../core/messages/asset.ts'
 import { metaLines } from '../core/messages/metas-block.ts'
-import type { AssetInfo, AssetMaker } from './asset-info.ts'
+import type { AssetInfo, AssetMaker } from './assets-contract.ts'
 import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 

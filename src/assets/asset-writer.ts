@@ -4,11 +4,12 @@ import type { AssetMeta } from '../core/messages/asset.ts'
 import { assetMeta } from '../core/messages/asset-meta.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
 import { createdPayload } from './asset-events.ts'
-import type { AssetInfo, AssetMaker } from './asset-info.ts'
 import { checkAssetId } from './asset-locator.ts'
 import type { AssetAttributes, AssetBody, StorePart, StoreSaveOptions } from './asset-store.ts'
 import type {
   AssetFailure,
+  AssetInfo,
+  AssetMaker,
   AssetScope,
   SaveAssetOptions,
   SaveOptions,

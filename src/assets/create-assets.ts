@@ -2,7 +2,6 @@ import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent } from '../core/events/events.ts'
 import { AssetPayloads } from './asset-events.ts'
-import type { AssetInfo } from './asset-info.ts'
 import { AssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader, isRows } from './asset-reader.ts'
 import { assetNotFound } from './asset-record.ts'
@@ -10,6 +9,7 @@ import { isFullStore } from './asset-store.ts'
 import { AssetWriter, type VersionOptions } from './asset-writer.ts'
 import { type AssetLimits, createConfiguredStore, resolveAssetsConfig } from './assets-config.ts'
 import type {
+  AssetInfo,
   AssetScope,
   Assets,
   CreateAssetsOptions,

@@ -1,5 +1,4 @@
 export { toAssetStore } from './asset-facade.ts'
-export type { AssetMaker } from './asset-info.ts'
 export type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 export type {
   AssetAttributes,
@@ -23,6 +22,7 @@ export type {
 export type { AssetLimits, ResolvedAssetsConfig } from './assets-config.ts'
 export type {
   AssetFailure,
+  AssetMaker,
   AssetScope,
   ImportOptions,
   OpenedAsset,

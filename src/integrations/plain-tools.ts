@@ -1,7 +1,7 @@
 import type { AssetTool, AssetToolContext } from '../assets/asset-tools.ts'
 import { fetchAssetTool, searchAssetTool } from '../assets/asset-tools.ts'
 import type { Assets } from '../assets/assets-contract.ts'
-import { documentForm } from '../assets/documents/document-form.ts'
+import { documentForm } from '../assets/bodies/mime-type.ts'
 import { editAssetTool } from '../assets/edit/edit-asset-tool.ts'
 import { hasDuckdb } from '../assets/tables/has-duckdb.ts'
 import { queryTablesTool } from '../assets/tables/query-tables-tool.ts'

@@ -1,10 +1,10 @@
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
+import type { DocumentForm } from '../bodies/mime-type.ts'
 import type { ContentAccess } from '../content-access.ts'
 import { writeBody } from '../tables/spool.ts'
 import { OutOfMemoryError, runTableTask } from '../tables/table-process.ts'
 import type { WrittenTable } from '../tables/write-table.ts'
-import type { DocumentForm } from './document-form.ts'
 
 const { join } = nodeBuiltin('node:path')
 

@@ -1,8 +1,8 @@
-import type { AssetInfo } from '../asset-info.ts'
 import type { AssetPlace } from '../asset-locator.ts'
 import { assetNotFound, firstVersionOf } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import type { VersionOptions } from '../asset-writer.ts'
+import type { AssetInfo } from '../assets-contract.ts'
 import { type AssetsCore, infoOf } from '../assets-core.ts'
 
 /** Clocks of hosts may differ by this much, in milliseconds. */

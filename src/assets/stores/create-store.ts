@@ -21,12 +21,11 @@ import { dataUrlOf } from '../bodies/data-url.ts'
 import { Digester } from '../bodies/digest.ts'
 import type { RecordEntry, RecordIndex } from '../records/record-index.ts'
 import { formatCursor, pageSize, parseCursor } from '../records/record-page.ts'
-import { storageError } from './or-failed.ts'
 import { recordReader } from './record-reader.ts'
 import { saveAsset } from './save-asset.ts'
 import { removeBodies, sweepStore } from './sweep-store.ts'
 import { verifyStore } from './verify-store.ts'
-import { withCodes } from './with-codes.ts'
+import { storageError, withCodes } from './with-codes.ts'
 
 /** The parts of a store. */
 export interface StoreParts {

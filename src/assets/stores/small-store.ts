@@ -3,7 +3,7 @@ import { isAssetId } from '../../core/refs/asset-id.ts'
 import type { AssetAttributes, AssetRecord, AssetStore, StoreSaveOptions } from '../asset-store.ts'
 import { decodeBase64 } from '../bodies/data-url.ts'
 import { isJsonType } from '../bodies/mime-type.ts'
-import { orFailed } from './or-failed.ts'
+import { orFailed } from './with-codes.ts'
 
 /** A store with three methods, and maybe `delete`. */
 export type SmallStore = AssetStore & { delete?: (assetId: string) => Promise<unknown> }

@@ -1,6 +1,5 @@
-import type { AssetInfo } from '../asset-info.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
-import type { Assets, ImportedFile, ImportOptions } from '../assets-contract.ts'
+import type { AssetInfo, Assets, ImportedFile, ImportOptions } from '../assets-contract.ts'
 import type { ImporterParts } from './import-table.ts'
 import { TableError } from './table-error.ts'
 import { derivedIds } from './table-facts.ts'

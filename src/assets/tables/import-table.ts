@@ -1,20 +1,25 @@
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import type { AssetInfo } from '../asset-info.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetWriter } from '../asset-writer.ts'
-import type { ImportedFile, ImportOptions, StructuredAssetInput } from '../assets-contract.ts'
+import type {
+  AssetInfo,
+  ImportedFile,
+  ImportOptions,
+  StructuredAssetInput,
+} from '../assets-contract.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
 import { readCsvTable } from './csv-table.ts'
 import { hasDuckdb, WORTH_BYTES } from './has-duckdb.ts'
 import { readJsonTable, readNdjsonTable } from './json-table.ts'
 import { saveTable } from './save-table.ts'
 import { writeBody } from './spool.ts'
+import { broken } from './table-error.ts'
 import { derivedIds } from './table-facts.ts'
 import type { TableFormat, TextTableFormat } from './table-format.ts'
 import { OutOfMemoryError, runTableTask, type TableTaskOptions } from './table-process.ts'
 import { RESULT, type SheetName, type TableTask } from './table-task.ts'
-import { broken, type TableInput, type TableSource } from './table-text.ts'
+import type { TableInput, TableSource } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
 const { join } = nodeBuiltin('node:path')

@@ -1,5 +1,4 @@
-import type { AssetInfo } from '../../assets/asset-info.ts'
-import type { Assets } from '../../assets/assets-contract.ts'
+import type { AssetInfo, Assets } from '../../assets/assets-contract.ts'
 import { decodeBase64 } from '../../assets/bodies/data-url.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { Fields } from './rpc/json-rpc.ts'

@@ -1,4 +1,4 @@
-import { documentForm } from '../../assets/documents/document-form.ts'
+import { documentForm } from '../../assets/bodies/mime-type.ts'
 import { limitOf, type ModelCapabilities, topLevel } from '../../models/model-capabilities.ts'
 import type { MediaPart } from '../transcript-item.ts'
 import type { MediaFacts } from './media-facts.ts'

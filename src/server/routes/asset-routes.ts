@@ -1,11 +1,10 @@
 import { z } from 'zod'
-import type { AssetInfo } from '../../assets/asset-info.ts'
 import {
   ASSET_HEADERS,
   assetResponse,
   UnsatisfiableRangeError,
 } from '../../assets/asset-response.ts'
-import type { Assets } from '../../assets/assets-contract.ts'
+import type { AssetInfo, Assets } from '../../assets/assets-contract.ts'
 import { tableFormat } from '../../assets/tables/table-format.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { flatten } from '../../core/messages/flatten.ts'
