@@ -1,5 +1,5 @@
 import type { AssetPlace } from '../asset-locator.ts'
-import { assetNotFound, firstVersionOf } from '../asset-record.ts'
+import { assetNotFound, firstVersionOf, recordsOf } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import type { VersionOptions } from '../asset-writer.ts'
 import type { AssetInfo } from '../assets-contract.ts'
@@ -22,15 +22,12 @@ export async function versionsOf(
   const first = await store.info(firstId, { namespace })
   // Without the first version, its time is unknown.
   const oldest = first ? Date.parse(first.createdAt) - CLOCK_MS : -Infinity
-  const versions: AssetRecord[] = []
-  let cursor: string | null = null
-  do {
-    const page = await store.list({ namespace, limit: 1000, cursor })
-    versions.push(...page.records.filter((one) => firstVersionOf(one) === firstId))
-    const last = page.records.at(-1)
-    cursor = last && Date.parse(last.createdAt) >= oldest ? page.next : null
-  } while (cursor !== null)
-  return versions.reverse().map((one) => infoOf(one, locator))
+  const versions: AssetInfo[] = []
+  for await (const one of recordsOf(store, namespace)) {
+    if (Date.parse(one.createdAt) < oldest) break
+    if (firstVersionOf(one) === firstId) versions.push(infoOf(one, locator))
+  }
+  return versions.reverse()
 }
 
 /** Returns what the next version of an asset says about its versions. */
