@@ -5,14 +5,9 @@ export type { EventHandlers, Processor } from './agent/processors.ts'
 export { type RequestConfig, request } from './agent/request/request.ts'
 export type { RunOptions, SendOptions } from './agent/start-run.ts'
 export type { SubAgentOptions } from './agent/sub-agent.ts'
-export type { AssetRecord, AssetStore } from './assets/asset-store.ts'
+export type { AssetInfo, AssetRecord, AssetStore } from './assets/asset-store.ts'
 export type { AssetsConfig } from './assets/assets-config.ts'
-export type {
-  AssetInfo,
-  Assets,
-  CreateAssetsOptions,
-  SaveOptions,
-} from './assets/assets-contract.ts'
+export type { Assets, CreateAssetsOptions, SaveOptions } from './assets/assets-contract.ts'
 export { createAssets } from './assets/create-assets.ts'
 export type { JsonSchema, ToolSchema } from './boundary/describe-schema.ts'
 export { defineTool, type Tool, type ToolContext } from './boundary/tool.ts'

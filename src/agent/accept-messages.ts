@@ -1,6 +1,7 @@
 import { createdPayload } from '../assets/asset-events.ts'
 import { findAsset } from '../assets/asset-facade.ts'
-import type { AssetInfo, Assets } from '../assets/assets-contract.ts'
+import type { AssetInfo } from '../assets/asset-store.ts'
+import type { Assets } from '../assets/assets-contract.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import { inParallel } from '../assets/in-parallel.ts'
 import { ByrefError } from '../core/errors.ts'

@@ -1,7 +1,7 @@
 import { ByrefError } from '../core/errors.ts'
 import type { NamespaceOption } from './asset-locator.ts'
-import type { AssetStore } from './asset-store.ts'
-import type { AssetInfo, Assets } from './assets-contract.ts'
+import type { AssetInfo, AssetStore } from './asset-store.ts'
+import type { Assets } from './assets-contract.ts'
 
 /**
  * Returns assets as the `assetStore` for tools and processors, with `save`, `get`, `urlFor` and `info` by id or

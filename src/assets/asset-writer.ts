@@ -5,11 +5,16 @@ import { assetMeta } from '../core/messages/asset-meta.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
 import { createdPayload } from './asset-events.ts'
 import { checkAssetId } from './asset-locator.ts'
-import type { AssetAttributes, AssetBody, StorePart, StoreSaveOptions } from './asset-store.ts'
 import type {
-  AssetFailure,
+  AssetAttributes,
+  AssetBody,
   AssetInfo,
   AssetMaker,
+  StorePart,
+  StoreSaveOptions,
+} from './asset-store.ts'
+import type {
+  AssetFailure,
   AssetScope,
   SaveAssetOptions,
   SaveOptions,

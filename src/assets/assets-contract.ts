@@ -1,44 +1,14 @@
-import type { AssetCreated, AssetEvent, AssetOrigin } from '../core/events/events.ts'
+import type { AssetCreated, AssetEvent } from '../core/events/events.ts'
 import type { WrittenLabel } from '../core/labels/label.ts'
 import type { AssetMeta } from '../core/messages/asset.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
-import type { AssetRecord, AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'
+import type { AssetInfo, AssetMaker, AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'
 import type { AssetsConfig, ResolvedAssetsConfig } from './assets-config.ts'
 import type { BodyInput } from './bodies/body-input.ts'
 import type { AssetText } from './documents/document-text.ts'
 import type { Edit } from './edit/edit.ts'
 import type { SweepOptions, SweepResult } from './sweep-assets.ts'
 import type { TableRows } from './tables/table-rows.ts'
-
-/** The description of an asset. Reading it does not read the body. */
-export interface AssetInfo extends Omit<AssetRecord, 'version' | 'attributes' | 'parts'> {
-  /** The full reference, `asset://…`. */
-  ref: string
-  description: string | null
-  /** Whether it is structured content, with fields that references can name. */
-  structured: boolean
-  /** The size of a table, and the reference of its original file. Null for other assets. */
-  table: { rows: number; columns: number; source: string | null } | null
-  /** The reference of the version that it was made from, by `edit`. Absent for an asset that is not an edited one. */
-  previous?: string
-  /** Who made it: a `tool`, the `agent` (its model), a `user`, or the `system` (the app). */
-  by?: AssetOrigin
-  /** The tool that made it, and its call. */
-  tool?: string
-  toolCallId?: string
-  /** The label of its content, if it was made with trust on (docs/reference/trust.md). */
-  label?: WrittenLabel
-}
-
-/** The maker of an asset, for its event. */
-export interface AssetMaker {
-  /** Default: `system`. */
-  by?: AssetOrigin
-  tool?: string
-  toolCallId?: string
-  /** JSON Pointer into the result that held the asset. */
-  origin?: string
-}
 
 /** Options of {@link Assets.save}. */
 export interface SaveOptions extends AssetMaker, NamespaceOption {

@@ -5,11 +5,11 @@ import { AssetPayloads } from './asset-events.ts'
 import { AssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader, isRows } from './asset-reader.ts'
 import { assetNotFound } from './asset-record.ts'
+import type { AssetInfo } from './asset-store.ts'
 import { isFullStore } from './asset-store.ts'
 import { AssetWriter, type VersionOptions } from './asset-writer.ts'
 import { type AssetLimits, createConfiguredStore, resolveAssetsConfig } from './assets-config.ts'
 import type {
-  AssetInfo,
   AssetScope,
   Assets,
   CreateAssetsOptions,

@@ -4,6 +4,7 @@ export type {
   AssetAttributes,
   AssetBody,
   AssetKind,
+  AssetMaker,
   FullAssetStore,
   RememberedAsset,
   StoreListOptions,
@@ -22,7 +23,6 @@ export type {
 export type { AssetLimits, ResolvedAssetsConfig } from './assets-config.ts'
 export type {
   AssetFailure,
-  AssetMaker,
   AssetScope,
   ImportOptions,
   OpenedAsset,

@@ -1,6 +1,7 @@
 import { findAsset } from '../assets/asset-facade.ts'
+import type { AssetInfo } from '../assets/asset-store.ts'
 import { encodeAsset, PreparedContent } from '../assets/asset-writer.ts'
-import type { AssetInfo, Assets } from '../assets/assets-contract.ts'
+import type { Assets } from '../assets/assets-contract.ts'
 import { copyBytes, plain } from '../assets/bodies/body.ts'
 import { digestOf, sha256 } from '../assets/bodies/digest.ts'
 import { ByrefError } from '../core/errors.ts'

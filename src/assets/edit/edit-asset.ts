@@ -2,15 +2,9 @@ import { ByrefError } from '../../core/errors.ts'
 import type { FieldKey } from '../../core/refs/field-path.ts'
 import type { AssetPlace } from '../asset-locator.ts'
 import { assetNotFound } from '../asset-record.ts'
-import type { AssetRecord } from '../asset-store.ts'
+import type { AssetInfo, AssetRecord } from '../asset-store.ts'
 import type { AssetWriter, VersionOptions } from '../asset-writer.ts'
-import type {
-  AssetInfo,
-  EditedAsset,
-  QueryOptions,
-  SaveAssetOptions,
-  TableQuery,
-} from '../assets-contract.ts'
+import type { EditedAsset, QueryOptions, SaveAssetOptions, TableQuery } from '../assets-contract.ts'
 import { type AssetsCore, infoOf } from '../assets-core.ts'
 import { readBytes, streamOf } from '../bodies/body.ts'
 import { isJsonType } from '../bodies/mime-type.ts'

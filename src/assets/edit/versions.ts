@@ -1,8 +1,7 @@
 import type { AssetPlace } from '../asset-locator.ts'
 import { assetNotFound, firstVersionOf, recordsOf } from '../asset-record.ts'
-import type { AssetRecord } from '../asset-store.ts'
+import type { AssetInfo, AssetRecord } from '../asset-store.ts'
 import type { VersionOptions } from '../asset-writer.ts'
-import type { AssetInfo } from '../assets-contract.ts'
 import { type AssetsCore, infoOf } from '../assets-core.ts'
 
 /** Clocks of hosts may differ by this much, in milliseconds. */

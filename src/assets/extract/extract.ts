@@ -7,7 +7,8 @@ import type {
   AssetOrigin,
 } from '../../core/events/events.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import type { AssetInfo, Assets } from '../assets-contract.ts'
+import type { AssetInfo } from '../asset-store.ts'
+import type { Assets } from '../assets-contract.ts'
 import { MAKER, NAMESPACE } from '../assets-options.ts'
 import { meterStream } from '../bodies/body.ts'
 import type { BodyInput } from '../bodies/body-input.ts'

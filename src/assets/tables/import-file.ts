@@ -1,5 +1,6 @@
 import type { NamespaceOption } from '../asset-locator.ts'
-import type { AssetInfo, Assets, ImportedFile, ImportOptions } from '../assets-contract.ts'
+import type { AssetInfo } from '../asset-store.ts'
+import type { Assets, ImportedFile, ImportOptions } from '../assets-contract.ts'
 import type { ImporterParts } from './import-table.ts'
 import { TableError } from './table-error.ts'
 import { derivedIds } from './table-facts.ts'

@@ -1,13 +1,9 @@
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
+import type { AssetInfo } from '../asset-store.ts'
 import type { AssetWriter } from '../asset-writer.ts'
-import type {
-  AssetInfo,
-  ImportedFile,
-  ImportOptions,
-  StructuredAssetInput,
-} from '../assets-contract.ts'
+import type { ImportedFile, ImportOptions, StructuredAssetInput } from '../assets-contract.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
 import { readCsvTable } from './csv-table.ts'
 import { hasDuckdb, WORTH_BYTES } from './has-duckdb.ts'

@@ -1,7 +1,7 @@
 import { cutMark } from '../../core/json/cut.ts'
 import { assetMeta } from '../../core/messages/asset-meta.ts'
+import type { AssetInfo } from '../asset-store.ts'
 import type { AssetWriter, VersionOptions } from '../asset-writer.ts'
-import type { AssetInfo } from '../assets-contract.ts'
 import { defined } from '../defined.ts'
 import { openParquet } from './parquet-file.ts'
 import { PARQUET_TYPE, type TableFacts } from './table-facts.ts'

@@ -1,5 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
-import type { AssetInfo } from '../assets-contract.ts'
+import type { AssetInfo } from '../asset-store.ts'
 
 /** A file that should be a table and cannot be read as one. `asset` is the file itself, which was saved. */
 export class TableError extends ByrefError {

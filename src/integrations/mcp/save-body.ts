@@ -1,4 +1,5 @@
-import type { AssetInfo, Assets } from '../../assets/assets-contract.ts'
+import type { AssetInfo } from '../../assets/asset-store.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
 import { decodeBase64 } from '../../assets/bodies/data-url.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { Fields } from './rpc/json-rpc.ts'

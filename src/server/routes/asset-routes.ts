@@ -4,7 +4,8 @@ import {
   assetResponse,
   UnsatisfiableRangeError,
 } from '../../assets/asset-response.ts'
-import type { AssetInfo, Assets } from '../../assets/assets-contract.ts'
+import type { AssetInfo } from '../../assets/asset-store.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
 import { tableFormat } from '../../assets/tables/table-format.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { flatten } from '../../core/messages/flatten.ts'

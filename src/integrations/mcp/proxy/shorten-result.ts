@@ -1,4 +1,4 @@
-import type { AssetInfo } from '../../../assets/assets-contract.ts'
+import type { AssetInfo } from '../../../assets/asset-store.ts'
 import { Later, replacePlaces } from '../../../boundary/replace-places.ts'
 import { previewOf } from '../../../boundary/store.ts'
 import { cutText } from '../../../core/json/cut.ts'
