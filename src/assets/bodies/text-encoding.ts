@@ -11,6 +11,11 @@ export function markedEncoding(head: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16
   return 'utf-8'
 }
 
+/** Returns whether bytes begin with the byte order mark of UTF-8. */
+export function hasUtf8Mark(head: Uint8Array): boolean {
+  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
+}
+
 /** Detects the encoding of a text. Without a byte order mark, all bytes are read. */
 export async function textEncodingOf(bytes: AsyncIterable<Uint8Array>): Promise<TextEncodingName> {
   const decoder = new TextDecoder('utf-8', { fatal: true })

@@ -1,15 +1,10 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
+import type { ScannedEntry } from '../json/json-entries.ts'
 import type { Draft } from './draft.ts'
 import type { JsonEdit } from './edit.ts'
-import {
-  findPlace,
-  type JsonContainer,
-  type JsonEntry,
-  type JsonPlace,
-  pointerSteps,
-} from './json-place.ts'
+import { findPlace, type JsonContainer, type JsonPlace, pointerSteps } from './json-place.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
@@ -111,7 +106,7 @@ class JsonEditor {
     let { container } = await this.#existing(path)
     if (!container) throw this.#rejected('The whole document cannot be removed')
     for (let left = container.isList ? 1 : container.found.length; left > 0; left--) {
-      const entry = container.found.at(-1) as JsonEntry
+      const entry = container.found.at(-1) as ScannedEntry
       const before = container.before.at(-1)
       const after = container.after.at(-1)
       if (after) this.#splice(entry.start, after.start, '')

@@ -1,5 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
-import { markedEncoding, textEncodingOf } from '../bodies/text-encoding.ts'
+import { hasUtf8Mark, markedEncoding, textEncodingOf } from '../bodies/text-encoding.ts'
 import type { Draft } from './draft.ts'
 
 /** Bytes that are read to find the first line break. */
@@ -28,8 +28,7 @@ export class TextForm {
     this.newline = Buffer.from(
       this.unit === 1 ? '\n' : this.encoding === 'utf-16le' ? '\n\0' : '\0\n',
     )
-    const isMarked = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
-    this.mark = this.unit === 2 ? 2 : isMarked ? 3 : 0
+    this.mark = this.unit === 2 ? 2 : hasUtf8Mark(head) ? 3 : 0
     this.isCrlf = /\r?\n/.exec(this.decode(head))?.[0] === '\r\n'
   }
 

@@ -13,7 +13,7 @@ function scan(text: string | Uint8Array, size = 1 << 20) {
   const scanner = new JsonScanner((entry) => entries.push(entry))
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += size) scanner.write(bytes.subarray(at, at + size))
-  scanner.end()
+  scanner.finish()
   return { entries, root: scanner.root, depth: scanner.depth }
 }
 

@@ -3,6 +3,7 @@ import { putKey } from '../../core/json/json.ts'
 import type { FieldKey } from '../../core/refs/field-key.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import type { ByteRange } from '../bodies/body.ts'
+import { hasUtf8Mark, markedEncoding } from '../bodies/text-encoding.ts'
 import {
   type AssetContent,
   type BodyRanges,
@@ -12,10 +13,10 @@ import {
   fieldAt,
   tooDeep,
 } from '../content-access.ts'
-import type { JsonEntries } from './json-entries.ts'
 import {
   createPauses,
   findEntry,
+  type JsonEntries,
   KEPT_BYTES,
   keyIn,
   outlineOf,
@@ -38,9 +39,8 @@ export async function openLargeJson(
 ): Promise<LargeJson | null> {
   const source = await bodyRanges(record, access.store)
   const head = await source.read(0, 3)
-  if (head[0] === 0xff || head[0] === 0xfe) return null
-  const hasMark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
-  const root: ByteRange = { start: hasMark ? 3 : 0, end: record.size }
+  if (markedEncoding(head) !== 'utf-8') return null
+  const root: ByteRange = { start: hasUtf8Mark(head) ? 3 : 0, end: record.size }
   const json = new LargeJson(record, access, source, root)
   const entries = await json.entriesIn(root)
   if (!entries) return null
