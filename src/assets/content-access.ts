@@ -74,18 +74,21 @@ export async function bodyRanges(
   store: FullAssetStore,
   signal?: AbortSignal,
 ): Promise<BodyRanges> {
-  const whole = store.readsOnce ? (await store.get(assetId, { namespace })).bytes : null
+  if (store.readsOnce) return rangesOf((await store.get(assetId, { namespace })).bytes)
   async function open({ start, end }: ByteRange): Promise<ReadableStream<Uint8Array>> {
-    if (whole) return streamOf(whole.subarray(start, end))
     const opened = await store.open(assetId, { namespace, start, end, signal })
     if (!opened) throw assetNotFound(assetId)
     return opened.stream
   }
+  return { size, open, read: async (start, end) => readBytes(await open({ start, end })) }
+}
+
+/** Returns the ranges of bytes in memory. */
+export function rangesOf(bytes: Uint8Array): BodyRanges {
   return {
-    size,
-    open,
-    read: async (start, end) =>
-      whole ? whole.subarray(start, end) : readBytes(await open({ start, end })),
+    size: bytes.byteLength,
+    open: async ({ start, end }) => streamOf(bytes.subarray(start, end)),
+    read: async (start, end) => bytes.subarray(start, end),
   }
 }
 
