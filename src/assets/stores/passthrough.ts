@@ -56,14 +56,13 @@ export function createPassthroughStore(options: PassthroughStoreOptions = {}): F
       consume(body, saving.signal, (source) => waiting.save(source, mime, saving)),
 
     ...recordReader({
-      find: (assetId, where) => waiting.find(assetId, where)?.record ?? null,
-      show: (record) => structuredClone(record),
-      bytes: (record) => waiting.take(record, record.digest),
-      stream(record, { digest, start, end }, { keep }) {
-        waiting.bodyOf(record, digest)
+      find: (assetId, where) => waiting.find(assetId, where),
+      bytes: (entry) => waiting.take(entry, entry.record.digest),
+      stream(entry, { digest, start, end }, { keep }) {
+        waiting.bodyOf(entry, digest)
         // A stream that is opened and never read does not use up the one read.
         return streamFrom(async function* () {
-          yield* streamOf(waiting.take(record, digest, keep).subarray(start, end))
+          yield* streamOf(waiting.take(entry, digest, keep).subarray(start, end))
         })
       },
     }),
@@ -154,16 +153,16 @@ class WaitingBodies {
   }
 
   /** @throws ByrefError `asset_not_found` that says why the body is gone */
-  bodyOf(record: AssetRecord, digest: string): { entry: Entry; bytes: Uint8Array } {
+  bodyOf({ record }: Entry, digest: string): Uint8Array {
     const entry = this.find(record.assetId, record)
     const bytes = entry?.bodies.get(digest)
-    if (entry && bytes) return { entry, bytes }
+    if (bytes) return bytes
     throw bodyGone(record.assetId, entry?.gone ?? 'it was removed')
   }
 
   /** Returns the body. Unless it is kept, this was its one read. */
-  take(record: AssetRecord, digest: string, keep = false): Uint8Array {
-    const { entry, bytes } = this.bodyOf(record, digest)
+  take(entry: Entry, digest: string, keep = false): Uint8Array {
+    const bytes = this.bodyOf(entry, digest)
     if (keep) return bytes
     entry.bodies.delete(digest)
     entry.bytes -= bytes.byteLength
