@@ -204,8 +204,7 @@ function inPlainForm(form: CellForm): (text: string) => string {
 export function valueColumn(name: string): ColumnReader {
   const types = new Set<ColumnType>()
   let missing = 0
-  let dates = true
-  let hasTimes = false
+  const dates = dateKind(false)
   const numbers = numberKind()
 
   function type(): ColumnType {
@@ -213,20 +212,17 @@ export function valueColumn(name: string): ColumnReader {
     if (only === undefined) return 'empty'
     if (types.size > 1) return 'mixed'
     if (only === 'number') return numbers.type()
-    return only === 'string' && dates ? 'date' : only
+    return only === 'string' && dates.isOpen() ? 'date' : only
   }
 
   function look(cell: unknown): void {
     const found = jsonType(cell)
     types.add(found)
     if (found === 'number' && !numbers.see(numberIn(cell))) types.add('string')
-    if (!dates || typeof cell !== 'string') return
-    const date = isoDate(cell.trim())
-    dates = date !== null
-    if (date !== null && date.length > 10) hasTimes = true
+    if (typeof cell === 'string' && dates.isOpen()) dates.see(cell.trim())
   }
 
-  const storage = (): Storage => storageOf(type(), numbers, hasTimes)
+  const storage = (): Storage => storageOf(type(), numbers, dates.hasTimes())
 
   return {
     see(cell) {

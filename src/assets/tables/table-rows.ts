@@ -48,44 +48,54 @@ const PART: OptionTable<Part> = {
 /** Maximum number of cells that are read at once. */
 const MOST_CELLS = 2_000_000
 
+/** The source of rows. */
+interface RowSource {
+  columns: readonly TableColumn[]
+  /** Reads the cells of some columns, given by their positions, in the rows from `first` to `last`. */
+  read(places: readonly number[], first: number, last: number): AsyncIterator<TableRow>
+}
+
+/** Returns some columns of a source, in the rows from `first` to `last`. */
+function rowsFrom(
+  source: RowSource,
+  places: readonly number[],
+  { first, last }: { first: number; last: number },
+): TableRows {
+  const { columns } = source
+  return {
+    columns: places.map((place) => columns[place] as TableColumn),
+    count: last - first,
+    select(part) {
+      const most = last - first
+      const { columns: names, start = 0, end = most } = checkOptions('rows.select', part, PART)
+      const some = names ? namedPlaces(columns, places, names) : places
+      const from = Math.min(first + Math.max(0, start), last)
+      const to = Math.max(from, Math.min(first + end, last))
+      return rowsFrom(source, some, { first: from, last: to })
+    },
+    [Symbol.asyncIterator]: () => source.read(places, first, last),
+  }
+}
+
 /** Returns the rows of a file. The types of the columns determine their values. */
 export function fileRows(
   open: () => Promise<ParquetFile>,
   columns: readonly TableColumn[],
   { count, signal }: { count: number; signal?: AbortSignal },
 ): TableRows {
-  const places = columns.map((_, place) => place)
-
-  function part(chosen: readonly number[], first: number, last: number): TableRows {
-    return {
-      columns: chosen.map((place) => columns[place] as TableColumn),
-      count: last - first,
-      select(given) {
-        const {
-          columns: names,
-          start = 0,
-          end = last - first,
-        } = checkOptions('rows.select', given, PART)
-        const some = names ? namedPlaces(columns, chosen, names) : chosen
-        const from = Math.min(first + Math.max(0, start), last)
-        return part(some, from, Math.max(from, Math.min(first + end, last)))
-      },
-      async *[Symbol.asyncIterator]() {
-        const file = await open()
-        const names = chosen.map((place) => (columns[place] as TableColumn).name)
-        const readers = chosen.map((place) => readerOf(file, columns, place))
-        for (const [start, end] of slices(file, chosen.length, { first, last })) {
-          signal?.throwIfAborted()
-          // Reading from memory does not yield to the event loop.
-          await setImmediate()
-          for (const cells of await file.read(chosen, start, end)) {
-            yield rowOf(names, readers, cells)
-          }
-        }
-      },
+  async function* read(places: readonly number[], first: number, last: number) {
+    const file = await open()
+    const names = places.map((place) => (columns[place] as TableColumn).name)
+    const readers = places.map((place) => readerOf(file, columns, place))
+    for (const [start, end] of slices(file, places.length, { first, last })) {
+      signal?.throwIfAborted()
+      // Reading from memory does not yield to the event loop.
+      await setImmediate()
+      for (const cells of await file.read(places, start, end)) yield rowOf(names, readers, cells)
     }
   }
-  return part(places, 0, count)
+  const all = columns.map((_, place) => place)
+  return rowsFrom({ columns, read }, all, { first: 0, last: count })
 }
 
 /** Returns rows from a list of objects. Reading any other item throws. */
@@ -93,27 +103,15 @@ export function listRows(list: readonly unknown[], ref: string): TableRows {
   const names = new Set<string>()
   for (const row of list.slice(0, 1000)) for (const key of Object.keys(Object(row))) names.add(key)
   const columns = [...names].map((name) => ({ name, type: 'mixed' as const, missing: 0 }))
-
-  function part(rows: readonly unknown[], chosen: readonly TableColumn[] | null): TableRows {
-    return {
-      columns: chosen ?? columns,
-      count: rows.length,
-      select({ columns: named, start = 0, end = rows.length }) {
-        const places = columns.map((_, place) => place)
-        const some = named
-          ? namedPlaces(columns, places, named).map((place) => columns[place] as TableColumn)
-          : chosen
-        return part(rows.slice(start, end), some)
-      },
-      async *[Symbol.asyncIterator]() {
-        for (const row of rows) {
-          if (typeof row !== 'object' || row === null || Array.isArray(row)) throw noRows(ref)
-          yield chosen ? picked(row as TableRow, chosen) : (row as TableRow)
-        }
-      },
+  const all = columns.map((_, place) => place)
+  async function* read(places: readonly number[], first: number, last: number) {
+    for (const row of list.slice(first, last)) {
+      if (typeof row !== 'object' || row === null || Array.isArray(row)) throw noRows(ref)
+      // Without a selection, rows keep keys that only later rows have.
+      yield places === all ? (row as TableRow) : picked(row as TableRow, columns, places)
     }
   }
-  return part(list, null)
+  return rowsFrom({ columns, read }, all, { first: 0, last: list.length })
 }
 
 /** Returns the error for a value without rows. */
@@ -124,9 +122,16 @@ export function noRows(ref: string): ByrefError {
   )
 }
 
-function picked(row: TableRow, columns: readonly TableColumn[]): TableRow {
+function picked(
+  row: TableRow,
+  columns: readonly TableColumn[],
+  places: readonly number[],
+): TableRow {
   const some: TableRow = {}
-  for (const { name } of columns) putKey(some, name, Object.hasOwn(row, name) ? row[name] : null)
+  for (const place of places) {
+    const { name } = columns[place] as TableColumn
+    putKey(some, name, Object.hasOwn(row, name) ? row[name] : null)
+  }
   return some
 }
 
