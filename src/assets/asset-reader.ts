@@ -8,8 +8,8 @@ import {
 } from '../core/refs/field-path.ts'
 import { readContent } from './asset-content.ts'
 import type { AssetPlace, AssetRefInput, NamespaceOption } from './asset-locator.ts'
-import { assetNotFound } from './asset-record.ts'
-import type { AssetRecord, StoreOpened } from './asset-store.ts'
+import { assetNotFound, firstVersionOf, recordsOf } from './asset-record.ts'
+import type { AssetInfo, AssetRecord, StoreOpened } from './asset-store.ts'
 import type { AssetScope, Assets, OpenOptions } from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
 import { byteRange, plain, readBytes, streamOf } from './bodies/body.ts'
@@ -35,6 +35,7 @@ export type AssetReader = Pick<
   | 'text'
   | 'rows'
   | 'meta'
+  | 'versions'
 >
 
 /** Maximum lifetime of signed URLs of S3: 7 days, in seconds. */
@@ -125,6 +126,8 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
       if (!Array.isArray(value)) throw noRows(name)
       return listRows(value, name)
     },
+
+    versions: async (ref, options) => versionsAt(core, locate(ref, options)),
 
     async meta(ref, options) {
       const record = await recordOf(ref, options)
@@ -217,6 +220,25 @@ function tooLong({ assetId, size }: AssetRecord): ByrefError {
     'asset_too_large',
     `Asset ${JSON.stringify(assetId)} has ${size} bytes, too many for one string; read it with open().`,
   )
+}
+
+/** Clocks of hosts may differ by this much, in milliseconds. */
+const CLOCK_MS = 60_000
+
+/** Returns the versions of an asset, oldest first. */
+async function versionsAt(core: AssetsCore, place: AssetPlace): Promise<AssetInfo[]> {
+  const { store, locator } = core
+  const { namespace } = place
+  const firstId = firstVersionOf(await recordAt(core, place))
+  const first = await store.info(firstId, { namespace })
+  // Without the first version, its time is unknown.
+  const oldest = first ? Date.parse(first.createdAt) - CLOCK_MS : -Infinity
+  const versions: AssetInfo[] = []
+  for await (const record of recordsOf(store, namespace)) {
+    if (Date.parse(record.createdAt) < oldest) break
+    if (firstVersionOf(record) === firstId) versions.push(infoOf(record, locator))
+  }
+  return versions.reverse()
 }
 
 /** The default path of a reference. */

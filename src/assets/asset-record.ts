@@ -139,3 +139,8 @@ export async function* recordsOf(
 export function firstVersionOf({ assetId, attributes }: AssetRecord): string {
   return attributes.firstVersion ?? assetId
 }
+
+/** Returns what the next version of an asset says about its versions. */
+export function versionAfter(record: AssetRecord): { previous: string; firstVersion: string } {
+  return { previous: record.assetId, firstVersion: firstVersionOf(record) }
+}

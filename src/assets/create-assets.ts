@@ -18,13 +18,13 @@ import type {
 } from './assets-contract.ts'
 import type { AssetsCore } from './assets-core.ts'
 import { ASSETS_METHODS, CREATE_ASSETS } from './assets-options.ts'
+import { tableFormat } from './bodies/mime-type.ts'
 import { createContentCache } from './content-access.ts'
 import { defined } from './defined.ts'
 import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
 import { Importer } from './tables/import-file.ts'
-import type { QueryResult, TableSources } from './tables/query-tables.ts'
-import { tableFormat } from './tables/table-format.ts'
+import type { QueryResult } from './tables/query-tables.ts'
 
 /**
  * Creates assets on a store: saving, reading, references, namespaces, limits and events.
@@ -58,14 +58,14 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
   const reader = createAssetReader(core, scope)
   const writer = new AssetWriter(core, scope)
   const importer = new Importer(core, { reader, writer, namespaceFor })
-  const sources: TableSources = {
-    ...reader,
-    importSaved: (...call) => importer.importSaved(...call),
-  }
   async function runQuery(query: TableQuery, options: QueryOptions): Promise<QueryResult> {
     const { rows = ROWS, timeoutMs = TIMEOUT_MS, namespace, signal } = options
     const { queryTables } = await import('./tables/query-tables.ts')
-    return queryTables(sources, query, { limits: { rows, timeoutMs }, namespace, signal })
+    return queryTables({ reader, importer }, query, {
+      limits: { rows, timeoutMs },
+      namespace,
+      signal,
+    })
   }
   async function query(
     query: TableQuery,
@@ -92,8 +92,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
       const info = await reader.info(ref, options)
       const isImported = info.table || info.structured || tableFormat(info.mime) === null
       if (isImported || !isRows(fieldPath)) return reader.rows(ref, options)
-      const { tableOf } = await import('./tables/table-of.ts')
-      const found = await tableOf(sources, info.ref, options)
+      const found = await importer.tableOf(info.ref, options)
       if (found.table !== null) return reader.rows(found.table, options)
       throw new ByrefError('invalid_arguments', `${info.ref} is ${found.problem}`)
     },
@@ -102,10 +101,6 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
       const place = core.locator.locate(ref, options, scope.namespace)
       const { editAsset } = await import('./edit/edit-asset.ts')
       return editAsset({ core, writer, query, runQuery }, { place, edits, dryRun, options })
-    },
-    async versions(ref, options) {
-      const { versionsOf } = await import('./edit/versions.ts')
-      return versionsOf(core, core.locator.locate(ref, options, scope.namespace))
     },
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {

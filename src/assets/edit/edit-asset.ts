@@ -1,7 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { FieldKey } from '../../core/refs/field-path.ts'
 import type { AssetPlace } from '../asset-locator.ts'
-import { assetNotFound } from '../asset-record.ts'
+import { assetNotFound, versionAfter } from '../asset-record.ts'
 import type { AssetInfo, AssetRecord } from '../asset-store.ts'
 import type { AssetWriter, VersionOptions } from '../asset-writer.ts'
 import type { EditedAsset, QueryOptions, SaveAssetOptions, TableQuery } from '../assets-contract.ts'
@@ -22,7 +22,6 @@ import { LineIndex } from './line-counter.ts'
 import { textDiff } from './text-diff.ts'
 import { editText, type TextEdit } from './text-edits.ts'
 import { TextForm } from './text-form.ts'
-import { versionAfter } from './versions.ts'
 
 /** Bodies up to this size are read once and edited in memory. */
 const IN_MEMORY = 8 * 1024 * 1024

@@ -5,12 +5,12 @@ import {
   checkRoom,
   isWithin,
   type NewEntry,
+  newestFirst,
   type PlacedBody,
   type RecordEntry,
   type RecordIndex,
   usageOf,
 } from './record-index.ts'
-import { newestFirst } from './record-page.ts'
 
 interface Space {
   entries: Map<string, RecordEntry>

@@ -20,8 +20,7 @@ import { STORE_METHODS } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamFrom, streamOf } from '../bodies/body.ts'
 import { Digester, sha256 } from '../bodies/digest.ts'
-import { checkRoom } from '../records/record-index.ts'
-import { recordPage } from '../records/record-page.ts'
+import { checkRoom, recordPage } from '../records/record-index.ts'
 import { recordReader } from './record-reader.ts'
 
 /** Options of {@link createPassthroughStore}. */

@@ -1,5 +1,9 @@
 import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { missingPeer, optionalPeer } from '../../optional-peer.ts'
+import { packageFile } from '../../package-file.ts'
+
+const { createRequire } = nodeBuiltin('node:module')
 
 type Duckdb = typeof import('@duckdb/node-api')
 /** A connection to a separate database. */
@@ -99,4 +103,35 @@ export function queryTooSlow(ms: number): ByrefError {
 /** Returns the error for SQL without DuckDB. */
 export function sqlMissing(): ByrefError {
   return new ByrefError('dependency_missing', missingPeer('@duckdb/node-api', FOR_SQL))
+}
+
+/** Below this size in bytes, starting DuckDB takes longer than it saves. */
+export const WORTH_BYTES = 4 * 1024 * 1024
+
+let found: boolean | undefined
+
+/** Returns the path of the program of table processes. Null in a bundle that has no installed byref next to it. */
+export function tableProgram(): string | null {
+  const isSource = import.meta.url?.endsWith('.ts')
+  return packageFile(
+    isSource ? 'src/assets/tables/table-child.ts' : 'dist/assets/tables/table-child.js',
+  )
+}
+
+/** Returns whether DuckDB, an optional package, is installed. Only table processes load it. */
+export function hasDuckdb(): boolean {
+  found ??= isInstalled('@duckdb/node-api')
+  return found
+}
+
+function isInstalled(name: string): boolean {
+  try {
+    const program = tableProgram()
+    if (program === null) return false
+    createRequire(program).resolve(name)
+    return true
+  } catch {
+    // Also where there is no Node.
+    return false
+  }
 }

@@ -1,3 +1,4 @@
+import { formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { findAsset } from '../asset-facade.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetReader } from '../asset-reader.ts'
@@ -7,9 +8,9 @@ import type { AssetWriter } from '../asset-writer.ts'
 import type { ImportedFile, ImportOptions } from '../assets-contract.ts'
 import type { AssetsCore } from '../assets-core.ts'
 import type { BodyInput } from '../bodies/body-input.ts'
+import { tableFormat, typeByName } from '../bodies/mime-type.ts'
 import { TableError } from './table-error.ts'
 import { derivedIds } from './table-facts.ts'
-import { tableFormat, typeByName } from './table-format.ts'
 
 /** One scope of assets, in which files are imported. */
 interface ImportScope {
@@ -53,6 +54,28 @@ export class Importer {
     return this.#importBody(asset, true, { ...options, name: asset.name ?? 'table' })
   }
 
+  /**
+   * Returns the reference of the table that a reference names, or what the reference names instead. A file is imported
+   * at its first use. The sheets of a workbook need their own references, so that labels include them.
+   */
+  async tableOf(
+    ref: string,
+    { namespace, signal }: NamespaceOption & { signal?: AbortSignal },
+  ): Promise<{ table: string } | { table: null; problem: string }> {
+    const { reader } = this.#scope
+    const info = await reader.info(ref, { namespace })
+    if (info.table) return { table: ref }
+    const made = info.structured ? null : await this.importSaved(info, { namespace, signal })
+    const book = made ? made.workbook?.ref : ref
+    const content = Object(book && (await reader.resolve(book, { namespace })))
+    const sheets = sheetsIn(info, content.sheets)
+    if (sheets.length > 0) {
+      return { table: null, problem: `a workbook; name one of its sheets: ${sheets.join(', ')}` }
+    }
+    if (made?.table) return { table: made.table.ref }
+    return { table: null, problem: `${info.mime} and not a table` }
+  }
+
   async #importBody(
     asset: AssetInfo,
     isSaved: boolean,
@@ -79,4 +102,15 @@ export class Importer {
     if (!opened) throw assetNotFound(assetId)
     return opened.stream
   }
+}
+
+/** Returns the names of the sheets of a workbook, with the references of their tables. */
+function sheetsIn({ ref, structured, assetId }: AssetInfo, sheets: unknown): string[] {
+  const numbers = Object.entries(Object(sheets)).filter(([, number]) => Number.isInteger(number))
+  const ids = derivedIds(structured ? assetId.replace(/-workbook$/, '') : assetId)
+  return numbers.map(([name, number]) => {
+    const id = ids.sheet(Number(number))
+    const sheet = formatAssetRef({ ...parseAssetRef(ref), id, fieldPath: [] })
+    return `${JSON.stringify(name)} is ${sheet}`
+  })
 }

@@ -1,7 +1,7 @@
 import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { inTime } from '../../assets/bodies/abortable.ts'
 import { documentForm, isJsonType, readsAsText } from '../../assets/bodies/mime-type.ts'
-import { inTime } from '../../assets/in-time.ts'
 import { describedOnce } from '../../boundary/describe-tool.ts'
 import { resultShape } from '../../boundary/result-shape.ts'
 import { choosesMethod, mapsOver, type Tool, usesInstances } from '../../boundary/tool.ts'

@@ -1,4 +1,4 @@
-import { inTime } from '../../assets/in-time.ts'
+import { inTime } from '../../assets/bodies/abortable.ts'
 import { isFullType } from '../../models/model-capabilities.ts'
 import type { MediaPart } from '../transcript-item.ts'
 import { factsKey, isMissing, loadFacts, type MediaFacts } from './media-facts.ts'
