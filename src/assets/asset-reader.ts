@@ -6,7 +6,7 @@ import {
   FieldPathError,
   resolveFieldPath,
 } from '../core/refs/field-path.ts'
-import { readContent } from './asset-content.ts'
+import { readField } from './asset-content.ts'
 import type { AssetPlace, AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import { assetNotFound, firstVersionOf, recordsOf } from './asset-record.ts'
 import type { AssetInfo, AssetRecord, StoreOpened } from './asset-store.ts'
@@ -259,7 +259,7 @@ async function recordAt({ store }: AssetsCore, place: AssetPlace): Promise<Asset
  * Returns the value at a path in an asset; without a path, the content. Reads only the bytes along the path, also if
  * the path does not exist.
  *
- * @throws ByrefError `field_not_found`, and what {@link readContent} throws
+ * @throws ByrefError `field_not_found`, and what {@link readField} throws
  */
 async function valueAt(
   { store, cache, locator, config }: AssetsCore,
@@ -271,8 +271,8 @@ async function valueAt(
   if (fieldPath[0] !== 'content') {
     return resolveFieldPath(assetOf(record, null), fieldPath, { format: nameOf })
   }
-  const content = await readContent(record, { store, cache, limits: config.limits })
-  const found = await content.at(fieldPath.slice(1))
+  const access = { store, cache, limits: config.limits }
+  const found = await readField(record, fieldPath.slice(1), access)
   if (found.isFound) return found.value
   const prefix = fieldPath.slice(0, found.depth + 1)
   const key = fieldPath[found.depth + 1] as FieldKey

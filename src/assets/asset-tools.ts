@@ -4,10 +4,10 @@ import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo } from './asset-store.ts'
 import { countOf, fieldBelow, fullRef, refOf, textOf } from './asset-tool-input.ts'
 import type { Assets } from './assets-contract.ts'
-import { chunksOf, peek, readBytes } from './bodies/body.ts'
+import { readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
 import { documentForm, isJsonType } from './bodies/mime-type.ts'
-import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
+import { textIn } from './bodies/text-encoding.ts'
 import { defined } from './defined.ts'
 import { jsonLine } from './tables/table-facts.ts'
 import type { TableRows } from './tables/table-rows.ts'
@@ -238,9 +238,7 @@ async function readText(
     await opened?.stream.cancel()
     return readTextPage([await textAt(assets, ref, input)], range, PAGE)
   }
-  const { head, body } = await peek(opened.stream, 2)
-  const chunks = decodedText(chunksOf(body), markedEncoding(head))
-  return readTextPage(chunks, range, PAGE)
+  return readTextPage(textIn(opened.stream), range, PAGE)
 }
 
 /** Returns whether a reference names all rows of a table. */

@@ -4,12 +4,6 @@ import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { type ByteRange, readBytes, streamOf } from './bodies/body.ts'
 
-/** The content of an asset, of which only the requested part is read. */
-export interface AssetContent {
-  /** Returns the value at a path below the content. The caller may change it. Reads only the bytes along the path. */
-  at(path: readonly FieldKey[]): Promise<FoundField>
-}
-
 /** The source of content, and its limits: bytes that may become a value, and levels. */
 export interface ContentAccess {
   store: FullAssetStore

@@ -2,8 +2,7 @@ import { extractAssetId } from '../core/refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import { firstVersionOf, recordsOf } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
-import { chunksOf, peek } from './bodies/body.ts'
-import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
+import { textIn } from './bodies/text-encoding.ts'
 import { namedAssets } from './named-assets.ts'
 
 /** Options of a mark and sweep. */
@@ -239,9 +238,8 @@ class LiveSet {
     const options = { namespace, keep: true, signal: this.#signal }
     const opened = await this.#store.open(assetId, options)
     if (!opened) return found
-    const { head, body } = await peek(opened.stream, 2)
     let rest = ''
-    for await (const text of decodedText(chunksOf(body), markedEncoding(head))) {
+    for await (const text of textIn(opened.stream)) {
       const chunk = rest + text
       for (const id of namedAssets(chunk, { bareIds: false })) found.add(id)
       rest = chunk.slice(-LONGEST)

@@ -14,6 +14,11 @@ export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes)
 }
 
+/** Returns the memory of a view as a Buffer, without a copy. */
+export function bufferOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
 /**
  * Returns a stream of the chunks that `next` returns, up to null. Nothing is read ahead. `cancel` is called when the
  * reader cancels the stream.
@@ -223,28 +228,30 @@ function readerOf(stream: ReadableStream<Uint8Array>): ReadableStreamDefaultRead
   )
 }
 
-/**
- * Bytes of any kind, in place.
- *
- * @throws ByrefError `asset_invalid` for a value that is not bytes
- */
-export function asBytes(value: unknown): Uint8Array {
+/** Returns bytes of any kind, in place. Null for a value that is not bytes. */
+export function bytesIn(value: unknown): Uint8Array | null {
   if (value instanceof Uint8Array) return value
   if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
     return new Uint8Array(value)
   }
-  if (ArrayBuffer.isView(value)) {
-    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-  }
-  const hint = typeof value === 'string' ? ': encode text with Buffer.from(text)' : ''
-  throw new ByrefError(
-    'asset_invalid',
-    `A body must be bytes, a Blob, a Response or a stream of bytes, not ${nameOf(value)}${hint}.`,
-  )
+  if (!ArrayBuffer.isView(value)) return null
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
 }
 
-function nameOf(value: unknown): string {
-  return value === null ? 'null' : typeof value
+/**
+ * Returns bytes of any kind, in place.
+ *
+ * @throws ByrefError `asset_invalid` for a value that is not bytes
+ */
+export function asBytes(value: unknown): Uint8Array {
+  const bytes = bytesIn(value)
+  if (bytes) return bytes
+  const type = value === null ? 'null' : typeof value
+  const hint = type === 'string' ? ': encode text with Buffer.from(text)' : ''
+  throw new ByrefError(
+    'asset_invalid',
+    `A body must be bytes, a Blob, a Response or a stream of bytes, not ${type}${hint}.`,
+  )
 }
 
 /** Bytes `start` (inclusive) to `end` (exclusive). */

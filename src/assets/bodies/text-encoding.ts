@@ -1,3 +1,5 @@
+import { chunksOf, peek } from './body.ts'
+
 /**
  * The encodings that byref reads. The last one is for bytes that are not UTF-8 and have no byte order mark (WHATWG
  * Encoding).
@@ -35,6 +37,12 @@ export async function textEncodingOf(bytes: AsyncIterable<Uint8Array>): Promise<
     if (error instanceof TypeError) return 'windows-1252'
     throw error
   }
+}
+
+/** Decodes a stream in UTF-8, or in UTF-16 with a byte order mark, chunk by chunk. */
+export async function* textIn(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const { head, body } = await peek(stream, 2)
+  yield* decodedText(chunksOf(body), markedEncoding(head))
 }
 
 /** Decodes bytes chunk by chunk, without the byte order mark. Leaving the text also leaves the source. */

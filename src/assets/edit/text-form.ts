@@ -51,8 +51,11 @@ export class TextForm {
       )
     }
     if (this.unit === 1) {
-      if (!ASCII.test(text) && !(await this.#checkUtf8())) throw notUtf8()
-      return Buffer.from(text)
+      if (ASCII.test(text) || (await this.#checkUtf8())) return Buffer.from(text)
+      throw new ByrefError(
+        'asset_unsupported',
+        'The text is not UTF-8 or UTF-16, so only characters of ASCII can be found or written in it. Save it as UTF-8 first.',
+      )
     }
     const bytes = Buffer.from(text, 'utf16le')
     return this.encoding === 'utf-16le' ? bytes : bytes.swap16()
@@ -73,11 +76,4 @@ export class TextForm {
     this.#isUtf8 ??= (await textEncodingOf(this.#draft.chunks())) === 'utf-8'
     return this.#isUtf8
   }
-}
-
-function notUtf8(): ByrefError {
-  return new ByrefError(
-    'asset_unsupported',
-    'The text is not UTF-8 or UTF-16, so only characters of ASCII can be found or written in it. Save it as UTF-8 first.',
-  )
 }

@@ -1,6 +1,6 @@
 import { type FieldKey, indexOf } from '../../core/refs/field-key.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { type ByteRange, chunksOf } from '../bodies/body.ts'
+import { type ByteRange, bufferOf, chunksOf } from '../bodies/body.ts'
 import type { BodyRanges } from '../content-access.ts'
 import {
   type JsonToken,
@@ -63,8 +63,7 @@ export class JsonScanner implements JsonVisitor {
 
   /** @throws NotJsonError */
   write(chunk: Uint8Array): void {
-    const { buffer, byteOffset, byteLength } = chunk
-    this.#walker.write(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'))
+    this.#walker.write(bufferOf(chunk).toString('latin1'))
   }
 
   /** The text has ended. @throws NotJsonError */

@@ -5,7 +5,6 @@ import type { AssetRecord } from '../asset-store.ts'
 import type { ByteRange } from '../bodies/body.ts'
 import { hasUtf8Mark, markedEncoding } from '../bodies/text-encoding.ts'
 import {
-  type AssetContent,
   type BodyRanges,
   bodyRanges,
   type ContentAccess,
@@ -49,7 +48,7 @@ export async function openLargeJson(
 }
 
 /** The value of a JSON body. Only what is asked for is parsed. */
-export class LargeJson implements AssetContent {
+export class LargeJson {
   readonly #record: AssetRecord
   readonly #access: ContentAccess
   readonly #source: BodyRanges
@@ -62,6 +61,7 @@ export class LargeJson implements AssetContent {
     this.#root = root
   }
 
+  /** Returns the field at a path, which the caller may change. */
   async at(path: readonly FieldKey[]): Promise<FoundField> {
     let range = this.#root
     for (let depth = 0; ; depth++) {
@@ -106,7 +106,12 @@ export class LargeJson implements AssetContent {
 
   async #value(range: ByteRange): Promise<unknown> {
     const size = range.end - range.start
-    if (size > this.#access.limits.valueBytes) throw tooLarge(this.#record, size)
+    if (size > this.#access.limits.valueBytes) {
+      throw new ByrefError(
+        'asset_too_large',
+        `Asset ${JSON.stringify(this.#record.assetId)}: ${size} bytes of JSON exceed limits.valueBytes; read a field of it, or read it as a stream with open().`,
+      )
+    }
     const entries = size > AT_ONCE ? await this.entriesIn(range) : null
     if (!entries || entries.kind === 'scalar') return this.#parsed(range)
     const { kind, kept, step, end } = entries
@@ -147,11 +152,4 @@ function add(value: unknown[] | Record<string, unknown>, text: string): void {
 function textOf(bytes: Uint8Array): string {
   // A byte order mark at the beginning of a part is a character of that part.
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-}
-
-function tooLarge({ assetId }: AssetRecord, size: number): ByrefError {
-  return new ByrefError(
-    'asset_too_large',
-    `Asset ${JSON.stringify(assetId)}: ${size} bytes of JSON exceed limits.valueBytes; read a field of it, or read it as a stream with open().`,
-  )
 }

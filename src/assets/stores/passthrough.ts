@@ -156,7 +156,10 @@ class WaitingBodies {
     const entry = this.find(record.assetId, record)
     const bytes = entry?.bodies.get(digest)
     if (bytes) return bytes
-    throw bodyGone(record.assetId, entry?.gone ?? 'it was removed')
+    throw new ByrefError(
+      'asset_not_found',
+      `The body of asset ${JSON.stringify(record.assetId)} is gone: ${entry?.gone ?? 'it was removed'}. The passthrough store keeps nothing; take bodies from ASSET_CREATED.`,
+    )
   }
 
   /** Returns the body. Unless it is kept, this was its one read. */
@@ -248,13 +251,6 @@ class WaitingBodies {
 
 function keyOf(assetId: string, { namespace = null }: StoreOptions = {}): string {
   return JSON.stringify([namespace, assetId])
-}
-
-function bodyGone(assetId: string, why: string): ByrefError {
-  return new ByrefError(
-    'asset_not_found',
-    `The body of asset ${JSON.stringify(assetId)} is gone: ${why}. The passthrough store keeps nothing; take bodies from ASSET_CREATED.`,
-  )
 }
 
 /** Digest and size of a body, and its bytes unless they are more than `limit`. */

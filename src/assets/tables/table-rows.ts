@@ -4,19 +4,12 @@ import { putKey } from '../../core/json/json.ts'
 import { indexOf } from '../../core/refs/field-key.ts'
 import type { FieldKey } from '../../core/refs/field-path.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { assetNotFound } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
-import {
-  type AssetContent,
-  bodyRanges,
-  type ContentAccess,
-  type FoundField,
-  fieldAt,
-} from '../content-access.ts'
+import { bodyRanges, type ContentAccess, type FoundField, fieldAt } from '../content-access.ts'
 import { copyContent } from '../copy-content.ts'
 import type { ParquetFile } from './parquet-file.ts'
 import { cellReader } from './parquet-values.ts'
-import { jsonLine, type TableColumn, type TableFacts } from './table-facts.ts'
+import { jsonLine, type TableColumn, type TableFacts, tableFacts } from './table-facts.ts'
 
 const { setImmediate } = nodeBuiltin('node:timers/promises')
 
@@ -205,65 +198,68 @@ export function tableRows(
 }
 
 /**
- * Returns the content of a table: `columns`, `rows` and `source`. Reading a row or a cell reads a range of the body.
+ * Returns the field at a path in the content of a table: `columns`, `rows` and `source`. Reading a row or a cell reads a
+ * range of the body.
  */
-export function tableContent(
+export async function tableField(
   record: AssetRecord,
-  facts: TableFacts,
+  path: readonly FieldKey[],
   access: ContentAccess,
-): AssetContent {
-  const { columns, rows: count, source } = facts
+): Promise<FoundField> {
+  const facts = tableFacts(record) as TableFacts
+  const { columns, source } = facts
   const rows = tableRows(record, facts, access)
-  const { valueBytes } = access.limits
-
-  async function allRows(): Promise<TableRow[]> {
-    if (count * (ROW + columns.length * CELL) > valueBytes) throw tooMany(record, count)
-    const found: TableRow[] = []
-    let size = 0
-    for await (const row of rows) {
-      size += sizeOf(row)
-      if (size > valueBytes) throw tooMany(record, count)
-      found.push(row)
-    }
-    return found
-  }
-
-  async function inRow(path: readonly FieldKey[]): Promise<FoundField> {
-    const [, index, name, ...rest] = path
-    const at = indexOf(index)
-    // A list with the table's length, so that an error can name the length.
-    if (at === -1 || at >= count) return missing(new Array(count), 1)
-    const isColumn = name !== undefined && columns.some((column) => column.name === name)
-    const part = rows.select({
-      start: at,
-      end: at + 1,
-      ...(isColumn && { columns: [String(name)] }),
-    })
-    for await (const row of part)
-      return fieldAt(row, [...(name === undefined ? [] : [name]), ...rest], 2)
-    throw assetNotFound(record.assetId)
-  }
-
-  return {
-    async at(path) {
-      const [field] = path
-      if (field === undefined) {
-        return found({ columns: copyContent(columns), rows: await allRows(), source })
+  const allRows = () => readRows(rows, record, access.limits.valueBytes)
+  const [field, ...rest] = path
+  switch (field) {
+    case undefined:
+      return {
+        isFound: true,
+        value: { columns: copyContent(columns), rows: await allRows(), source },
       }
-      if (field === 'columns') return fieldAt(copyContent(columns), path.slice(1), 1)
-      if (field === 'source') return fieldAt(source, path.slice(1), 1)
-      if (field !== 'rows') return missing({ columns: null, rows: null, source: null }, 0)
-      return path.length === 1 ? found(await allRows()) : inRow(path)
-    },
+    case 'columns':
+      return fieldAt(copyContent(columns), rest, 1)
+    case 'source':
+      return fieldAt(source, rest, 1)
+    case 'rows':
+      return rest.length > 0 ? fieldInRow(rows, rest) : { isFound: true, value: await allRows() }
+    default:
+      return { isFound: false, container: { columns: null, rows: null, source: null }, depth: 0 }
   }
 }
 
-function found(value: unknown): FoundField {
-  return { isFound: true, value }
+/** Returns all rows of a table, which the caller may change. */
+async function readRows(rows: TableRows, record: AssetRecord, limit: number): Promise<TableRow[]> {
+  const least = rows.count * (ROW + rows.columns.length * CELL)
+  if (least > limit) throw tooMany(record, rows.count)
+  const found: TableRow[] = []
+  let size = 0
+  for await (const row of rows) {
+    size += sizeOf(row)
+    if (size > limit) throw tooMany(record, rows.count)
+    found.push(row)
+  }
+  return found
 }
 
-function missing(container: unknown, depth: number): FoundField {
-  return { isFound: false, container, depth }
+/** Returns a field in a row, by the index of the row and the name of a column. */
+async function fieldInRow(
+  rows: TableRows,
+  [index, ...path]: readonly FieldKey[],
+): Promise<FoundField> {
+  const start = indexOf(index)
+  const { count } = rows
+  // A list with the table's length, so that an error can name the length.
+  const missing = { isFound: false, container: new Array(count), depth: 1 } as const
+  if (start === -1 || start >= count) return missing
+  const named = rows.columns.filter(({ name }) => name === path[0]).map(({ name }) => name)
+  const part = rows.select({
+    start,
+    end: start + 1,
+    ...(named.length > 0 && { columns: named }),
+  })
+  for await (const row of part) return fieldAt(row, path, 2)
+  return missing
 }
 
 function sizeOf(row: TableRow): number {
