@@ -48,7 +48,8 @@ export async function assetResponse(
 ): Promise<Response> {
   const field = path === undefined ? null : at(ref, path)
   const info = await assets.info(ref)
-  const headers = assetHeaders()
+  const headers = new Headers(ASSET_HEADERS)
+  headers.set('cache-control', 'private, max-age=31536000, immutable')
   const name = info.name ?? info.assetId
   if (field !== null) {
     // A field has no name, and is not of the type of its asset.
@@ -143,11 +144,6 @@ async function fieldResponse(assets: Assets, ref: string, headers: Headers): Pro
   return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
 }
 
-function assetHeaders(): Headers {
-  const headers = new Headers(ASSET_HEADERS)
-  headers.set('cache-control', 'private, max-age=31536000, immutable')
-  return headers
-}
 
 /** Types that say too little of a file to name it: `Makefile` and `LICENSE` are plain text. */
 const UNSPECIFIC = /^(?:text\/plain|application\/octet-stream)\b/

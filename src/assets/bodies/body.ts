@@ -95,21 +95,17 @@ export async function* chunksOf(body: AssetBody): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) yield asBytes(chunk)
 }
 
-/** The beginning of a body. */
-export interface Peeked {
-  head: Uint8Array
-  /** Whether the head is the whole body. */
-  complete: boolean
-  /** The whole body, head included. */
-  body: AssetBody
-}
-
 /**
- * Reads the first bytes of a body, up to `length`. An error cancels the stream.
+ * Reads the first bytes of a body, up to `length`: the `head`. `complete` says whether the head is the whole body. The
+ * returned body includes the head. An error cancels the stream.
  *
  * @throws ByrefError `asset_invalid` for a stream of anything but bytes, or that somebody else reads
  */
-export async function peek(body: AssetBody, length: number, signal?: AbortSignal): Promise<Peeked> {
+export async function peek<Body extends AssetBody>(
+  body: Body,
+  length: number,
+  signal?: AbortSignal,
+): Promise<{ head: Uint8Array; complete: boolean; body: Body | ReadableStream<Uint8Array> }> {
   if (body instanceof Uint8Array) {
     return { head: body.subarray(0, length), complete: body.byteLength <= length, body }
   }
@@ -132,18 +128,11 @@ export async function peek(body: AssetBody, length: number, signal?: AbortSignal
     throw error
   }
   const head = Buffer.concat(chunks).subarray(0, length)
-  return { head, complete: done && size <= length, body: streamAfter(chunks, reader) }
-}
-
-/** Yields the chunks that were already read, then the rest of the reader. */
-function streamAfter(
-  chunks: Uint8Array[],
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-): ReadableStream<Uint8Array> {
-  return pullStream(
+  const stream = pullStream(
     async () => chunks.shift() ?? nextOf(reader),
     (reason) => reader.cancel(reason),
   )
+  return { head, complete: done && size <= length, body: stream }
 }
 
 /** Returns the next chunk of a reader; null at the end. */

@@ -125,38 +125,49 @@ export function quotaExceeded({ assets, bytes }: StoreQuota): ByrefError {
 const MAX_PAGE = 1000
 
 /** Newest first: by time, then by id, descending. */
-export function newestFirst(a: RecordPlace, b: RecordPlace): number {
+function newestFirst(a: RecordPlace, b: RecordPlace): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1
   if (a.assetId === b.assetId) return 0
   return a.assetId < b.assetId ? 1 : -1
 }
 
 /**
- * Returns the size of a page: 200 by default, at most 1,000.
+ * Returns where a page begins, and its size: 200 by default, at most 1,000.
  *
- * @throws ByrefError `bad_request` for anything but a whole number from 1
+ * @throws ByrefError `bad_request` for a size that is not a whole number from 1, and an invalid cursor
  */
-export function pageSize({ limit = 200 }: StoreListOptions): number {
+export function pageIn({ limit = 200, cursor }: StoreListOptions): {
+  after: RecordPlace | null
+  limit: number
+} {
   const size = Math.min(limit, MAX_PAGE)
-  if (Number.isInteger(size) && size > 0) return size
-  throw new ByrefError('bad_request', `Invalid page size ${limit}: use 1 to ${MAX_PAGE}.`)
+  if (!Number.isInteger(size) || size <= 0) {
+    throw new ByrefError('bad_request', `Invalid page size ${limit}: use 1 to ${MAX_PAGE}.`)
+  }
+  return { after: cursor ? parseCursor(cursor) : null, limit: size }
 }
 
-/** One page of records that are in memory, copied, and the cursor of the next. */
+/** Returns one page of entries that are in memory, newest first, and the place of the last one if there are more. */
+export function pageOf<Entry extends { record: AssetRecord }>(
+  entries: readonly Entry[],
+  { after, limit }: { after: RecordPlace | null; limit: number },
+): { entries: Entry[]; next: RecordPlace | null } {
+  const rest = after
+    ? entries.filter(({ record }) => newestFirst(after, record) < 0)
+    : [...entries]
+  const page = rest.sort((a, b) => newestFirst(a.record, b.record)).slice(0, limit)
+  return { entries: page, next: rest.length > limit ? (page.at(-1)?.record ?? null) : null }
+}
+
+/** Returns one page of entries that are in memory as copies of their records, with the cursor of the next page. */
 export function recordPage(
-  records: Iterable<AssetRecord>,
+  entries: readonly { record: AssetRecord }[],
   options: StoreListOptions = {},
 ): { records: AssetRecord[]; next: string | null } {
-  const limit = pageSize(options)
-  const after = options.cursor ? parseCursor(options.cursor) : null
-  const sorted = [...records].sort(newestFirst)
-  const rest = after ? sorted.filter((record) => newestFirst(after, record) < 0) : sorted
-  const page = rest.slice(0, limit)
-  const last = page.at(-1)
-  return {
-    records: structuredClone(page),
-    next: last && rest.length > limit ? formatCursor(last) : null,
-  }
+  const { after, limit } = pageIn(options)
+  const page = pageOf(entries, { after, limit })
+  const records = structuredClone(page.entries.map(({ record }) => record))
+  return { records, next: page.next && formatCursor(page.next) }
 }
 
 /** Returns the cursor of the page after a place. */
@@ -165,7 +176,7 @@ export function formatCursor({ createdAt, assetId }: RecordPlace): string {
 }
 
 /** @throws ByrefError `bad_request` for what {@link formatCursor} did not make */
-export function parseCursor(cursor: string): RecordPlace {
+function parseCursor(cursor: string): RecordPlace {
   const space = cursor.indexOf(' ')
   if (space < 1)
     throw new ByrefError(

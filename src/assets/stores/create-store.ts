@@ -20,7 +20,7 @@ import type { BodyStore } from '../bodies/body-store.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
 import { Digester } from '../bodies/digest.ts'
 import type { RecordEntry, RecordIndex } from '../records/record-index.ts'
-import { formatCursor, pageSize, parseCursor } from '../records/record-index.ts'
+import { formatCursor, pageIn } from '../records/record-index.ts'
 import { recordReader } from './record-reader.ts'
 import { saveAsset } from './save-asset.ts'
 import { removeBodies, sweepStore } from './sweep-store.ts'
@@ -117,9 +117,7 @@ export function createStore(parts: StoreParts): FullAssetStore {
     },
 
     async list(where = {}) {
-      const limit = pageSize(where)
-      const after = where.cursor ? parseCursor(where.cursor) : null
-      const page = { after, limit, now: Date.now() }
+      const page = { ...pageIn(where), now: Date.now() }
       const { entries, next } = await (await opened()).list(where.namespace ?? null, page)
       return { records: entries.map(({ record }) => record), next: next && formatCursor(next) }
     },

@@ -66,12 +66,7 @@ export function createPassthroughStore(options: PassthroughStoreOptions = {}): F
       },
     }),
 
-    async list(where) {
-      return recordPage(
-        waiting.live(where).map((entry) => entry.record),
-        where,
-      )
-    },
+    list: async (where) => recordPage(waiting.live(where), where),
     delete: async (assetId, where) => waiting.remove(assetId, where),
     usage: async (where) => waiting.usage(where),
     namespaces: async () => waiting.namespaces(),

@@ -63,7 +63,10 @@ export function withRecords(store: SmallStore): FullAssetStore {
       },
     }),
 
-    list: async (where) => recordPage(records.live(where), where),
+    async list(where) {
+      const live = records.live(where).map((record) => ({ record }))
+      return recordPage(live, where)
+    },
 
     async delete(assetId, where) {
       const record = await records.find(assetId, where)

@@ -320,25 +320,14 @@ function jsonType(value: unknown): ColumnType {
   return type === 'number' || type === 'boolean' || type === 'string' ? type : 'object'
 }
 
-/** What kind of numbers a column holds. */
-interface NumberKind {
-  /**
-   * Returns false if the column is not numeric: because of text, or of digits that neither a double nor a decimal
-   * keeps.
-   */
-  see(number: string | number | bigint): boolean
-  type(): Extract<ColumnType, 'number' | 'integer' | 'decimal'>
-  storage(): Storage
-  /** Digits after the decimal point. */
-  scale(): number
-}
+type NumberKind = ReturnType<typeof numberKind>
 
 const INT32 = 2 ** 31 - 1
 /** Maximum number of digits of a decimal in Parquet and SQL. */
 const MAX_DIGITS = 38
 
 /** Tracks the kind of numbers: doubles if they are exact, else 64-bit integers, else decimals. */
-function numberKind(): NumberKind {
+function numberKind() {
   let isExact = true
   let isWhole = true
   let fitsInt64 = true
@@ -375,19 +364,24 @@ function numberKind(): NumberKind {
   }
 
   return {
-    see(number) {
+    /**
+     * Returns false if the column is not numeric: because of text, or of digits that neither a double nor a decimal
+     * keeps.
+     */
+    see(number: string | number | bigint): boolean {
       if (typeof number === 'number') seeNumber(number)
       else if (!seeText(String(number))) return false
       return isExact || (!hasExponent && digits + scale <= MAX_DIGITS)
     },
     type,
-    storage() {
+    storage(): Storage {
       const found = type()
       if (found === 'decimal') return 'text'
       if (found === 'integer') return 'int64'
       if (!isWhole) return 'double'
       return largest <= INT32 ? 'int32' : largest <= Number.MAX_SAFE_INTEGER ? 'int64' : 'double'
     },
+    /** Returns the digits after the decimal point. */
     scale: () => scale,
   }
 }

@@ -1,6 +1,6 @@
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { missingPeer, optionalPeer } from '../../optional-peer.ts'
+import { optionalPeer } from '../../optional-peer.ts'
 import { packageFile } from '../../package-file.ts'
 
 const { createRequire } = nodeBuiltin('node:module')
@@ -84,26 +84,6 @@ export function queryFailed(reason: unknown, tables: readonly string[] = []): By
   return new ByrefError('invalid_arguments', `The query failed. ${why}${hint}`, { cause: reason })
 }
 
-/** Returns the error for a query that exceeds the memory limit. */
-export function queryTooLarge(): ByrefError {
-  return new ByrefError(
-    'result_too_large',
-    'The query exceeds the memory limit: filter or aggregate more, or select fewer columns.',
-  )
-}
-
-/** Returns the error for a query that exceeds the time limit. */
-export function queryTooSlow(ms: number): ByrefError {
-  return new ByrefError(
-    'tool_timeout',
-    `The query took longer than ${ms / 1000} s and was stopped: filter or aggregate more.`,
-  )
-}
-
-/** Returns the error for SQL without DuckDB. */
-export function sqlMissing(): ByrefError {
-  return new ByrefError('dependency_missing', missingPeer('@duckdb/node-api', FOR_SQL))
-}
 
 /** Below this size in bytes, starting DuckDB takes longer than it saves. */
 export const WORTH_BYTES = 4 * 1024 * 1024

@@ -1,3 +1,4 @@
+import { ByrefError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import {
   type AssetRefParts,
@@ -6,12 +7,13 @@ import {
   parseAssetRef,
 } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
+import { missingPeer } from '../../optional-peer.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetReader } from '../asset-reader.ts'
 import { fieldBelow } from '../asset-tool-input.ts'
 import type { QueryLimits, TableQuery } from '../assets-contract.ts'
 import { isJsonType } from '../bodies/mime-type.ts'
-import { hasDuckdb, queryFailed, queryTooLarge, queryTooSlow, sqlMissing } from './duckdb.ts'
+import { FOR_SQL, hasDuckdb, queryFailed } from './duckdb.ts'
 import type { Importer } from './import-file.ts'
 import { objectTable } from './json-table.ts'
 import { writeBody } from './spool.ts'
@@ -57,7 +59,9 @@ export async function queryTables(
   { sql, tables: named = {} }: TableQuery,
   { limits: { rows, timeoutMs }, signal, ...where }: QueryScope,
 ): Promise<QueryResult> {
-  if (!hasDuckdb()) throw sqlMissing()
+  if (!hasDuckdb()) {
+    throw new ByrefError('dependency_missing', missingPeer('@duckdb/node-api', FOR_SQL))
+  }
   if (sql.length > MAX_SQL) throw queryFailed(`It is longer than ${MAX_SQL} characters.`)
   const sources = new Set<string>()
   try {
@@ -73,10 +77,14 @@ export async function queryTables(
     return { table: table as WrittenTable, sources: [...sources] }
   } catch (error) {
     signal?.throwIfAborted()
-    if (error instanceof OutOfMemoryError) throw queryTooLarge()
-    throw error instanceof DOMException && error.name === 'TimeoutError'
-      ? queryTooSlow(timeoutMs)
-      : error
+    if (error instanceof OutOfMemoryError) {
+      const message =
+        'The query exceeds the memory limit: filter or aggregate more, or select fewer columns.'
+      throw new ByrefError('result_too_large', message)
+    }
+    if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error
+    const message = `The query took longer than ${timeoutMs / 1000} s and was stopped: filter or aggregate more.`
+    throw new ByrefError('tool_timeout', message)
   }
 }
 

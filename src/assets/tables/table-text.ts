@@ -23,7 +23,7 @@ const HEAD_BYTES = 64 * 1024
 /** Returns the beginning of the file, up to 64 KiB. */
 export async function headOf(source: TableSource): Promise<string> {
   const { head, body } = await peek(await source.open(), HEAD_BYTES)
-  await (body as ReadableStream<Uint8Array>).cancel()
+  await body.cancel()
   return new TextDecoder(source.encoding).decode(head, { stream: true })
 }
 
