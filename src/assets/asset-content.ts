@@ -7,6 +7,7 @@ import { isJsonType, readsAsText } from './bodies/mime-type.ts'
 import { markedEncoding } from './bodies/text-encoding.ts'
 import {
   type ContentAccess,
+  cacheKey,
   type FoundField,
   fieldAt,
   isDeeper,
@@ -39,7 +40,7 @@ export async function readField(
   }
   const isJson = record.attributes.structured || isJsonType(record.mime)
   const isMarked = record.attributes.structured && record.attributes.marked
-  const key = JSON.stringify([record.namespace, record.assetId, record.digest])
+  const key = cacheKey(record)
   const cached = cache.get(key) as { value: unknown } | undefined
   let large: LargeJson | null = null
   if (isJson && record.size > PARSED_AT_ONCE && !cached) {

@@ -16,8 +16,9 @@ import { byteRange, plain, readBytes, streamOf } from './bodies/body.ts'
 import { base64Of, dataUrlOf, fitsText } from './bodies/data-url.ts'
 import { documentForm } from './bodies/mime-type.ts'
 import { markedEncoding } from './bodies/text-encoding.ts'
+import { cacheKey } from './content-access.ts'
 import type { AssetText } from './documents/document-text.ts'
-import { tableFacts } from './tables/table-facts.ts'
+import { isRows, tableFacts } from './tables/table-facts.ts'
 import { valueAsFile } from './value-as-file.ts'
 
 /** The reading methods of {@link Assets}. */
@@ -175,12 +176,12 @@ async function textAt(core: AssetsCore, place: AssetPlace): Promise<AssetText> {
   const form = known ?? documentForm(mime)
   if (!form) return { text: textOf(bytes ?? new Uint8Array(), mime), pages: [1] }
   const { documentText } = await import('./documents/document-text.ts')
-  const { assetId, namespace, digest, name } = record
-  const id = [namespace, assetId, digest, 'text', ...(whole ? [] : (place.fieldPath ?? []))]
+  const { assetId, namespace, name } = record
+  const path = whole ? [] : (place.fieldPath ?? [])
   const source = {
     form,
     name: name ?? assetId,
-    key: core.store.readsOnce ? null : JSON.stringify(id),
+    key: core.store.readsOnce ? null : cacheKey(record, 'text', ...path),
     async open() {
       if (bytes) return streamOf(bytes)
       const opened = await core.store.open(assetId, { namespace })
@@ -198,11 +199,6 @@ function textOf(bytes: Uint8Array, mime: string): string {
   } catch (cause) {
     throw new ByrefError('asset_unsupported', `The asset is ${mime} and not text.`, { cause })
   }
-}
-
-/** Returns whether a path in a table names all of its rows. */
-export function isRows(path: readonly FieldKey[] | undefined): boolean {
-  return !path || path.join('/') === 'content' || path.join('/') === 'content/rows'
 }
 
 function checkExpiresIn(seconds: number | undefined): void {

@@ -144,7 +144,6 @@ async function fieldResponse(assets: Assets, ref: string, headers: Headers): Pro
   return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
 }
 
-
 /** Types that say too little of a file to name it: `Makefile` and `LICENSE` are plain text. */
 const UNSPECIFIC = /^(?:text\/plain|application\/octet-stream)\b/
 

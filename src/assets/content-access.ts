@@ -86,44 +86,70 @@ export function rangesOf(bytes: Uint8Array): BodyRanges {
   }
 }
 
-/** A cache of parsed content, with a limit in bytes. The least recently used entry is dropped first. */
-export interface ContentCache {
-  get(key: string): unknown
-  /** Keeps a value of about `bytes` bytes. A value above the limit of the cache is not kept. */
-  set(key: string, value: unknown, bytes: number): void
-  delete(key: string): void
+/** Returns the key of something that was made from the body of an asset. `of` says what it is. */
+export function cacheKey(
+  { namespace, assetId, digest }: AssetRecord,
+  ...of: readonly FieldKey[]
+): string {
+  return JSON.stringify([namespace, assetId, digest, ...of])
 }
 
-/** Creates a {@link ContentCache} of at most `limit` bytes. Values are shared, so callers must copy them. */
-export function createContentCache(limit: number): ContentCache {
-  const entries = new Map<string, { value: unknown; bytes: number }>()
-  let total = 0
+/**
+ * A cache of parsed content, with a limit in bytes. The least recently used entry is dropped first. Values are shared,
+ * so callers must copy them.
+ */
+export class ContentCache {
+  readonly #limit: number
+  readonly #entries = new Map<string, { value: unknown; bytes: number }>()
+  readonly #pending = new Map<string, Promise<unknown>>()
+  #total = 0
 
-  function remove(key: string): void {
-    const entry = entries.get(key)
-    if (!entry) return
-    entries.delete(key)
-    total -= entry.bytes
+  /** @param limit In bytes. */
+  constructor(limit: number) {
+    this.#limit = limit
   }
 
-  return {
-    get(key) {
-      const entry = entries.get(key)
-      if (!entry) return undefined
-      entries.delete(key)
-      entries.set(key, entry)
-      return entry.value
-    },
-    set(key, value, bytes) {
-      remove(key)
-      if (bytes > limit) return
-      entries.set(key, { value, bytes })
-      total += bytes
-      for (const oldest of entries.keys()) {
-        if (total <= limit) break
-        remove(oldest)
-      }
-    },
-    delete: remove,
+  get(key: string): unknown {
+    const entry = this.#entries.get(key)
+    if (!entry) return undefined
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    return entry.value
+  }
+
+  /** Keeps a value of about `bytes` bytes. A value above the limit of the cache is not kept. */
+  set(key: string, value: unknown, bytes: number): void {
+    this.delete(key)
+    if (bytes > this.#limit) return
+    this.#entries.set(key, { value, bytes })
+    this.#total += bytes
+    for (const oldest of this.#entries.keys()) {
+      if (this.#total <= this.#limit) break
+      this.delete(oldest)
+    }
+  }
+
+  delete(key: string): void {
+    this.#total -= this.#entries.get(key)?.bytes ?? 0
+    this.#entries.delete(key)
+  }
+
+  /**
+   * Returns the value of the key, or calls `make` and keeps its result. Concurrent callers share one call. Failures are
+   * not kept.
+   */
+  async load<T>(key: string, make: () => Promise<{ value: T; bytes: number }>): Promise<T> {
+    const known = this.get(key) ?? this.#pending.get(key)
+    if (known !== undefined) return known as T | Promise<T>
+    const making = make().then(({ value, bytes }) => {
+      this.set(key, value, bytes)
+      return value
+    })
+    this.#pending.set(key, making)
+    try {
+      return await making
+    } finally {
+      this.#pending.delete(key)
+    }
   }
 }

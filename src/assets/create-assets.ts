@@ -3,7 +3,7 @@ import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent } from '../core/events/events.ts'
 import { AssetPayloads } from './asset-events.ts'
 import { AssetLocator, type NamespaceOption } from './asset-locator.ts'
-import { createAssetReader, isRows } from './asset-reader.ts'
+import { createAssetReader } from './asset-reader.ts'
 
 import type { AssetInfo } from './asset-store.ts'
 import { isFullStore } from './asset-store.ts'
@@ -19,12 +19,13 @@ import type {
 import type { AssetsCore } from './assets-core.ts'
 import { ASSETS_METHODS, CREATE_ASSETS } from './assets-options.ts'
 import { tableFormat } from './bodies/mime-type.ts'
-import { createContentCache } from './content-access.ts'
+import { ContentCache } from './content-access.ts'
 import { defined } from './defined.ts'
 import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
 import { Importer } from './tables/import-file.ts'
 import type { QueryResult } from './tables/query-tables.ts'
+import { isRows } from './tables/table-facts.ts'
 
 /**
  * Creates assets on a store: saving, reading, references, namespaces, limits and events.
@@ -40,7 +41,7 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
     store,
     config,
     locator: new AssetLocator(config.namespacing),
-    cache: createContentCache(config.limits.cacheBytes),
+    cache: new ContentCache(config.limits.cacheBytes),
     payloads: new AssetPayloads(config.limits, store),
     quota: quotaOf(config.limits),
   }

@@ -8,6 +8,7 @@ import {
   type BodyRanges,
   bodyRanges,
   type ContentAccess,
+  cacheKey,
   type FoundField,
   fieldAt,
   tooDeep,
@@ -85,23 +86,23 @@ export class LargeJson {
   }
 
   /** Returns where the entries of a value are; null if the body is not JSON. Concurrent callers share one scan. */
-  entriesIn(range: ByteRange): Promise<JsonEntries | null> {
-    const { namespace, assetId, digest } = this.#record
+  async entriesIn(range: ByteRange): Promise<JsonEntries | null> {
     const { cache, store } = this.#access
-    const key = JSON.stringify([namespace, assetId, digest, range.start])
-    const known = store.readsOnce ? undefined : cache.get(key)
-    if (known) return known as Promise<JsonEntries | null>
-    const scanning = scanEntries(this.#source, range).catch((error) => {
+    const scan = async () => {
+      const value = await this.#scan(range)
+      return { value, bytes: (1 + (value?.kept.length ?? 0)) * KEPT_BYTES }
+    }
+    if (store.readsOnce) return (await scan()).value
+    return cache.load(cacheKey(this.#record, range.start), scan)
+  }
+
+  async #scan(range: ByteRange): Promise<JsonEntries | null> {
+    try {
+      return await scanEntries(this.#source, range)
+    } catch (error) {
       if (error instanceof NotJsonError) return null
       throw error
-    })
-    if (store.readsOnce) return scanning
-    cache.set(key, scanning, KEPT_BYTES)
-    scanning.then(
-      (entries) => cache.set(key, scanning, (1 + (entries?.kept.length ?? 0)) * KEPT_BYTES),
-      () => cache.delete(key),
-    )
-    return scanning
+    }
   }
 
   async #value(range: ByteRange): Promise<unknown> {

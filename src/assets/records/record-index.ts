@@ -152,9 +152,7 @@ export function pageOf<Entry extends { record: AssetRecord }>(
   entries: readonly Entry[],
   { after, limit }: { after: RecordPlace | null; limit: number },
 ): { entries: Entry[]; next: RecordPlace | null } {
-  const rest = after
-    ? entries.filter(({ record }) => newestFirst(after, record) < 0)
-    : [...entries]
+  const rest = after ? entries.filter(({ record }) => newestFirst(after, record) < 0) : [...entries]
   const page = rest.sort((a, b) => newestFirst(a.record, b.record)).slice(0, limit)
   return { entries: page, next: rest.length > limit ? (page.at(-1)?.record ?? null) : null }
 }

@@ -6,7 +6,7 @@ import type { Assets } from '../assets-contract.ts'
 import { documentForm, isJsonType, readsAsText } from '../bodies/mime-type.ts'
 import { textIn } from '../bodies/text-encoding.ts'
 import { NotJsonError } from '../json/json-walker.ts'
-import { jsonLine } from '../tables/table-facts.ts'
+import { isRows, jsonLine } from '../tables/table-facts.ts'
 import type { TableRows } from '../tables/table-rows.ts'
 import { pageAt } from '../text-page.ts'
 import { leafPieces } from './leaf-pieces.ts'
@@ -217,10 +217,10 @@ async function tableAsJson(
   signal: AbortSignal | undefined,
 ): Promise<AsyncIterable<string> | null> {
   const { table } = await assets.info(ref)
-  const path = parseAssetRef(ref)?.fieldPath?.join('/') ?? 'content'
-  if (!table || (path !== 'content' && path !== 'content/rows')) return null
+  const path = parseAssetRef(ref)?.fieldPath
+  if (!table || !isRows(path)) return null
   const rows = await assets.rows(ref, { signal })
-  if (path === 'content/rows') return rowsText(rows, '[', ']')
+  if (path?.at(-1) === 'rows') return rowsText(rows, '[', ']')
   const before = `{"columns":${JSON.stringify(rows.columns)},"rows":[`
   return rowsText(rows, before, `],"source":${JSON.stringify(table.source)}}`)
 }

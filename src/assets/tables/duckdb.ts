@@ -84,7 +84,6 @@ export function queryFailed(reason: unknown, tables: readonly string[] = []): By
   return new ByrefError('invalid_arguments', `The query failed. ${why}${hint}`, { cause: reason })
 }
 
-
 /** Below this size in bytes, starting DuckDB takes longer than it saves. */
 export const WORTH_BYTES = 4 * 1024 * 1024
 

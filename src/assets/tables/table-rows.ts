@@ -5,7 +5,13 @@ import { indexOf } from '../../core/refs/field-key.ts'
 import type { FieldKey } from '../../core/refs/field-path.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { AssetRecord } from '../asset-store.ts'
-import { bodyRanges, type ContentAccess, type FoundField, fieldAt } from '../content-access.ts'
+import {
+  bodyRanges,
+  type ContentAccess,
+  cacheKey,
+  type FoundField,
+  fieldAt,
+} from '../content-access.ts'
 import { copyContent } from '../copy-content.ts'
 import type { ParquetFile } from './parquet-file.ts'
 import { cellReader } from './parquet-values.ts'
@@ -188,7 +194,7 @@ export function tableRows(
   { store, cache, signal }: Pick<ContentAccess, 'store' | 'cache'> & { signal?: AbortSignal },
 ): TableRows {
   const name = record.name ?? record.assetId
-  const key = JSON.stringify([record.namespace, record.assetId, record.digest, 'parquet'])
+  const key = cacheKey(record, 'parquet')
   const kept = store.readsOnce ? {} : { cache: { cache, key } }
   const open = async () => {
     const { openParquet } = await import('./parquet-file.ts')

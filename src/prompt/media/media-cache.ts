@@ -1,4 +1,4 @@
-import { createContentCache } from '../../assets/content-access.ts'
+import { ContentCache } from '../../assets/content-access.ts'
 
 /** A cache of prepared bodies, shared by the steps and conversations of one agent. */
 export interface MediaCache {
@@ -23,23 +23,10 @@ export interface MediaCacheOptions {
 export function createMediaCache({
   maxBytes = 64 * 1024 * 1024,
 }: MediaCacheOptions = {}): MediaCache {
-  const kept = createContentCache(maxBytes)
-  const pending = new Map<string, Promise<unknown>>()
-
+  const kept = new ContentCache(maxBytes)
   return {
     peek: (key) => kept.get(key),
     forget: (key) => kept.delete(key),
-    load<T>(key: string, make: () => Promise<{ value: T; bytes: number }>): Promise<T> {
-      const found = kept.get(key) ?? pending.get(key)
-      if (found !== undefined) return Promise.resolve(found as T | Promise<T>)
-      const task = make()
-        .then(({ value, bytes }) => {
-          kept.set(key, value, bytes)
-          return value
-        })
-        .finally(() => pending.delete(key))
-      pending.set(key, task)
-      return task
-    },
+    load: (key, make) => kept.load(key, make),
   }
 }
