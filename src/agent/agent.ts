@@ -1,4 +1,4 @@
-import { hasDuckdb } from '../assets/tables/has-duckdb.ts'
+import { hasDuckdb } from '../assets/tables/duckdb.ts'
 import { isNativeName, resolveTools } from '../boundary/native-tools.ts'
 import type { Tool } from '../boundary/tool.ts'
 import { ToolCatalogue } from '../boundary/tool-catalogue.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { AssetInfo } from '../assets/asset-info.ts'
+import type { AssetInfo } from '../assets/asset-store.ts'
 import { createAssets } from '../assets/create-assets.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { toMessage } from '../core/messages/to-message.ts'

@@ -1,6 +1,6 @@
-import type { AssetInfo } from '../assets/asset-info.ts'
+import { findAsset } from '../assets/asset-facade.ts'
+import type { AssetInfo } from '../assets/asset-store.ts'
 import type { Assets } from '../assets/assets-contract.ts'
-import { findAsset } from '../assets/find-asset.ts'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import type { Tool, ToolContext } from '../boundary/tool.ts'
 import { ConversationSource } from '../boundary/value-source.ts'

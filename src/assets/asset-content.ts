@@ -1,14 +1,20 @@
 import { ByrefError } from '../core/errors.ts'
-import { MISSING, ownField } from '../core/refs/field-path.ts'
+import { type FieldKey, MISSING, ownField } from '../core/refs/field-path.ts'
 import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { readBytes } from './bodies/body.ts'
 import { isJsonType, readsAsText } from './bodies/mime-type.ts'
 import { markedEncoding } from './bodies/text-encoding.ts'
-import { type AssetContent, type ContentAccess, fieldAt, tooDeep } from './content-access.ts'
+import {
+  type ContentAccess,
+  cacheKey,
+  type FoundField,
+  fieldAt,
+  isDeeper,
+  tooDeep,
+} from './content-access.ts'
 import { type ContentSource, containerOf, decodeContent, markOf } from './content-decoding.ts'
 import { copyContent } from './copy-content.ts'
-import { isDeeper } from './is-deeper.ts'
 import type { LargeJson } from './json/large-json.ts'
 import { tableFacts } from './tables/table-facts.ts'
 
@@ -16,81 +22,66 @@ import { tableFacts } from './tables/table-facts.ts'
 const PARSED_AT_ONCE = 1024 * 1024
 
 /**
- * Returns the content of an asset as a value: decoded structured content, parsed JSON, text, or else bytes. Of a table,
- * only the requested part is read. Parsed content is kept in the cache.
+ * Returns the field at a path in the content of an asset: decoded structured content, parsed JSON, text, or else bytes.
+ * The caller may change it. Of a table and of large JSON, only the bytes along the path are read. Parsed content is
+ * kept in the cache.
  *
  * @throws ByrefError `asset_too_large` beyond `valueBytes`, `too_deep` for JSON beyond `depth` levels
  */
-export async function readContent(
+export async function readField(
   record: AssetRecord,
-  { store, cache, limits }: ContentAccess,
-): Promise<AssetContent> {
-  const table = tableFacts(record)
-  if (table) {
-    const { tableContent } = await import('./tables/table-rows.ts')
-    return tableContent(record, table, { store, cache, limits })
+  path: readonly FieldKey[],
+  access: ContentAccess,
+): Promise<FoundField> {
+  const { store, cache, limits } = access
+  if (tableFacts(record)) {
+    const { tableField } = await import('./tables/table-rows.ts')
+    return tableField(record, path, access)
   }
   const isJson = record.attributes.structured || isJsonType(record.mime)
   const isMarked = record.attributes.structured && record.attributes.marked
-  const key = JSON.stringify([record.namespace, record.assetId, record.digest])
+  const key = cacheKey(record)
   const cached = cache.get(key) as { value: unknown } | undefined
   let large: LargeJson | null = null
   if (isJson && record.size > PARSED_AT_ONCE && !cached) {
     const { openLargeJson } = await import('./json/large-json.ts')
-    large = await openLargeJson(record, { store, cache, limits })
-    if (large && !isMarked) return large
+    large = await openLargeJson(record, access)
+    if (large && !isMarked) return large.at(path)
   }
-  if (!cached) checkSize(record, limits.valueBytes)
+  if (!cached && record.size > limits.valueBytes) {
+    throw new ByrefError(
+      'asset_too_large',
+      `Asset ${JSON.stringify(record.assetId)} has ${record.size} bytes, too many to become a value (limits.valueBytes); read it as a stream, or in ranges.`,
+    )
+  }
   const { value } = cached ?? {
     value: large ? await large.whole() : await parse(record, store, limits.depth),
   }
   const parsed = typeof value === 'object' && !(value instanceof Uint8Array)
   // Parsed JSON takes about this many times the memory of its text.
   if (!cached && parsed && !store.readsOnce) cache.set(key, { value }, record.size * 4)
-  return isMarked ? encodedContent(value, record, store) : plainContent(value)
+  if (isMarked) return markedField(value, path, sourceOf(record, store))
+  const found = fieldAt(value, path)
+  return found.isFound ? { ...found, value: copyContent(found.value) } : found
 }
 
-function plainContent(content: unknown): AssetContent {
-  return {
-    async at(path) {
-      const found = fieldAt(content, path)
-      return found.isFound ? { ...found, value: copyContent(found.value) } : found
-    },
-  }
-}
-
-/** Returns content with marks. Marks are decoded where the path ends, or where it leads into bytes or a live object. */
-function encodedContent(
+/** Returns a field of content with marks. Marks are decoded where the path ends, or where it leads into bytes or a live object. */
+async function markedField(
   content: unknown,
-  record: AssetRecord,
-  store: FullAssetStore,
-): AssetContent {
-  const source = sourceOf(record, store)
+  path: readonly FieldKey[],
+  source: ContentSource,
+): Promise<FoundField> {
   const decode = (value: unknown): Promise<unknown> => decodeContent(copyContent(value), source)
-  return {
-    async at(path) {
-      let container = content
-      for (const [depth, step] of path.entries()) {
-        const mark = markOf(container)
-        if (mark) container = containerOf(mark)
-        if (container === null && mark) {
-          return fieldAt(await decode(mark), path.slice(depth), depth)
-        }
-        const next = ownField(container, step)
-        if (next === MISSING) return { isFound: false, container, depth }
-        container = next
-      }
-      return { isFound: true, value: await decode(container) }
-    },
+  let container = content
+  for (const [depth, step] of path.entries()) {
+    const mark = markOf(container)
+    if (mark) container = containerOf(mark)
+    if (container === null && mark) return fieldAt(await decode(mark), path.slice(depth), depth)
+    const next = ownField(container, step)
+    if (next === MISSING) return { isFound: false, container, depth }
+    container = next
   }
-}
-
-function checkSize({ assetId, size }: AssetRecord, limit: number): void {
-  if (size <= limit) return
-  throw new ByrefError(
-    'asset_too_large',
-    `Asset ${JSON.stringify(assetId)} has ${size} bytes, too many to become a value (limits.valueBytes); read it as a stream, or in ranges.`,
-  )
+  return { isFound: true, value: await decode(container) }
 }
 
 async function parse(record: AssetRecord, store: FullAssetStore, depth: number): Promise<unknown> {

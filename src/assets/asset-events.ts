@@ -2,9 +2,10 @@ import { ByrefError } from '../core/errors.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import type { AssetMeta } from '../core/messages/asset.ts'
 import { metaLines } from '../core/messages/metas-block.ts'
-import type { AssetInfo, AssetMaker } from './asset-info.ts'
+import type { AssetInfo, AssetMaker } from './asset-store.ts'
 import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
+import { defined } from './defined.ts'
 
 /**
  * Returns the payload of an asset's event. It has the `meta` of structured content, and of files with a name, type or
@@ -16,9 +17,9 @@ export function createdPayload(
   meta?: AssetMeta | null,
 ): AssetCreated {
   const { assetId, ref, namespace, mime, kind, size, digest, name, expiresAt, structured } = info
-  const { previous } = info
   const { by = 'system', ...rest } = maker
-  return {
+  const isShown = meta && (structured || isDescribed(meta))
+  return defined({
     assetId,
     ref,
     mime,
@@ -27,15 +28,13 @@ export function createdPayload(
     ...rest,
     size,
     digest,
-    ...(name === null ? {} : { name }),
-    ...(namespace === null ? {} : { namespace }),
-    ...(expiresAt === null ? {} : { expiresAt }),
-    ...(structured ? { structured } : {}),
-    ...(previous === undefined ? {} : { previous }),
-    ...(meta && (structured || isDescribed(meta))
-      ? { meta: metaLines({ ...meta, asset_id: assetId }) }
-      : {}),
-  }
+    name: name ?? undefined,
+    namespace: namespace ?? undefined,
+    expiresAt: expiresAt ?? undefined,
+    structured: structured || undefined,
+    previous: info.previous,
+    meta: isShown ? metaLines({ ...meta, asset_id: assetId }) : undefined,
+  })
 }
 
 function isDescribed({ asset_name, asset_type, description }: AssetMeta): boolean {

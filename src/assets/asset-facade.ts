@@ -1,5 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
-import type { AssetStore } from './asset-store.ts'
+import type { NamespaceOption } from './asset-locator.ts'
+import type { AssetInfo, AssetStore } from './asset-store.ts'
 import type { Assets } from './assets-contract.ts'
 
 /**
@@ -15,13 +16,24 @@ export function toAssetStore(assets: Assets): AssetStore {
     },
     get: (assetId, options) => assets.get(assetId, options),
     urlFor: (assetId, options) => assets.urlFor(assetId, options),
-    async info(assetId, options) {
-      try {
-        return await assets.info(assetId, options)
-      } catch (error) {
-        if (error instanceof ByrefError && error.code === 'asset_not_found') return undefined
-        throw error
-      }
-    },
+    info: async (assetId, options) => (await findAsset(assetId, assets, options)) ?? undefined,
+  }
+}
+
+/**
+ * Returns the description of an asset, or null if it does not exist.
+ *
+ * @throws what `assets.info` throws for any other reason
+ */
+export async function findAsset(
+  ref: string,
+  assets: Pick<Assets, 'info'>,
+  options?: NamespaceOption,
+): Promise<AssetInfo | null> {
+  try {
+    return await assets.info(ref, options)
+  } catch (error) {
+    if (error instanceof ByrefError && error.code === 'asset_not_found') return null
+    throw error
   }
 }

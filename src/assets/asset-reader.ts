@@ -6,18 +6,19 @@ import {
   FieldPathError,
   resolveFieldPath,
 } from '../core/refs/field-path.ts'
-import { readContent } from './asset-content.ts'
+import { readField } from './asset-content.ts'
 import type { AssetPlace, AssetRefInput, NamespaceOption } from './asset-locator.ts'
-import { assetNotFound } from './asset-record.ts'
-import type { AssetRecord, StoreOpened } from './asset-store.ts'
+import { assetNotFound, firstVersionOf, recordsOf } from './asset-record.ts'
+import type { AssetInfo, AssetRecord, StoreOpened } from './asset-store.ts'
 import type { AssetScope, Assets, OpenOptions } from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
 import { byteRange, plain, readBytes, streamOf } from './bodies/body.ts'
 import { base64Of, dataUrlOf, fitsText } from './bodies/data-url.ts'
+import { documentForm } from './bodies/mime-type.ts'
 import { markedEncoding } from './bodies/text-encoding.ts'
-import { documentForm } from './documents/document-form.ts'
+import { cacheKey } from './content-access.ts'
 import type { AssetText } from './documents/document-text.ts'
-import { tableFacts } from './tables/table-facts.ts'
+import { isRows, tableFacts } from './tables/table-facts.ts'
 import { valueAsFile } from './value-as-file.ts'
 
 /** The reading methods of {@link Assets}. */
@@ -35,6 +36,7 @@ export type AssetReader = Pick<
   | 'text'
   | 'rows'
   | 'meta'
+  | 'versions'
 >
 
 /** Maximum lifetime of signed URLs of S3: 7 days, in seconds. */
@@ -126,6 +128,8 @@ export function createAssetReader(core: AssetsCore, scope: AssetScope): AssetRea
       return listRows(value, name)
     },
 
+    versions: async (ref, options) => versionsAt(core, locate(ref, options)),
+
     async meta(ref, options) {
       const record = await recordOf(ref, options)
       // The writer left out of it what the record has.
@@ -172,12 +176,12 @@ async function textAt(core: AssetsCore, place: AssetPlace): Promise<AssetText> {
   const form = known ?? documentForm(mime)
   if (!form) return { text: textOf(bytes ?? new Uint8Array(), mime), pages: [1] }
   const { documentText } = await import('./documents/document-text.ts')
-  const { assetId, namespace, digest, name } = record
-  const id = [namespace, assetId, digest, 'text', ...(whole ? [] : (place.fieldPath ?? []))]
+  const { assetId, namespace, name } = record
+  const path = whole ? [] : (place.fieldPath ?? [])
   const source = {
     form,
     name: name ?? assetId,
-    key: core.store.readsOnce ? null : JSON.stringify(id),
+    key: core.store.readsOnce ? null : cacheKey(record, 'text', ...path),
     async open() {
       if (bytes) return streamOf(bytes)
       const opened = await core.store.open(assetId, { namespace })
@@ -197,11 +201,6 @@ function textOf(bytes: Uint8Array, mime: string): string {
   }
 }
 
-/** Returns whether a path in a table names all of its rows. */
-export function isRows(path: readonly FieldKey[] | undefined): boolean {
-  return !path || path.join('/') === 'content' || path.join('/') === 'content/rows'
-}
-
 function checkExpiresIn(seconds: number | undefined): void {
   if (seconds === undefined || (Number.isInteger(seconds) && seconds > 0 && seconds <= MAX_URL_S)) {
     return
@@ -217,6 +216,25 @@ function tooLong({ assetId, size }: AssetRecord): ByrefError {
     'asset_too_large',
     `Asset ${JSON.stringify(assetId)} has ${size} bytes, too many for one string; read it with open().`,
   )
+}
+
+/** Clocks of hosts may differ by this much, in milliseconds. */
+const CLOCK_MS = 60_000
+
+/** Returns the versions of an asset, oldest first. */
+async function versionsAt(core: AssetsCore, place: AssetPlace): Promise<AssetInfo[]> {
+  const { store, locator } = core
+  const { namespace } = place
+  const firstId = firstVersionOf(await recordAt(core, place))
+  const first = await store.info(firstId, { namespace })
+  // Without the first version, its time is unknown.
+  const oldest = first ? Date.parse(first.createdAt) - CLOCK_MS : -Infinity
+  const versions: AssetInfo[] = []
+  for await (const record of recordsOf(store, namespace)) {
+    if (Date.parse(record.createdAt) < oldest) break
+    if (firstVersionOf(record) === firstId) versions.push(infoOf(record, locator))
+  }
+  return versions.reverse()
 }
 
 /** The default path of a reference. */
@@ -237,7 +255,7 @@ async function recordAt({ store }: AssetsCore, place: AssetPlace): Promise<Asset
  * Returns the value at a path in an asset; without a path, the content. Reads only the bytes along the path, also if
  * the path does not exist.
  *
- * @throws ByrefError `field_not_found`, and what {@link readContent} throws
+ * @throws ByrefError `field_not_found`, and what {@link readField} throws
  */
 async function valueAt(
   { store, cache, locator, config }: AssetsCore,
@@ -249,8 +267,8 @@ async function valueAt(
   if (fieldPath[0] !== 'content') {
     return resolveFieldPath(assetOf(record, null), fieldPath, { format: nameOf })
   }
-  const content = await readContent(record, { store, cache, limits: config.limits })
-  const found = await content.at(fieldPath.slice(1))
+  const access = { store, cache, limits: config.limits }
+  const found = await readField(record, fieldPath.slice(1), access)
   if (found.isFound) return found.value
   const prefix = fieldPath.slice(0, found.depth + 1)
   const key = fieldPath[found.depth + 1] as FieldKey

@@ -2,7 +2,7 @@ import { ByrefError } from '../core/errors.ts'
 import { isoTime } from '../core/iso-time.ts'
 import { newId } from '../core/new-id.ts'
 import { assertAssetId } from '../core/refs/asset-id.ts'
-import type { AssetRecord, StoreSaveOptions } from './asset-store.ts'
+import type { AssetRecord, FullAssetStore, StoreSaveOptions } from './asset-store.ts'
 import { sha256 } from './bodies/digest.ts'
 import { kindOf, normalizeMimeType } from './bodies/mime-type.ts'
 
@@ -122,7 +122,25 @@ function timeIn(options: StoreSaveOptions, name: 'createdAt' | 'expiresAt'): str
   return new Date(time).toISOString()
 }
 
+/** Yields the records of a namespace that have not expired, newest first. */
+export async function* recordsOf(
+  store: FullAssetStore,
+  namespace: string | null,
+): AsyncGenerator<AssetRecord> {
+  let cursor: string | null = null
+  do {
+    const page = await store.list({ namespace, limit: 1000, cursor })
+    yield* page.records
+    cursor = page.next
+  } while (cursor !== null)
+}
+
 /** Returns the id of the first version of an asset, which may be the asset itself. */
 export function firstVersionOf({ assetId, attributes }: AssetRecord): string {
   return attributes.firstVersion ?? assetId
+}
+
+/** Returns what the next version of an asset says about its versions. */
+export function versionAfter(record: AssetRecord): { previous: string; firstVersion: string } {
+  return { previous: record.assetId, firstVersion: firstVersionOf(record) }
 }

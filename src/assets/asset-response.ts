@@ -1,7 +1,7 @@
 import { ByrefError } from '../core/errors.ts'
 import { ASSET_FIELDS } from '../core/refs/asset-id.ts'
 import { parseAssetRef } from '../core/refs/asset-ref.ts'
-import type { AssetInfo } from './asset-info.ts'
+import type { AssetInfo } from './asset-store.ts'
 import type { Assets } from './assets-contract.ts'
 import { extensionOf, mimeTypeOfName } from './bodies/mime-type.ts'
 
@@ -48,7 +48,8 @@ export async function assetResponse(
 ): Promise<Response> {
   const field = path === undefined ? null : at(ref, path)
   const info = await assets.info(ref)
-  const headers = assetHeaders()
+  const headers = new Headers(ASSET_HEADERS)
+  headers.set('cache-control', 'private, max-age=31536000, immutable')
   const name = info.name ?? info.assetId
   if (field !== null) {
     // A field has no name, and is not of the type of its asset.
@@ -141,12 +142,6 @@ async function fieldResponse(assets: Assets, ref: string, headers: Headers): Pro
     : await assets.get(ref)
   headers.set('content-type', mime)
   return new Response(bytes as Uint8Array<ArrayBuffer>, { headers })
-}
-
-function assetHeaders(): Headers {
-  const headers = new Headers(ASSET_HEADERS)
-  headers.set('cache-control', 'private, max-age=31536000, immutable')
-  return headers
 }
 
 /** Types that say too little of a file to name it: `Makefile` and `LICENSE` are plain text. */

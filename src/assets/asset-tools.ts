@@ -1,16 +1,15 @@
 import { ByrefError } from '../core/errors.ts'
 import { parseAssetRef } from '../core/refs/asset-ref.ts'
-import type { AssetInfo } from './asset-info.ts'
 import type { AssetRefInput } from './asset-locator.ts'
+import type { AssetInfo } from './asset-store.ts'
 import { countOf, fieldBelow, fullRef, refOf, textOf } from './asset-tool-input.ts'
 import type { Assets } from './assets-contract.ts'
-import { chunksOf, peek, readBytes } from './bodies/body.ts'
+import { readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
-import { isJsonType } from './bodies/mime-type.ts'
-import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
+import { documentForm, isJsonType } from './bodies/mime-type.ts'
+import { textIn } from './bodies/text-encoding.ts'
 import { defined } from './defined.ts'
-import { documentForm } from './documents/document-form.ts'
-import { jsonLine } from './tables/table-facts.ts'
+import { isRows, jsonLine } from './tables/table-facts.ts'
 import type { TableRows } from './tables/table-rows.ts'
 import {
   type DocumentPage,
@@ -221,8 +220,8 @@ async function readText(
   }
   const isRange = input.start !== undefined || input.end !== undefined
   const page = countOf(input, 'page')
-  const isRows = !isRange && (await isTable(assets, ref))
-  const opened = isRange || isRows ? null : await assets.open(ref)
+  const isTable = !isRange && (await namesRows(assets, ref))
+  const opened = isRange || isTable ? null : await assets.open(ref)
   if (opened && documentForm(opened.mime)) {
     await opened.stream.cancel()
     return readDocumentPage(await assets.text(ref), { ...range, page }, PAGE)
@@ -234,20 +233,17 @@ async function readText(
       'page is for PDF and XLSX: leave it out, and read on with startLine.',
     )
   }
-  if (isRows) return readRowPage(await assets.rows(ref), range, PAGE)
+  if (isTable) return readRowPage(await assets.rows(ref), range, PAGE)
   if (!opened || opened.info.structured || !PLAIN_TEXT.test(opened.mime)) {
     await opened?.stream.cancel()
     return readTextPage([await textAt(assets, ref, input)], range, PAGE)
   }
-  const { head, body } = await peek(opened.stream, 2)
-  const chunks = decodedText(chunksOf(body), markedEncoding(head))
-  return readTextPage(chunks, range, PAGE)
+  return readTextPage(textIn(opened.stream), range, PAGE)
 }
 
 /** Returns whether a reference names all rows of a table. */
-async function isTable(assets: Assets, ref: AssetRefInput): Promise<boolean> {
-  const path = parseAssetRef(ref)?.fieldPath?.join('/') ?? 'content'
-  return /^content(\/rows)?$/.test(path) && (await assets.info(ref)).table !== null
+async function namesRows(assets: Assets, ref: AssetRefInput): Promise<boolean> {
+  return isRows(parseAssetRef(ref)?.fieldPath) && (await assets.info(ref)).table !== null
 }
 
 async function textAt(

@@ -1,8 +1,7 @@
 import type { AssetOrigin } from '../core/events/events.ts'
 import type { AssetPayloads } from './asset-events.ts'
-import type { AssetInfo } from './asset-info.ts'
 import type { AssetLocator } from './asset-locator.ts'
-import type { AssetRecord, FullAssetStore, StoreQuota } from './asset-store.ts'
+import type { AssetInfo, AssetRecord, FullAssetStore, StoreQuota } from './asset-store.ts'
 import type { ResolvedAssetsConfig } from './assets-config.ts'
 import type { ContentCache } from './content-access.ts'
 import { defined } from './defined.ts'
@@ -22,25 +21,26 @@ export interface AssetsCore {
 /** Returns the public description of a record. */
 export function infoOf(record: AssetRecord, locator: AssetLocator): AssetInfo {
   const table = tableFacts(record)
-  const { by, tool, toolCallId } = record.attributes
-  return {
-    assetId: record.assetId,
-    ref: locator.refOf(record.assetId, record.namespace),
-    namespace: record.namespace,
-    mime: record.mime,
-    kind: record.kind,
-    size: record.size,
-    digest: record.digest,
-    name: record.name,
-    description: record.attributes.description ?? null,
-    createdAt: record.createdAt,
-    expiresAt: record.expiresAt,
-    structured: record.attributes.structured ?? false,
+  const { assetId, namespace, mime, kind, size, digest, name, createdAt, expiresAt } = record
+  const { description, structured, previous, by, tool, toolCallId, label } = record.attributes
+  return defined({
+    assetId,
+    ref: locator.refOf(assetId, namespace),
+    namespace,
+    mime,
+    kind,
+    size,
+    digest,
+    name,
+    description: description ?? null,
+    createdAt,
+    expiresAt,
+    structured: structured ?? false,
     table: table && { rows: table.rows, columns: table.columns.length, source: table.source },
-    ...(record.attributes.previous === undefined
-      ? {}
-      : { previous: locator.refOf(record.attributes.previous, record.namespace) }),
-    ...defined({ by: by as AssetOrigin | undefined, tool, toolCallId }),
-    ...(record.attributes.label ? { label: record.attributes.label } : {}),
-  }
+    previous: previous === undefined ? undefined : locator.refOf(previous, namespace),
+    by: by as AssetOrigin | undefined,
+    tool,
+    toolCallId,
+    label,
+  })
 }

@@ -1,6 +1,6 @@
 import { is, type MethodTables, type OptionTable } from '../core/check-options.ts'
-import type { AssetMaker } from './asset-info.ts'
 import type { NamespaceOption } from './asset-locator.ts'
+import type { AssetMaker } from './asset-store.ts'
 import { RANGE, STORE } from './asset-store.ts'
 import { ASSETS_CONFIG } from './assets-config.ts'
 import type {

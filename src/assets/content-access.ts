@@ -4,12 +4,6 @@ import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { type ByteRange, readBytes, streamOf } from './bodies/body.ts'
 
-/** The content of an asset, of which only the requested part is read. */
-export interface AssetContent {
-  /** Returns the value at a path below the content. The caller may change it. Reads only the bytes along the path. */
-  at(path: readonly FieldKey[]): Promise<FoundField>
-}
-
 /** The source of content, and its limits: bytes that may become a value, and levels. */
 export interface ContentAccess {
   store: FullAssetStore
@@ -41,6 +35,26 @@ export function tooDeep(limit: number): ByrefError {
   )
 }
 
+/**
+ * Returns whether JSON is nested more than `levels` deep. It works level by level, so depth cannot overflow the stack.
+ */
+export function isDeeper(value: unknown, levels: number): boolean {
+  let level = [value].filter(isContainer)
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > levels) return true
+    const next: object[] = []
+    for (const container of level) {
+      for (const item of Object.values(container)) if (isContainer(item)) next.push(item)
+    }
+    level = next
+  }
+  return false
+}
+
+function isContainer(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
+
 /** A body of which any part can be read repeatedly. */
 export interface BodyRanges {
   size: number
@@ -54,59 +68,88 @@ export async function bodyRanges(
   store: FullAssetStore,
   signal?: AbortSignal,
 ): Promise<BodyRanges> {
-  const whole = store.readsOnce ? (await store.get(assetId, { namespace })).bytes : null
+  if (store.readsOnce) return rangesOf((await store.get(assetId, { namespace })).bytes)
   async function open({ start, end }: ByteRange): Promise<ReadableStream<Uint8Array>> {
-    if (whole) return streamOf(whole.subarray(start, end))
     const opened = await store.open(assetId, { namespace, start, end, signal })
     if (!opened) throw assetNotFound(assetId)
     return opened.stream
   }
+  return { size, open, read: async (start, end) => readBytes(await open({ start, end })) }
+}
+
+/** Returns the ranges of bytes in memory. */
+export function rangesOf(bytes: Uint8Array): BodyRanges {
   return {
-    size,
-    open,
-    read: async (start, end) =>
-      whole ? whole.subarray(start, end) : readBytes(await open({ start, end })),
+    size: bytes.byteLength,
+    open: async ({ start, end }) => streamOf(bytes.subarray(start, end)),
+    read: async (start, end) => bytes.subarray(start, end),
   }
 }
 
-/** A cache of parsed content, with a limit in bytes. The least recently used entry is dropped first. */
-export interface ContentCache {
-  get(key: string): unknown
+/** Returns the key of something that was made from the body of an asset. `of` says what it is. */
+export function cacheKey(
+  { namespace, assetId, digest }: AssetRecord,
+  ...of: readonly FieldKey[]
+): string {
+  return JSON.stringify([namespace, assetId, digest, ...of])
+}
+
+/**
+ * A cache of parsed content, with a limit in bytes. The least recently used entry is dropped first. Values are shared,
+ * so callers must copy them.
+ */
+export class ContentCache {
+  readonly #limit: number
+  readonly #entries = new Map<string, { value: unknown; bytes: number }>()
+  readonly #pending = new Map<string, Promise<unknown>>()
+  #total = 0
+
+  /** @param limit In bytes. */
+  constructor(limit: number) {
+    this.#limit = limit
+  }
+
+  get(key: string): unknown {
+    const entry = this.#entries.get(key)
+    if (!entry) return undefined
+    this.#entries.delete(key)
+    this.#entries.set(key, entry)
+    return entry.value
+  }
+
   /** Keeps a value of about `bytes` bytes. A value above the limit of the cache is not kept. */
-  set(key: string, value: unknown, bytes: number): void
-  delete(key: string): void
-}
-
-/** Creates a {@link ContentCache} of at most `limit` bytes. Values are shared, so callers must copy them. */
-export function createContentCache(limit: number): ContentCache {
-  const entries = new Map<string, { value: unknown; bytes: number }>()
-  let total = 0
-
-  function remove(key: string): void {
-    const entry = entries.get(key)
-    if (!entry) return
-    entries.delete(key)
-    total -= entry.bytes
+  set(key: string, value: unknown, bytes: number): void {
+    this.delete(key)
+    if (bytes > this.#limit) return
+    this.#entries.set(key, { value, bytes })
+    this.#total += bytes
+    for (const oldest of this.#entries.keys()) {
+      if (this.#total <= this.#limit) break
+      this.delete(oldest)
+    }
   }
 
-  return {
-    get(key) {
-      const entry = entries.get(key)
-      if (!entry) return undefined
-      entries.delete(key)
-      entries.set(key, entry)
-      return entry.value
-    },
-    set(key, value, bytes) {
-      remove(key)
-      if (bytes > limit) return
-      entries.set(key, { value, bytes })
-      total += bytes
-      for (const oldest of entries.keys()) {
-        if (total <= limit) break
-        remove(oldest)
-      }
-    },
-    delete: remove,
+  delete(key: string): void {
+    this.#total -= this.#entries.get(key)?.bytes ?? 0
+    this.#entries.delete(key)
+  }
+
+  /**
+   * Returns the value of the key, or calls `make` and keeps its result. Concurrent callers share one call. Failures are
+   * not kept.
+   */
+  async load<T>(key: string, make: () => Promise<{ value: T; bytes: number }>): Promise<T> {
+    const known = this.get(key) ?? this.#pending.get(key)
+    if (known !== undefined) return known as T | Promise<T>
+    const making = make().then(({ value, bytes }) => {
+      this.set(key, value, bytes)
+      return value
+    })
+    this.#pending.set(key, making)
+    try {
+      return await making
+    } finally {
+      this.#pending.delete(key)
+    }
   }
 }

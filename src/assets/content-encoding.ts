@@ -58,7 +58,8 @@ export async function encodeContent(
     objects: [],
     objectPaths: [],
     blobs: [],
-    blobPlace: `blob ${nonce()} `,
+    // Random, so that no text in the content is taken for a placeholder.
+    blobPlace: `blob ${randomBytes(10).toString('hex')} `,
   }
   try {
     const root = content === undefined ? null : encode(encoding, content, 0)
@@ -100,7 +101,10 @@ function encodeObject(encoding: Encoding, value: object, level: number): unknown
   for (let i = 0; i < level; i++) {
     if (above[i] === value) throw new CycleError(pathTo(encoding, level))
   }
-  if (level > depth) throw tooDeep(depth)
+  if (level > depth) {
+    const message = `The content is nested more than ${depth} levels deep (limits.depth).`
+    throw new ByrefError('too_deep', message)
+  }
   above[level] = value
   return encodeContainer(encoding, value, level)
 }
@@ -248,20 +252,8 @@ function pathTo({ keys }: Encoding, level: number): string {
   return toPointer(steps)
 }
 
-function tooDeep(depth: number): ByrefError {
-  return new ByrefError(
-    'too_deep',
-    `The content is nested more than ${depth} levels deep (limits.depth).`,
-  )
-}
-
 function tooManyNodes(): ByrefError {
   return new ByrefError('too_many_assets', `The content has more than ${MAX_NODES} values.`)
-}
-
-/** Returns random letters for names that must not collide. */
-function nonce(): string {
-  return randomBytes(10).toString('hex')
 }
 
 /**

@@ -2,10 +2,10 @@ import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent } from '../core/events/events.ts'
 import { AssetPayloads } from './asset-events.ts'
-import type { AssetInfo } from './asset-info.ts'
 import { AssetLocator, type NamespaceOption } from './asset-locator.ts'
-import { createAssetReader, isRows } from './asset-reader.ts'
-import { assetNotFound } from './asset-record.ts'
+import { createAssetReader } from './asset-reader.ts'
+
+import type { AssetInfo } from './asset-store.ts'
 import { isFullStore } from './asset-store.ts'
 import { AssetWriter, type VersionOptions } from './asset-writer.ts'
 import { type AssetLimits, createConfiguredStore, resolveAssetsConfig } from './assets-config.ts'
@@ -16,15 +16,16 @@ import type {
   QueryOptions,
   TableQuery,
 } from './assets-contract.ts'
-import { type AssetsCore, infoOf } from './assets-core.ts'
+import type { AssetsCore } from './assets-core.ts'
 import { ASSETS_METHODS, CREATE_ASSETS } from './assets-options.ts'
-import { createContentCache } from './content-access.ts'
+import { tableFormat } from './bodies/mime-type.ts'
+import { ContentCache } from './content-access.ts'
 import { defined } from './defined.ts'
 import { withRecords } from './stores/with-records.ts'
 import { sweepAssets } from './sweep-assets.ts'
-import { createImporter } from './tables/import-file.ts'
+import { Importer } from './tables/import-file.ts'
 import type { QueryResult } from './tables/query-tables.ts'
-import { tableFormat } from './tables/table-format.ts'
+import { isRows } from './tables/table-facts.ts'
 
 /**
  * Creates assets on a store: saving, reading, references, namespaces, limits and events.
@@ -40,7 +41,7 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
     store,
     config,
     locator: new AssetLocator(config.namespacing),
-    cache: createContentCache(config.limits.cacheBytes),
+    cache: new ContentCache(config.limits.cacheBytes),
     payloads: new AssetPayloads(config.limits, store),
     quota: quotaOf(config.limits),
   }
@@ -57,26 +58,15 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     core.locator.namespaceFor(options, scope.namespace)
   const reader = createAssetReader(core, scope)
   const writer = new AssetWriter(core, scope)
-  const importer = createImporter({
-    writer,
-    duckdb: core.config.duckdb,
-    async open({ assetId }, options) {
-      const where = { namespace: namespaceFor(options), keep: true }
-      const opened = await core.store.open(assetId, where)
-      if (!opened) throw assetNotFound(assetId)
-      return opened.stream
-    },
-    remove: ({ ref }, options) => reader.delete(ref, options),
-    async find(assetId, options) {
-      const record = await core.store.info(assetId, { namespace: namespaceFor(options) })
-      return record && infoOf(record, core.locator)
-    },
-  })
+  const importer = new Importer(core, { reader, writer, namespaceFor })
   async function runQuery(query: TableQuery, options: QueryOptions): Promise<QueryResult> {
     const { rows = ROWS, timeoutMs = TIMEOUT_MS, namespace, signal } = options
     const { queryTables } = await import('./tables/query-tables.ts')
-    const sources = { ...reader, importSaved: importer.importSaved }
-    return queryTables(sources, query, { limits: { rows, timeoutMs }, namespace, signal })
+    return queryTables({ reader, importer }, query, {
+      limits: { rows, timeoutMs },
+      namespace,
+      signal,
+    })
   }
   async function query(
     query: TableQuery,
@@ -97,18 +87,13 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     save: (body, mime, options) => writer.save(body, mime, options),
     saveAsset: (asset, options) => writer.saveAsset(asset, options),
     reportError: (error) => writer.reportError(error),
-    importFile: importer.importFile,
+    importFile: (body, options) => importer.importFile(body, options),
     async rows(ref, options = {}) {
       const { fieldPath } = core.locator.locate(ref, options, scope.namespace)
       const info = await reader.info(ref, options)
       const isImported = info.table || info.structured || tableFormat(info.mime) === null
       if (isImported || !isRows(fieldPath)) return reader.rows(ref, options)
-      const { tableOf } = await import('./tables/table-of.ts')
-      const found = await tableOf(
-        { ...reader, importSaved: importer.importSaved },
-        info.ref,
-        options,
-      )
+      const found = await importer.tableOf(info.ref, options)
       if (found.table !== null) return reader.rows(found.table, options)
       throw new ByrefError('invalid_arguments', `${info.ref} is ${found.problem}`)
     },
@@ -117,10 +102,6 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
       const place = core.locator.locate(ref, options, scope.namespace)
       const { editAsset } = await import('./edit/edit-asset.ts')
       return editAsset({ core, writer, query, runQuery }, { place, edits, dryRun, options })
-    },
-    async versions(ref, options) {
-      const { versionsOf } = await import('./edit/versions.ts')
-      return versionsOf(core, core.locator.locate(ref, options, scope.namespace))
     },
     scoped: (inner) => viewOf(core, innerScope(scope, inner)),
     async sweep({ namespace, ...options } = {}) {

@@ -1,4 +1,8 @@
 /** Returns the object without keys whose value is undefined. */
 export function defined<T extends object>(value: T): T {
-  return Object.fromEntries(Object.entries(value).filter(([, item]) => item !== undefined)) as T
+  const found = {} as T
+  for (const key of Object.keys(value) as (keyof T)[]) {
+    if (value[key] !== undefined) found[key] = value[key]
+  }
+  return found
 }

@@ -1,10 +1,10 @@
 export { toAssetStore } from './asset-facade.ts'
-export type { AssetMaker } from './asset-info.ts'
 export type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 export type {
   AssetAttributes,
   AssetBody,
   AssetKind,
+  AssetMaker,
   FullAssetStore,
   RememberedAsset,
   StoreListOptions,
@@ -60,8 +60,13 @@ export { type S3BodiesOptions, s3Bodies } from './bodies/s3-bodies.ts'
 export { type Extracted, type ExtractOptions, extractAssets } from './extract/extract.ts'
 export { namedAssets } from './named-assets.ts'
 export { memoryRecords } from './records/memory-records.ts'
-export type { NewEntry, PlacedBody, RecordEntry, RecordIndex } from './records/record-index.ts'
-export type { RecordPlace } from './records/record-page.ts'
+export type {
+  NewEntry,
+  PlacedBody,
+  RecordEntry,
+  RecordIndex,
+  RecordPlace,
+} from './records/record-index.ts'
 export { createStore, type StoreParts } from './stores/create-store.ts'
 export {
   createPassthroughStore,

@@ -1,9 +1,8 @@
 import { extractAssetId } from '../core/refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
-import { firstVersionOf } from './asset-record.ts'
+import { firstVersionOf, recordsOf } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
-import { chunksOf, peek } from './bodies/body.ts'
-import { decodedText, markedEncoding } from './bodies/text-encoding.ts'
+import { textIn } from './bodies/text-encoding.ts'
 import { namedAssets } from './named-assets.ts'
 
 /** Options of a mark and sweep. */
@@ -47,7 +46,6 @@ export interface SweepResult {
 }
 
 const DAY = 24 * 60 * 60 * 1000
-const PAGE = 1000
 
 /**
  * Removes the assets of one namespace that are no longer referenced, neither by `referenced` nor by the content of an
@@ -138,18 +136,6 @@ function idOf(ref: AssetRefInput): string | null {
   } catch {
     return null
   }
-}
-
-async function* recordsOf(
-  store: FullAssetStore,
-  namespace: string | null,
-): AsyncGenerator<AssetRecord> {
-  let cursor: string | null = null
-  do {
-    const page = await store.list({ namespace, limit: PAGE, cursor })
-    yield* page.records
-    cursor = page.next
-  } while (cursor !== null)
 }
 
 /** MIME types of files whose text may contain references. */
@@ -252,9 +238,8 @@ class LiveSet {
     const options = { namespace, keep: true, signal: this.#signal }
     const opened = await this.#store.open(assetId, options)
     if (!opened) return found
-    const { head, body } = await peek(opened.stream, 2)
     let rest = ''
-    for await (const text of decodedText(chunksOf(body), markedEncoding(head))) {
+    for await (const text of textIn(opened.stream)) {
       const chunk = rest + text
       for (const id of namedAssets(chunk, { bareIds: false })) found.add(id)
       rest = chunk.slice(-LONGEST)

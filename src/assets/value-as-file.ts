@@ -2,7 +2,7 @@ import { ByrefError } from '../core/errors.ts'
 import { Branch, copyTree, isOpen } from '../core/json/copy-tree.ts'
 import { className, isPlainObject, type JsonValue } from '../core/json/json.ts'
 import type { FieldKey } from '../core/refs/field-path.ts'
-import { isByteView } from './bodies/body.ts'
+import { bytesIn, isByteView } from './bodies/body.ts'
 import { SNIFF_BYTES, sniff } from './bodies/sniff.ts'
 import { jsonText } from './content-encoding.ts'
 
@@ -40,16 +40,10 @@ export async function valueAsFile(
 
 async function binaryBody(value: unknown): Promise<{ bytes: Uint8Array; mime: string } | null> {
   const claim = value instanceof Blob ? value.type : undefined
-  const bytes = value instanceof Blob ? new Uint8Array(await value.arrayBuffer()) : bytesOf(value)
+  const bytes = bytesIn(value instanceof Blob ? await value.arrayBuffer() : value)
   if (bytes === null) return null
   const complete = bytes.byteLength <= SNIFF_BYTES
   return { bytes, mime: await sniff(bytes.subarray(0, SNIFF_BYTES), { claim, complete }) }
-}
-
-function bytesOf(value: unknown): Uint8Array | null {
-  if (value instanceof ArrayBuffer) return new Uint8Array(value)
-  if (!ArrayBuffer.isView(value)) return null
-  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
 }
 
 /** Returns the text of a value that JSON has no form for. Null for any other value. */

@@ -1,6 +1,6 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { base64Of, dataUrlOf } from '../assets/bodies/data-url.ts'
-import { documentForm } from '../assets/documents/document-form.ts'
+import { documentForm } from '../assets/bodies/mime-type.ts'
 import type { Alternatives } from '../core/board/schema-walk.ts'
 import { acceptsType } from '../core/board/schema-walk.ts'
 import { ByrefError } from '../core/errors.ts'

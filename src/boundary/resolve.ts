@@ -1,5 +1,5 @@
 import type { Assets } from '../assets/assets-contract.ts'
-import { documentForm } from '../assets/documents/document-form.ts'
+import { documentForm } from '../assets/bodies/mime-type.ts'
 import { inParallel } from '../assets/in-parallel.ts'
 import { ByrefError } from '../core/errors.ts'
 import { joinLabel, type LabelTree, wholeOf } from '../core/labels/label-tree.ts'

@@ -1,5 +1,5 @@
 import type { Assets } from '../assets/assets-contract.ts'
-import { withoutCarriedBytes } from '../assets/extract/carried-bytes.ts'
+import { withoutCarriedBytes } from '../assets/extract/asset-shapes.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import { binaryBody } from '../assets/extract/found-body.ts'
 import { isPlainJson } from '../assets/extract/may-hold-assets.ts'
@@ -60,7 +60,7 @@ export async function storeResult(
   const { tool, toolCallId, signal } = call
   const maker = { by: 'tool', tool, toolCallId } as const
   const { value } = await extractAssets(result, { assets: scoped, signal, ...maker })
-  return { value: jsonValue(withoutCarriedBytes(fetchedByReference(value))) as JsonValue, events }
+  return { value: jsonValue(fetchedByReference(value), withoutCarriedBytes) as JsonValue, events }
 }
 
 /** Saves the value as an asset if its JSON is too long. The value that replaces it has a preview. */
@@ -190,11 +190,15 @@ async function drained(
 /**
  * Converts a tool's result to JSON. A Map becomes an object (a list of pairs if keys are not text), a Set a list,
  * and a Date ISO text. bigint, NaN and infinities become text. `toJSON` is used where it exists. Functions and
- * symbols are left out of objects, and become null in lists. undefined becomes null.
+ * symbols are left out of objects, and become null in lists. undefined becomes null. `edit` returns what replaces an
+ * object; it gets the key that the object was found under.
  *
  * @throws ByrefError `invalid_data` for a cycle, with its path
  */
-export function jsonValue(root: unknown): unknown {
+export function jsonValue(
+  root: unknown,
+  edit: (value: object, key: unknown) => object = (value) => value,
+): unknown {
   return copyTree(root, (given, open) => {
     const value = asJson(given)
     const inList = Array.isArray(open.at(-1)?.out)
@@ -204,7 +208,7 @@ export function jsonValue(root: unknown): unknown {
       return inList ? null : undefined
     }
     if (typeof value !== 'object' || value === null) return value as string | boolean | null
-    if (!isOpen(value, open)) return branchOf(value)
+    if (!isOpen(value, open)) return branchOf(value, edit(value, open.at(-1)?.key))
     throw new ByrefError(
       'invalid_data',
       `The result contains itself at ${toPointer(open.map(({ key }) => key)) || '/'}, which JSON cannot represent`,
@@ -218,10 +222,10 @@ function asJson(value: unknown): unknown {
   return typeof toJSON === 'function' ? toJSON.call(value) : value
 }
 
-function branchOf(value: object): Branch {
-  if (Array.isArray(value)) return new Branch(value, true, value.entries())
-  if (value instanceof Set) return new Branch(value, true, [...value].entries())
-  if (!(value instanceof Map)) return new Branch(value, false, Object.entries(value))
+function branchOf(source: object, value: object): Branch {
+  if (Array.isArray(value)) return new Branch(source, true, value.entries())
+  if (value instanceof Set) return new Branch(source, true, [...value].entries())
+  if (!(value instanceof Map)) return new Branch(source, false, Object.entries(value))
   const isRecord = [...value.keys()].every((key) => typeof key === 'string')
-  return new Branch(value, !isRecord, isRecord ? value.entries() : [...value].entries())
+  return new Branch(source, !isRecord, isRecord ? value.entries() : [...value].entries())
 }

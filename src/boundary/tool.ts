@@ -1,6 +1,5 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
-import type { AssetInfo } from '../assets/asset-info.ts'
-import type { AssetStore } from '../assets/asset-store.ts'
+import type { AssetInfo, AssetStore } from '../assets/asset-store.ts'
 import type { ResolvedAssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { type Check, checkOptions, is, type OptionTable } from '../core/check-options.ts'

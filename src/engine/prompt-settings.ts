@@ -1,10 +1,11 @@
+import { ContentCache } from '../assets/content-access.ts'
 import { is, type OptionTable } from '../core/check-options.ts'
 import { onceResolved } from '../core/once-resolved.ts'
 import type { CapabilityOverrides } from '../models/capabilities.ts'
 import { CAPABILITIES, capabilitiesOf } from '../models/capabilities.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { ModelCapabilities } from '../models/model-capabilities.ts'
-import { MediaCache } from '../prompt/media/media-source.ts'
+import { CACHE_BYTES } from '../prompt/media/media-source.ts'
 import type { DescribedAssets } from '../prompt/placer.ts'
 import type { SummaryInput } from '../prompt/plan-compaction.ts'
 import type { MergeMode } from '../prompt/transcript.ts'
@@ -69,7 +70,7 @@ export interface PromptSettings {
   /** The model's capabilities and price, looked up once. */
   capabilities(): Promise<ModelCapabilities>
   /** The cache of prepared files. */
-  cache: MediaCache
+  cache: ContentCache
 }
 
 const MIB = 1024 * 1024
@@ -78,7 +79,7 @@ const MEDIA: Required<MediaBudget> = {
   maxParts: 20,
   maxBytes: 48 * MIB,
   imageMaxSide: 2048,
-  cacheBytes: 64 * MIB,
+  cacheBytes: CACHE_BYTES,
   timeoutMs: 20_000,
 }
 
@@ -109,7 +110,7 @@ export function resolvePromptOptions(
     describeAssets,
     history,
     media: budget,
-    cache: new MediaCache(budget.cacheBytes),
+    cache: new ContentCache(budget.cacheBytes),
     capabilities: onceResolved(() => capabilitiesOf(model, overrides)),
   }
 }

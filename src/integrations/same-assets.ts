@@ -1,9 +1,9 @@
-import type { AssetInfo } from '../assets/asset-info.ts'
+import { findAsset } from '../assets/asset-facade.ts'
+import type { AssetInfo } from '../assets/asset-store.ts'
 import { encodeAsset, PreparedContent } from '../assets/asset-writer.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { copyBytes, plain } from '../assets/bodies/body.ts'
 import { digestOf, sha256 } from '../assets/bodies/digest.ts'
-import { findAsset } from '../assets/find-asset.ts'
 import { ByrefError } from '../core/errors.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
 

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { ContentCache } from '../assets/content-access.ts'
 import { createAssets } from '../assets/create-assets.ts'
 import { PNG } from '../assets/fixtures/stores.ts'
 import { createBoard } from '../core/board/board.ts'
@@ -6,7 +7,7 @@ import type { AssetCreated } from '../core/events/events.ts'
 import type { Message } from '../core/messages/message.ts'
 import { type MessageInput, toMessage } from '../core/messages/to-message.ts'
 import { capabilitiesOf } from '../models/capabilities.ts'
-import { MediaCache } from './media/media-source.ts'
+import { CACHE_BYTES } from './media/media-source.ts'
 import { PromptBuilder, type PromptSource } from './prompt-builder.ts'
 
 const seeing = await capabilitiesOf({
@@ -26,7 +27,7 @@ async function prompt(
   const messages: Message[] = inputs.map(toMessage)
   const source: PromptSource = {
     ...{ system: [], tail: [], media: 'all', capabilities: blind, assets },
-    ...{ namespace: null, cache: new MediaCache() },
+    ...{ namespace: null, cache: new ContentCache(CACHE_BYTES) },
     ...rest,
   }
   const state = { messages, assets: created, assetsAfter: created.map(() => 0), compaction: null }

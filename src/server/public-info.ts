@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { AssetInfo } from '../assets/asset-info.ts'
+import type { AssetInfo } from '../assets/asset-store.ts'
 import type { ConversationSummary } from '../log/conversation-log.ts'
 import type { RunSummary } from '../log/runs.ts'
 import type { assetInfo } from '../wire/assets.ts'

@@ -1,5 +1,6 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { ContentCache } from '../../assets/content-access.ts'
 import { createAssets } from '../../assets/create-assets.ts'
 import { loadValidator, schemaIssues } from '../../boundary/validate.ts'
 import { createBoard } from '../../core/board/board.ts'
@@ -10,7 +11,7 @@ import { inputOutput } from '../../engine/output/output-schema.ts'
 import { type CapabilityOverrides, capabilitiesOf } from '../../models/capabilities.ts'
 import type { ModelPrice } from '../../models/catalogue.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
-import { MediaCache } from '../../prompt/media/media-source.ts'
+import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
 import { PromptBuilder } from '../../prompt/prompt-builder.ts'
 import { acceptMessages } from '../accept-messages.ts'
 
@@ -56,7 +57,7 @@ export async function requestPrompt(
       assets,
       namespace: null,
       capabilities: known,
-      cache: new MediaCache(),
+      cache: new ContentCache(CACHE_BYTES),
     },
   )
   return {

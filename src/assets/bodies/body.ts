@@ -14,6 +14,11 @@ export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes)
 }
 
+/** Returns the memory of a view as a Buffer, without a copy. */
+export function bufferOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
 /**
  * Returns a stream of the chunks that `next` returns, up to null. Nothing is read ahead. `cancel` is called when the
  * reader cancels the stream.
@@ -90,21 +95,17 @@ export async function* chunksOf(body: AssetBody): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) yield asBytes(chunk)
 }
 
-/** The beginning of a body. */
-export interface Peeked {
-  head: Uint8Array
-  /** Whether the head is the whole body. */
-  complete: boolean
-  /** The whole body, head included. */
-  body: AssetBody
-}
-
 /**
- * Reads the first bytes of a body, up to `length`. An error cancels the stream.
+ * Reads the first bytes of a body, up to `length`: the `head`. `complete` says whether the head is the whole body. The
+ * returned body includes the head. An error cancels the stream.
  *
  * @throws ByrefError `asset_invalid` for a stream of anything but bytes, or that somebody else reads
  */
-export async function peek(body: AssetBody, length: number, signal?: AbortSignal): Promise<Peeked> {
+export async function peek<Body extends AssetBody>(
+  body: Body,
+  length: number,
+  signal?: AbortSignal,
+): Promise<{ head: Uint8Array; complete: boolean; body: Body | ReadableStream<Uint8Array> }> {
   if (body instanceof Uint8Array) {
     return { head: body.subarray(0, length), complete: body.byteLength <= length, body }
   }
@@ -127,18 +128,11 @@ export async function peek(body: AssetBody, length: number, signal?: AbortSignal
     throw error
   }
   const head = Buffer.concat(chunks).subarray(0, length)
-  return { head, complete: done && size <= length, body: streamAfter(chunks, reader) }
-}
-
-/** Yields the chunks that were already read, then the rest of the reader. */
-function streamAfter(
-  chunks: Uint8Array[],
-  reader: ReadableStreamDefaultReader<Uint8Array>,
-): ReadableStream<Uint8Array> {
-  return pullStream(
+  const stream = pullStream(
     async () => chunks.shift() ?? nextOf(reader),
     (reason) => reader.cancel(reason),
   )
+  return { head, complete: done && size <= length, body: stream }
 }
 
 /** Returns the next chunk of a reader; null at the end. */
@@ -223,28 +217,30 @@ function readerOf(stream: ReadableStream<Uint8Array>): ReadableStreamDefaultRead
   )
 }
 
-/**
- * Bytes of any kind, in place.
- *
- * @throws ByrefError `asset_invalid` for a value that is not bytes
- */
-export function asBytes(value: unknown): Uint8Array {
+/** Returns bytes of any kind, in place. Null for a value that is not bytes. */
+export function bytesIn(value: unknown): Uint8Array | null {
   if (value instanceof Uint8Array) return value
   if (value instanceof ArrayBuffer || value instanceof SharedArrayBuffer) {
     return new Uint8Array(value)
   }
-  if (ArrayBuffer.isView(value)) {
-    return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
-  }
-  const hint = typeof value === 'string' ? ': encode text with Buffer.from(text)' : ''
-  throw new ByrefError(
-    'asset_invalid',
-    `A body must be bytes, a Blob, a Response or a stream of bytes, not ${nameOf(value)}${hint}.`,
-  )
+  if (!ArrayBuffer.isView(value)) return null
+  return new Uint8Array(value.buffer, value.byteOffset, value.byteLength)
 }
 
-function nameOf(value: unknown): string {
-  return value === null ? 'null' : typeof value
+/**
+ * Returns bytes of any kind, in place.
+ *
+ * @throws ByrefError `asset_invalid` for a value that is not bytes
+ */
+export function asBytes(value: unknown): Uint8Array {
+  const bytes = bytesIn(value)
+  if (bytes) return bytes
+  const type = value === null ? 'null' : typeof value
+  const hint = type === 'string' ? ': encode text with Buffer.from(text)' : ''
+  throw new ByrefError(
+    'asset_invalid',
+    `A body must be bytes, a Blob, a Response or a stream of bytes, not ${type}${hint}.`,
+  )
 }
 
 /** Bytes `start` (inclusive) to `end` (exclusive). */

@@ -1,5 +1,6 @@
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
+import { bufferOf } from './body.ts'
 import { parseMimeType } from './mime-type.ts'
 
 const { constants } = nodeBuiltin('node:buffer')
@@ -33,8 +34,12 @@ export function dataUrlOf(bytes: Uint8Array, mime: string): string {
  * @throws ByrefError `asset_too_large` if the result does not fit into a string: above about 400 MB
  */
 export function base64Of(bytes: Uint8Array): string {
-  if (!fitsText(bytes.byteLength)) throw tooLarge(bytes.byteLength)
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('base64')
+  const { byteLength } = bytes
+  if (fitsText(byteLength)) return bufferOf(bytes).toString('base64')
+  throw new ByrefError(
+    'asset_too_large',
+    `A body of ${byteLength} bytes is too large to be base64 in one string; read it with open(ref).`,
+  )
 }
 
 /** Returns whether a string can contain this many bytes as base64 and as a data URL. */
@@ -139,13 +144,6 @@ function percentDecode(text: string): Uint8Array<ArrayBuffer> {
     if (isEscape) i += 2
   }
   return bytes.slice(0, length)
-}
-
-function tooLarge(size: number): ByrefError {
-  return new ByrefError(
-    'asset_too_large',
-    `A body of ${size} bytes is too large to be base64 in one string; read it with open(ref).`,
-  )
 }
 
 /** Shorter lines of base64 do not occur in practice. */

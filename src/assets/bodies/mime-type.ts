@@ -93,6 +93,50 @@ export function readsAsText(mime: string): boolean {
   return isText || isXml || essence === 'application/xml'
 }
 
+/** The formats of documents whose text byref reads. */
+export type DocumentForm = 'pdf' | 'docx' | 'xlsx'
+
+const OFFICE = 'application/vnd.openxmlformats-officedocument'
+
+const DOCUMENT_FORMS: Readonly<Record<string, DocumentForm>> = {
+  'application/pdf': 'pdf',
+  [`${OFFICE}.wordprocessingml.document`]: 'docx',
+  [`${OFFICE}.spreadsheetml.sheet`]: 'xlsx',
+}
+
+/** Returns the document format of this type, or null for any other type. */
+export function documentForm(mime: string): DocumentForm | null {
+  return DOCUMENT_FORMS[essenceOf(mime)] ?? null
+}
+
+/** The text formats of tables that byref reads. */
+export type TextTableFormat = 'csv' | 'tsv' | 'json' | 'ndjson'
+/** The formats of tables that byref reads. */
+export type TableFormat = TextTableFormat | 'parquet' | 'arrow' | 'xlsx'
+
+const ARROW_STREAM = 'application/vnd.apache.arrow.stream'
+
+const TABLE_FORMATS: Readonly<Record<string, TableFormat>> = {
+  'text/csv': 'csv',
+  'text/tab-separated-values': 'tsv',
+  'application/json': 'json',
+  'application/x-ndjson': 'ndjson',
+  'application/vnd.apache.parquet': 'parquet',
+  'application/vnd.apache.arrow.file': 'arrow',
+  [ARROW_STREAM]: 'arrow',
+  [`${OFFICE}.spreadsheetml.sheet`]: 'xlsx',
+}
+
+/** Returns the table format of this type, or null for any other type. */
+export function tableFormat(mime: string): TableFormat | null {
+  return TABLE_FORMATS[essenceOf(mime)] ?? null
+}
+
+/** Returns the type of a table whose format only its name tells. Null for any other file. */
+export function typeByName(name: string): string | null {
+  return /\.arrows$/i.test(name) ? ARROW_STREAM : null
+}
+
 /** Source code whose extension is registered for an unrelated type. */
 const SOURCE_CODE = /\.([cm]?tsx?|rs)$/i
 

@@ -135,22 +135,12 @@ async function* partsOf(
     chunks.push(chunk)
     length += chunk.byteLength
     while (length > PART) {
-      const all = concatBytes(chunks)
-      yield { bytes: all.slice(0, PART), isLast: false }
+      const all = Buffer.concat(chunks)
+      yield { bytes: all.subarray(0, PART), isLast: false }
       const rest = all.subarray(PART)
       chunks = [rest]
       length = rest.byteLength
     }
   }
-  yield { bytes: concatBytes(chunks), isLast: true }
-}
-
-function concatBytes(chunks: readonly Uint8Array[]): Uint8Array {
-  const bytes = new Uint8Array(chunks.reduce((sum, { byteLength }) => sum + byteLength, 0))
-  let at = 0
-  for (const chunk of chunks) {
-    bytes.set(chunk, at)
-    at += chunk.byteLength
-  }
-  return bytes
+  yield { bytes: Buffer.concat(chunks), isLast: true }
 }

@@ -1,8 +1,7 @@
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
-import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { inTime } from '../in-time.ts'
-import { orAborted } from './abortable.ts'
+import { inTime, orAborted } from './abortable.ts'
 import type { ByteRange } from './body.ts'
 import { pullStream } from './body.ts'
 import type { BodyStore } from './body-store.ts'
@@ -43,7 +42,7 @@ export function s3Bodies(options: S3BodiesOptions): BodyStore {
   checkOptions('s3Bodies', options, S3_OPTIONS)
   const { bucket, connector: own, keyPrefix = '', publicBaseUrl, ...server } = options
   const { timeoutMs = 30_000 } = server
-  const connector = checkedConnector(own ?? createS3Connector(server))
+  const connector = own ?? createS3Connector(server)
   const folder = `${keyPrefix}bodies/`
   const at = (key: string) => ({ bucket, key: folder + key })
 
@@ -109,7 +108,7 @@ type OpenAt = (offset: number, signal: AbortSignal) => Promise<ReadableStream<Ui
 /**
  * Streams the bytes from `start` to `end`, beginning with the stream `first`. If the connection is lost, or nothing
  * arrives for `timeoutMs`, `open` continues where it stopped, after a growing pause. After five attempts without
- * progress it fails with `storage_failed`. Cancelling the stream ends all of this at once.
+ * progress it fails with the last error. Cancelling the stream ends all of this at once.
  */
 function streamResumed(
   first: ReadableStream<Uint8Array>,
@@ -156,7 +155,7 @@ async function* readResumed(
     } catch (error) {
       signal.throwIfAborted()
       if (error instanceof ByrefError && error.code !== 'storage_failed') throw error
-      if (++failures >= ATTEMPTS || offset > end) throw asStorageError(error)
+      if (++failures >= ATTEMPTS || offset > end) throw error
       await pause(50 * 2 ** failures * (0.5 + Math.random() / 2), undefined, { signal })
     }
   }
@@ -181,36 +180,5 @@ async function* withoutPauses(
   } finally {
     // Not awaited: a stalled stream may never report that it has ended.
     reader.cancel().catch(() => {})
-  }
-}
-
-/** Converts any error of a connector to a ByrefError. */
-function asStorageError(error: unknown): ByrefError {
-  if (error instanceof ByrefError) return error
-  return new ByrefError('storage_failed', `The S3 request failed: ${errorMessage(error)}`, {
-    cause: error,
-  })
-}
-
-/** Wraps a connector so that it throws ByrefErrors. */
-function checkedConnector(connector: S3Connector): S3Connector {
-  const safe =
-    <A, R>(run: (argument: A) => Promise<R>) =>
-    async (argument: A): Promise<R> => {
-      try {
-        return await run.call(connector, argument)
-      } catch (error) {
-        throw asStorageError(error)
-      }
-    }
-  const { check, put, putStream, get, list, signedUrl } = connector
-  return {
-    check: safe(check),
-    put: safe(put),
-    putStream: safe(putStream),
-    get: safe(get),
-    delete: safe(connector.delete),
-    list: safe(list),
-    signedUrl: safe(signedUrl),
   }
 }

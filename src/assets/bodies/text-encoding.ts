@@ -1,3 +1,5 @@
+import { chunksOf, peek } from './body.ts'
+
 /**
  * The encodings that byref reads. The last one is for bytes that are not UTF-8 and have no byte order mark (WHATWG
  * Encoding).
@@ -9,6 +11,11 @@ export function markedEncoding(head: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16
   if (head[0] === 0xff && head[1] === 0xfe) return 'utf-16le'
   if (head[0] === 0xfe && head[1] === 0xff) return 'utf-16be'
   return 'utf-8'
+}
+
+/** Returns whether bytes begin with the byte order mark of UTF-8. */
+export function hasUtf8Mark(head: Uint8Array): boolean {
+  return head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
 }
 
 /** Detects the encoding of a text. Without a byte order mark, all bytes are read. */
@@ -30,6 +37,12 @@ export async function textEncodingOf(bytes: AsyncIterable<Uint8Array>): Promise<
     if (error instanceof TypeError) return 'windows-1252'
     throw error
   }
+}
+
+/** Decodes a stream in UTF-8, or in UTF-16 with a byte order mark, chunk by chunk. */
+export async function* textIn(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const { head, body } = await peek(stream, 2)
+  yield* decodedText(chunksOf(body), markedEncoding(head))
 }
 
 /** Decodes bytes chunk by chunk, without the byte order mark. Leaving the text also leaves the source. */

@@ -1,10 +1,10 @@
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
+import type { DocumentForm } from '../bodies/mime-type.ts'
 import type { ContentAccess } from '../content-access.ts'
 import { writeBody } from '../tables/spool.ts'
 import { OutOfMemoryError, runTableTask } from '../tables/table-process.ts'
 import type { WrittenTable } from '../tables/write-table.ts'
-import type { DocumentForm } from './document-form.ts'
 
 const { join } = nodeBuiltin('node:path')
 
@@ -30,9 +30,6 @@ export interface DocumentSource {
 /** Maximum time to read a document. */
 const TIMEOUT_MS = 60_000
 
-/** Documents that are being read. Concurrent requests for pages of one document share its text. */
-const reading = new WeakMap<object, Map<string, Promise<AssetText>>>()
-
 /**
  * Returns the text of a document. It is read once, in a separate process, and then cached.
  *
@@ -44,18 +41,11 @@ export async function documentText(
   { cache, limits }: Pick<ContentAccess, 'cache' | 'limits'>,
 ): Promise<AssetText> {
   const { key } = document
-  if (key === null) return readDocument(document, limits.valueBytes)
-  const kept = cache.get(key) as AssetText | undefined
-  if (kept) return kept
-  const underWay = reading.get(cache) ?? new Map<string, Promise<AssetText>>()
-  reading.set(cache, underWay)
-  const known = underWay.get(key)
-  if (known) return known
-  const read = readDocument(document, limits.valueBytes).finally(() => underWay.delete(key))
-  underWay.set(key, read)
-  const text = await read
-  cache.set(key, text, text.text.length * 2)
-  return text
+  const read = async () => {
+    const value = await readDocument(document, limits.valueBytes)
+    return { value, bytes: value.text.length * 2 }
+  }
+  return key === null ? (await read()).value : cache.load(key, read)
 }
 
 async function readDocument(

@@ -3,11 +3,11 @@
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { optionalPeer } from '../../optional-peer.ts'
+import type { DocumentForm } from '../bodies/mime-type.ts'
 import { createSpool } from '../tables/spool.ts'
 import { TableError } from '../tables/table-error.ts'
 import type { WrittenTable } from '../tables/write-table.ts'
 import { sheetTexts } from '../tables/xlsx-table.ts'
-import type { DocumentForm } from './document-form.ts'
 
 const { readFile } = nodeBuiltin('node:fs/promises')
 

@@ -7,15 +7,8 @@ export type BodyRanges = Pick<Ranges, 'size' | 'open'>
 /** A part of a draft: a range of the original body, or new bytes. */
 type Piece = { start: number; end: number; bytes?: undefined } | { bytes: Uint8Array }
 
-/** A range of a draft, end exclusive, and the bytes that replace it. */
+/** A range of a draft or of the original, end exclusive, and the bytes that replace it. */
 export interface Splice {
-  start: number
-  end: number
-  bytes: Uint8Array
-}
-
-/** A range of the original, end exclusive, and the bytes that replaced it. */
-export interface Change {
   start: number
   end: number
   bytes: Uint8Array
@@ -90,8 +83,8 @@ export class Draft {
   }
 
   /** Returns what differs from the original, in order. */
-  changes(): Change[] {
-    const changes: Change[] = []
+  changes(): Splice[] {
+    const changes: Splice[] = []
     let at = 0
     let added: Uint8Array[] = []
     const close = (end: number): void => {

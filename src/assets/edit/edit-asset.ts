@@ -1,20 +1,18 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { FieldKey } from '../../core/refs/field-path.ts'
-import type { AssetInfo } from '../asset-info.ts'
 import type { AssetPlace } from '../asset-locator.ts'
-import { assetNotFound } from '../asset-record.ts'
-import type { AssetRecord } from '../asset-store.ts'
+import { assetNotFound, versionAfter } from '../asset-record.ts'
+import type { AssetInfo, AssetRecord } from '../asset-store.ts'
 import type { AssetWriter, VersionOptions } from '../asset-writer.ts'
 import type { EditedAsset, QueryOptions, SaveAssetOptions, TableQuery } from '../assets-contract.ts'
 import { type AssetsCore, infoOf } from '../assets-core.ts'
-import { readBytes, streamOf } from '../bodies/body.ts'
 import { isJsonType } from '../bodies/mime-type.ts'
 import { markedEncoding } from '../bodies/text-encoding.ts'
-import { bodyRanges } from '../content-access.ts'
+import { type BodyRanges, bodyRanges, rangesOf } from '../content-access.ts'
 import { defined } from '../defined.ts'
 import type { QueryResult } from '../tables/query-tables.ts'
 import { tableFacts } from '../tables/table-facts.ts'
-import { type BodyRanges, type Change, Draft } from './draft.ts'
+import { Draft } from './draft.ts'
 import { checkEdits, type Edit, isJsonEdit } from './edit.ts'
 import { editWhileSaving } from './edit-while-saving.ts'
 import { editJson } from './json-edits.ts'
@@ -24,7 +22,6 @@ import { LineIndex } from './line-counter.ts'
 import { textDiff } from './text-diff.ts'
 import { editText, type TextEdit } from './text-edits.ts'
 import { TextForm } from './text-form.ts'
-import { versionAfter } from './versions.ts'
 
 /** Bodies up to this size are read once and edited in memory. */
 const IN_MEMORY = 8 * 1024 * 1024
@@ -53,14 +50,19 @@ export interface EditCall {
   options: SaveAssetOptions
 }
 
+/** The edited asset, and how to save its next version. */
+interface Editing extends EditSources {
+  record: AssetRecord
+  saving: SaveAssetOptions
+}
+
 /** Applies edits, and saves a new version unless it is a dry run. */
 export async function editAsset(
   sources: EditSources,
   { place, edits, dryRun, options }: EditCall,
 ): Promise<EditedAsset> {
   checkEdits(edits)
-  const { core, writer } = sources
-  const { store, locator } = core
+  const { store, locator } = sources.core
   const { assetId, namespace, fieldPath = [] } = place
   const record = await store.info(assetId, { namespace })
   if (!record) throw assetNotFound(assetId)
@@ -68,32 +70,15 @@ export async function editAsset(
     throw unsupported('Only the content of an asset can be edited')
   }
   const previous = locator.refOf(assetId, namespace, place.fieldPath)
-  const saving = { expiresAt: record.expiresAt, ...defined({ ...options }) }
-  const result = ({ asset, changes, diff }: Edited): EditedAsset => {
-    const ref = locator.refOf(asset.assetId, namespace, place.fieldPath)
-    return { asset, ref, previous, changes, diff }
-  }
-  const facts = tableFacts(record)
+  const saving = { expiresAt: record.expiresAt, ...defined(options) }
+  const editing = { ...sources, record, saving }
   const sql = sqlOf(edits)
-  if (sql !== null) {
-    if (!facts) throw unsupported('The asset is not a table: edit it with find and replace')
-    const rows = facts.rows + MORE_ROWS
-    return result(await editTable(sources, { record, sql, table: previous, rows, dryRun, saving }))
-  }
-  if (facts) {
-    throw unsupported('The asset is a table: edit it with one { sql } over the table rows')
-  }
-  if (!dryRun && fieldPath.length === 0) {
-    const edited = await editLargeText(core, writer, { record, edits, options: saving })
-    if (edited) return result(edited)
-  }
-  const { signal } = options
-  const plan = await planEdit(core, record, { edits, fieldPath, signal })
-  const { changes, diff, draft } = plan
-  const asset = dryRun
-    ? infoOf(record, locator)
-    : await saveEdited(core, writer, { record, draft, options: saving })
-  return result({ asset, changes, diff })
+  const edited =
+    sql === null
+      ? await editBody(editing, { edits, fieldPath, dryRun })
+      : await editTable(editing, { sql, table: previous, dryRun })
+  const ref = locator.refOf(edited.asset.assetId, namespace, place.fieldPath)
+  return { ...edited, ref, previous }
 }
 
 type Edited = Pick<EditedAsset, 'asset' | 'changes' | 'diff'>
@@ -106,29 +91,16 @@ function sqlOf(edits: readonly Edit[]): string | null {
   return sql
 }
 
-interface TableCall {
-  record: AssetRecord
-  sql: string
-  /** The reference of the table. */
-  table: string
-  /** Maximum number of rows of the new version. */
-  rows: number
-  dryRun: boolean
-  saving: SaveAssetOptions
-}
-
-/** Replaces the rows of a table by those of a statement. */
+/** Replaces the rows of a table, which `table` refers to, by those of a statement. */
 async function editTable(
-  { core, query, runQuery }: EditSources,
-  { record, sql, table, rows: most, dryRun, saving }: TableCall,
+  { core, query, runQuery, record, saving }: Editing,
+  { sql, table, dryRun }: { sql: string; table: string; dryRun: boolean },
 ): Promise<Edited> {
+  const facts = tableFacts(record)
+  if (!facts) throw unsupported('The asset is not a table: edit it with find and replace')
+  const most = facts.rows + MORE_ROWS
   const statement = { sql, tables: { rows: table } }
   const limits = { rows: most, timeoutMs: Math.ceil(TABLE_MS + most * ROW_MS) }
-  const sized = (asset: AssetInfo, rows: number, columns: number): Edited => ({
-    asset,
-    changes: rows,
-    diff: `${rows} rows, ${columns} columns`,
-  })
   if (dryRun) {
     const { rows, columns, body } = (await runQuery(statement, { ...saving, ...limits })).table
     await body.dispose()
@@ -140,6 +112,34 @@ async function editTable(
   return sized(asset, asset.table?.rows ?? 0, asset.table?.columns ?? 0)
 }
 
+function sized(asset: AssetInfo, rows: number, columns: number): Edited {
+  return { asset, changes: rows, diff: `${rows} rows, ${columns} columns` }
+}
+
+interface BodyEdits {
+  edits: readonly Edit[]
+  /** The path of the reference, which begins with `content`; empty if it has none. */
+  fieldPath: readonly FieldKey[]
+}
+
+/** Edits a text or JSON. */
+async function editBody(
+  editing: Editing,
+  { dryRun, ...call }: BodyEdits & { dryRun: boolean },
+): Promise<Edited> {
+  const { core, record } = editing
+  if (tableFacts(record)) {
+    throw unsupported('The asset is a table: edit it with one { sql } over the table rows')
+  }
+  if (!dryRun && call.fieldPath.length === 0) {
+    const edited = await editLargeText(editing, call.edits)
+    if (edited) return edited
+  }
+  const { changes, diff, draft } = await planEdit(editing, call)
+  const asset = dryRun ? infoOf(record, core.locator) : await saveEdited(editing, draft)
+  return { asset, changes, diff }
+}
+
 /** What edits would change, before anything is saved. */
 interface EditPlan {
   /** Number of places. */
@@ -149,27 +149,19 @@ interface EditPlan {
   draft: Draft
 }
 
-interface PlanOptions {
-  edits: readonly Edit[]
-  /** The path of the reference, which begins with `content`; empty if it has none. */
-  fieldPath: readonly FieldKey[]
-  signal?: AbortSignal
-}
-
 /**
  * Applies edits to the body of an asset, or to the field at a path in it, without saving anything.
  *
  * @throws ByrefError `edit_rejected`, `invalid_arguments`, `asset_unsupported`
  */
 async function planEdit(
-  { store }: AssetsCore,
-  record: AssetRecord,
-  { edits, fieldPath, signal }: PlanOptions,
+  { core, record, saving }: Editing,
+  { edits, fieldPath }: BodyEdits,
 ): Promise<EditPlan> {
   if (record.attributes.marked) {
     throw unsupported('The asset has bytes or objects inside its JSON: save a new asset instead')
   }
-  const original = await originalOf(await bodyRanges(record, store, signal))
+  const original = await originalOf(await bodyRanges(record, core.store, saving.signal))
   const draft = new Draft(original)
   const steps = fieldPath.slice(1).map(String)
   const isInJson = steps.length > 0 || (fieldPath.length > 0 && (await isJsonText(draft, record)))
@@ -189,35 +181,28 @@ async function planEdit(
 }
 
 /** Applies one edit of a large text while it is saved. Returns null for other edits, and for one that does not fit. */
-async function editLargeText(
-  { store }: AssetsCore,
-  writer: AssetWriter,
-  { record, edits, options }: { record: AssetRecord; edits: readonly Edit[] } & Saving,
-): Promise<Edited | null> {
+async function editLargeText(editing: Editing, edits: readonly Edit[]): Promise<Edited | null> {
+  const { core, record, saving } = editing
   const { marked, structured } = record.attributes
-  if (record.size <= IN_MEMORY || marked || structured || store.readsOnce) return null
+  if (record.size <= IN_MEMORY || marked || structured || core.store.readsOnce) return null
   if (edits.some(isJsonEdit)) return null
-  const original = await bodyRanges(record, store, options.signal)
+  const original = await bodyRanges(record, core.store, saving.signal)
   if (!(await isText(new Draft(original), record))) return null
-  const save = (body: ReadableStream<Uint8Array>) => saveFile(writer, body, { record, options })
-  const edited = await editWhileSaving(original, edits as readonly TextEdit[], save)
+  const edited = await editWhileSaving(original, edits as readonly TextEdit[], (body) =>
+    saveFile(editing, body),
+  )
   return edited && { asset: edited.saved, changes: edited.changes, diff: edited.diff }
-}
-
-interface Saving {
-  options: SaveAssetOptions
 }
 
 /** Saves a body as a new version of a file. */
 function saveFile(
-  writer: AssetWriter,
+  { writer, record, saving }: Editing,
   body: ReadableStream<Uint8Array>,
-  { record, options }: { record: AssetRecord } & Saving,
 ): Promise<AssetInfo> {
   const { name, mime, attributes } = record
   const { asset_type: assetType, description } = attributes
   const file = { type: mime, name, description, assetType }
-  return writer.saveVersion(body, file, { ...options, ...versionAfter(record) })
+  return writer.saveVersion(body, file, { ...saving, ...versionAfter(record) })
 }
 
 /**
@@ -231,7 +216,7 @@ export async function editValue(
 ): Promise<{ value: unknown } & Pick<EditedAsset, 'changes' | 'diff'>> {
   checkEdits(edits)
   if (sqlOf(edits) !== null) throw unsupported('The value is not a table')
-  const draft = new Draft(inMemory(Buffer.from(JSON.stringify(value))))
+  const draft = new Draft(rangesOf(Buffer.from(JSON.stringify(value))))
   const { changes, diff } = await editInJson(draft, edits, [])
   return { value: await parsed(draft), changes, diff }
 }
@@ -280,14 +265,11 @@ async function parsed(draft: Draft): Promise<unknown> {
 }
 
 /** Saves what a plan made, as a new version of the asset. */
-async function saveEdited(
-  core: AssetsCore,
-  writer: AssetWriter,
-  { record, draft, options }: { record: AssetRecord; draft: Draft } & Saving,
-): Promise<AssetInfo> {
+async function saveEdited(editing: Editing, draft: Draft): Promise<AssetInfo> {
+  const { core, writer, record, saving } = editing
   const { name, mime, attributes } = record
   const { asset_type, description, content_type } = attributes
-  if (!attributes.structured) return saveFile(writer, draft.stream(), { record, options })
+  if (!attributes.structured) return saveFile(editing, draft.stream())
   const { valueBytes } = core.config.limits
   if (draft.size > valueBytes) {
     throw new ByrefError(
@@ -299,7 +281,7 @@ async function saveEdited(
   const about = defined({ asset_type, description, asset_name: name ?? undefined })
   return writer.saveAsset(
     { ...about, content_type: content_type ?? mime, content },
-    { ...options, ...versionAfter(record) },
+    { ...saving, ...versionAfter(record) },
   )
 }
 
@@ -317,7 +299,7 @@ async function editField(
     throw unsupported(`${name} is not text: edit it with JSON operations`)
   }
   const inside = raw.slice(1, -1)
-  const original = inMemory(Buffer.from(unescapedText(inside)))
+  const original = rangesOf(Buffer.from(unescapedText(inside)))
   const text = new Draft(original)
   const lines = new LineIndex()
   const changes = await editText(text, edits, lines)
@@ -328,7 +310,7 @@ async function editField(
     changed.flatMap((change) => [change.start, change.end]),
   )
   draft.splice(
-    changed.map((change: Change, i) => ({
+    changed.map((change, i) => ({
       start: start + 1 + (offsets[2 * i] as number),
       end: start + 1 + (offsets[2 * i + 1] as number),
       bytes: Buffer.from(JSON.stringify(Buffer.from(change.bytes).toString()).slice(1, -1)),
@@ -340,14 +322,7 @@ async function editField(
 /** Reads a small body at once, so that several edits do not read it again. */
 async function originalOf(source: BodyRanges): Promise<BodyRanges> {
   if (source.size > IN_MEMORY) return source
-  return inMemory(await readBytes(await source.open({ start: 0, end: source.size })))
-}
-
-function inMemory(bytes: Uint8Array): BodyRanges {
-  return {
-    size: bytes.byteLength,
-    open: async ({ start, end }) => streamOf(bytes.subarray(start, end)),
-  }
+  return rangesOf(await source.read(0, source.size))
 }
 
 /** Returns whether a body is JSON whose whole value is a text. */

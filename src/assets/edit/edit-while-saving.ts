@@ -84,31 +84,25 @@ class OneEdit {
   async *chunks(): AsyncGenerator<Uint8Array<ArrayBuffer>> {
     const { wanted, form, lines, bytes } = this.#options
     const search = new ByteSearch(wanted, { unit: form.unit, from: form.mark, overlaps: true }, 0)
-    /** The last chunks, in which a match may begin, and where they are. */
-    let held: Chunk[] = []
+    /** The last bytes, in which a match may begin, and where they are. */
+    let held: Uint8Array = new Uint8Array()
     let at = 0
-    for await (const read of this.#draft.chunks()) {
-      const chunk = read as Chunk
-      if (this.#place === null && form.unit === 1) lines.add(chunk, at + lengthOf(held))
-      let parts = [...held, chunk]
+    for await (const chunk of this.#draft.chunks()) {
+      if (this.#place === null && form.unit === 1) lines.add(chunk, at + held.byteLength)
+      let rest = held.byteLength > 0 ? Buffer.concat([held, chunk]) : chunk
       for (const place of search.add(chunk)) {
         if (this.#place !== null) throw this.#reject()
         this.#place = place
         const { start, end } = this.splice
-        const [before, after] = splitAt(parts, start - at)
-        yield* before
-        if (bytes.byteLength > 0) yield bytes as Chunk
-        parts = splitAt(after, end - start)[1]
+        yield* parts(rest.subarray(0, start - at), bytes)
+        rest = rest.subarray(end - at)
         at = end
       }
       const kept = this.#place === null ? wanted.byteLength - 1 : 0
-      // Chunks stay whole, because each piece is written on its own.
-      while (parts[0] && lengthOf(parts) - parts[0].byteLength >= kept) {
-        yield parts[0]
-        at += parts[0].byteLength
-        parts = parts.slice(1)
-      }
-      held = parts
+      const done = Math.max(0, rest.byteLength - kept)
+      yield* parts(rest.subarray(0, done))
+      held = rest.subarray(done)
+      at += done
     }
     if (this.#place === null) throw this.#reject()
   }
@@ -119,21 +113,6 @@ class OneEdit {
   }
 }
 
-type Chunk = Uint8Array<ArrayBuffer>
-
-function lengthOf(parts: readonly Chunk[]): number {
-  return parts.reduce((sum, part) => sum + part.byteLength, 0)
-}
-
-/** Splits chunks after a number of bytes. */
-function splitAt(parts: readonly Chunk[], count: number): [Chunk[], Chunk[]] {
-  const before: Chunk[] = []
-  const after: Chunk[] = []
-  let left = count
-  for (const part of parts) {
-    if (left > 0) before.push(part.subarray(0, left))
-    if (left < part.byteLength) after.push(part.subarray(Math.max(0, left)))
-    left -= part.byteLength
-  }
-  return [before, after]
+function* parts(...chunks: Uint8Array[]): Generator<Uint8Array<ArrayBuffer>> {
+  for (const chunk of chunks) if (chunk.byteLength > 0) yield chunk as Uint8Array<ArrayBuffer>
 }

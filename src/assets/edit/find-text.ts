@@ -1,3 +1,4 @@
+import { bufferOf } from '../bodies/body.ts'
 import type { Draft } from './draft.ts'
 
 /** How bytes are searched. */
@@ -85,8 +86,4 @@ export async function* findBytes(
     if (found.length > 0) yield found
     start += chunk.byteLength
   }
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -1,15 +1,10 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
+import type { ScannedEntry } from '../json/json-entries.ts'
 import type { Draft } from './draft.ts'
 import type { JsonEdit } from './edit.ts'
-import {
-  findPlace,
-  type JsonContainer,
-  type JsonEntry,
-  type JsonPlace,
-  pointerSteps,
-} from './json-place.ts'
+import { findPlace, type JsonContainer, type JsonPlace, pointerSteps } from './json-place.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
@@ -39,6 +34,9 @@ export async function editJson(
   return [...new Set(paths)]
 }
 
+/** A value to write. `text` is JSON that is written as it is. */
+type NewValue = { value: JsonValue } | { text: string }
+
 class JsonEditor {
   readonly #draft: Draft
   readonly #root: readonly string[]
@@ -52,58 +50,52 @@ class JsonEditor {
 
   async apply(edit: JsonEdit): Promise<void> {
     switch (edit.op) {
-      case 'add': {
-        const unit = await this.#unit()
-        return this.#add(edit.path, (indent) => written(edit.value, { indent, unit }))
-      }
-      case 'replace': {
-        const unit = await this.#unit()
-        const place = await this.#existing(edit.path)
-        return this.#replace(place, (indent) => written(edit.value, { indent, unit }))
-      }
+      case 'add':
+        return this.#add(edit.path, { value: edit.value })
+      case 'replace':
+        return this.#replace(await this.#existing(edit.path), { value: edit.value })
       case 'remove':
         return this.#remove(edit.path)
       case 'test':
         return this.#test(edit.path, edit.value)
-      case 'copy': {
-        const text = await this.#textOf(edit.from)
-        return this.#add(edit.path, () => text)
-      }
+      case 'copy':
+        return this.#add(edit.path, { text: await this.#textOf(edit.from) })
       case 'move': {
         if (`${edit.path}/`.startsWith(`${edit.from}/`) && edit.path !== edit.from) {
           throw this.#rejected(`${edit.from} cannot move into itself`)
         }
         const text = await this.#textOf(edit.from)
         await this.#remove(edit.from)
-        return this.#add(edit.path, () => text)
+        return this.#add(edit.path, { text })
       }
     }
   }
 
-  async #add(path: string, textFor: (indent: string | null) => string): Promise<void> {
+  async #add(path: string, added: NewValue): Promise<void> {
     const steps = this.#steps(path)
     const place = await this.#place(path, steps)
     const { container } = place
     const key = steps.at(-1)
-    if (container === null || key === undefined) return this.#replace(place, textFor)
-    if (!container.isList && place.value) return this.#replace(place, textFor)
+    if (container === null || key === undefined) return this.#replace(place, added)
+    if (!container.isList && place.value) return this.#replace(place, added)
     const at = container.isList ? this.#indexOf(path, container, key) : container.count
     const next = container.isList && at < container.count ? container.found[0] : undefined
     const layout = await this.#layoutOf(container)
-    const text = textFor(layout.indent)
+    const text = await this.#written(added, layout.indent)
     const entry = container.isList ? text : `${JSON.stringify(key)}${layout.colon}${text}`
-    if (next) this.#insert(next.start, `${entry}${layout.separator}`)
-    else if (container.last) this.#insert(container.last.end, `${layout.separator}${entry}`)
+    const { last } = container
+    if (next) this.#splice(next.start, next.start, `${entry}${layout.separator}`)
+    else if (last) this.#splice(last.end, last.end, `${layout.separator}${entry}`)
     else {
       const inside = `${layout.opening}${entry}${layout.closing}`
       this.#splice(container.start + 1, container.end - 1, inside)
     }
   }
 
-  async #replace({ value }: JsonPlace, textFor: (indent: string | null) => string): Promise<void> {
+  async #replace({ value }: JsonPlace, replacement: NewValue): Promise<void> {
     if (!value) return
     const indent = await this.#indentAt(value.start)
-    this.#splice(value.start, value.end, textFor(indent))
+    this.#splice(value.start, value.end, await this.#written(replacement, indent))
   }
 
   /** Removes an entry with its comma. All entries of a repeated key are removed. */
@@ -111,7 +103,7 @@ class JsonEditor {
     let { container } = await this.#existing(path)
     if (!container) throw this.#rejected('The whole document cannot be removed')
     for (let left = container.isList ? 1 : container.found.length; left > 0; left--) {
-      const entry = container.found.at(-1) as JsonEntry
+      const entry = container.found.at(-1) as ScannedEntry
       const before = container.before.at(-1)
       const after = container.after.at(-1)
       if (after) this.#splice(entry.start, after.start, '')
@@ -212,8 +204,12 @@ class JsonEditor {
     return Buffer.from(await this.#draft.read(start, end)).toString()
   }
 
-  #insert(at: number, text: string): void {
-    this.#splice(at, at, text)
+  /** Returns a value as JSON, in lines with the indentation of its surroundings. */
+  async #written(given: NewValue, indent: string | null): Promise<string> {
+    if ('text' in given) return given.text
+    if (indent === null) return JSON.stringify(given.value)
+    const lines = JSON.stringify(given.value, null, (await this.#unit()) ?? '  ')
+    return lines.replaceAll('\n', `\n${indent}`)
   }
 
   #splice(start: number, end: number, text: string): void {
@@ -242,12 +238,3 @@ interface Layout {
 }
 
 const COMPACT: Layout = { opening: '', closing: '', separator: ',', colon: ':', indent: null }
-
-/** Returns a new value as JSON, with the indentation of its surroundings, and of one level. */
-function written(
-  value: JsonValue,
-  { indent, unit }: { indent: string | null; unit: string | null },
-): string {
-  if (indent === null) return JSON.stringify(value)
-  return JSON.stringify(value, null, unit ?? '  ').replaceAll('\n', `\n${indent}`)
-}

@@ -1,3 +1,4 @@
+import { bufferOf } from '../bodies/body.ts'
 import type { Draft } from './draft.ts'
 import { findBytes } from './find-text.ts'
 import type { TextForm } from './text-form.ts'
@@ -37,7 +38,7 @@ export class LineIndex {
 }
 
 function lineFeedsIn(chunk: Uint8Array): number {
-  const bytes = Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength)
+  const bytes = bufferOf(chunk)
   let count = 0
   for (let at = bytes.indexOf(LINE_FEED); at >= 0; at = bytes.indexOf(LINE_FEED, at + 1)) count++
   return count

@@ -1,5 +1,5 @@
 import { structuredPatch } from 'diff'
-import { type BodyRanges, type Change, Draft } from './draft.ts'
+import { type BodyRanges, Draft, type Splice } from './draft.ts'
 import { LineCounter, type LineIndex } from './line-counter.ts'
 import type { TextForm } from './text-form.ts'
 
@@ -17,7 +17,7 @@ const MAX_LINE = 300
 interface Part {
   start: number
   end: number
-  changes: Change[]
+  changes: Splice[]
 }
 
 /**
@@ -26,7 +26,7 @@ interface Part {
  */
 export async function textDiff(
   original: BodyRanges,
-  changes: readonly Change[],
+  changes: readonly Splice[],
   { form, lines }: { form: TextForm; lines: LineIndex },
 ): Promise<string> {
   const counter = new LineCounter(new Draft(original), form, lines)
@@ -52,7 +52,7 @@ class DiffWriter {
     this.#counter = counter
   }
 
-  async diffOf(changes: readonly Change[]): Promise<string> {
+  async diffOf(changes: readonly Splice[]): Promise<string> {
     const parts = partsOf(changes, this.#original.size, this.#form)
     for (const [index, part] of parts.entries()) {
       if (this.#length > MAX_DIFF) {
@@ -88,7 +88,7 @@ class DiffWriter {
   }
 }
 
-function partsOf(changes: readonly Change[], size: number, { mark }: TextForm): Part[] {
+function partsOf(changes: readonly Splice[], size: number, { mark }: TextForm): Part[] {
   const parts: Part[] = []
   for (const change of changes) {
     // An even distance, so that no code unit of UTF-16 is cut.

@@ -1,5 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
-import { markedEncoding, textEncodingOf } from '../bodies/text-encoding.ts'
+import { hasUtf8Mark, markedEncoding, textEncodingOf } from '../bodies/text-encoding.ts'
 import type { Draft } from './draft.ts'
 
 /** Bytes that are read to find the first line break. */
@@ -28,8 +28,7 @@ export class TextForm {
     this.newline = Buffer.from(
       this.unit === 1 ? '\n' : this.encoding === 'utf-16le' ? '\n\0' : '\0\n',
     )
-    const isMarked = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
-    this.mark = this.unit === 2 ? 2 : isMarked ? 3 : 0
+    this.mark = this.unit === 2 ? 2 : hasUtf8Mark(head) ? 3 : 0
     this.isCrlf = /\r?\n/.exec(this.decode(head))?.[0] === '\r\n'
   }
 
@@ -52,8 +51,11 @@ export class TextForm {
       )
     }
     if (this.unit === 1) {
-      if (!ASCII.test(text) && !(await this.#checkUtf8())) throw notUtf8()
-      return Buffer.from(text)
+      if (ASCII.test(text) || (await this.#checkUtf8())) return Buffer.from(text)
+      throw new ByrefError(
+        'asset_unsupported',
+        'The text is not UTF-8 or UTF-16, so only characters of ASCII can be found or written in it. Save it as UTF-8 first.',
+      )
     }
     const bytes = Buffer.from(text, 'utf16le')
     return this.encoding === 'utf-16le' ? bytes : bytes.swap16()
@@ -74,11 +76,4 @@ export class TextForm {
     this.#isUtf8 ??= (await textEncodingOf(this.#draft.chunks())) === 'utf-8'
     return this.#isUtf8
   }
-}
-
-function notUtf8(): ByrefError {
-  return new ByrefError(
-    'asset_unsupported',
-    'The text is not UTF-8 or UTF-16, so only characters of ASCII can be found or written in it. Save it as UTF-8 first.',
-  )
 }

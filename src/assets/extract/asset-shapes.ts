@@ -1,6 +1,6 @@
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { decodeBase64, isBase64File, readDataUrl } from '../bodies/data-url.ts'
+import { decodeBase64, isBase64File, parseDataUrl, readDataUrl } from '../bodies/data-url.ts'
 import { binaryBody, type FoundBody } from './found-body.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')
@@ -104,6 +104,34 @@ function typeKeyOf(fields: Fields): string | undefined {
   const key = Object.keys(fields).find((one) => TYPE_KEY.test(one))
   if (key !== undefined && typeof fields[key] === 'string') return key
   return MAYBE_TYPE_KEYS.find((one) => MIME_TYPE.test(String(fields[one])))
+}
+
+/**
+ * Returns an object that has an `assetRef` without the bytes that it carries as well: base64 and data URLs as whole
+ * values, and bytes. Text that contains a data URL stays, and so does `text` from `fetch_asset`. Any other value is
+ * returned unchanged. `parentKey` is the key that the object was found under.
+ */
+export function withoutCarriedBytes(value: object, parentKey: unknown): object {
+  const fields: Fields = value instanceof Map ? Object.fromEntries(value) : (value as Fields)
+  if (!carriesRef(fields.assetRef)) return value
+  const copies = new Set([...copiedKeys(fields), ...shapedKeys(fields, parentKey)])
+  const entries = Object.entries(fields)
+  const kept = entries.filter(
+    ([key, item]) => key === 'text' || !(copies.has(key) || isBytes(item)),
+  )
+  return kept.length === entries.length ? value : Object.fromEntries(kept)
+}
+
+/** Returns the keys of the bytes that would be a body if there were no reference. */
+function shapedKeys(fields: Fields, parentKey: unknown): string[] {
+  const shape = shapeOf(fields, parentKey)
+  const isBroken = shape?.body.type === 'base64' && decodeBase64(shape.body.text) === null
+  return shape && !isBroken ? shape.keys : []
+}
+
+function isBytes(item: unknown): boolean {
+  if (typeof item === 'string') return parseDataUrl(item) !== null || isBase64File(item)
+  return typeof item === 'object' && item !== null && binaryBody(item) !== null
 }
 
 interface Found {

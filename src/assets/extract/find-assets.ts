@@ -11,17 +11,7 @@ import {
 } from './asset-shapes.ts'
 import { binaryBody, cancelFound, type FoundBody, sizeOf } from './found-body.ts'
 import { mayBecomeAsset } from './may-hold-assets.ts'
-import {
-  type Contents,
-  contentsOf,
-  createNode,
-  fieldNamed,
-  keyAt,
-  ListTooLongError,
-  originOf,
-  readableContents,
-  type TreeNode,
-} from './value-tree.ts'
+import { type Contents, contentsOf, ListTooLongError, TreeNode, Unreadable } from './value-tree.ts'
 
 /** A value that becomes a reference. */
 export interface FoundValue {
@@ -58,8 +48,6 @@ export interface FoundAssets {
   findings: Finding[]
 }
 
-type Node = TreeNode<Leaf>
-
 /** The limits of a value. */
 interface FindLimits {
   depth: number
@@ -72,99 +60,22 @@ const SMALL_BYTES = 1_024
 
 /**
  * Finds everything in a value that becomes an asset, and typed arrays, which become lists. It is iterative, so neither
- * depth nor cycles can break it. It changes nothing, and reads each field once unless another field of the object
- * throws. An object with `toJSON` counts as its result, as in the log. A field that throws is a body that cannot be
- * saved. Keys are never examined. If it throws, the streams that it found are ended.
+ * depth nor cycles can break it. It changes nothing, and reads each field once. An object with `toJSON` counts as its
+ * result, as in the log. A field that throws is a body that cannot be saved. Keys are never examined. If it throws, the
+ * streams that it found are ended.
  *
  * @throws ByrefError `too_deep` beyond `depth` levels, `too_many_assets` beyond `items` and `smallItems`,
  * `result_too_large` for a list that JSON cannot represent
  */
 export function findAssets(value: unknown, limits: FindLimits): FoundAssets {
-  const nodes = new Map<object, Node>()
-  const findings: Finding[] = []
-  let count = 0
-  let small = 0
-
-  function enter(item: object, contents: Contents, parent: Node | null, position: number): Node {
-    const node = createNode<Leaf>(item, contents, parent, position)
-    if (node.level > limits.depth) throw tooDeep(limits.depth)
-    nodes.set(item, node)
-    return node
-  }
-
-  function addFinding(finding: Finding): Finding {
-    findings.push(finding)
-    const sizes = finding.type === 'text' ? finding.urls.map(lengthOf) : [sizeOf(finding.body)]
-    count += sizes.length
-    small += sizes.filter((size) => size > 0 && size < SMALL_BYTES).length
-    if (count > limits.items) throw tooMany(`${limits.items} assets (limits.items)`)
-    if (small > limits.smallItems) {
-      throw tooMany(`${limits.smallItems} assets of less than 1 kB (limits.smallItems)`)
-    }
-    return finding
-  }
-
-  function visitObject(item: object, parent: Node, position: number, isCarrier: boolean): void {
-    const known = nodes.get(item)
-    if (known) {
-      known.otherParents ??= []
-      known.otherParents.push(parent)
-      return
-    }
-    const seen = classify(item, keyAt(parent, position))
-    if (seen?.type === 'contents') visitContents(item, seen, parent, position)
-    else if (seen?.type === 'numbers') setLeaf(parent, position, seen)
-    else if (seen?.type === 'text' && !isCarrier) visitText(seen.text, parent, position)
-    else if (seen?.type === 'body' && !(isCarrier && isCopy(seen.body))) {
-      const { body } = seen
-      const origin = originOf(parent, position)
-      const found: Finding = { type: 'value', body, mime: null, name: null, rest: {}, origin }
-      setLeaf(parent, position, addFinding(found))
-    }
-  }
-
-  function visitContents(
-    item: object,
-    { contents, shape }: SeenContents,
-    parent: Node,
-    position: number,
-  ): void {
-    if (!shape) {
-      enter(item, contents, parent, position)
-      return
-    }
-    const { body, mime, name, rest } = shape
-    const origin = originOf(parent, position)
-    const finding = addFinding({ type: 'value', body, mime, name, rest, origin })
-    if (!Object.values(rest).some(isToWalk)) setLeaf(parent, position, finding)
-    else enter(item, contentsOf(rest), parent, position).own = finding
-  }
-
-  function visitText(text: string, parent: Node, position: number): void {
-    const found = mayBecomeAsset(text) ? findInText(text, parent, position) : null
-    if (found) setLeaf(parent, position, addFinding(found))
-  }
-
-  function visitItems(node: Node): void {
-    const { items } = node
-    const isCarrier = carriesRef(fieldNamed(node, 'assetRef'))
-    for (let i = 0; i < items.length; i++) {
-      const item = items[i]
-      if (isObject(item)) visitObject(item, node, i, isCarrier)
-      else if (typeof item === 'string' && !isCarrier) visitText(item, node, i)
-    }
-  }
-
+  const walk = new AssetWalk(limits)
   try {
-    const around = [value]
-    enter(around, contentsOf(around), null, 0)
-    // A Map also iterates entries that are added during the walk, so this ends when all nodes were seen.
-    for (const node of nodes.values()) visitItems(node)
+    walk.run(value)
   } catch (error) {
-    endStreams(findings, error)
+    endStreams(walk.findings, error)
     throw error
   }
-  return { nodes: [...nodes.values()], findings }
+  return { nodes: [...walk.nodes.values()], findings: walk.findings }
 }
 
 /** Ends the streams among findings that nobody has started to read. */
@@ -172,8 +83,92 @@ export function endStreams(findings: readonly Finding[], reason: unknown): void 
   for (const finding of findings) if (finding.type === 'value') cancelFound(finding.body, reason)
 }
 
-function findInText(text: string, parent: Node, position: number): Finding | null {
-  const origin = originOf(parent, position)
+type Node = TreeNode<Leaf>
+
+class AssetWalk {
+  readonly nodes = new Map<object, Node>()
+  readonly findings: Finding[] = []
+  readonly #limits: FindLimits
+  #count = 0
+  #small = 0
+
+  constructor(limits: FindLimits) {
+    this.#limits = limits
+  }
+
+  run(value: unknown): void {
+    const around = [value]
+    this.nodes.set(around, new TreeNode<Leaf>(around, contentsOf(around), null, 0))
+    // A Map also iterates entries that are added during the walk, so this ends when all nodes were seen.
+    for (const node of this.nodes.values()) this.#visitItems(node)
+  }
+
+  #visitItems(node: Node): void {
+    const { keys, items } = node.contents
+    const isCarrier = keys !== null && carriesRef(items[keys.indexOf('assetRef')])
+    for (let i = 0; i < items.length; i++) {
+      const item = items[i]
+      if (isObject(item)) this.#visitObject(item, node, i, isCarrier)
+      else if (typeof item === 'string' && !isCarrier) this.#visitText(item, node, i)
+    }
+  }
+
+  #visitObject(item: object, parent: Node, position: number, isCarrier: boolean): void {
+    const known = this.nodes.get(item)
+    if (known) {
+      known.addParent(parent)
+      return
+    }
+    const seen = classify(item, parent.keyAt(position))
+    if (seen?.type === 'contents') this.#enter(item, seen.contents, parent, position)
+    else if (seen?.type === 'shape') this.#visitShape(item, seen.shape, parent, position)
+    else if (seen?.type === 'numbers') parent.setLeaf(position, seen)
+    else if (seen?.type === 'text' && !isCarrier) this.#visitText(seen.text, parent, position)
+    else if (seen?.type === 'body' && !(isCarrier && isCopy(seen.body))) {
+      const about = { mime: null, name: null, rest: {}, origin: parent.originOf(position) }
+      parent.setLeaf(position, this.#found({ type: 'value', body: seen.body, ...about }))
+    }
+  }
+
+  #visitShape(item: object, shape: ShapeFound, parent: Node, position: number): void {
+    const { body, mime, name, rest } = shape
+    const origin = parent.originOf(position)
+    const finding = this.#found({ type: 'value', body, mime, name, rest, origin })
+    if (!Object.values(rest).some(isToWalk)) parent.setLeaf(position, finding)
+    else this.#enter(item, contentsOf(rest), parent, position).own = finding
+  }
+
+  #visitText(text: string, parent: Node, position: number): void {
+    const found = mayBecomeAsset(text) ? findInText(text, parent.originOf(position)) : null
+    if (found) parent.setLeaf(position, this.#found(found))
+  }
+
+  #enter(item: object, contents: Contents, parent: Node, position: number): Node {
+    const { depth } = this.#limits
+    const node = new TreeNode<Leaf>(item, contents, parent, position)
+    if (node.level > depth) {
+      const message = `The result is nested more than ${depth} levels deep (limits.depth).`
+      throw new ByrefError('too_deep', message)
+    }
+    this.nodes.set(item, node)
+    return node
+  }
+
+  #found(finding: Finding): Finding {
+    const { items, smallItems } = this.#limits
+    this.findings.push(finding)
+    const sizes = finding.type === 'text' ? finding.urls.map(lengthOf) : [sizeOf(finding.body)]
+    this.#count += sizes.length
+    this.#small += sizes.filter((size) => size > 0 && size < SMALL_BYTES).length
+    if (this.#count > items) throw tooMany(`${items} assets (limits.items)`)
+    if (this.#small > smallItems) {
+      throw tooMany(`${smallItems} assets of less than 1 kB (limits.smallItems)`)
+    }
+    return finding
+  }
+}
+
+function findInText(text: string, origin: string): Finding | null {
   const about = { type: 'value', name: null, rest: {}, origin } as const
   if (isBase64File(text)) return { ...about, body: { type: 'base64', text }, mime: null }
   const url = readDataUrl(text)
@@ -189,11 +184,6 @@ function findInText(text: string, parent: Node, position: number): Finding | nul
   return url?.base64 ? whole : null
 }
 
-function setLeaf(node: Node, position: number, leaf: Leaf): void {
-  node.leaves ??= new Map()
-  node.leaves.set(position, leaf)
-}
-
 /** Returns whether a body next to a reference is a copy of the referenced asset. */
 function isCopy({ type }: FoundBody): boolean {
   return type !== 'unreadable' && type !== 'numbers'
@@ -207,13 +197,6 @@ function isNoSentence({ base64, mime, data }: DataUrl): boolean {
 /** Returns whether something inside a value may be replaced. */
 function isToWalk(value: unknown): boolean {
   return typeof value === 'string' ? mayBecomeAsset(value) : isObject(value)
-}
-
-function tooDeep(depth: number): ByrefError {
-  return new ByrefError(
-    'too_deep',
-    `The result is nested more than ${depth} levels deep (limits.depth).`,
-  )
 }
 
 function tooMany(what: string): ByrefError {
@@ -235,32 +218,18 @@ interface FoundNumbers {
 
 /** How the walk treats an object. */
 type Seen =
-  | SeenContents
+  | { type: 'contents'; contents: Contents }
+  /** An object that represents a body. */
+  | { type: 'shape'; shape: ShapeFound }
   | FoundNumbers
   | { type: 'body'; body: FoundBody }
   | { type: 'text'; text: string }
-
-/** A container, or an object that represents a body. */
-interface SeenContents {
-  type: 'contents'
-  contents: Contents
-  shape: ShapeFound | null
-}
 
 /** A shape, and the fields next to its body. */
 type ShapeFound = AssetShape & { rest: Fields }
 
 /** Keys of a reference, or of the error in its place. They override the object's own keys. */
 const RESULT_KEYS: ReadonlySet<string> = new Set(['assetRef', 'mimeType', 'kind', 'assetError'])
-
-/** A field that throws when it is read. */
-class Unreadable {
-  readonly error: unknown
-
-  constructor(error: unknown) {
-    this.error = error
-  }
-}
 
 /**
  * Classifies an object under `key`. Returns null if it stays unchanged. Uses `toJSON` if it has one. Never throws
@@ -307,19 +276,10 @@ function seeBinary(item: object): Seen | null {
   return ArrayBuffer.isView(item) ? seeNumbers(item) : null
 }
 
-function seeContents(item: object, key: unknown): SeenContents {
-  const contents = readContents(item)
-  return { type: 'contents', contents, shape: shapeIn(item, contents, key) }
-}
-
-/** Reads the contents of an object. A field that throws is replaced by an {@link Unreadable}. */
-function readContents(item: object): Contents {
-  try {
-    return contentsOf(item)
-  } catch (error) {
-    if (error instanceof ListTooLongError) throw error
-    return readableContents(item, (error) => new Unreadable(error))
-  }
+function seeContents(item: object, key: unknown): Seen {
+  const contents = contentsOf(item)
+  const shape = shapeIn(item, contents, key)
+  return shape ? { type: 'shape', shape } : { type: 'contents', contents }
 }
 
 /** Returns whether an object is plain data. This test avoids checking its class in most cases. */

@@ -11,42 +11,63 @@ export interface Contents {
   items: readonly unknown[]
 }
 
-/** A container in a value that is walked. `Leaf` is the replacement of an item. */
-export interface TreeNode<Leaf> extends Contents {
-  value: object
-  /** The replacement of the container itself. Its contents stay next to it. */
-  own: Leaf | null
-  /** By the position of the item. */
-  leaves: Map<number, Leaf> | null
-  /** Whether its contents differ from those in the value. */
-  isCut: boolean
-  /** The first parent that the walk came from. Null for the list around the value. */
-  parent: TreeNode<Leaf> | null
-  position: number
-  /** Other parents. */
-  otherParents: TreeNode<Leaf>[] | null
-  level: number
+/** A field that threw when it was read. */
+export class Unreadable {
+  readonly error: unknown
+
+  constructor(error: unknown) {
+    this.error = error
+  }
 }
 
-/** Creates a node of the tree. The root is a list around the value. */
-export function createNode<Leaf>(
-  value: object,
-  contents: Contents,
-  parent: TreeNode<Leaf> | null,
-  position: number,
-): TreeNode<Leaf> {
-  return {
-    value,
-    of: contents.of,
-    keys: contents.keys,
-    items: contents.items,
-    own: null,
-    leaves: null,
-    isCut: false,
-    parent,
-    position,
-    otherParents: null,
-    level: parent ? parent.level + 1 : -1,
+/** A container in a value that is walked. `Leaf` is the replacement of an item. */
+export class TreeNode<Leaf> {
+  readonly value: object
+  readonly contents: Contents
+  /** The first parent that the walk came from. Null for the list around the value. */
+  readonly parent: TreeNode<Leaf> | null
+  readonly position: number
+  readonly level: number
+  /** Other parents. */
+  otherParents: TreeNode<Leaf>[] | null = null
+  /** The replacement of the container itself. Its contents stay next to it. */
+  own: Leaf | null = null
+  /** Replacements of items by their positions. */
+  leaves: Map<number, Leaf> | null = null
+
+  constructor(value: object, contents: Contents, parent: TreeNode<Leaf> | null, position: number) {
+    this.value = value
+    this.contents = contents
+    this.parent = parent
+    this.position = position
+    this.level = parent ? parent.level + 1 : -1
+  }
+
+  addParent(parent: TreeNode<Leaf>): void {
+    this.otherParents ??= []
+    this.otherParents.push(parent)
+  }
+
+  setLeaf(position: number, leaf: Leaf): void {
+    this.leaves ??= new Map()
+    this.leaves.set(position, leaf)
+  }
+
+  /** Returns the key of an item, or its position. */
+  keyAt(position: number): unknown {
+    const { keys } = this.contents
+    return keys ? keys[position] : position
+  }
+
+  /** Returns the JSON Pointer (RFC 6901) to an item, by the first path of the walk. */
+  originOf(position: number): string {
+    let pointer = ''
+    let at = position
+    for (let node: TreeNode<Leaf> = this; node.parent; node = node.parent) {
+      pointer = pointerStep(node.keyAt(at)) + pointer
+      at = node.position
+    }
+    return pointer
   }
 }
 
@@ -61,62 +82,46 @@ export class ListTooLongError extends ByrefError {
 }
 
 /**
- * Reads a container once. Getters run only here.
+ * Reads a container once. Getters run only here. A field that throws is replaced by an {@link Unreadable}.
  *
  * @throws ListTooLongError
  */
 export function contentsOf(value: object): Contents {
   if (Array.isArray(value)) {
     if (value.length > MAX_LIST) throw new ListTooLongError(value.length)
-    return { of: value, keys: null, items: value.slice() }
+    return { of: value, keys: null, items: itemsOf(value) }
   }
   if (value instanceof Map) {
     return { of: value, keys: [...value.keys()], items: [...value.values()] }
   }
   if (value instanceof Set) return { of: value, keys: null, items: [...value] }
   const keys = Object.keys(value)
-  const fields = value as Record<string, unknown>
-  return { of: value, keys, items: keys.map((key) => fields[key]) }
+  return { of: value, keys, items: fieldsOf(value, keys) }
 }
 
-/** Reads an object or a list in which some field throws. `onError` gives the replacement of that field. */
-export function readableContents(value: object, onError: (error: unknown) => unknown): Contents {
-  const fields = value as Record<string, unknown>
-  const keys = Object.keys(value)
-  const items = keys.map((key) => {
+function itemsOf(list: unknown[]): unknown[] {
+  try {
+    return list.slice()
+  } catch {
+    return fieldsOf(list, Object.keys(list))
+  }
+}
+
+function fieldsOf(value: object, keys: readonly string[]): unknown[] {
+  return keys.map((key) => {
     try {
-      return fields[key]
+      return (value as Record<string, unknown>)[key]
     } catch (error) {
-      return onError(error)
+      return new Unreadable(error)
     }
   })
-  return { of: value, keys: Array.isArray(value) ? null : keys, items }
-}
-
-/** Returns the key of an item, or its position. */
-export function keyAt({ keys }: Contents, position: number): unknown {
-  return keys ? keys[position] : position
-}
-
-/** Returns the item of an object under a key, or undefined. */
-export function fieldNamed({ keys, items }: Contents, key: string): unknown {
-  return keys ? items[keys.indexOf(key)] : undefined
-}
-
-/** Returns the JSON Pointer (RFC 6901) to an item, by the first path of the walk. */
-export function originOf<Leaf>(node: TreeNode<Leaf>, position: number): string {
-  let pointer = ''
-  let at = position
-  for (let from = node; from.parent; from = from.parent) {
-    pointer = pointerStep(keyAt(from, at)) + pointer
-    at = from.position
-  }
-  return pointer
 }
 
 /**
  * Rebuilds the value with replacements for the leaves. Only containers on the way to a leaf are copied, as they were
  * during the walk. Class instances among them become plain objects. A cycle leads back to the copies.
+ *
+ * @param nodes The first is the list around the value.
  */
 export function rebuild<Leaf>(
   nodes: readonly TreeNode<Leaf>[],
@@ -124,16 +129,16 @@ export function rebuild<Leaf>(
 ): unknown {
   const changed = changedNodes(nodes)
   const copies = new Map<object, object>()
-  for (const { value, of, own } of changed) {
-    copies.set(value, own ? { ...(resultOf(own) as object) } : emptyCopy(of))
+  for (const { value, contents, own } of changed) {
+    copies.set(value, own ? { ...(resultOf(own) as object) } : emptyCopy(contents.of))
   }
-  for (const node of changed) {
-    const items = node.items.map((item, position) => {
-      const leaf = node.leaves?.get(position)
+  for (const { value, contents, leaves } of changed) {
+    const items = contents.items.map((item, position) => {
+      const leaf = leaves?.get(position)
       if (leaf) return resultOf(leaf)
       return typeof item === 'object' && item !== null ? (copies.get(item) ?? item) : item
     })
-    fill(copies.get(node.value) as object, node.keys, items)
+    fill(copies.get(value) as object, contents.keys, items)
   }
   const root = (nodes[0] as TreeNode<Leaf>).value
   return ((copies.get(root) ?? root) as unknown[])[0]
@@ -141,7 +146,7 @@ export function rebuild<Leaf>(
 
 function changedNodes<Leaf>(nodes: readonly TreeNode<Leaf>[]): Set<TreeNode<Leaf>> {
   const changed = new Set<TreeNode<Leaf>>()
-  const open = nodes.filter((node) => node.own || node.leaves || node.isCut)
+  const open = nodes.filter((node) => node.own || node.leaves)
   for (let node = open.pop(); node; node = open.pop()) {
     if (changed.has(node)) continue
     changed.add(node)

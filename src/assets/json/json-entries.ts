@@ -1,12 +1,18 @@
 import { type FieldKey, indexOf } from '../../core/refs/field-key.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { type ByteRange, chunksOf } from '../bodies/body.ts'
+import { type ByteRange, bufferOf, chunksOf } from '../bodies/body.ts'
 import type { BodyRanges } from '../content-access.ts'
-import { JsonWalker, NotJsonError, unescaped } from './json-walker.ts'
+import {
+  type JsonToken,
+  type JsonVisitor,
+  JsonWalker,
+  NotJsonError,
+  unescaped,
+} from './json-walker.ts'
 
 const { setImmediate } = nodeBuiltin('node:timers/promises')
 
-/** An entry of the outermost container: its key, and the byte offsets of the entry, of its value and of its end. */
+/** An entry of a container: its key, and the byte offsets of the entry, of its value and of its end. */
 export interface ScannedEntry {
   /** Null in a list. */
   key: string | null
@@ -15,55 +21,120 @@ export interface ScannedEntry {
   end: number
 }
 
-/** Scans JSON in UTF-8 chunk by chunk and reports the entries of the outermost container. */
-export class JsonScanner {
+/** Which container's entries a {@link JsonScanner} reports. */
+export interface ScannedContainer {
+  /** The keys and indices that lead to the container. Default: none, which means the outermost one. */
+  path?: readonly string[]
+  /** A value on the path begins. Of a repeated key, the last value counts. */
+  onStep?(): void
+  onBegin?(isList: boolean, start: number): void
+  onEnd?(end: number): void
+}
+
+/** A container on the path that is open, and the entry in it that is being read. */
+interface OpenContainer {
+  isList: boolean
+  /** Number of entries before the current one. */
+  index: number
+  key: string | null
+  start: number
+  valueStart: number
+}
+
+/** Scans JSON in UTF-8 chunk by chunk and reports the entries of one container. */
+export class JsonScanner implements JsonVisitor {
   /** The kind of the outermost value; null until it is known. */
   root: 'list' | 'object' | 'scalar' | null = null
+  /** The byte offsets of the outermost value. */
+  rootRange: ByteRange = { start: 0, end: 0 }
   /** Levels of containers below the outermost one. */
   depth = 0
-  readonly #walker: JsonWalker
+  readonly #walker = new JsonWalker(this, { keepsValues: false })
+  readonly #onEntry: (entry: ScannedEntry) => void
+  readonly #path: readonly string[]
+  readonly #container: ScannedContainer
+  readonly #open: OpenContainer[] = []
 
-  constructor(onEntry: (entry: ScannedEntry) => void) {
-    let key: string | null = null
-    let start = 0
-    let valueStart = 0
-    const walker = new JsonWalker(
-      {
-        key: (token) => {
-          if (walker.level !== 1) return
-          key = unescaped(Buffer.from(token.raw, 'latin1').toString())
-          start = token.start
-        },
-        scalar: ({ start: at, end }) => {
-          this.root ??= 'scalar'
-          if (walker.level === 1) {
-            onEntry({ key, start: key === null ? at : start, valueStart: at, end })
-          }
-        },
-        begin: (isList, at) => {
-          this.root ??= isList ? 'list' : 'object'
-          this.depth = Math.max(this.depth, walker.level)
-          if (walker.level === 1) valueStart = at
-        },
-        end: (end) => {
-          if (walker.level !== 1) return
-          onEntry({ key, start: key === null ? valueStart : start, valueStart, end })
-        },
-      },
-      { keepsValues: false },
-    )
-    this.#walker = walker
+  constructor(onEntry: (entry: ScannedEntry) => void, container: ScannedContainer = {}) {
+    this.#onEntry = onEntry
+    this.#path = container.path ?? []
+    this.#container = container
   }
 
   /** @throws NotJsonError */
   write(chunk: Uint8Array): void {
-    const { buffer, byteOffset, byteLength } = chunk
-    this.#walker.write(Buffer.from(buffer, byteOffset, byteLength).toString('latin1'))
+    this.#walker.write(bufferOf(chunk).toString('latin1'))
   }
 
   /** The text has ended. @throws NotJsonError */
-  end(): void {
+  finish(): void {
     this.#walker.end()
+  }
+
+  key({ raw, start }: JsonToken): void {
+    const parent = this.#parent()
+    if (!parent) return
+    // Text is read as Latin-1, and its bytes are UTF-8.
+    parent.key = unescaped(Buffer.from(raw, 'latin1').toString())
+    parent.start = start
+  }
+
+  scalar({ start, end }: JsonToken): void {
+    this.root ??= 'scalar'
+    this.#beginValue(start)
+    this.#endValue(end)
+  }
+
+  begin(isList: boolean, start: number): void {
+    this.root ??= isList ? 'list' : 'object'
+    this.depth = Math.max(this.depth, this.#walker.level)
+    if (!this.#beginValue(start)) return
+    this.#open.push({ isList, index: 0, key: null, start: 0, valueStart: 0 })
+    if (this.#isAtEnd()) this.#container.onBegin?.(isList, start)
+  }
+
+  end(end: number): void {
+    if (this.#open.length > this.#walker.level) {
+      if (this.#isAtEnd()) this.#container.onEnd?.(end)
+      this.#open.pop()
+    }
+    this.#endValue(end)
+  }
+
+  /** Returns whether the path leads to the value that begins, or through it. */
+  #beginValue(start: number): boolean {
+    if (this.#walker.level === 0) {
+      this.rootRange.start = start
+      return true
+    }
+    const parent = this.#parent()
+    if (!parent) return false
+    parent.valueStart = start
+    if (parent.isList) parent.start = start
+    if (this.#isAtEnd()) return false
+    const key = parent.isList ? String(parent.index) : parent.key
+    const isStep = key === this.#path[this.#open.length - 1]
+    if (isStep) this.#container.onStep?.()
+    return isStep
+  }
+
+  #endValue(end: number): void {
+    if (this.#walker.level === 0) this.rootRange.end = end
+    const parent = this.#parent()
+    if (!parent) return
+    parent.index++
+    const { key, start, valueStart } = parent
+    if (this.#isAtEnd()) this.#onEntry({ key, start, valueStart, end })
+  }
+
+  /** Returns the container of the current value; undefined if it is not on the path. */
+  #parent(): OpenContainer | undefined {
+    return this.#open.length === this.#walker.level ? this.#open.at(-1) : undefined
+  }
+
+  /** Returns whether the last open container on the path is the one at its end. */
+  #isAtEnd(): boolean {
+    return this.#open.length === this.#path.length + 1
   }
 }
 
@@ -119,7 +190,7 @@ export async function scanEntries(source: BodyRanges, range: ByteRange): Promise
     kept = kept.filter((_, i) => i % 2 === 0)
     step *= 2
   })
-  scanner.end()
+  scanner.finish()
   const { root, depth } = scanner
   if (root === null) throw new NotJsonError()
   return { kind: root, count, step, kept, end, depth }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ContentAccess, createContentCache } from '../content-access.ts'
+import { type ContentAccess, ContentCache } from '../content-access.ts'
 import { createAssets } from '../create-assets.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { JsonScanner, type ScannedEntry } from './json-entries.ts'
@@ -13,7 +13,7 @@ function scan(text: string | Uint8Array, size = 1 << 20) {
   const scanner = new JsonScanner((entry) => entries.push(entry))
   const bytes = Buffer.from(text)
   for (let at = 0; at < bytes.length; at += size) scanner.write(bytes.subarray(at, at + size))
-  scanner.end()
+  scanner.finish()
   return { entries, root: scanner.root, depth: scanner.depth }
 }
 
@@ -144,7 +144,7 @@ describe('JsonScanner', () => {
 async function open(json: string | Uint8Array, limits = { valueBytes: 1 << 30, depth: 1000 }) {
   const store = createMemoryAssetStore()
   const { info: record } = await store.save(Buffer.from(json), 'application/json', {})
-  const access: ContentAccess = { store, cache: createContentCache(1 << 24), limits }
+  const access: ContentAccess = { store, cache: new ContentCache(1 << 24), limits }
   return openLargeJson(record, access)
 }
 

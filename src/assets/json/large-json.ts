@@ -3,19 +3,20 @@ import { putKey } from '../../core/json/json.ts'
 import type { FieldKey } from '../../core/refs/field-key.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import type { ByteRange } from '../bodies/body.ts'
+import { hasUtf8Mark, markedEncoding } from '../bodies/text-encoding.ts'
 import {
-  type AssetContent,
   type BodyRanges,
   bodyRanges,
   type ContentAccess,
+  cacheKey,
   type FoundField,
   fieldAt,
   tooDeep,
 } from '../content-access.ts'
-import type { JsonEntries } from './json-entries.ts'
 import {
   createPauses,
   findEntry,
+  type JsonEntries,
   KEPT_BYTES,
   keyIn,
   outlineOf,
@@ -38,9 +39,8 @@ export async function openLargeJson(
 ): Promise<LargeJson | null> {
   const source = await bodyRanges(record, access.store)
   const head = await source.read(0, 3)
-  if (head[0] === 0xff || head[0] === 0xfe) return null
-  const hasMark = head[0] === 0xef && head[1] === 0xbb && head[2] === 0xbf
-  const root: ByteRange = { start: hasMark ? 3 : 0, end: record.size }
+  if (markedEncoding(head) !== 'utf-8') return null
+  const root: ByteRange = { start: hasUtf8Mark(head) ? 3 : 0, end: record.size }
   const json = new LargeJson(record, access, source, root)
   const entries = await json.entriesIn(root)
   if (!entries) return null
@@ -49,7 +49,7 @@ export async function openLargeJson(
 }
 
 /** The value of a JSON body. Only what is asked for is parsed. */
-export class LargeJson implements AssetContent {
+export class LargeJson {
   readonly #record: AssetRecord
   readonly #access: ContentAccess
   readonly #source: BodyRanges
@@ -62,6 +62,7 @@ export class LargeJson implements AssetContent {
     this.#root = root
   }
 
+  /** Returns the field at a path, which the caller may change. */
   async at(path: readonly FieldKey[]): Promise<FoundField> {
     let range = this.#root
     for (let depth = 0; ; depth++) {
@@ -85,28 +86,33 @@ export class LargeJson implements AssetContent {
   }
 
   /** Returns where the entries of a value are; null if the body is not JSON. Concurrent callers share one scan. */
-  entriesIn(range: ByteRange): Promise<JsonEntries | null> {
-    const { namespace, assetId, digest } = this.#record
+  async entriesIn(range: ByteRange): Promise<JsonEntries | null> {
     const { cache, store } = this.#access
-    const key = JSON.stringify([namespace, assetId, digest, range.start])
-    const known = store.readsOnce ? undefined : cache.get(key)
-    if (known) return known as Promise<JsonEntries | null>
-    const scanning = scanEntries(this.#source, range).catch((error) => {
+    const scan = async () => {
+      const value = await this.#scan(range)
+      return { value, bytes: (1 + (value?.kept.length ?? 0)) * KEPT_BYTES }
+    }
+    if (store.readsOnce) return (await scan()).value
+    return cache.load(cacheKey(this.#record, range.start), scan)
+  }
+
+  async #scan(range: ByteRange): Promise<JsonEntries | null> {
+    try {
+      return await scanEntries(this.#source, range)
+    } catch (error) {
       if (error instanceof NotJsonError) return null
       throw error
-    })
-    if (store.readsOnce) return scanning
-    cache.set(key, scanning, KEPT_BYTES)
-    scanning.then(
-      (entries) => cache.set(key, scanning, (1 + (entries?.kept.length ?? 0)) * KEPT_BYTES),
-      () => cache.delete(key),
-    )
-    return scanning
+    }
   }
 
   async #value(range: ByteRange): Promise<unknown> {
     const size = range.end - range.start
-    if (size > this.#access.limits.valueBytes) throw tooLarge(this.#record, size)
+    if (size > this.#access.limits.valueBytes) {
+      throw new ByrefError(
+        'asset_too_large',
+        `Asset ${JSON.stringify(this.#record.assetId)}: ${size} bytes of JSON exceed limits.valueBytes; read a field of it, or read it as a stream with open().`,
+      )
+    }
     const entries = size > AT_ONCE ? await this.entriesIn(range) : null
     if (!entries || entries.kind === 'scalar') return this.#parsed(range)
     const { kind, kept, step, end } = entries
@@ -147,11 +153,4 @@ function add(value: unknown[] | Record<string, unknown>, text: string): void {
 function textOf(bytes: Uint8Array): string {
   // A byte order mark at the beginning of a part is a character of that part.
   return new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
-}
-
-function tooLarge({ assetId }: AssetRecord, size: number): ByrefError {
-  return new ByrefError(
-    'asset_too_large',
-    `Asset ${JSON.stringify(assetId)}: ${size} bytes of JSON exceed limits.valueBytes; read a field of it, or read it as a stream with open().`,
-  )
 }

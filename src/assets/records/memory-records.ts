@@ -6,11 +6,11 @@ import {
   isWithin,
   type NewEntry,
   type PlacedBody,
+  pageOf,
   type RecordEntry,
   type RecordIndex,
   usageOf,
 } from './record-index.ts'
-import { newestFirst } from './record-page.ts'
 
 interface Space {
   entries: Map<string, RecordEntry>
@@ -73,13 +73,11 @@ export function memoryRecords(): RecordIndex {
       return entry ? copyOf(entry) : null
     },
 
-    async list(namespace, { after, limit, now }) {
-      const rest = [...spaceOf(namespace).entries.values()].filter(
-        ({ record }) => !isExpired(record, now) && (!after || newestFirst(after, record) < 0),
-      )
-      const page = rest.sort((a, b) => newestFirst(a.record, b.record)).slice(0, limit)
-      const last = page.at(-1)?.record ?? null
-      return { entries: page.map(copyOf), next: rest.length > limit ? last : null }
+    async list(namespace, { now, ...page }) {
+      const all = [...spaceOf(namespace).entries.values()]
+      const live = all.filter(({ record }) => !isExpired(record, now))
+      const { entries, next } = pageOf(live, page)
+      return { entries: entries.map(copyOf), next }
     },
 
     async remove(namespace, assetId, { now, expired = false }) {

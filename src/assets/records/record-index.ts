@@ -1,6 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
-import type { AssetRecord, StoreQuota, StoreUsage } from '../asset-store.ts'
-import type { RecordPlace } from './record-page.ts'
+import type { AssetRecord, StoreListOptions, StoreQuota, StoreUsage } from '../asset-store.ts'
 
 /**
  * Which assets exist, and which bodies they need. An index is exact: `add` and `remove` are atomic and serialized, also
@@ -64,6 +63,9 @@ export interface RecordIndex {
   close(): Promise<void>
 }
 
+/** The position of a record in a listing. */
+export type RecordPlace = Pick<AssetRecord, 'createdAt' | 'assetId'>
+
 /** A body in a body store. */
 export interface PlacedBody {
   digest: string
@@ -118,4 +120,66 @@ export function quotaExceeded({ assets, bytes }: StoreQuota): ByrefError {
     'quota_exceeded',
     `There is no room: a namespace may hold ${most.join(' and ')}. Delete some assets first.`,
   )
+}
+
+const MAX_PAGE = 1000
+
+/** Newest first: by time, then by id, descending. */
+function newestFirst(a: RecordPlace, b: RecordPlace): number {
+  if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1
+  if (a.assetId === b.assetId) return 0
+  return a.assetId < b.assetId ? 1 : -1
+}
+
+/**
+ * Returns where a page begins, and its size: 200 by default, at most 1,000.
+ *
+ * @throws ByrefError `bad_request` for a size that is not a whole number from 1, and an invalid cursor
+ */
+export function pageIn({ limit = 200, cursor }: StoreListOptions): {
+  after: RecordPlace | null
+  limit: number
+} {
+  const size = Math.min(limit, MAX_PAGE)
+  if (!Number.isInteger(size) || size <= 0) {
+    throw new ByrefError('bad_request', `Invalid page size ${limit}: use 1 to ${MAX_PAGE}.`)
+  }
+  return { after: cursor ? parseCursor(cursor) : null, limit: size }
+}
+
+/** Returns one page of entries that are in memory, newest first, and the place of the last one if there are more. */
+export function pageOf<Entry extends { record: AssetRecord }>(
+  entries: readonly Entry[],
+  { after, limit }: { after: RecordPlace | null; limit: number },
+): { entries: Entry[]; next: RecordPlace | null } {
+  const rest = after ? entries.filter(({ record }) => newestFirst(after, record) < 0) : [...entries]
+  const page = rest.sort((a, b) => newestFirst(a.record, b.record)).slice(0, limit)
+  return { entries: page, next: rest.length > limit ? (page.at(-1)?.record ?? null) : null }
+}
+
+/** Returns one page of entries that are in memory as copies of their records, with the cursor of the next page. */
+export function recordPage(
+  entries: readonly { record: AssetRecord }[],
+  options: StoreListOptions = {},
+): { records: AssetRecord[]; next: string | null } {
+  const { after, limit } = pageIn(options)
+  const page = pageOf(entries, { after, limit })
+  const records = structuredClone(page.entries.map(({ record }) => record))
+  return { records, next: page.next && formatCursor(page.next) }
+}
+
+/** Returns the cursor of the page after a place. */
+export function formatCursor({ createdAt, assetId }: RecordPlace): string {
+  return `${createdAt} ${assetId}`
+}
+
+/** @throws ByrefError `bad_request` for what {@link formatCursor} did not make */
+function parseCursor(cursor: string): RecordPlace {
+  const space = cursor.indexOf(' ')
+  if (space < 1)
+    throw new ByrefError(
+      'bad_request',
+      `Invalid cursor ${JSON.stringify(cursor)}: use the "next" of the previous page.`,
+    )
+  return { createdAt: cursor.slice(0, space), assetId: cursor.slice(space + 1) }
 }

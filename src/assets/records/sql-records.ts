@@ -63,9 +63,7 @@ export function sqlRecords(dialect: SqlDialect): RecordIndex {
 
     bodies: (namespace, digests) =>
       read(function* () {
-        const text = `SELECT digest, size, key FROM byref.assets_bodies WHERE namespace = $1 AND ${among('digest', '$2')}`
-        const values = [namespace ?? '', JSON.stringify(digests)]
-        const rows = yield* rowsOf<PlacedBody>(text, values)
+        const rows = yield* bodyRows(dialect, namespace ?? '', digests)
         return digests.flatMap((digest) => {
           const row = rows.find((one) => one.digest === digest)
           return row ? { digest, size: row.size, key: row.key } : []
@@ -221,7 +219,7 @@ function* removeEntry(
 
 /** Returns what the live records hold together with `more` bodies. */
 function* usageIn(
-  { among }: SqlDialect,
+  dialect: SqlDialect,
   space: string,
   { now, more = [] }: { now: number; more?: NewEntry['bodies'] },
 ): SqlWork<StoreUsage> {
@@ -238,10 +236,7 @@ function* usageIn(
     ending.set(digest, { size, count: (ending.get(digest)?.count ?? 0) + 1 })
   }
   const digests = [...ending.keys(), ...more.map(({ digest }) => digest)]
-  const used = yield* rowsOf<{ digest: string; users: number }>(
-    `SELECT digest, users FROM byref.assets_bodies WHERE namespace = $1 AND ${among('digest', '$2')}`,
-    [space, JSON.stringify(digests)],
-  )
+  const used = yield* bodyRows(dialect, space, digests)
   const users = new Map(used.map((row) => [row.digest, row.users]))
   let live = bytes
   for (const [digest, { size, count }] of ending) if (users.get(digest) === count) live -= size
@@ -250,6 +245,12 @@ function* usageIn(
     if (total === undefined || total === ending.get(digest)?.count) live += size
   }
   return { assets: assets - over.length, bytes: live }
+}
+
+/** Returns the bodies of a namespace with these digests, and how many records need each. */
+function bodyRows({ among }: SqlDialect, space: string, digests: readonly string[]) {
+  const text = `SELECT digest, size, key, users FROM byref.assets_bodies WHERE namespace = $1 AND ${among('digest', '$2')}`
+  return rowsOf<PlacedBody & { users: number }>(text, [space, JSON.stringify(digests)])
 }
 
 function* usageRow(text: string, space: string): SqlWork<StoreUsage> {

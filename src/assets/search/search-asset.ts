@@ -2,12 +2,11 @@ import { ByrefError } from '../../core/errors.ts'
 import { type AssetRefParts, formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import type { FieldKey } from '../../core/refs/field-key.ts'
 import type { Assets } from '../assets-contract.ts'
-import { chunksOf, peek } from '../bodies/body.ts'
-import { isJsonType, readsAsText } from '../bodies/mime-type.ts'
-import { decodedText, markedEncoding } from '../bodies/text-encoding.ts'
-import { documentForm } from '../documents/document-form.ts'
+
+import { documentForm, isJsonType, readsAsText } from '../bodies/mime-type.ts'
+import { textIn } from '../bodies/text-encoding.ts'
 import { NotJsonError } from '../json/json-walker.ts'
-import { jsonLine } from '../tables/table-facts.ts'
+import { isRows, jsonLine } from '../tables/table-facts.ts'
 import type { TableRows } from '../tables/table-rows.ts'
 import { pageAt } from '../text-page.ts'
 import { leafPieces } from './leaf-pieces.ts'
@@ -56,7 +55,7 @@ const LEAD = 60
 const PAGE = 16_000
 /** Maximum length of a reference. A field with a longer one is reported by a container around it. */
 const MAX_REF = 1_000
-/** Bytes that are decoded at once. */
+/** Characters that are searched at once. */
 const BLOCK = 64 * 1024
 const CURSOR = /^(\d{1,15})\.(\d{1,15})$/
 
@@ -136,7 +135,7 @@ async function openPieces(
   if (documentForm(mime)) {
     await stream.cancel()
     const { text, pages } = await assets.text(ref)
-    return batchesOf(blocksOfText(text), linePieces(), pages)
+    return batchesOf(blocksOf([text]), linePieces(), pages)
   }
   const isLeaves = !isText && isJsonType(mime)
   if (!isLeaves && !isText && !readsAsText(mime)) {
@@ -146,9 +145,7 @@ async function openPieces(
       `${ref} is ${mime}, which has no text: text, PDF, DOCX, XLSX, tables and structured content can be searched.`,
     )
   }
-  const { head, body } = await peek(stream, 2)
-  const chunks = decodedText(blocksOf(chunksOf(body)), markedEncoding(head))
-  return batchesOf(chunks, isLeaves ? leafPieces() : linePieces())
+  return batchesOf(blocksOf(textIn(stream)), isLeaves ? leafPieces() : linePieces())
 }
 
 async function* batchesOf(
@@ -162,13 +159,9 @@ async function* batchesOf(
   yield reader.end().map(onPage)
 }
 
-async function* blocksOfText(text: string): AsyncGenerator<string> {
-  for (let at = 0; at < text.length; at += BLOCK) yield text.slice(at, at + BLOCK)
-}
-
-async function* blocksOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+async function* blocksOf(chunks: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
   for await (const chunk of chunks) {
-    for (let at = 0; at < chunk.byteLength; at += BLOCK) yield chunk.subarray(at, at + BLOCK)
+    for (let at = 0; at < chunk.length; at += BLOCK) yield chunk.slice(at, at + BLOCK)
   }
 }
 
@@ -224,10 +217,10 @@ async function tableAsJson(
   signal: AbortSignal | undefined,
 ): Promise<AsyncIterable<string> | null> {
   const { table } = await assets.info(ref)
-  const path = parseAssetRef(ref)?.fieldPath?.join('/') ?? 'content'
-  if (!table || (path !== 'content' && path !== 'content/rows')) return null
+  const path = parseAssetRef(ref)?.fieldPath
+  if (!table || !isRows(path)) return null
   const rows = await assets.rows(ref, { signal })
-  if (path === 'content/rows') return rowsText(rows, '[', ']')
+  if (path?.at(-1) === 'rows') return rowsText(rows, '[', ']')
   const before = `{"columns":${JSON.stringify(rows.columns)},"rows":[`
   return rowsText(rows, before, `],"source":${JSON.stringify(table.source)}}`)
 }

@@ -20,13 +20,12 @@ import type { BodyStore } from '../bodies/body-store.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
 import { Digester } from '../bodies/digest.ts'
 import type { RecordEntry, RecordIndex } from '../records/record-index.ts'
-import { formatCursor, pageSize, parseCursor } from '../records/record-page.ts'
-import { storageError } from './or-failed.ts'
+import { formatCursor, pageIn } from '../records/record-index.ts'
 import { recordReader } from './record-reader.ts'
 import { saveAsset } from './save-asset.ts'
 import { removeBodies, sweepStore } from './sweep-store.ts'
 import { verifyStore } from './verify-store.ts'
-import { withCodes } from './with-codes.ts'
+import { storageError, withCodes } from './with-codes.ts'
 
 /** The parts of a store. */
 export interface StoreParts {
@@ -70,15 +69,19 @@ export function createStore(parts: StoreParts): FullAssetStore {
     return records.open()
   })
 
-  async function find(assetId: string, where: StoreOptions = {}): Promise<FoundRecord | null> {
+  async function opened(): Promise<RecordIndex> {
     await ready()
-    const at = await records.get(where.namespace ?? null, assetId)
-    return at && !isExpired(at.record) ? { ...at.record, at } : null
+    return records
   }
 
-  const streamBody = createBodyReader(bodies, find)
-  const wholeBody = (record: FoundRecord) =>
-    readBytes(streamBody(record, { digest: record.digest, start: 0, end: record.size }))
+  async function find(assetId: string, where: StoreOptions = {}): Promise<RecordEntry | null> {
+    const entry = await (await opened()).get(where.namespace ?? null, assetId)
+    return entry && !isExpired(entry.record) ? entry : null
+  }
+
+  const stream = createBodyReader(bodies, find)
+  const wholeBody = (entry: RecordEntry) =>
+    readBytes(stream(entry, { digest: entry.record.digest, start: 0, end: entry.record.size }))
 
   const store: FullAssetStore = {
     full: true,
@@ -97,47 +100,37 @@ export function createStore(parts: StoreParts): FullAssetStore {
 
     ...recordReader({
       find,
-      show: ({ at }) => at.record,
+      stream,
       bytes: wholeBody,
-      stream: streamBody,
-      async urlOf(record, { expiresIn = HOUR }) {
-        const { mime, at } = record
-        if (!bodies.urlFor) return dataUrlOf(await wholeBody(record), mime)
-        const lifetime = Math.min(expiresIn, secondsLeft(record))
-        return bodies.urlFor(at.bodies[0]?.key ?? '', { mime, expiresIn: lifetime })
+      ownsRecords: true,
+      async urlOf(entry, { expiresIn = HOUR }) {
+        const { mime } = entry.record
+        if (!bodies.urlFor) return dataUrlOf(await wholeBody(entry), mime)
+        const lifetime = Math.min(expiresIn, secondsLeft(entry.record))
+        return bodies.urlFor(entry.bodies[0]?.key ?? '', { mime, expiresIn: lifetime })
       },
     }),
 
     async object(assetId, index, where) {
-      const objects = (await find(assetId, where))?.at.objects ?? []
+      const objects = (await find(assetId, where))?.objects ?? []
       return index in objects ? { value: objects[index] } : null
     },
 
     async list(where = {}) {
-      const limit = pageSize(where)
-      const after = where.cursor ? parseCursor(where.cursor) : null
-      await ready()
-      const page = { after, limit, now: Date.now() }
-      const { entries, next } = await records.list(where.namespace ?? null, page)
+      const page = { ...pageIn(where), now: Date.now() }
+      const { entries, next } = await (await opened()).list(where.namespace ?? null, page)
       return { records: entries.map(({ record }) => record), next: next && formatCursor(next) }
     },
 
     async delete(assetId, where = {}) {
-      await ready()
-      const freed = await records.remove(where.namespace ?? null, assetId, { now: Date.now() })
+      const index = await opened()
+      const freed = await index.remove(where.namespace ?? null, assetId, { now: Date.now() })
       if (freed) await removeBodies(bodies, freed)
       return freed !== null
     },
 
-    async usage(where = {}) {
-      await ready()
-      return records.usage(where.namespace ?? null, Date.now())
-    },
-
-    async namespaces() {
-      await ready()
-      return records.namespaces(Date.now())
-    },
+    usage: async (where = {}) => (await opened()).usage(where.namespace ?? null, Date.now()),
+    namespaces: async () => (await opened()).namespaces(Date.now()),
 
     async sweep(options = {}) {
       const owner = await ready()
@@ -164,12 +157,9 @@ function secondsLeft({ expiresAt }: AssetRecord): number {
   return Math.max(1, Math.floor((Date.parse(expiresAt) - Date.now()) / 1000))
 }
 
-/** A record and where its bodies are. */
-type FoundRecord = AssetRecord & { at: RecordEntry }
-
-/** Streams a part of one of a record's bodies. The medium is read only when the stream is. */
+/** Streams a part of one of an entry's bodies. The medium is read only when the stream is. */
 type StreamBody = (
-  record: FoundRecord,
+  entry: RecordEntry,
   body: ByteRange & { digest: string },
 ) => ReadableStream<Uint8Array>
 
@@ -180,19 +170,11 @@ type StreamBody = (
  */
 function createBodyReader(
   bodies: BodyStore,
-  find: (assetId: string, where: StoreOptions) => Promise<FoundRecord | null>,
+  find: (assetId: string, where: StoreOptions) => Promise<RecordEntry | null>,
 ): StreamBody {
-  /** The error, or `asset_not_found` if the asset has been removed. */
-  async function readFailure(error: unknown, record: FoundRecord, key: string): Promise<unknown> {
+  return ({ record, bodies: placed }, { digest, start, end }) => {
     const { assetId, namespace } = record
-    const current = await find(assetId, { namespace })
-    const isSame = current?.at.bodies.some((body) => body.key === key)
-    return isSame ? storageError('read the body', error) : assetNotFound(assetId)
-  }
-
-  return (record, { digest, start, end }) => {
-    const place = record.at.bodies.find((body) => body.digest === digest)
-    const { key = '', size = 0 } = place ?? {}
+    const { key = '', size = 0 } = placed.find((body) => body.digest === digest) ?? {}
     const digester = start === 0 && end === size ? new Digester() : null
     const ended = new AbortController()
     let left = end - start
@@ -202,7 +184,7 @@ function createBodyReader(
       if (!reader) {
         if (left === 0) return null
         const stream = await bodies.open(key, { start, end, size, signal: ended.signal })
-        if (!stream) throw damagedBody(record.assetId, 'missing', digest)
+        if (!stream) throw damagedBody(assetId, 'is missing')
         reader = stream.getReader()
       }
       const { value, done } = await reader.read()
@@ -212,16 +194,20 @@ function createBodyReader(
         return value
       }
       if (left !== 0 || (digester && digester.finish().digest !== digest)) {
-        throw damagedBody(record.assetId, 'damaged', digest)
+        throw damagedBody(assetId, `is not the one that was saved (SHA-256 ${digest})`)
       }
       return null
     }
 
+    /** Throws the error, or `asset_not_found` if the asset has been removed. */
+    async function fail(error: unknown): Promise<never> {
+      const current = await find(assetId, { namespace })
+      const isSame = current?.bodies.some((body) => body.key === key)
+      throw isSame ? storageError('read the body', error) : assetNotFound(assetId)
+    }
+
     return pullStream(
-      () =>
-        next().catch(async (error: unknown) => {
-          throw await readFailure(error, record, key)
-        }),
+      () => next().catch(fail),
       async (reason) => {
         ended.abort(reason)
         await reader?.cancel(reason)
@@ -230,11 +216,9 @@ function createBodyReader(
   }
 }
 
-function damagedBody(assetId: string, how: 'missing' | 'damaged', digest: string): ByrefError {
-  const what =
-    how === 'missing' ? 'is missing' : `is not the one that was saved (SHA-256 ${digest})`
+function damagedBody(assetId: string, problem: string): ByrefError {
   return new ByrefError(
     'storage_failed',
-    `The body of asset ${JSON.stringify(assetId)} ${what}; run "byref assets verify".`,
+    `The body of asset ${JSON.stringify(assetId)} ${problem}; run "byref assets verify".`,
   )
 }

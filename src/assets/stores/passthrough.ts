@@ -20,8 +20,7 @@ import { STORE_METHODS } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamFrom, streamOf } from '../bodies/body.ts'
 import { Digester, sha256 } from '../bodies/digest.ts'
-import { checkRoom } from '../records/record-index.ts'
-import { recordPage } from '../records/record-page.ts'
+import { checkRoom, recordPage } from '../records/record-index.ts'
 import { recordReader } from './record-reader.ts'
 
 /** Options of {@link createPassthroughStore}. */
@@ -56,24 +55,18 @@ export function createPassthroughStore(options: PassthroughStoreOptions = {}): F
       consume(body, saving.signal, (source) => waiting.save(source, mime, saving)),
 
     ...recordReader({
-      find: (assetId, where) => waiting.find(assetId, where)?.record ?? null,
-      show: (record) => structuredClone(record),
-      bytes: (record) => waiting.take(record, record.digest),
-      stream(record, { digest, start, end }, { keep }) {
-        waiting.bodyOf(record, digest)
+      find: (assetId, where) => waiting.find(assetId, where),
+      bytes: (entry) => waiting.take(entry, entry.record.digest),
+      stream(entry, { digest, start, end }, { keep }) {
+        waiting.bodyOf(entry, digest)
         // A stream that is opened and never read does not use up the one read.
         return streamFrom(async function* () {
-          yield* streamOf(waiting.take(record, digest, keep).subarray(start, end))
+          yield* streamOf(waiting.take(entry, digest, keep).subarray(start, end))
         })
       },
     }),
 
-    async list(where) {
-      return recordPage(
-        waiting.live(where).map((entry) => entry.record),
-        where,
-      )
-    },
+    list: async (where) => recordPage(waiting.live(where), where),
     delete: async (assetId, where) => waiting.remove(assetId, where),
     usage: async (where) => waiting.usage(where),
     namespaces: async () => waiting.namespaces(),
@@ -154,16 +147,19 @@ class WaitingBodies {
   }
 
   /** @throws ByrefError `asset_not_found` that says why the body is gone */
-  bodyOf(record: AssetRecord, digest: string): { entry: Entry; bytes: Uint8Array } {
+  bodyOf({ record }: Entry, digest: string): Uint8Array {
     const entry = this.find(record.assetId, record)
     const bytes = entry?.bodies.get(digest)
-    if (entry && bytes) return { entry, bytes }
-    throw bodyGone(record.assetId, entry?.gone ?? 'it was removed')
+    if (bytes) return bytes
+    throw new ByrefError(
+      'asset_not_found',
+      `The body of asset ${JSON.stringify(record.assetId)} is gone: ${entry?.gone ?? 'it was removed'}. The passthrough store keeps nothing; take bodies from ASSET_CREATED.`,
+    )
   }
 
   /** Returns the body. Unless it is kept, this was its one read. */
-  take(record: AssetRecord, digest: string, keep = false): Uint8Array {
-    const { entry, bytes } = this.bodyOf(record, digest)
+  take(entry: Entry, digest: string, keep = false): Uint8Array {
+    const bytes = this.bodyOf(entry, digest)
     if (keep) return bytes
     entry.bodies.delete(digest)
     entry.bytes -= bytes.byteLength
@@ -250,13 +246,6 @@ class WaitingBodies {
 
 function keyOf(assetId: string, { namespace = null }: StoreOptions = {}): string {
   return JSON.stringify([namespace, assetId])
-}
-
-function bodyGone(assetId: string, why: string): ByrefError {
-  return new ByrefError(
-    'asset_not_found',
-    `The body of asset ${JSON.stringify(assetId)} is gone: ${why}. The passthrough store keeps nothing; take bodies from ASSET_CREATED.`,
-  )
 }
 
 /** Digest and size of a body, and its bytes unless they are more than `limit`. */

@@ -52,7 +52,12 @@ export async function rebuildRecords(
     }
   }
 
-  if (found.length === 0 && places.size > 0) throw noRecords(bodies)
+  if (found.length === 0 && places.size > 0) {
+    throw new ByrefError(
+      'config_invalid',
+      `There are no records among these bodies (${bodies.name}): only a store with recordFiles keeps them.`,
+    )
+  }
   let assets = 0
   const lost: string[] = []
   for (const { key, digest, record } of found) {
@@ -67,13 +72,6 @@ export async function rebuildRecords(
   }
   await disownBodies(bodies)
   return { assets, lost }
-}
-
-function noRecords({ name }: BodyStore): ByrefError {
-  return new ByrefError(
-    'config_invalid',
-    `There are no records among these bodies (${name}): only a store with recordFiles keeps them.`,
-  )
 }
 
 async function added(

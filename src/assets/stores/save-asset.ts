@@ -3,7 +3,7 @@ import { inBackground } from '../../core/in-background.ts'
 import { newId } from '../../core/new-id.ts'
 import { checkAbout, checkDigest, newRecord } from '../asset-record.ts'
 import type { AssetBody, AssetRecord, StoreSaveOptions } from '../asset-store.ts'
-import { chunksOf, copyBytes, peek, streamFrom } from '../bodies/body.ts'
+import { bufferOf, chunksOf, copyBytes, peek, streamFrom } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import { Digester, digestOf, sha256 } from '../bodies/digest.ts'
 import { extensionOf } from '../bodies/mime-type.ts'
@@ -204,12 +204,8 @@ async function isStored(bodies: BodyStore, key: string, bytes: Uint8Array): Prom
     const stream = await bodies.open(key, { start: 0, end: size, size })
     if (!stream) return false
     for await (const chunk of chunksOf(stream)) {
-      const part = Buffer.from(
-        bytes.buffer,
-        bytes.byteOffset + at,
-        Math.min(chunk.byteLength, size - at),
-      )
-      if (part.compare(chunk) !== 0) return false
+      const part = bytes.subarray(at, at + chunk.byteLength)
+      if (bufferOf(part).compare(chunk) !== 0) return false
       at += chunk.byteLength
     }
   } catch {

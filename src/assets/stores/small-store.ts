@@ -3,80 +3,74 @@ import { isAssetId } from '../../core/refs/asset-id.ts'
 import type { AssetAttributes, AssetRecord, AssetStore, StoreSaveOptions } from '../asset-store.ts'
 import { decodeBase64 } from '../bodies/data-url.ts'
 import { isJsonType } from '../bodies/mime-type.ts'
-import { orFailed } from './or-failed.ts'
+import { orFailed } from './with-codes.ts'
 
 /** A store with three methods, and maybe `delete`. */
 export type SmallStore = AssetStore & { delete?: (assetId: string) => Promise<unknown> }
 
-/** The content of a small store: unchanged files, and structured content with its parts in one bundle. */
-export interface SmallStoreContent {
-  /** Returns the id that the store chose. */
-  save(body: Uint8Array, mime: string, options: StoreSaveOptions): Promise<string>
-  load(assetId: string): Promise<Bundle>
-  /** Returns the body or a part of a record. */
-  part(record: AssetRecord, digest: string): Promise<Uint8Array>
-  /** Returns the content under an id, or null. */
-  lookUp(assetId: string): Promise<Bundle | null>
-  urlFor(assetId: string, options: { expiresIn?: number }): Promise<string>
-  /** @throws ByrefError `asset_unsupported` if the store has no `delete` */
-  delete(assetId: string): Promise<void>
-}
+/**
+ * The content of a small store: unchanged files, and structured content with its parts in one bundle. Errors of the
+ * store become `storage_failed`.
+ */
+export class SmallStoreContent {
+  readonly #store: SmallStore
 
-/** Creates the content of a small store. Errors of the store become `storage_failed`. */
-export function smallStoreContent(store: SmallStore): SmallStoreContent {
-  function load(assetId: string): Promise<Bundle> {
+  constructor(store: SmallStore) {
+    this.#store = store
+  }
+
+  /** Returns the id that the store chose. */
+  async save(body: Uint8Array, mime: string, options: StoreSaveOptions): Promise<string> {
+    const { structured } = options.attributes ?? {}
+    const stored = structured ? bundle(body, mime, options) : body
+    const type = structured ? BUNDLE_TYPE : mime
+    const saved = await orFailed('save the asset', () => this.#store.save(stored, type))
+    const assetId = saved?.assetId
+    if (isAssetId(assetId)) return assetId
+    throw new ByrefError('storage_failed', 'The store returned no usable "assetId".')
+  }
+
+  load(assetId: string): Promise<Bundle> {
     return orFailed('read the asset', async () => {
-      const found = await store.get(assetId)
+      const found = await this.#store.get(assetId)
       if (found?.bytes instanceof Uint8Array) return unbundle(found)
       throw new ByrefError('storage_failed', 'The store returned no "bytes" for the asset.')
     })
   }
 
-  return {
-    load,
+  /** Returns the body or a part of a record. */
+  async part(record: AssetRecord, digest: string): Promise<Uint8Array> {
+    const { body, parts } = await this.load(record.assetId)
+    const bytes = digest === record.digest ? body : parts.get(digest)
+    if (bytes) return bytes
+    throw new ByrefError('storage_failed', `The store returned no part ${digest} of the asset.`)
+  }
 
-    async save(body, mime, options) {
-      const { structured } = options.attributes ?? {}
-      const stored = structured ? bundle(body, mime, options) : body
-      const type = structured ? BUNDLE_TYPE : mime
-      const saved = await orFailed('save the asset', () => store.save(stored, type))
-      const assetId = saved?.assetId
-      if (isAssetId(assetId)) return assetId
-      throw new ByrefError('storage_failed', 'The store returned no usable "assetId".')
-    },
+  /** Returns the content under an id, or null. */
+  async lookUp(assetId: string): Promise<Bundle | null> {
+    const store = this.#store
+    if (store.info) {
+      const info = await orFailed('look up the asset', () => store.info?.(assetId))
+      return info ? this.load(assetId) : null
+    }
+    try {
+      const found = await store.get(assetId)
+      return found?.bytes ? unbundle(found) : null
+    } catch {
+      // Without an `info` that tells more, such a store reports a missing asset like this.
+      return null
+    }
+  }
 
-    async part(record, digest) {
-      const { body, parts } = await load(record.assetId)
-      const bytes = digest === record.digest ? body : parts.get(digest)
-      if (bytes) return bytes
-      throw new ByrefError('storage_failed', `The store returned no part ${digest} of the asset.`)
-    },
+  urlFor(assetId: string, options: { expiresIn?: number }): Promise<string> {
+    return orFailed('make a URL of the asset', () => this.#store.urlFor(assetId, options))
+  }
 
-    async lookUp(assetId) {
-      if (store.info) {
-        const info = await orFailed('look up the asset', () => store.info?.(assetId))
-        return info ? load(assetId) : null
-      }
-      try {
-        const found = await store.get(assetId)
-        return found?.bytes ? unbundle(found) : null
-      } catch {
-        // Without an `info` that tells more, such a store reports a missing asset like this.
-        return null
-      }
-    },
-
-    urlFor: (assetId, options) => orFailed('name a URL of', () => store.urlFor(assetId, options)),
-
-    async delete(assetId) {
-      if (store.delete) await orFailed('remove the asset', () => store.delete?.(assetId))
-      else {
-        throw new ByrefError(
-          'asset_unsupported',
-          'This store cannot remove assets: it has no method "delete".',
-        )
-      }
-    },
+  /** @throws ByrefError `asset_unsupported` if the store has no `delete` */
+  async delete(assetId: string): Promise<void> {
+    const message = 'This store cannot remove assets: it has no method "delete".'
+    if (!this.#store.delete) throw new ByrefError('asset_unsupported', message)
+    await orFailed('remove the asset', () => this.#store.delete?.(assetId))
   }
 }
 

@@ -23,15 +23,9 @@ import { readBytes, streamFrom } from '../bodies/body.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
 import { sha256 } from '../bodies/digest.ts'
 import { isJsonType, normalizeMimeType } from '../bodies/mime-type.ts'
-import { checkRoom, usageOf } from '../records/record-index.ts'
-import { recordPage } from '../records/record-page.ts'
+import { checkRoom, recordPage, usageOf } from '../records/record-index.ts'
 import { recordReader } from './record-reader.ts'
-import {
-  type Bundle,
-  type SmallStore,
-  type SmallStoreContent,
-  smallStoreContent,
-} from './small-store.ts'
+import { type Bundle, type SmallStore, SmallStoreContent } from './small-store.ts'
 
 /**
  * Creates a full store over a store with three methods. Names, namespaces and times are kept in this process;
@@ -41,7 +35,7 @@ import {
  * `asset_unsupported`: ids of the caller's choice, live objects, and removing without a `delete`.
  */
 export function withRecords(store: SmallStore): FullAssetStore {
-  const content = smallStoreContent(store)
+  const content = new SmallStoreContent(store)
   const records = new KnownRecords(content)
   const full: FullAssetStore = {
     full: true,
@@ -53,21 +47,26 @@ export function withRecords(store: SmallStore): FullAssetStore {
       consume(body, options.signal, (source) => records.save(source, mime, options)),
 
     ...recordReader({
-      find: (assetId, where) => records.find(assetId, where),
-      show: (record) => structuredClone(record),
-      bytes: async (record) => (await content.load(record.assetId)).body,
-      stream: (record, { digest, start, end }) =>
+      async find(assetId, where) {
+        const record = await records.find(assetId, where)
+        return record && { record }
+      },
+      bytes: async ({ record }) => (await content.load(record.assetId)).body,
+      stream: ({ record }, { digest, start, end }) =>
         streamFrom(async function* () {
           const bytes = await content.part(record, digest)
           yield new Uint8Array(bytes.subarray(start, end))
         }),
-      async urlOf(record, { expiresIn }) {
+      async urlOf({ record }, { expiresIn }) {
         if (!record.attributes.structured) return content.urlFor(record.assetId, { expiresIn })
         return dataUrlOf((await content.load(record.assetId)).body, record.mime)
       },
     }),
 
-    list: async (where) => recordPage(records.live(where), where),
+    async list(where) {
+      const live = records.live(where).map((record) => ({ record }))
+      return recordPage(live, where)
+    },
 
     async delete(assetId, where) {
       const record = await records.find(assetId, where)

@@ -7,8 +7,8 @@ import { type ColumnReader, valueColumn } from './column.ts'
 import { columnNames } from './csv-table.ts'
 import { LongNumber } from './long-number.ts'
 import { dayText, decimalText, plainValue, timeText } from './parquet-values.ts'
-import { TableError } from './table-error.ts'
-import { broken, type TableInput, tableLibrary } from './table-text.ts'
+import { broken, TableError } from './table-error.ts'
+import { type TableInput, tableLibrary } from './table-text.ts'
 
 type Arrow = typeof import('apache-arrow')
 /** Returns the value of a cell by its row. */

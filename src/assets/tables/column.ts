@@ -204,8 +204,7 @@ function inPlainForm(form: CellForm): (text: string) => string {
 export function valueColumn(name: string): ColumnReader {
   const types = new Set<ColumnType>()
   let missing = 0
-  let dates = true
-  let hasTimes = false
+  const dates = dateKind(false)
   const numbers = numberKind()
 
   function type(): ColumnType {
@@ -213,20 +212,17 @@ export function valueColumn(name: string): ColumnReader {
     if (only === undefined) return 'empty'
     if (types.size > 1) return 'mixed'
     if (only === 'number') return numbers.type()
-    return only === 'string' && dates ? 'date' : only
+    return only === 'string' && dates.isOpen() ? 'date' : only
   }
 
   function look(cell: unknown): void {
     const found = jsonType(cell)
     types.add(found)
     if (found === 'number' && !numbers.see(numberIn(cell))) types.add('string')
-    if (!dates || typeof cell !== 'string') return
-    const date = isoDate(cell.trim())
-    dates = date !== null
-    if (date !== null && date.length > 10) hasTimes = true
+    if (typeof cell === 'string' && dates.isOpen()) dates.see(cell.trim())
   }
 
-  const storage = (): Storage => storageOf(type(), numbers, hasTimes)
+  const storage = (): Storage => storageOf(type(), numbers, dates.hasTimes())
 
   return {
     see(cell) {
@@ -324,25 +320,14 @@ function jsonType(value: unknown): ColumnType {
   return type === 'number' || type === 'boolean' || type === 'string' ? type : 'object'
 }
 
-/** What kind of numbers a column holds. */
-interface NumberKind {
-  /**
-   * Returns false if the column is not numeric: because of text, or of digits that neither a double nor a decimal
-   * keeps.
-   */
-  see(number: string | number | bigint): boolean
-  type(): Extract<ColumnType, 'number' | 'integer' | 'decimal'>
-  storage(): Storage
-  /** Digits after the decimal point. */
-  scale(): number
-}
+type NumberKind = ReturnType<typeof numberKind>
 
 const INT32 = 2 ** 31 - 1
 /** Maximum number of digits of a decimal in Parquet and SQL. */
 const MAX_DIGITS = 38
 
 /** Tracks the kind of numbers: doubles if they are exact, else 64-bit integers, else decimals. */
-function numberKind(): NumberKind {
+function numberKind() {
   let isExact = true
   let isWhole = true
   let fitsInt64 = true
@@ -379,19 +364,24 @@ function numberKind(): NumberKind {
   }
 
   return {
-    see(number) {
+    /**
+     * Returns false if the column is not numeric: because of text, or of digits that neither a double nor a decimal
+     * keeps.
+     */
+    see(number: string | number | bigint): boolean {
       if (typeof number === 'number') seeNumber(number)
       else if (!seeText(String(number))) return false
       return isExact || (!hasExponent && digits + scale <= MAX_DIGITS)
     },
     type,
-    storage() {
+    storage(): Storage {
       const found = type()
       if (found === 'decimal') return 'text'
       if (found === 'integer') return 'int64'
       if (!isWhole) return 'double'
       return largest <= INT32 ? 'int32' : largest <= Number.MAX_SAFE_INTEGER ? 'int64' : 'double'
     },
+    /** Returns the digits after the decimal point. */
     scale: () => scale,
   }
 }

@@ -2,8 +2,8 @@ import { CsvError, parse } from '#csv-parse'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { type ColumnReader, textColumn } from './column.ts'
 import type { TableError } from './table-error.ts'
+import { broken } from './table-error.ts'
 import {
-  broken,
   checkDense,
   headOf,
   inBatches,

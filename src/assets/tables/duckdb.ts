@@ -1,5 +1,9 @@
 import { ByrefError, errorMessage } from '../../core/errors.ts'
-import { missingPeer, optionalPeer } from '../../optional-peer.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
+import { optionalPeer } from '../../optional-peer.ts'
+import { packageFile } from '../../package-file.ts'
+
+const { createRequire } = nodeBuiltin('node:module')
 
 type Duckdb = typeof import('@duckdb/node-api')
 /** A connection to a separate database. */
@@ -80,23 +84,33 @@ export function queryFailed(reason: unknown, tables: readonly string[] = []): By
   return new ByrefError('invalid_arguments', `The query failed. ${why}${hint}`, { cause: reason })
 }
 
-/** Returns the error for a query that exceeds the memory limit. */
-export function queryTooLarge(): ByrefError {
-  return new ByrefError(
-    'result_too_large',
-    'The query exceeds the memory limit: filter or aggregate more, or select fewer columns.',
+/** Below this size in bytes, starting DuckDB takes longer than it saves. */
+export const WORTH_BYTES = 4 * 1024 * 1024
+
+let found: boolean | undefined
+
+/** Returns the path of the program of table processes. Null in a bundle that has no installed byref next to it. */
+export function tableProgram(): string | null {
+  const isSource = import.meta.url?.endsWith('.ts')
+  return packageFile(
+    isSource ? 'src/assets/tables/table-child.ts' : 'dist/assets/tables/table-child.js',
   )
 }
 
-/** Returns the error for a query that exceeds the time limit. */
-export function queryTooSlow(ms: number): ByrefError {
-  return new ByrefError(
-    'tool_timeout',
-    `The query took longer than ${ms / 1000} s and was stopped: filter or aggregate more.`,
-  )
+/** Returns whether DuckDB, an optional package, is installed. Only table processes load it. */
+export function hasDuckdb(): boolean {
+  found ??= isInstalled('@duckdb/node-api')
+  return found
 }
 
-/** Returns the error for SQL without DuckDB. */
-export function sqlMissing(): ByrefError {
-  return new ByrefError('dependency_missing', missingPeer('@duckdb/node-api', FOR_SQL))
+function isInstalled(name: string): boolean {
+  try {
+    const program = tableProgram()
+    if (program === null) return false
+    createRequire(program).resolve(name)
+    return true
+  } catch {
+    // Also where there is no Node.
+    return false
+  }
 }

@@ -1,36 +1,94 @@
-import type { AssetInfo } from '../asset-info.ts'
+import { formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
+import { findAsset } from '../asset-facade.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
-import type { Assets, ImportedFile, ImportOptions } from '../assets-contract.ts'
-import type { ImporterParts } from './import-table.ts'
+import type { AssetReader } from '../asset-reader.ts'
+import { assetNotFound } from '../asset-record.ts'
+import type { AssetInfo } from '../asset-store.ts'
+import type { AssetWriter } from '../asset-writer.ts'
+import type { ImportedFile, ImportOptions } from '../assets-contract.ts'
+import type { AssetsCore } from '../assets-core.ts'
+import type { BodyInput } from '../bodies/body-input.ts'
+import { tableFormat, typeByName } from '../bodies/mime-type.ts'
 import { TableError } from './table-error.ts'
 import { derivedIds } from './table-facts.ts'
-import { tableFormat, typeByName } from './table-format.ts'
 
-/** Converts files to tables. */
-export interface Importer {
-  importFile: Assets['importFile']
-  /** Imports the tables of a file that was saved before. They are made only once. */
-  importSaved(
-    asset: AssetInfo,
-    options: NamespaceOption & { signal?: AbortSignal },
-  ): Promise<ImportedFile>
+/** One scope of assets, in which files are imported. */
+interface ImportScope {
+  reader: AssetReader
+  writer: AssetWriter
+  namespaceFor(options: NamespaceOption): string | null
 }
 
-/** Creates an importer. The code for tables is loaded with the first table. */
-export function createImporter(parts: ImporterParts): Importer {
-  const { writer, open, remove, find } = parts
+/** Converts files to tables. The code for tables is loaded with the first table. */
+export class Importer {
+  readonly #core: AssetsCore
+  readonly #scope: ImportScope
 
-  async function importBody(
+  constructor(core: AssetsCore, scope: ImportScope) {
+    this.#core = core
+    this.#scope = scope
+  }
+
+  /** See `Assets.importFile`. */
+  async importFile(body: BodyInput, options: ImportOptions): Promise<ImportedFile> {
+    const { reader, writer } = this.#scope
+    const asset = await writer.save(body, options.mime ?? typeByName(options.name), options)
+    try {
+      return await this.#importBody(asset, false, options)
+    } catch (error) {
+      if (options.signal?.aborted) await reader.delete(asset.ref, options)
+      throw error
+    }
+  }
+
+  /** Imports the tables of a file that was saved before. They are made only once. */
+  async importSaved(
+    asset: AssetInfo,
+    options: NamespaceOption & { signal?: AbortSignal },
+  ): Promise<ImportedFile> {
+    const { reader } = this.#scope
+    const ids = derivedIds(asset.assetId)
+    const table = await findAsset(ids.table, reader, options)
+    const workbook = await findAsset(ids.workbook, reader, options)
+    if (table?.table?.source === asset.ref || workbook) return { asset, table, workbook }
+    return this.#importBody(asset, true, { ...options, name: asset.name ?? 'table' })
+  }
+
+  /**
+   * Returns the reference of the table that a reference names, or what the reference names instead. A file is imported
+   * at its first use. The sheets of a workbook need their own references, so that labels include them.
+   */
+  async tableOf(
+    ref: string,
+    { namespace, signal }: NamespaceOption & { signal?: AbortSignal },
+  ): Promise<{ table: string } | { table: null; problem: string }> {
+    const { reader } = this.#scope
+    const info = await reader.info(ref, { namespace })
+    if (info.table) return { table: ref }
+    const made = info.structured ? null : await this.importSaved(info, { namespace, signal })
+    const book = made ? made.workbook?.ref : ref
+    const content = Object(book && (await reader.resolve(book, { namespace })))
+    const sheets = sheetsIn(info, content.sheets)
+    if (sheets.length > 0) {
+      return { table: null, problem: `a workbook; name one of its sheets: ${sheets.join(', ')}` }
+    }
+    if (made?.table) return { table: made.table.ref }
+    return { table: null, problem: `${info.mime} and not a table` }
+  }
+
+  async #importBody(
     asset: AssetInfo,
     isSaved: boolean,
     options: ImportOptions,
   ): Promise<ImportedFile> {
+    const format = tableFormat(asset.mime)
+    if (format === null) return { asset, table: null, workbook: null }
+    const { duckdb } = this.#core.config
+    const open = () => this.#open(asset, options)
     try {
-      const format = tableFormat(asset.mime)
-      if (format === null) return { asset, table: null, workbook: null }
       const { importTable } = await import('./import-table.ts')
-      const file = { asset, isSaved, format, open: () => open(asset, options) }
-      return { asset, ...(await importTable(parts, file, options)) }
+      const file = { asset, isSaved, format, duckdb, open }
+      return { asset, ...(await importTable(this.#scope, file, options)) }
     } catch (error) {
       if (options.signal?.aborted || !(error instanceof TableError)) throw error
       const { line, reason, cause } = error
@@ -38,24 +96,21 @@ export function createImporter(parts: ImporterParts): Importer {
     }
   }
 
-  return {
-    async importFile(body, options) {
-      const asset = await writer.save(body, options.mime ?? typeByName(options.name), options)
-      try {
-        return await importBody(asset, false, options)
-      } catch (error) {
-        if (options.signal?.aborted) await remove(asset, options)
-        throw error
-      }
-    },
-
-    async importSaved(asset, options) {
-      const ids = derivedIds(asset.assetId)
-      const table = await find(ids.table, options)
-      const workbook = await find(ids.workbook, options)
-      if (table?.table?.source === asset.ref || workbook) return { asset, table, workbook }
-      const name = asset.name ?? 'table'
-      return importBody(asset, true, { ...options, name })
-    },
+  async #open({ assetId }: AssetInfo, options: NamespaceOption) {
+    const where = { namespace: this.#scope.namespaceFor(options), keep: true }
+    const opened = await this.#core.store.open(assetId, where)
+    if (!opened) throw assetNotFound(assetId)
+    return opened.stream
   }
+}
+
+/** Returns the names of the sheets of a workbook, with the references of their tables. */
+function sheetsIn({ ref, structured, assetId }: AssetInfo, sheets: unknown): string[] {
+  const numbers = Object.entries(Object(sheets)).filter(([, number]) => Number.isInteger(number))
+  const ids = derivedIds(structured ? assetId.replace(/-workbook$/, '') : assetId)
+  return numbers.map(([name, number]) => {
+    const id = ids.sheet(Number(number))
+    const sheet = formatAssetRef({ ...parseAssetRef(ref), id, fieldPath: [] })
+    return `${JSON.stringify(name)} is ${sheet}`
+  })
 }

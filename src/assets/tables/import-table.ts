@@ -1,36 +1,25 @@
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import type { AssetInfo } from '../asset-info.ts'
-import type { NamespaceOption } from '../asset-locator.ts'
+import { findAsset } from '../asset-facade.ts'
+import type { AssetReader } from '../asset-reader.ts'
+import type { AssetInfo } from '../asset-store.ts'
 import type { AssetWriter } from '../asset-writer.ts'
 import type { ImportedFile, ImportOptions, StructuredAssetInput } from '../assets-contract.ts'
+import type { TableFormat, TextTableFormat } from '../bodies/mime-type.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
 import { readCsvTable } from './csv-table.ts'
-import { hasDuckdb, WORTH_BYTES } from './has-duckdb.ts'
+import { hasDuckdb, WORTH_BYTES } from './duckdb.ts'
 import { readJsonTable, readNdjsonTable } from './json-table.ts'
 import { saveTable } from './save-table.ts'
 import { writeBody } from './spool.ts'
+import { broken } from './table-error.ts'
 import { derivedIds } from './table-facts.ts'
-import type { TableFormat, TextTableFormat } from './table-format.ts'
 import { OutOfMemoryError, runTableTask, type TableTaskOptions } from './table-process.ts'
 import { RESULT, type SheetName, type TableTask } from './table-task.ts'
-import { broken, type TableInput, type TableSource } from './table-text.ts'
+import type { TableInput, TableSource } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
 const { join } = nodeBuiltin('node:path')
-
-/** The parts of an importer. */
-export interface ImporterParts {
-  writer: Pick<AssetWriter, 'save' | 'saveAsset' | 'saveEncoded'>
-  /** Opens a saved file. May be called repeatedly. */
-  open(asset: AssetInfo, options: NamespaceOption): Promise<ReadableStream<Uint8Array>>
-  /** Removes a file whose import was aborted. */
-  remove(asset: AssetInfo, options: NamespaceOption): Promise<unknown>
-  /** Returns an asset by its id, or null. */
-  find(assetId: string, options: NamespaceOption): Promise<AssetInfo | null>
-  /** Whether DuckDB is used if it is installed. */
-  duckdb: boolean
-}
 
 /** A saved file to convert to a table. */
 export interface TableFile {
@@ -40,6 +29,8 @@ export interface TableFile {
   open(): Promise<ReadableStream<Uint8Array>>
   /** Whether an earlier call saved it. */
   isSaved: boolean
+  /** Whether DuckDB is used if it is installed. */
+  duckdb: boolean
 }
 
 /**
@@ -47,13 +38,13 @@ export interface TableFile {
  * file that was saved before, have ids that are derived from the file's: see {@link derivedIds}.
  */
 export async function importTable(
-  { writer, duckdb, find }: Pick<ImporterParts, 'writer' | 'duckdb' | 'find'>,
+  { writer, reader }: { writer: AssetWriter; reader: AssetReader },
   file: TableFile,
   options: ImportOptions,
 ): Promise<Pick<ImportedFile, 'table' | 'workbook'>> {
   const { by, tool, toolCallId, origin, namespace, expiresAt, signal, name, description } = options
   const { ref: source, assetId } = file.asset
-  const written = await writtenFrom(file, options, duckdb)
+  const written = await writtenFrom(file, options)
   const maker = { by, tool, toolCallId, origin, namespace, expiresAt, signal }
   const ids = derivedIds(assetId)
   const tables: AssetInfo[] = []
@@ -67,7 +58,7 @@ export async function importTable(
       const named = { assetId: id, name: sheet ? `${name}/${sheet.name}` : name }
       const about = { ...maker, ...named, description, source, references: [assetId] }
       const save = () => saveTable(writer, one, about)
-      tables.push(await orExisting(save, () => find(id ?? '', options)))
+      tables.push(await orExisting(save, () => findAsset(id ?? '', reader, options)))
       if (sheet) sheets.push(sheet)
     }
   } finally {
@@ -78,7 +69,7 @@ export async function importTable(
     book &&
     (await orExisting(
       () => writer.saveAsset(book, maker),
-      () => find(ids.workbook, options),
+      () => findAsset(ids.workbook, reader, options),
     ))
   return { table: tables[0] ?? null, workbook }
 }
@@ -128,9 +119,8 @@ function workbookOf(
 }
 
 async function writtenFrom(
-  { asset, format, open }: TableFile,
+  { asset, format, open, duckdb }: TableFile,
   { name, signal, onProgress }: ImportOptions,
-  duckdb: boolean,
 ): Promise<WrittenTable[]> {
   if (format === 'parquet' || format === 'arrow' || format === 'xlsx') {
     return byProcess(format, { name, open }, { signal })

@@ -1,10 +1,10 @@
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json'
 import { errorMessage } from '../../core/errors.ts'
-import { isDeeper } from '../is-deeper.ts'
+import { isDeeper } from '../content-access.ts'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { exactNumber } from './long-number.ts'
+import { broken } from './table-error.ts'
 import {
-  broken,
   checkDense,
   headOf,
   inBatches,

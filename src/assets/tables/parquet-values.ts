@@ -1,5 +1,6 @@
 import type { SchemaElement } from 'hyparquet'
 import { putKey } from '../../core/json/json.ts'
+import { bufferOf } from '../bodies/body.ts'
 import type { ColumnType } from './table-facts.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000
@@ -138,10 +139,7 @@ export function plainValue(value: unknown): unknown {
   if (value === undefined || typeof value !== 'object' || value === null) return value ?? null
   if (Array.isArray(value)) return value.map(plainValue)
   if (value instanceof Date) return value.toISOString()
-  if (ArrayBuffer.isView(value)) {
-    const { buffer, byteOffset, byteLength } = value
-    return Buffer.from(buffer, byteOffset, byteLength).toString('base64')
-  }
+  if (ArrayBuffer.isView(value)) return bufferOf(value).toString('base64')
   const plain: Record<string, unknown> = {}
   for (const [key, item] of Object.entries(value)) putKey(plain, key, plainValue(item))
   return plain

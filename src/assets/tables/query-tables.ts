@@ -1,3 +1,4 @@
+import { ByrefError } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import {
   type AssetRefParts,
@@ -6,17 +7,17 @@ import {
   parseAssetRef,
 } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
+import { missingPeer } from '../../optional-peer.ts'
 import type { NamespaceOption } from '../asset-locator.ts'
 import type { AssetReader } from '../asset-reader.ts'
 import { fieldBelow } from '../asset-tool-input.ts'
 import type { QueryLimits, TableQuery } from '../assets-contract.ts'
 import { isJsonType } from '../bodies/mime-type.ts'
-import { queryFailed, queryTooLarge, queryTooSlow, sqlMissing } from './duckdb.ts'
-import { hasDuckdb } from './has-duckdb.ts'
+import { FOR_SQL, hasDuckdb, queryFailed } from './duckdb.ts'
+import type { Importer } from './import-file.ts'
 import { objectTable } from './json-table.ts'
 import { writeBody } from './spool.ts'
 import type { TableColumn } from './table-facts.ts'
-import { type TableImports, tableOf } from './table-of.ts'
 import { OutOfMemoryError, runTableTask } from './table-process.ts'
 import { listRows, type TableRows } from './table-rows.ts'
 import type { BoundTable } from './table-task.ts'
@@ -24,8 +25,11 @@ import { type WrittenTable, writeTable } from './write-table.ts'
 
 const { join } = nodeBuiltin('node:path')
 
-/** The readers of tables. */
-export interface TableSources extends TableImports, Pick<AssetReader, 'rows' | 'open'> {}
+/** Where the tables of a query come from. */
+export interface TableSources {
+  reader: AssetReader
+  importer: Importer
+}
 
 /** A result, and the tables that it came from. */
 export interface QueryResult {
@@ -51,18 +55,20 @@ const TOKEN = /'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\1\$|
  * `asset_not_found`; `result_too_large`, `tool_timeout`; `dependency_missing` without DuckDB
  */
 export async function queryTables(
-  assets: TableSources,
+  tableSources: TableSources,
   { sql, tables: named = {} }: TableQuery,
   { limits: { rows, timeoutMs }, signal, ...where }: QueryScope,
 ): Promise<QueryResult> {
-  if (!hasDuckdb()) throw sqlMissing()
+  if (!hasDuckdb()) {
+    throw new ByrefError('dependency_missing', missingPeer('@duckdb/node-api', FOR_SQL))
+  }
   if (sql.length > MAX_SQL) throw queryFailed(`It is longer than ${MAX_SQL} characters.`)
   const sources = new Set<string>()
   try {
     const [table] = await runTableTask(
       async (folder, signal) => {
         const refs = { ...referencesIn(sql), ...named }
-        const tables = await bind(assets, refs, { folder, signal, sources, ...where })
+        const tables = await bind(tableSources, refs, { folder, signal, sources, ...where })
         return { type: 'query', folder, sql, tables, rows }
       },
       { signal, timeoutMs },
@@ -71,10 +77,14 @@ export async function queryTables(
     return { table: table as WrittenTable, sources: [...sources] }
   } catch (error) {
     signal?.throwIfAborted()
-    if (error instanceof OutOfMemoryError) throw queryTooLarge()
-    throw error instanceof DOMException && error.name === 'TimeoutError'
-      ? queryTooSlow(timeoutMs)
-      : error
+    if (error instanceof OutOfMemoryError) {
+      const message =
+        'The query exceeds the memory limit: filter or aggregate more, or select fewer columns.'
+      throw new ByrefError('result_too_large', message)
+    }
+    if (!(error instanceof DOMException && error.name === 'TimeoutError')) throw error
+    const message = `The query took longer than ${timeoutMs / 1000} s and was stopped: filter or aggregate more.`
+    throw new ByrefError('tool_timeout', message)
   }
 }
 
@@ -97,18 +107,18 @@ interface Binding extends NamespaceOption {
 
 /** Writes the tables of a query into its folder. */
 async function bind(
-  assets: TableSources,
+  { reader, importer }: TableSources,
   tables: Readonly<Record<string, string>>,
   { folder, signal, sources, namespace }: Binding,
 ): Promise<BoundTable[]> {
   const bound: BoundTable[] = []
   const files = new Map<string, string>()
   for (const [name, ref] of Object.entries(tables)) {
-    const found = await tableOf(assets, ref, { namespace, signal })
-    const list = found.table === null ? await listIn(assets, ref, namespace) : null
+    const found = await importer.tableOf(ref, { namespace, signal })
+    const list = found.table === null ? await listIn(reader, ref, namespace) : null
     const table = found.table ?? list?.ref
     if (table === undefined) throw queryFailed(`${ref} is ${Object(found).problem}. ${HOW}`)
-    const { ref: whole, assetId } = await assets.info(table, { namespace })
+    const { ref: whole, assetId } = await reader.info(table, { namespace })
     const source = list?.ref ?? whole
     const known = files.get(source)
     const file = known ?? `${files.size}.parquet`
@@ -120,10 +130,10 @@ async function bind(
       continue
     }
     if (known === undefined) {
-      const { stream } = await assets.open(whole, { signal, namespace })
+      const { stream } = await reader.open(whole, { signal, namespace })
       await writeBody(stream, path)
     }
-    const { columns } = await assets.rows(table, { namespace })
+    const { columns } = await reader.rows(table, { namespace })
     bound.push({ name, file, columns })
   }
   return bound
@@ -149,18 +159,18 @@ interface RowList {
  * @throws ByrefError `invalid_arguments` if there are several
  */
 async function listIn(
-  assets: TableSources,
+  reader: AssetReader,
   ref: string,
   namespace: NamespaceOption['namespace'],
 ): Promise<RowList | null> {
-  const { mime, size, structured } = await assets.info(ref, { namespace })
+  const { mime, size, structured } = await reader.info(ref, { namespace })
   if (size > MAX_JSON || !(structured || isJsonType(mime))) return null
   const { fieldPath = [], ...parts } = parseAssetRef(ref) as AssetRefParts
   const whole = formatAssetRef({
     ...parts,
     fieldPath: fieldPath.length > 0 ? fieldPath : ['content'],
   })
-  const value = await assets.resolve(whole, { namespace })
+  const value = await reader.resolve(whole, { namespace })
   if (isRowList(value)) return { ref: whole, rows: listRows(value, whole) }
   const lists = Object.entries(isPlainObject(value) ? value : {}).flatMap(([key, item]) => {
     const at = fieldBelow(whole, [], [key])

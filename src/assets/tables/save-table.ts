@@ -1,11 +1,11 @@
 import { cutMark } from '../../core/json/cut.ts'
 import { assetMeta } from '../../core/messages/asset-meta.ts'
-import type { AssetInfo } from '../asset-info.ts'
+import type { AssetInfo } from '../asset-store.ts'
 import type { AssetWriter, VersionOptions } from '../asset-writer.ts'
 import { defined } from '../defined.ts'
 import { openParquet } from './parquet-file.ts'
 import { PARQUET_TYPE, type TableFacts } from './table-facts.ts'
-import { fileRows, type TableRow } from './table-rows.ts'
+import { fileRows } from './table-rows.ts'
 import type { WrittenTable } from './write-table.ts'
 
 /** How to save a table. */
@@ -46,21 +46,11 @@ export async function saveTable(
 }
 
 /** Returns the first rows for a meta, shortened, with the number of all rows. */
-async function sampleOf(written: WrittenTable): Promise<unknown[]> {
-  const { columns, rows: count } = written
+async function sampleOf({ body, columns, rows: count }: WrittenTable): Promise<unknown[]> {
   const fitting = Math.floor(SAMPLE.cells / Math.max(1, columns.length))
   const size = Math.min(SAMPLE.most, Math.max(SAMPLE.least, fitting))
-  const rows: unknown[] = await firstRows(written, size)
-  return count > size ? [...rows, cutMark(count, 'items')] : rows
-}
-
-/** Returns the first rows of a written table. */
-export async function firstRows(
-  { body, columns, rows }: WrittenTable,
-  count: number,
-): Promise<TableRow[]> {
   const open = () => openParquet(body, { name: 'table' })
-  const first: TableRow[] = []
-  for await (const row of fileRows(open, columns, { count: Math.min(count, rows) })) first.push(row)
-  return first
+  const rows: unknown[] = []
+  for await (const row of fileRows(open, columns, { count: Math.min(size, count) })) rows.push(row)
+  return count > size ? [...rows, cutMark(count, 'items')] : rows
 }

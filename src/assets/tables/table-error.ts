@@ -1,5 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
-import type { AssetInfo } from '../asset-info.ts'
+import type { AssetInfo } from '../asset-store.ts'
 
 /** A file that should be a table and cannot be read as one. `asset` is the file itself, which was saved. */
 export class TableError extends ByrefError {
@@ -18,4 +18,14 @@ export class TableError extends ByrefError {
     this.reason = about.reason
     this.asset = about.asset ?? null
   }
+}
+
+/** Returns the error for a file that cannot be read as a table. */
+export function broken(
+  { name }: { name: string },
+  line: number | null,
+  reason: string,
+  cause?: unknown,
+): TableError {
+  return new TableError({ name, line, reason }, { cause })
 }

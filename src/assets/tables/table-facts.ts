@@ -1,3 +1,4 @@
+import type { FieldKey } from '../../core/refs/field-key.ts'
 import type { AssetRecord } from '../asset-store.ts'
 
 /**
@@ -65,4 +66,9 @@ export function derivedIds(file: string) {
     sheet: (number: number) => `${file}-${number}`,
     workbook: `${file}-workbook`,
   }
+}
+
+/** Returns whether a path in a table names all of its rows. */
+export function isRows(path: readonly FieldKey[] | undefined): boolean {
+  return !path || path.join('/') === 'content' || path.join('/') === 'content/rows'
 }

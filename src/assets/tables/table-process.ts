@@ -1,7 +1,7 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { tableProgram } from './has-duckdb.ts'
+import { tableProgram } from './duckdb.ts'
 import { spoolOf } from './spool.ts'
 import { TableError } from './table-error.ts'
 import {

@@ -4,19 +4,18 @@ import { putKey } from '../../core/json/json.ts'
 import { indexOf } from '../../core/refs/field-key.ts'
 import type { FieldKey } from '../../core/refs/field-path.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { assetNotFound } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import {
-  type AssetContent,
   bodyRanges,
   type ContentAccess,
+  cacheKey,
   type FoundField,
   fieldAt,
 } from '../content-access.ts'
 import { copyContent } from '../copy-content.ts'
 import type { ParquetFile } from './parquet-file.ts'
 import { cellReader } from './parquet-values.ts'
-import { jsonLine, type TableColumn, type TableFacts } from './table-facts.ts'
+import { jsonLine, type TableColumn, type TableFacts, tableFacts } from './table-facts.ts'
 
 const { setImmediate } = nodeBuiltin('node:timers/promises')
 
@@ -48,44 +47,54 @@ const PART: OptionTable<Part> = {
 /** Maximum number of cells that are read at once. */
 const MOST_CELLS = 2_000_000
 
+/** The source of rows. */
+interface RowSource {
+  columns: readonly TableColumn[]
+  /** Reads the cells of some columns, given by their positions, in the rows from `first` to `last`. */
+  read(places: readonly number[], first: number, last: number): AsyncIterator<TableRow>
+}
+
+/** Returns some columns of a source, in the rows from `first` to `last`. */
+function rowsFrom(
+  source: RowSource,
+  places: readonly number[],
+  { first, last }: { first: number; last: number },
+): TableRows {
+  const { columns } = source
+  return {
+    columns: places.map((place) => columns[place] as TableColumn),
+    count: last - first,
+    select(part) {
+      const most = last - first
+      const { columns: names, start = 0, end = most } = checkOptions('rows.select', part, PART)
+      const some = names ? namedPlaces(columns, places, names) : places
+      const from = Math.min(first + Math.max(0, start), last)
+      const to = Math.max(from, Math.min(first + end, last))
+      return rowsFrom(source, some, { first: from, last: to })
+    },
+    [Symbol.asyncIterator]: () => source.read(places, first, last),
+  }
+}
+
 /** Returns the rows of a file. The types of the columns determine their values. */
 export function fileRows(
   open: () => Promise<ParquetFile>,
   columns: readonly TableColumn[],
   { count, signal }: { count: number; signal?: AbortSignal },
 ): TableRows {
-  const places = columns.map((_, place) => place)
-
-  function part(chosen: readonly number[], first: number, last: number): TableRows {
-    return {
-      columns: chosen.map((place) => columns[place] as TableColumn),
-      count: last - first,
-      select(given) {
-        const {
-          columns: names,
-          start = 0,
-          end = last - first,
-        } = checkOptions('rows.select', given, PART)
-        const some = names ? namedPlaces(columns, chosen, names) : chosen
-        const from = Math.min(first + Math.max(0, start), last)
-        return part(some, from, Math.max(from, Math.min(first + end, last)))
-      },
-      async *[Symbol.asyncIterator]() {
-        const file = await open()
-        const names = chosen.map((place) => (columns[place] as TableColumn).name)
-        const readers = chosen.map((place) => readerOf(file, columns, place))
-        for (const [start, end] of slices(file, chosen.length, { first, last })) {
-          signal?.throwIfAborted()
-          // Reading from memory does not yield to the event loop.
-          await setImmediate()
-          for (const cells of await file.read(chosen, start, end)) {
-            yield rowOf(names, readers, cells)
-          }
-        }
-      },
+  async function* read(places: readonly number[], first: number, last: number) {
+    const file = await open()
+    const names = places.map((place) => (columns[place] as TableColumn).name)
+    const readers = places.map((place) => readerOf(file, columns, place))
+    for (const [start, end] of slices(file, places.length, { first, last })) {
+      signal?.throwIfAborted()
+      // Reading from memory does not yield to the event loop.
+      await setImmediate()
+      for (const cells of await file.read(places, start, end)) yield rowOf(names, readers, cells)
     }
   }
-  return part(places, 0, count)
+  const all = columns.map((_, place) => place)
+  return rowsFrom({ columns, read }, all, { first: 0, last: count })
 }
 
 /** Returns rows from a list of objects. Reading any other item throws. */
@@ -93,27 +102,15 @@ export function listRows(list: readonly unknown[], ref: string): TableRows {
   const names = new Set<string>()
   for (const row of list.slice(0, 1000)) for (const key of Object.keys(Object(row))) names.add(key)
   const columns = [...names].map((name) => ({ name, type: 'mixed' as const, missing: 0 }))
-
-  function part(rows: readonly unknown[], chosen: readonly TableColumn[] | null): TableRows {
-    return {
-      columns: chosen ?? columns,
-      count: rows.length,
-      select({ columns: named, start = 0, end = rows.length }) {
-        const places = columns.map((_, place) => place)
-        const some = named
-          ? namedPlaces(columns, places, named).map((place) => columns[place] as TableColumn)
-          : chosen
-        return part(rows.slice(start, end), some)
-      },
-      async *[Symbol.asyncIterator]() {
-        for (const row of rows) {
-          if (typeof row !== 'object' || row === null || Array.isArray(row)) throw noRows(ref)
-          yield chosen ? picked(row as TableRow, chosen) : (row as TableRow)
-        }
-      },
+  const all = columns.map((_, place) => place)
+  async function* read(places: readonly number[], first: number, last: number) {
+    for (const row of list.slice(first, last)) {
+      if (typeof row !== 'object' || row === null || Array.isArray(row)) throw noRows(ref)
+      // Without a selection, rows keep keys that only later rows have.
+      yield places === all ? (row as TableRow) : picked(row as TableRow, columns, places)
     }
   }
-  return part(list, null)
+  return rowsFrom({ columns, read }, all, { first: 0, last: list.length })
 }
 
 /** Returns the error for a value without rows. */
@@ -124,9 +121,16 @@ export function noRows(ref: string): ByrefError {
   )
 }
 
-function picked(row: TableRow, columns: readonly TableColumn[]): TableRow {
+function picked(
+  row: TableRow,
+  columns: readonly TableColumn[],
+  places: readonly number[],
+): TableRow {
   const some: TableRow = {}
-  for (const { name } of columns) putKey(some, name, Object.hasOwn(row, name) ? row[name] : null)
+  for (const place of places) {
+    const { name } = columns[place] as TableColumn
+    putKey(some, name, Object.hasOwn(row, name) ? row[name] : null)
+  }
   return some
 }
 
@@ -190,7 +194,7 @@ export function tableRows(
   { store, cache, signal }: Pick<ContentAccess, 'store' | 'cache'> & { signal?: AbortSignal },
 ): TableRows {
   const name = record.name ?? record.assetId
-  const key = JSON.stringify([record.namespace, record.assetId, record.digest, 'parquet'])
+  const key = cacheKey(record, 'parquet')
   const kept = store.readsOnce ? {} : { cache: { cache, key } }
   const open = async () => {
     const { openParquet } = await import('./parquet-file.ts')
@@ -200,65 +204,68 @@ export function tableRows(
 }
 
 /**
- * Returns the content of a table: `columns`, `rows` and `source`. Reading a row or a cell reads a range of the body.
+ * Returns the field at a path in the content of a table: `columns`, `rows` and `source`. Reading a row or a cell reads a
+ * range of the body.
  */
-export function tableContent(
+export async function tableField(
   record: AssetRecord,
-  facts: TableFacts,
+  path: readonly FieldKey[],
   access: ContentAccess,
-): AssetContent {
-  const { columns, rows: count, source } = facts
+): Promise<FoundField> {
+  const facts = tableFacts(record) as TableFacts
+  const { columns, source } = facts
   const rows = tableRows(record, facts, access)
-  const { valueBytes } = access.limits
-
-  async function allRows(): Promise<TableRow[]> {
-    if (count * (ROW + columns.length * CELL) > valueBytes) throw tooMany(record, count)
-    const found: TableRow[] = []
-    let size = 0
-    for await (const row of rows) {
-      size += sizeOf(row)
-      if (size > valueBytes) throw tooMany(record, count)
-      found.push(row)
-    }
-    return found
-  }
-
-  async function inRow(path: readonly FieldKey[]): Promise<FoundField> {
-    const [, index, name, ...rest] = path
-    const at = indexOf(index)
-    // A list with the table's length, so that an error can name the length.
-    if (at === -1 || at >= count) return missing(new Array(count), 1)
-    const isColumn = name !== undefined && columns.some((column) => column.name === name)
-    const part = rows.select({
-      start: at,
-      end: at + 1,
-      ...(isColumn && { columns: [String(name)] }),
-    })
-    for await (const row of part)
-      return fieldAt(row, [...(name === undefined ? [] : [name]), ...rest], 2)
-    throw assetNotFound(record.assetId)
-  }
-
-  return {
-    async at(path) {
-      const [field] = path
-      if (field === undefined) {
-        return found({ columns: copyContent(columns), rows: await allRows(), source })
+  const allRows = () => readRows(rows, record, access.limits.valueBytes)
+  const [field, ...rest] = path
+  switch (field) {
+    case undefined:
+      return {
+        isFound: true,
+        value: { columns: copyContent(columns), rows: await allRows(), source },
       }
-      if (field === 'columns') return fieldAt(copyContent(columns), path.slice(1), 1)
-      if (field === 'source') return fieldAt(source, path.slice(1), 1)
-      if (field !== 'rows') return missing({ columns: null, rows: null, source: null }, 0)
-      return path.length === 1 ? found(await allRows()) : inRow(path)
-    },
+    case 'columns':
+      return fieldAt(copyContent(columns), rest, 1)
+    case 'source':
+      return fieldAt(source, rest, 1)
+    case 'rows':
+      return rest.length > 0 ? fieldInRow(rows, rest) : { isFound: true, value: await allRows() }
+    default:
+      return { isFound: false, container: { columns: null, rows: null, source: null }, depth: 0 }
   }
 }
 
-function found(value: unknown): FoundField {
-  return { isFound: true, value }
+/** Returns all rows of a table, which the caller may change. */
+async function readRows(rows: TableRows, record: AssetRecord, limit: number): Promise<TableRow[]> {
+  const least = rows.count * (ROW + rows.columns.length * CELL)
+  if (least > limit) throw tooMany(record, rows.count)
+  const found: TableRow[] = []
+  let size = 0
+  for await (const row of rows) {
+    size += sizeOf(row)
+    if (size > limit) throw tooMany(record, rows.count)
+    found.push(row)
+  }
+  return found
 }
 
-function missing(container: unknown, depth: number): FoundField {
-  return { isFound: false, container, depth }
+/** Returns a field in a row, by the index of the row and the name of a column. */
+async function fieldInRow(
+  rows: TableRows,
+  [index, ...path]: readonly FieldKey[],
+): Promise<FoundField> {
+  const start = indexOf(index)
+  const { count } = rows
+  // A list with the table's length, so that an error can name the length.
+  const missing = { isFound: false, container: new Array(count), depth: 1 } as const
+  if (start === -1 || start >= count) return missing
+  const named = rows.columns.filter(({ name }) => name === path[0]).map(({ name }) => name)
+  const part = rows.select({
+    start,
+    end: start + 1,
+    ...(named.length > 0 && { columns: named }),
+  })
+  for await (const row of part) return fieldAt(row, path, 2)
+  return missing
 }
 
 function sizeOf(row: TableRow): number {

@@ -1,5 +1,5 @@
 import type { ByrefErrorCode } from '../../core/errors.ts'
-import type { DocumentForm } from '../documents/document-form.ts'
+import type { DocumentForm } from '../bodies/mime-type.ts'
 import type { TableColumn } from './table-facts.ts'
 
 /** A table of a query, as a file in the task's folder. */

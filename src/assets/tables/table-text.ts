@@ -3,7 +3,7 @@ import { type OptionalPeer, optionalPeer } from '../../optional-peer.ts'
 import { peek } from '../bodies/body.ts'
 import { decodedText, type TextEncodingName } from '../bodies/text-encoding.ts'
 import type { ColumnReader } from './column.ts'
-import { TableError } from './table-error.ts'
+import { broken, TableError } from './table-error.ts'
 
 /** The file of a table, which can be read repeatedly. */
 export interface TableSource {
@@ -23,7 +23,7 @@ const HEAD_BYTES = 64 * 1024
 /** Returns the beginning of the file, up to 64 KiB. */
 export async function headOf(source: TableSource): Promise<string> {
   const { head, body } = await peek(await source.open(), HEAD_BYTES)
-  await (body as ReadableStream<Uint8Array>).cancel()
+  await body.cancel()
   return new TextDecoder(source.encoding).decode(head, { stream: true })
 }
 
@@ -44,16 +44,6 @@ export async function lineAt(source: TableSource, byte: number): Promise<number>
     }
   }
   return line
-}
-
-/** Returns the error for a file that cannot be read as a table. */
-export function broken(
-  { name }: Pick<TableSource, 'name'>,
-  line: number | null,
-  reason: string,
-  cause?: unknown,
-): TableError {
-  return new TableError({ name, line, reason }, { cause })
 }
 
 /** Returns the error for a table with too many columns. */

@@ -8,12 +8,7 @@ const { setImmediate } = nodeBuiltin('node:timers/promises')
 const { zstdCompressSync } = nodeBuiltin('node:zlib')
 
 /** Writes a Parquet file, one row group after another. */
-export interface ParquetOutput {
-  readonly storage: readonly Storage[]
-  /** Writes a row group: the stored values of each column, null for empty cells. */
-  write(rows: number, valuesOf: (column: number) => unknown[]): Promise<void>
-  finish(): Promise<void>
-}
+export type ParquetOutput = ReturnType<typeof createParquetOutput>
 
 /**
  * Maximum that is written at once, because the writer searches all columns for each column and does not yield to the
@@ -37,7 +32,7 @@ const ELEMENTS: Readonly<Record<Storage, Partial<SchemaElement>>> = {
 export function createParquetOutput(
   columns: readonly { name: string; storage: Storage }[],
   spool: Spool,
-): ParquetOutput {
+) {
   const names = storedNames(columns.map(({ name }) => name))
   const bytes = new ByteWriter()
   const flush = (): Promise<void> => {
@@ -78,7 +73,8 @@ export function createParquetOutput(
 
   return {
     storage: columns.map(({ storage }) => storage),
-    async write(count, valuesOf) {
+    /** Writes a row group: the stored values of each column, null for empty cells. */
+    async write(count: number, valuesOf: (column: number) => unknown[]): Promise<void> {
       if (count === 0) return
       const group: RowGroup = { columns: [], total_byte_size: 0n, num_rows: BigInt(count) }
       const most = Math.max(1, Math.floor(TOGETHER.cells / count))
@@ -92,7 +88,7 @@ export function createParquetOutput(
       rows += group.num_rows
       parquet.row_groups.push(group)
     },
-    async finish() {
+    async finish(): Promise<void> {
       parquet.schema = schemaOf(elements)
       parquet.num_rows = rows
       await parquet.finish()

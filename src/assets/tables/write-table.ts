@@ -2,17 +2,13 @@ import type { ColumnReader } from './column.ts'
 import type { CellForm } from './local-cells.ts'
 import { createSpool, type Spool, type Spooled } from './spool.ts'
 import { TableError } from './table-error.ts'
-import type { Storage, TableColumn } from './table-facts.ts'
-import type { SheetName } from './table-task.ts'
+import type { Storage } from './table-facts.ts'
+import type { TaskResult } from './table-task.ts'
 import type { TableInput } from './table-text.ts'
 import { createParquetOutput, type ParquetOutput } from './write-parquet.ts'
 
 /** A table as Parquet, with its facts. */
-export interface WrittenTable {
-  /** The sheet in a workbook. */
-  sheet?: SheetName
-  columns: TableColumn[]
-  rows: number
+export interface WrittenTable extends TaskResult {
   /** The owner must dispose of it. */
   body: Spooled
 }

@@ -1,7 +1,8 @@
 import type { Row } from 'read-excel-file/node'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { columnNames, widen } from './csv-table.ts'
-import { broken, type TableInput, tableLibrary } from './table-text.ts'
+import { broken } from './table-error.ts'
+import { type TableInput, tableLibrary } from './table-text.ts'
 import { type WrittenTable, writeTable } from './write-table.ts'
 
 /** The library's type names the class instead of its instances. */

@@ -5,6 +5,7 @@ import type {
 import { type LanguageModelMiddleware, type Tool, type ToolSet, wrapLanguageModel } from 'ai'
 import { type AgentAssetsOptions, ASSETS, openAssets } from '../../agent/agent-assets.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { ContentCache } from '../../assets/content-access.ts'
 import { TOOL_SEARCH_OPTIONS, type ToolSearchOptions } from '../../boundary/tool-search.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import type { TrustMode } from '../../core/events/events.ts'
@@ -17,7 +18,7 @@ import type { LanguageModel } from '../../models/language-model.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
 import type { MediaSource } from '../../prompt/media/media-source.ts'
-import { MediaCache } from '../../prompt/media/media-source.ts'
+import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
 import { sameAssets } from '../same-assets.ts'
 import {
   BY_REFERENCE_TRUST,
@@ -135,7 +136,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   const search = toolSearch === false ? null : searchOf(toolSearch)
   const settings = resolveTrust(options.trust)
   const opened = openAssets(options, namespace, () => {})
-  const cache = new MediaCache()
+  const cache = new ContentCache(CACHE_BYTES)
   const known = new WeakMap<object, Promise<ModelCapabilities>>()
 
   function capabilitiesFor(model: LanguageModel): Promise<ModelCapabilities> {

@@ -1,4 +1,4 @@
-import type { AssetInfo } from '../../assets/asset-info.ts'
+import type { AssetInfo } from '../../assets/asset-store.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { decodeBase64 } from '../../assets/bodies/data-url.ts'
 import { ByrefError } from '../../core/errors.ts'

@@ -1,5 +1,5 @@
 import type { AssetKind } from '../../assets/asset-store.ts'
-import { documentForm } from '../../assets/documents/document-form.ts'
+import { documentForm } from '../../assets/bodies/mime-type.ts'
 import { limitOf, type ModelCapabilities, topLevel } from '../../models/model-capabilities.ts'
 import type { MediaPart } from '../transcript-item.ts'
 

@@ -1,5 +1,5 @@
 import type { Assets } from '../../assets/assets-contract.ts'
-import { type ContentCache, createContentCache } from '../../assets/content-access.ts'
+import type { ContentCache } from '../../assets/content-access.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 
 /** Where bodies come from, and what the model accepts. */
@@ -9,7 +9,8 @@ export interface MediaSource {
   assets: Pick<Assets, 'info' | 'get' | 'open' | 'meta' | 'urlFor' | 'resolve' | 'text' | 'config'>
   /** The namespace; null if there is none. Cache entries are never shared between namespaces. */
   namespace: string | null
-  cache: MediaCache
+  /** The cache of prepared files, which the steps and conversations of an agent share. */
+  cache: ContentCache
   /** `none`: only text markers, and no body is read. Default: `all`. */
   media?: 'all' | 'none'
   /** Whether the model has `fetch_asset` and `search_asset`, to read the rest of a text that is cut. */
@@ -36,40 +37,5 @@ export interface MediaOptions {
   maxTextChars?: number
 }
 
-/** A cache of prepared bodies, shared by the steps and conversations of one agent. */
-export class MediaCache {
-  readonly #kept: ContentCache
-  readonly #pending = new Map<string, Promise<unknown>>()
-
-  /** @param maxBytes Maximum size. The least recently used entries are removed first. Default: 64 MiB. */
-  constructor(maxBytes = 64 * 1024 * 1024) {
-    this.#kept = createContentCache(maxBytes)
-  }
-
-  /** Returns the entry of the key, or undefined. */
-  peek(key: string): unknown {
-    return this.#kept.get(key)
-  }
-
-  /** Removes the entry of the key. */
-  forget(key: string): void {
-    this.#kept.delete(key)
-  }
-
-  /**
-   * Returns the entry of the key, or calls `make` and keeps its result. Concurrent callers share one call. Failures
-   * are not kept.
-   */
-  load<T>(key: string, make: () => Promise<{ value: T; bytes: number }>): Promise<T> {
-    const found = this.#kept.get(key) ?? this.#pending.get(key)
-    if (found !== undefined) return Promise.resolve(found as T | Promise<T>)
-    const task = make()
-      .then(({ value, bytes }) => {
-        this.#kept.set(key, value, bytes)
-        return value
-      })
-      .finally(() => this.#pending.delete(key))
-    this.#pending.set(key, task)
-    return task
-  }
-}
+/** Default size of the cache of prepared files, in bytes: 64 MiB. */
+export const CACHE_BYTES = 64 * 1024 * 1024

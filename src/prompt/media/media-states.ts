@@ -1,5 +1,5 @@
+import { inTime } from '../../assets/bodies/abortable.ts'
 import { essenceOf } from '../../assets/bodies/mime-type.ts'
-import { inTime } from '../../assets/in-time.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { isFullType } from '../../models/model-capabilities.ts'
@@ -54,7 +54,7 @@ export class MediaStates {
     if (!place) return null
     if (place.type !== 'place') return this.#keep(part, place)
     const { facts, key } = place
-    const body = cache.peek(key) as ReadBody | undefined
+    const body = cache.get(key) as ReadBody | undefined
     if (!body || isExpired(body)) return null
     return this.#keep(part, { type: 'read', facts, body, key: sameness(facts, body) })
   }
@@ -65,7 +65,7 @@ export class MediaStates {
     try {
       this.#keep(part, await this.#resolve(part))
     } catch (error) {
-      this.#source.cache.forget(factsKey(part.ref, this.#source))
+      this.#source.cache.delete(factsKey(part.ref, this.#source))
       this.#keep(part, { type: 'missing', error: isMissing(error) ? undefined : error })
     }
   }
@@ -80,7 +80,7 @@ export class MediaStates {
     const source = this.#source
     const known = places.get(part)
     if (known && isSame(known.source, source)) return known
-    const facts = source.cache.peek(factsKey(part.ref, source)) as MediaFacts | undefined
+    const facts = source.cache.get(factsKey(part.ref, source)) as MediaFacts | undefined
     if (!facts) return null
     const plan = mediaPlan(facts, part.otherwise, this.#options)
     if (plan.type === 'note') return { type: 'note', facts, why: plan.why }
@@ -111,7 +111,7 @@ export class MediaStates {
     }
     let body = await cache.load(key, make)
     if (isExpired(body)) {
-      cache.forget(key)
+      cache.delete(key)
       body = await cache.load(key, make)
     }
     return { type: 'read', facts, body, key: sameness(facts, body) }

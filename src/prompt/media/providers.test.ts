@@ -7,6 +7,7 @@ import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { APICallError } from '@ai-sdk/provider'
 import { createXai } from '@ai-sdk/xai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ContentCache } from '../../assets/content-access.ts'
 import { createAssets } from '../../assets/create-assets.ts'
 import { type CapabilityOverrides, capabilitiesOf } from '../../models/capabilities.ts'
 import { type ProviderServer, providerServer } from '../../models/fixtures/provider-server.ts'
@@ -15,7 +16,6 @@ import { fixture, noisePng, pagedPdf, silentWav } from '../fixtures/bodies.ts'
 import { WIRES, type WirePart, type WireReader } from '../fixtures/wire.ts'
 import { toPrompt } from '../to-prompt.ts'
 import type { MediaPart, TranscriptItem } from '../transcript-item.ts'
-import { MediaCache } from './media-source.ts'
 import { resolveMedia } from './resolve-media.ts'
 
 interface Provider {
@@ -117,7 +117,7 @@ const CASES: Record<string, { sent: Name[]; kind: WirePart['kind']; else: 'text'
 }
 
 const assets = createAssets({})
-const cache = new MediaCache(512 * 1024 * 1024)
+const cache = new ContentCache(512 * 1024 * 1024)
 let server: ProviderServer
 
 beforeAll(async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { ContentCache } from '../../assets/content-access.ts'
 import { createAssets } from '../../assets/create-assets.ts'
 import { capabilitiesOf } from '../../models/capabilities.ts'
 import { fixture, noisePng, pagedPdf } from '../fixtures/bodies.ts'
@@ -14,7 +15,7 @@ import type {
   TranscriptItem,
 } from '../transcript-item.ts'
 import type { MediaSource } from './media-source.ts'
-import { MediaCache } from './media-source.ts'
+import { CACHE_BYTES } from './media-source.ts'
 import { resolveMedia } from './resolve-media.ts'
 
 const HTTPS = [/^https:\/\//]
@@ -55,7 +56,13 @@ function counted(assets: Assets): { assets: Assets; reads: string[] } {
 }
 
 function sourceOf(assets: Assets, more: Partial<MediaSource> = {}): MediaSource {
-  return { capabilities: seeing, assets, namespace: null, cache: new MediaCache(), ...more }
+  return {
+    capabilities: seeing,
+    assets,
+    namespace: null,
+    cache: new ContentCache(CACHE_BYTES),
+    ...more,
+  }
 }
 
 async function partsOf(
@@ -119,7 +126,7 @@ describe('resolveMedia', () => {
       ),
     )
     const items = [user(...infos.map(({ ref }) => media(ref)))]
-    const source = sourceOf(slow, { cache: new MediaCache(10_000) })
+    const source = sourceOf(slow, { cache: new ContentCache(10_000) })
     expect((await partsOf(items, source)).every(({ type }) => type === 'file')).toBe(true)
     expect(most).toBeGreaterThan(2)
     expect(most).toBeLessThan(8)
@@ -138,7 +145,7 @@ describe('resolveMedia', () => {
       namespace: 'one',
       assetId: 'again',
     })
-    const cache = new MediaCache()
+    const cache = new ContentCache(CACHE_BYTES)
     const one = sourceOf(assets.scoped({ namespace: 'one' }), { cache, namespace: 'one' })
     const two = sourceOf(assets.scoped({ namespace: 'two' }), { cache, namespace: 'two' })
     const items = [user(media(a?.ref ?? ''), media(again.ref))]

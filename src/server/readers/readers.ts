@@ -1,5 +1,5 @@
 import type { Agent } from '../../agent/agent-contract.ts'
-import { findAsset } from '../../assets/find-asset.ts'
+import { findAsset } from '../../assets/asset-facade.ts'
 import { namedAssets } from '../../assets/named-assets.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'

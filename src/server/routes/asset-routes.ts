@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import type { AssetInfo } from '../../assets/asset-info.ts'
 import {
   ASSET_HEADERS,
   assetResponse,
   UnsatisfiableRangeError,
 } from '../../assets/asset-response.ts'
+import type { AssetInfo } from '../../assets/asset-store.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { tableFormat } from '../../assets/tables/table-format.ts'
+import { tableFormat } from '../../assets/bodies/mime-type.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { flatten } from '../../core/messages/flatten.ts'
 import { formatAssetRef } from '../../core/refs/asset-ref.ts'

@@ -1,6 +1,6 @@
 import { deleteCookie, setCookie } from 'hono/cookie'
 import type { Agent } from '../../agent/agent-contract.ts'
-import { hasDuckdb } from '../../assets/tables/has-duckdb.ts'
+import { hasDuckdb } from '../../assets/tables/duckdb.ts'
 import { version } from '../../version.ts'
 import { health, serverInfo, sessionBody } from '../../wire/server-info.ts'
 import { type Auth, invalidToken, SESSION_COOKIE } from '../auth/auth.ts'

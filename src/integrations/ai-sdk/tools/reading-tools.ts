@@ -1,7 +1,7 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import { jsonSchema, type Tool, type ToolExecutionOptions } from 'ai'
 import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
-import { hasDuckdb } from '../../../assets/tables/has-duckdb.ts'
+import { hasDuckdb } from '../../../assets/tables/duckdb.ts'
 import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
 import { resolveTools } from '../../../boundary/native-tools.ts'
 import { type Tool as ByrefTool, jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'

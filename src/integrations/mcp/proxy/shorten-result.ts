@@ -1,4 +1,4 @@
-import type { AssetInfo } from '../../../assets/asset-info.ts'
+import type { AssetInfo } from '../../../assets/asset-store.ts'
 import { inParallel } from '../../../assets/in-parallel.ts'
 import { ArgumentPlaces } from '../../../boundary/argument-places.ts'
 import { previewOf } from '../../../boundary/store.ts'

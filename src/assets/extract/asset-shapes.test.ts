@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { withoutCarriedBytes } from './carried-bytes.ts'
+import { jsonValue } from '../../boundary/store.ts'
+import { withoutCarriedBytes } from './asset-shapes.ts'
 
 const assetRef = 'asset://abc'
 const base64 = 'iVBORw0KGgo='
@@ -22,7 +23,7 @@ describe('withoutCarriedBytes', () => {
     ['a data URL under any key', { assetRef, thumbnail: dataUrl }, { assetRef }],
     ['a broken data URL', { assetRef, dataUrl: `${dataUrl} ${base64}` }, { assetRef }],
     ['what is nested', [{ file: { assetRef, dataUrl }, n: 1 }], [{ file: { assetRef }, n: 1 }]],
-    ['what is in a Map', new Map([['k', { assetRef, base64 }]]), new Map([['k', { assetRef }]])],
+    ['what is in a Map', new Map([['k', { assetRef, base64 }]]), { k: { assetRef } }],
     [
       'what is below a reference',
       { assetRef, a: { assetRef, base64 } },
@@ -30,7 +31,7 @@ describe('withoutCarriedBytes', () => {
     ],
   ])('drops %s', (_, value, expected) => {
     const before = structuredClone(value)
-    expect(withoutCarriedBytes(value)).toEqual(expected)
+    expect(jsonValue(value, withoutCarriedBytes)).toEqual(expected)
     expect(value).toEqual(before)
   })
 
@@ -43,22 +44,19 @@ describe('withoutCarriedBytes', () => {
     ['text that is a data URL', { assetRef, text: dataUrl, startLine: 1, endLine: 1 }],
     ['dates, typed arrays, nothing', [new Date(), new Float32Array(2), null, undefined, 5n]],
   ])('leaves alone: %s', (_, value) => {
-    expect(withoutCarriedBytes(value)).toBe(value)
+    expect(jsonValue(value, withoutCarriedBytes)).toEqual(jsonValue(value))
   })
 
-  it('shares unchanged parts, and survives depth and cycles', () => {
-    const rows = [{ a: 1 }]
-    const value = withoutCarriedBytes({ rows, image: { assetRef, dataUrl } })
-    expect((value as { rows: unknown }).rows).toBe(rows)
+  it('returns an object without such bytes itself', () => {
+    const value = { assetRef, mimeType: 'image/png' }
+    expect(withoutCarriedBytes(value, '')).toBe(value)
+  })
+
+  it('works at any depth', () => {
     let deep: unknown = { assetRef, dataUrl }
-    for (let i = 0; i < 100_000; i++) deep = [deep]
-    let at = withoutCarriedBytes(deep)
-    for (let i = 0; i < 100_000; i++) at = (at as unknown[])[0]
+    for (let i = 0; i < 10_000; i++) deep = [deep]
+    let at = jsonValue(deep, withoutCarriedBytes)
+    for (let i = 0; i < 10_000; i++) at = (at as unknown[])[0]
     expect(at).toEqual({ assetRef })
-    const cycle: Record<string, unknown> = { assetRef, dataUrl }
-    cycle.self = cycle
-    const copy = withoutCarriedBytes(cycle) as Record<string, unknown>
-    expect(Object.keys(copy)).toEqual(['assetRef', 'self'])
-    expect(copy.self).toBe(copy)
   })
 })
