@@ -2,15 +2,14 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import { holdsReference, plainTool, shownSchema } from './plain-tools.ts'
 
-/** Returns a schema that accepts any value, and describes it by this JSON Schema. */
-export function describingSchema(json: JsonSchema): ToolSchema {
+/** Returns a schema that describes values by this JSON Schema. Without a check, it accepts any value. */
+export function describingSchema(
+  json: JsonSchema,
+  validate: StandardSchemaV1.Props['validate'] = (value) => ({ value }),
+): ToolSchema {
   const described = (): Record<string, unknown> => json
-  return standardSchema({
-    version: 1,
-    vendor: 'byref',
-    validate: (value) => ({ value }),
-    jsonSchema: { input: described, output: described },
-  })
+  const jsonSchema = { input: described, output: described }
+  return standardSchema({ version: 1, vendor: 'byref', validate, jsonSchema })
 }
 
 /**

@@ -5,18 +5,15 @@ import { isPlainObject } from '../../core/json/json.ts'
 import { isRedacted, placeholder } from '../../core/labels/redact-value.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { dataInText } from '../json-in-text.ts'
-import { type AnyMessage, type LabelledResult, MessageLabels } from '../trust/message-labels.ts'
-import { refusalText, violationWords } from '../trust/session-labels.ts'
+import {
+  type AnyMessage,
+  type LabelledResult,
+  MessageLabels,
+  refusalIn,
+} from '../trust/message-labels.ts'
 import type { MessageTrust } from '../trust/tool-trust.ts'
-import { keyOf } from './held-calls.ts'
+import { keyOf, type WrittenCall } from './held-calls.ts'
 import { withFields } from './messages-by-reference.ts'
-
-/** A call as LangChain's messages have it. */
-interface WrittenCall {
-  id?: string
-  name: string
-  args: Record<string, unknown>
-}
 
 /** The parts of an answer that the model itself wrote. Others are results of tools that its provider ran. */
 const WRITTEN =
@@ -50,8 +47,7 @@ export class ThreadTrust {
     tool: Tool,
   ): Promise<string | null> {
     const labels = new MessageLabels(labelled(messages), this.#trust)
-    const words = await labels.violations(tool, { toolCallId: id, input: args, args })
-    return words === null ? null : refusalText(tool, words)
+    return labels.refusal(tool, { toolCallId: id, input: args, args })
   }
 
   /**
@@ -149,13 +145,9 @@ function refusedWords(
   { tool, rejected }: { tool: Tool; rejected: Readonly<Record<string, string>> },
 ): string | null {
   if (!result?.call) return null
-  const { input: written, labels } = result.call
   const { tool_call_id: id } = message as Partial<ToolMessage>
-  const said = rejected[keyOf({ id, name: tool.id, args: Object(written) })]
-  if (said !== undefined) return said
-  const words = violationWords(tool, { written, args: written, labels })
-  const text = words === null ? null : refusalText(tool, words)
-  return text !== null && String(content).includes(text) ? text : null
+  const said = rejected[keyOf({ id, name: tool.id, args: Object(result.call.input) })]
+  return said ?? refusalIn(result, tool, String(content))
 }
 
 /** Returns a result with other content. No other field of its tool is kept: a provider may show any of them to its model. */

@@ -97,8 +97,8 @@ export function labelOfCall({ context, reads }: GivenLabels): Label {
 }
 
 /**
- * Returns why a tool does not accept a call; null if it accepts the call. The text has no values, and only references
- * that the model wrote.
+ * Returns why a tool does not accept a call; null if it accepts the call. The text contains no values, and only
+ * references that the model wrote.
  */
 export function violationWords(tool: Tool, { written, args, labels }: CheckedInput): string | null {
   const violations = violationsOf(tool, Object(args), labels)
@@ -106,7 +106,13 @@ export function violationWords(tool: Tool, { written, args, labels }: CheckedInp
   return violations.length > 0 ? violationTexts(violations, known).join('; ') : null
 }
 
-/** Returns the message of a call that was refused. */
+/** Returns the message of a refused call. */
 export function refusalText({ id }: Tool, words: string): string {
   return `The call of "${id}" was not made: ${words}`
+}
+
+/** Returns the message of a call that its tool does not accept; null if the tool accepts it. */
+export function refusalOf(tool: Tool, input: CheckedInput): string | null {
+  const words = violationWords(tool, input)
+  return words === null ? null : refusalText(tool, words)
 }

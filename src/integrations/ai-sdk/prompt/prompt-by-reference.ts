@@ -25,14 +25,17 @@ import type { ResultViews } from './result-views.ts'
 type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>
 type UserMessage = Extract<LanguageModelV4Message, { role: 'user' }>
 
+/** Where the bodies of a prompt come from. `tail` is for those that `fetch_asset` read for this call. */
+export interface BodySources {
+  source: MediaSource
+  tail: MediaSource
+}
+
 /** Where a prompt gets its results and bodies. */
-export interface PromptOptions {
+interface PromptOptions {
   views: ResultViews
-  /**
-   * Returns what the model takes: called only for prompts with bodies. `tail` is for bodies that `fetch_asset` read for
-   * this call.
-   */
-  source(): Promise<{ source: MediaSource; tail: MediaSource }>
+  /** Returns what the model takes. Called only for prompts with bodies. */
+  source(): Promise<BodySources>
   /** Whether the model has the tools that read assets. */
   hasReading: boolean
   /** Whether `query_tables` is among them. */

@@ -55,7 +55,9 @@ export class ToolSearch {
   tools(tools: ReadonlyMap<string, ToolCalls>): Record<string, Tool> {
     const taken = [...tools.keys()].find((name) => this.adds(name))
     if (taken !== undefined) throw takenName(taken)
-    const hidden = [...tools].filter(([name, { isProviders }]) => !isProviders && this.hides(name))
+    const hidden = [...tools].filter(([name, { options }]) => {
+      return options.tool.type !== 'provider' && this.hides(name)
+    })
     const names = hidden.map(([name]) => name)
     const index = onceResolved(async () => {
       const { describe } = boundaryOf(() => {
@@ -63,7 +65,8 @@ export class ToolSearch {
       })
       const found = await Promise.all(
         hidden.map(async ([, calls]) => {
-          return { ...describe(await calls.described()), description: calls.description }
+          const tool = await calls.described()
+          return { ...describe(tool), description: tool.description }
         }),
       )
       return new ToolIndex(found, this.#option === true ? undefined : this.#option.rank)

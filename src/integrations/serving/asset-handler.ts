@@ -4,7 +4,7 @@ import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { extractAssetId, formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
-import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
+import { type RequestHandler, requestHandler } from './request-handler.ts'
 
 /** Options of {@link createAssetHandler}. */
 export interface AssetHandlerOptions {
