@@ -231,7 +231,7 @@ async function joinedServers(
     throw new UsageError(`--config ${file} cannot be read: ${errorMessage(error)}`)
   })
   const { readServerConfig } = await import('./mcp/server-config.ts')
-  const { sourceOf } = await import('./mcp/open-server.ts')
+  const { sourceOf } = await import('./mcp/server-config.ts')
   const { joinServers } = await import('../integrations/mcp/join/join-servers.ts')
   const log = (line: string) => note(`byref mcp: ${shown(line)}`)
   const surroundings = { file, env: process.env, folder: process.cwd() }

@@ -3,8 +3,12 @@ import { sep } from 'node:path'
 import stripJsonComments from 'strip-json-comments'
 import { errorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import type { ServerTrust } from '../../integrations/mcp/server-trust.ts'
+import type { ServerSource } from '../../integrations/mcp/join/server-connection.ts'
+import type { ServerTrust } from '../../integrations/mcp/mcp-labels.ts'
+import { optionalPeer } from '../../optional-peer.ts'
 import { UsageError } from '../terminal.ts'
+import { OAuthLogin } from './oauth-login.ts'
+import { processChannel } from './process-channel.ts'
 
 /** What all servers of a configuration may have. The first two are byref's own; other clients ignore them. */
 interface CommonConfig {
@@ -152,4 +156,51 @@ function filled(entry: Entry, { env, folder }: Surroundings, fail: Fail): Entry 
   return JSON.parse(JSON.stringify(entry), (_, value) =>
     typeof value === 'string' ? value.replace(/\$\{([^}]+)\}/g, (_all, one) => found(one)) : value,
   )
+}
+
+/** Returns how to reach a server of a configuration. Its stderr and questions to the person go to the log. */
+export function sourceOf(config: ServerConfig, log: (line: string) => void): ServerSource {
+  const { name } = config
+  const logged = (line: string) => log(`${name}: ${line}`)
+  if ('url' in config) return remoteSource(config, logged)
+  const { command, args, env, cwd, ...common } = config
+  return { ...common, connect: () => processChannel(command, args, { env, cwd, log: logged }) }
+}
+
+/** HTTP errors after which a server without a `type` is tried by the older transport (SSE). */
+const NOT_STREAMABLE = new Set([400, 404, 405, 406])
+
+function remoteSource(
+  { url, headers, type, ...common }: UrlConfig,
+  log: (line: string) => void,
+): ServerSource {
+  const hasKey = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+  let isOld = type === 'sse'
+  let login: OAuthLogin | undefined
+  return {
+    ...common,
+    async connect() {
+      const { SSEClientTransport, StreamableHTTPClientTransport } = await optionalPeer(
+        '@modelcontextprotocol/client',
+        'An MCP server at a URL',
+      )
+      login ??= hasKey ? undefined : new OAuthLogin(url, log)
+      const authProvider = await login?.provider()
+      const options = { requestInit: { headers: { ...headers } }, authProvider }
+      return isOld
+        ? new SSEClientTransport(url, options)
+        : new StreamableHTTPClientTransport(url, options)
+    },
+    async recover(error) {
+      const { UnauthorizedError } = await optionalPeer(
+        '@modelcontextprotocol/client',
+        'An MCP server at a URL',
+      )
+      if (error instanceof UnauthorizedError && login) return login.finish()
+      const { status } = Object(error) as { status?: number }
+      if (isOld || type !== undefined || !NOT_STREAMABLE.has(status ?? 0)) return false
+      isOld = true
+      return true
+    },
+  }
 }

@@ -1,7 +1,7 @@
 import type { BaseEvent, Interrupt, RunFinishedOutcome } from '@ag-ui/core'
 import type { CallState, RunState } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent, TokenUsage } from '../../core/events/events.ts'
-import { type AnswerPiece, createAnswerPieces } from '../serving/answer-pieces.ts'
+import { type AnswerPiece, AnswerPieces } from '../serving/answer-pieces.ts'
 
 /** An AG-UI event. */
 export type AgUiEvent = Omit<BaseEvent, 'type'> & { type: string; [key: string]: unknown }
@@ -21,7 +21,7 @@ export interface KnownToClient {
 }
 
 export function createAgUiEvents(known: KnownToClient): AgUiEvents {
-  const pieces = createAnswerPieces()
+  const pieces = new AnswerPieces()
   let step: string | null = null
 
   function endStep(): AgUiEvent[] {

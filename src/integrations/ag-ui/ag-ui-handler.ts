@@ -7,10 +7,13 @@ import type { JsonValue } from '../../core/json/json.ts'
 import type { Speaker } from '../../core/messages/spoken-by.ts'
 import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
 import { eventStream } from '../serving/event-stream.ts'
-import { type FollowedConversation, followConversation } from '../serving/follow-conversation.ts'
+import {
+  type FollowedConversation,
+  followConversation,
+  say,
+} from '../serving/follow-conversation.ts'
 import { readJson } from '../serving/read-json.ts'
 import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
-import { say } from '../serving/say.ts'
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { type AgUiEvent, createAgUiEvents, outcomeOf, usageOf } from './ag-ui-events.ts'
 import { agUiMessages, type Brought, readInput } from './ag-ui-messages.ts'

@@ -11,7 +11,7 @@ import { type Speaker, spokenBy } from '../../core/messages/spoken-by.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
 import { isDeleted } from '../../core/messages/tombstone.ts'
 import { jsonOrText } from '../json-in-text.ts'
-import type { Said } from '../serving/say.ts'
+import type { Said } from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
 import { contextOf, editsOf } from './state.ts'
 

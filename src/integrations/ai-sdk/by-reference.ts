@@ -26,8 +26,8 @@ import { type ByReferenceTrust, resolveTrust, TRUST } from '../trust/tool-trust.
 import type { StepAnswer, StepRequest } from '../workflow/durable-options.ts'
 import { type DurableAgent, durableSteps } from './durable-steps.ts'
 import { outputByReference, type ResultOptions } from './output-by-reference.ts'
-import { type BodySources, promptByReference } from './prompt/prompt-by-reference.ts'
-import { ResultViews } from './prompt/result-views.ts'
+import { type BodySources, promptByReference, ResultViews } from './prompt/prompt-by-reference.ts'
+import { redactPrompt } from './prompt/redact-prompt.ts'
 import { ProviderSearch } from './tools/provider-search.ts'
 import {
   isReadingTool,
@@ -38,7 +38,6 @@ import {
 import { ToolCalls, type ToolCallsOptions } from './tools/tool-calls.ts'
 import { ToolSearch } from './tools/tool-search.ts'
 import { wrapTool } from './tools/wrap-tool.ts'
-import { redactPrompt } from './trust/redact-prompt.ts'
 
 /** Options of the search of tools in {@link byReference}. */
 export interface ByReferenceToolSearch extends ToolSearchOptions {

@@ -13,8 +13,12 @@ import { readAll } from '../../log/conversation-log.ts'
 import type { ModelSettings } from '../../models/model-settings.ts'
 import { jsonOrText } from '../json-in-text.ts'
 import { eventStream } from '../serving/event-stream.ts'
-import { type FollowedConversation, followConversation } from '../serving/follow-conversation.ts'
-import { type Said, say } from '../serving/say.ts'
+import {
+  type FollowedConversation,
+  followConversation,
+  type Said,
+  say,
+} from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
 import {
   formatResponseId,

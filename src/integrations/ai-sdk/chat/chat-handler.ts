@@ -16,14 +16,12 @@ import {
 } from '../../../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
 import { failureResponse } from '../../serving/asset-handler.ts'
 import { type RequestHandler, requestHandler } from '../../serving/request-handler.ts'
-import type { ChatFeed } from './chat-feed.ts'
-import { createChatFeeds } from './chat-feeds.ts'
-import { type ChatRequest, readChatRequest } from './chat-request.ts'
-import { again, deleteFrom, edited } from './say-again.ts'
+import { type ChatFeed, ChatFeeds } from './chat-feed.ts'
 import type { UIChunkOptions } from './ui-chunks.ts'
-import { toInput, uiMessages } from './ui-messages.ts'
+import { again, deleteFrom, edited, toInput, uiMessages } from './ui-messages.ts'
 
 type How = ChatRequest['how']
 
@@ -58,7 +56,7 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   checkOptions('createChatHandler', options, OPTIONS)
   const { agent: _agent, agents: _agents, maxBytes = 32 * 1024 * 1024, ...urls } = options
   const agents = readServedAgents('createChatHandler', options)
-  const feeds = createChatFeeds(urls)
+  const feeds = new ChatFeeds(urls)
 
   async function send(agent: Agent, id: string, message: UIMessage, how: How): Promise<Response> {
     const before = await feeds.current(agent, id)
@@ -170,4 +168,63 @@ type Part = ToolUIPart | DynamicToolUIPart
 
 function streamed(feed: ChatFeed, from: 'start' | 'pause'): Response {
   return createUIMessageStreamResponse({ stream: feed.stream(from), keepAliveMs: 15_000 })
+}
+
+/** A request of `DefaultChatTransport`: the chat's id and all messages that the browser has. */
+interface ChatRequest {
+  id: string
+  /** The last message: a new one, or one with answers to calls. */
+  last: UIMessage
+  /**
+   * How to treat the message: send it (`say`), send the one with its id once more (`again`), or replace the one with
+   * its id (`edit`).
+   */
+  how: 'say' | 'again' | 'edit'
+  /** The name of the agent that answers, from the transport's `body`. */
+  agent?: string
+}
+
+/**
+ * Reads a request.
+ *
+ * @throws ByrefError `body_too_large`, `bad_request`
+ */
+async function readChatRequest(request: Request, maxBytes: number): Promise<ChatRequest> {
+  // Forms on other sites cannot send this content type, so this prevents cross-site requests.
+  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) {
+    throw new ByrefError('bad_request', 'The content type of the request must be application/json')
+  }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength
+    if (size > maxBytes) {
+      const message = `The request is too large: a message and its files may have at most ${maxBytes} bytes`
+      throw new ByrefError('body_too_large', message)
+    }
+    chunks.push(chunk)
+  }
+  const { id, messages, trigger, messageId, agent } = Object(
+    parsed(Buffer.concat(chunks).toString()),
+  )
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
+  if (typeof id !== 'string' || !isUIMessage(last)) {
+    throw new ByrefError('bad_request', 'The body is not a request of DefaultChatTransport')
+  }
+  const isEdit = last.role === 'user' && messageId === last.id
+  const how = trigger === 'regenerate-message' ? 'again' : isEdit ? 'edit' : 'say'
+  return { id, last, how, ...(typeof agent === 'string' ? { agent } : {}) }
+}
+
+function isUIMessage(value: unknown): value is UIMessage {
+  if (!isPlainObject(value) || typeof value.id !== 'string') return false
+  return Array.isArray(value.parts) && value.parts.every(isPlainObject)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ByrefError('bad_request', 'The body is not valid JSON', { cause })
+  }
 }

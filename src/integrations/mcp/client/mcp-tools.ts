@@ -6,11 +6,10 @@ import { ByrefError } from '../../../core/errors.ts'
 import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
 import { dataInText } from '../../json-in-text.ts'
 import { shownSchema } from '../../plain-tools.ts'
+import { saveBody } from '../assets-for-clients.ts'
 import { freeName } from '../free-name.ts'
-import { metaOf } from '../label-meta.ts'
+import { metaOf, type ServerTrust, serverTrust } from '../mcp-labels.ts'
 import { mcpTool, resolveArguments } from '../reference-arguments.ts'
-import { saveBody } from '../save-body.ts'
-import { type ServerTrust, serverTrust } from '../server-trust.ts'
 
 /** Options of {@link mcpTools}. */
 export interface McpToolsOptions {

@@ -17,8 +17,13 @@ import { version } from '../../../version.ts'
 import type { Channel, RpcMessage } from '../rpc/json-rpc.ts'
 import { OpenCalls, type Round } from './open-calls.ts'
 import { ResourcePlaces } from './resource-places.ts'
-import { ServerConnection, type ServerListener, type ServerState } from './server-connection.ts'
-import { NOT_RUNNING, type ServerSource } from './server-source.ts'
+import {
+  NOT_RUNNING,
+  ServerConnection,
+  type ServerListener,
+  type ServerSource,
+  type ServerState,
+} from './server-connection.ts'
 import { type Place, SharedNames } from './shared-names.ts'
 
 /** Options of {@link joinServers}. */

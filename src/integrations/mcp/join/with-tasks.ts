@@ -2,7 +2,7 @@ import { inBackground } from '../../../core/in-background.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
 import { failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
-import type { ServerTransport } from './server-source.ts'
+import type { ServerTransport } from './server-connection.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 

@@ -4,9 +4,13 @@ import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { assetTools } from '../../plain-tools.ts'
 import { labelOfCall } from '../../trust/session-labels.ts'
 import { checkNamed } from '../../trust/tool-trust.ts'
-import { ASSET_TEMPLATE, assetAsResource } from '../asset-resource.ts'
-import { callAssetTool, READING_TOOLS } from '../asset-tools.ts'
-import { stricterByMeta, withLabel } from '../label-meta.ts'
+import {
+  ASSET_TEMPLATE,
+  assetAsResource,
+  callAssetTool,
+  READING_TOOLS,
+} from '../assets-for-clients.ts'
+import { stricterByMeta, withLabel } from '../mcp-labels.ts'
 import { answerTo, failureOf, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Handler } from '../rpc/relay.ts'
 import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'

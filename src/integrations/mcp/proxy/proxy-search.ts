@@ -13,8 +13,8 @@ import {
 import { ByrefError } from '../../../core/errors.ts'
 import type { ToolCall } from '../../../core/messages/message.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
-import { describeTool } from '../asset-tools.ts'
-import { NOT_RUNNING } from '../join/server-source.ts'
+import { describeTool } from '../assets-for-clients.ts'
+import { NOT_RUNNING } from '../join/server-connection.ts'
 import type { Fields, RpcMessage } from '../rpc/json-rpc.ts'
 import type { ToolCatalog } from './tool-catalog.ts'
 

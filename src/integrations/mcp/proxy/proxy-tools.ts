@@ -16,13 +16,12 @@ import {
   type SessionLabels,
   violationWords,
 } from '../../trust/session-labels.ts'
-import { failedCall } from '../asset-tools.ts'
-import { stricterByMeta } from '../label-meta.ts'
+import { PersonAsker } from '../ask-person.ts'
+import { failedCall, type SaveBody } from '../assets-for-clients.ts'
+import { stricterByMeta } from '../mcp-labels.ts'
 import { resolveArguments } from '../reference-arguments.ts'
 import { answerTo, type Fields, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Handler, Help, RelayOptions } from '../rpc/relay.ts'
-import type { SaveBody } from '../save-body.ts'
-import { PersonAsker } from './ask-person.ts'
 import { ProxySearch } from './proxy-search.ts'
 import { readToolCatalog, type ToolCatalog } from './tool-catalog.ts'
 

@@ -1,4 +1,5 @@
 import type { AssetTool } from '../../../assets/asset-tools.ts'
+import { defined } from '../../../assets/defined.ts'
 import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
 import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
 import type { Tool } from '../../../boundary/tool.ts'
@@ -9,14 +10,12 @@ import { join, type Label, TRUSTED, UNTRUSTED } from '../../../core/labels/label
 import { redactedText } from '../../../core/labels/redact-value.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { assetTools, runAssetTool } from '../../plain-tools.ts'
-import { failedCall } from '../asset-tools.ts'
-import { metaOf, stricterByMeta } from '../label-meta.ts'
+import { failedCall } from '../assets-for-clients.ts'
+import { metaOf, stricterByMeta } from '../mcp-labels.ts'
 import { answerTo, type Fields, failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { FromServer, Handler, Help } from '../rpc/relay.ts'
-import { NamedResources } from './named-resources.ts'
 import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
 import { redactResult } from './redact-result.ts'
-import { describedServer, knownCode, withoutAsking } from './server-words.ts'
 import { readPages } from './tool-catalog.ts'
 
 /** The guide that is added to a server's instructions. */
@@ -255,4 +254,93 @@ class ProgressCounter {
     this.#counts.set(progressToken, progress)
     return { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress } }
   }
+}
+
+const SCHEME = 'byref-resource:'
+
+/** The resources of a server under neutral names: their own names and addresses are untrusted. */
+class NamedResources {
+  readonly #addresses: string[] = []
+  /** The address that the client knows, by the server's. */
+  readonly #subscribed = new Map<unknown, string>()
+
+  /** Returns a list for the client. */
+  list(resources: readonly unknown[]): Fields[] {
+    return resources.flatMap((one) => {
+      if (!isPlainObject(one) || typeof one.uri !== 'string') return []
+      if (!this.#addresses.includes(one.uri)) this.#addresses.push(one.uri)
+      const number = this.#addresses.indexOf(one.uri) + 1
+      return { uri: `${SCHEME}${number}`, name: `untrusted resource ${number}` }
+    })
+  }
+
+  /** Returns a request with the server's address. */
+  toServer(request: RpcMessage): RpcMessage {
+    const given = String(request.params?.uri)
+    const number = given.startsWith(SCHEME) ? Number(given.slice(SCHEME.length)) : 0
+    const uri = this.#addresses[number - 1]
+    return uri === undefined ? request : { ...request, params: { ...request.params, uri } }
+  }
+
+  /** Returns the same for a subscription. */
+  subscribe(request: RpcMessage): RpcMessage {
+    const made = this.toServer(request)
+    this.#subscribed.set(made.params?.uri, String(request.params?.uri))
+    return made
+  }
+
+  /** Returns the notification of a change, for the client. Null for a resource without a subscription. */
+  updated(params: unknown): RpcMessage | null {
+    const uri = this.#subscribed.get(Object(params).uri)
+    if (uri === undefined) return null
+    return { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } }
+  }
+}
+
+const CLIENT = 'io.modelcontextprotocol/clientCapabilities'
+
+/**
+ * Returns a request without ways to ask the client's model or person, and without tasks. Of the client's capabilities
+ * only roots stay.
+ */
+function withoutAsking(request: RpcMessage): RpcMessage {
+  if (request.params === undefined) return request
+  const { capabilities, _meta, task, requestState, inputResponses, ...params } = request.params
+  const isDeclared = isPlainObject(_meta) && _meta[CLIENT] !== undefined
+  const meta = isDeclared ? { ..._meta, [CLIENT]: rootsOf(_meta[CLIENT]) } : _meta
+  const roots = capabilities === undefined ? undefined : rootsOf(capabilities)
+  return { ...request, params: defined({ ...params, capabilities: roots, _meta: meta }) }
+}
+
+function rootsOf(capabilities: unknown): Fields {
+  return defined({ roots: Object(capabilities).roots })
+}
+
+const VERSION = /^\d{4}-\d\d-\d\d$/
+const isVersion = (one: unknown): boolean => typeof one === 'string' && VERSION.test(one)
+
+/** Returns a server's first description of itself: its author's words, without capabilities that ask for more. */
+function describedServer(result: Fields, guide: string): Fields {
+  const { protocolVersion, supportedVersions, serverInfo, instructions } = result
+  const has = Object(result.capabilities)
+  const { name = 'server', title, version = '' } = Object(serverInfo)
+  const words = [instructions, guide].filter((one) => typeof one === 'string' && one !== '')
+  const resources = Object(has.resources).subscribe === true ? { subscribe: true } : {}
+  return defined({
+    protocolVersion: isVersion(protocolVersion) ? protocolVersion : undefined,
+    supportedVersions: Array.isArray(supportedVersions)
+      ? supportedVersions.filter(isVersion)
+      : undefined,
+    serverInfo: defined({ name, version, title }),
+    capabilities: defined({ tools: {}, resources, prompts: has.prompts ? {} : undefined }),
+    instructions: words.join('\n\n'),
+  })
+}
+
+/** Codes of errors that the protocol defines. */
+const CODES = new Set([-32700, -32600, -32601, -32602, -32603, -32002, -32042, -32022])
+
+/** Returns an error's code if the protocol defines it. Other numbers come from the server and are not shown. */
+function knownCode(code: unknown): number {
+  return typeof code === 'number' && CODES.has(code) ? code : -32603
 }

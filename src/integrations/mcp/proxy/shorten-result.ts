@@ -5,9 +5,8 @@ import { cutText } from '../../../core/json/cut.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
 import { dataInText } from '../../json-in-text.ts'
-import type { ReadingToolNames } from '../asset-tools.ts'
+import type { ReadingToolNames, SaveBody } from '../assets-for-clients.ts'
 import type { Fields } from '../rpc/json-rpc.ts'
-import type { SaveBody } from '../save-body.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 

@@ -3,11 +3,11 @@ import type { JsonSchema } from '../../../boundary/describe-schema.ts'
 import type { Tool } from '../../../boundary/tool.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { shownSchema } from '../../plain-tools.ts'
-import { describeTool, READING_TOOLS, type ReadingToolNames } from '../asset-tools.ts'
+import { describeTool, READING_TOOLS, type ReadingToolNames } from '../assets-for-clients.ts'
+import { serverTrust } from '../mcp-labels.ts'
 import { mcpTool } from '../reference-arguments.ts'
 import { type Fields, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Ask } from '../rpc/relay.ts'
-import { serverTrust } from '../server-trust.ts'
 
 /** The tools of a server, and those that are added to them. */
 export interface ToolCatalog {

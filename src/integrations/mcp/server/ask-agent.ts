@@ -16,7 +16,7 @@ import {
 import { type Speaker, spokenBy } from '../../../core/messages/spoken-by.ts'
 import type { Run } from '../../../engine/follow-run.ts'
 import { violationTexts } from '../../../policies/trust/check-flow.ts'
-import { metaOf, stricterByMeta } from '../label-meta.ts'
+import { metaOf, stricterByMeta } from '../mcp-labels.ts'
 import { conversationLabels, isReadableBy } from './served-labels.ts'
 
 /** The input of the tool that asks an agent, as JSON Schema. */

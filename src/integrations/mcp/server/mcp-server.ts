@@ -14,9 +14,15 @@ import { optionalPeer } from '../../../optional-peer.ts'
 import { version } from '../../../version.ts'
 import { assetTools } from '../../plain-tools.ts'
 import { type RequestHandler, requestHandler } from '../../serving/request-handler.ts'
-import { ASSET_TEMPLATE, assetAsResource, newestAssets } from '../asset-resource.ts'
-import { callAssetTool, describeTool, failedCall } from '../asset-tools.ts'
-import { metaOf, withLabel } from '../label-meta.ts'
+import {
+  ASSET_TEMPLATE,
+  assetAsResource,
+  callAssetTool,
+  describeTool,
+  failedCall,
+  newestAssets,
+} from '../assets-for-clients.ts'
+import { metaOf, withLabel } from '../mcp-labels.ts'
 import { askAgent, QUESTION, type Question } from './ask-agent.ts'
 import { readableAssets } from './served-labels.ts'
 

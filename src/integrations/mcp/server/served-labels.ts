@@ -6,7 +6,7 @@ import { isPlain, join, joinAll, type Label, mayRead, TRUSTED } from '../../../c
 import { createLabels } from '../../../core/labels/labels.ts'
 import { referencesIn } from '../../../core/refs/references-in.ts'
 import { listAll, readAll } from '../../../log/conversation-log.ts'
-import { metaOf } from '../label-meta.ts'
+import { metaOf } from '../mcp-labels.ts'
 
 /** The labels of a conversation that had trust on. */
 export interface ConversationLabels {

@@ -1,7 +1,7 @@
-import { isPlainObject } from '../../../core/json/json.ts'
-import { nodeBuiltin } from '../../../node-builtin.ts'
-import { answerTo, isOfNewProtocol, type RpcMessage } from '../rpc/json-rpc.ts'
-import type { Ask } from '../rpc/relay.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
+import { answerTo, isOfNewProtocol, type RpcMessage } from './rpc/json-rpc.ts'
+import type { Ask } from './rpc/relay.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
