@@ -149,22 +149,27 @@ async function proxy(args: string[]): Promise<number> {
   return relayUntilEnd(await open(), { kept, stop, options })
 }
 
+interface ProxySettings {
+  /** Where assets stay after the proxy has ended. */
+  kept: { data: string; namespace: string } | null
+  stop: Promise<unknown>
+  options: Omit<ProxyOptions, 'assets'>
+}
+
 /** Stands between the client on stdio and a server, until one of them ends. */
 async function relayUntilEnd(
   { server, whyEnded, isRemote = false }: OpenedServer,
-  {
-    kept,
-    stop,
-    options,
-  }: {
-    kept: KeptAssets | null
-    stop: Promise<unknown>
-    options: Omit<ProxyOptions, 'assets'>
-  },
+  { kept, stop, options }: ProxySettings,
 ): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'byref-mcp-'))
   try {
-    const assets = kept ? await openKept(kept) : openOwn(folder)
+    const rootDir = join(kept ? openFolder(kept.data) : folder, 'assets')
+    const mode = kept ? 'context' : 'none'
+    const assets = createAssets({
+      namespace: kept?.namespace,
+      config: { backend: 'fs', fs: { rootDir }, namespacing: { mode } },
+    })
+    if (kept) await assets.sweep()
     const files = isRemote ? undefined : join(folder, 'files')
     const { proxyMcp } = await import('../integrations/mcp/proxy/proxy-mcp.ts')
     const { lineChannel } = await import('./mcp/line-channel.ts')
@@ -255,25 +260,6 @@ async function localServer([command = '', ...args]: string[]): Promise<OpenedSer
 async function remoteServer(url: string, headers: Record<string, string>): Promise<OpenedServer> {
   const { httpChannel } = await import('./mcp/http-channel.ts')
   return { server: await httpChannel(url, headers), isRemote: true }
-}
-
-/** Assets of this process only, in a folder. */
-function openOwn(folder: string) {
-  return createAssets({ config: { backend: 'fs', fs: { rootDir: join(folder, 'assets') } } })
-}
-
-/** Where assets stay after the proxy has ended. */
-interface KeptAssets {
-  data: string
-  namespace: string
-}
-
-async function openKept({ data, namespace }: KeptAssets) {
-  const rootDir = join(openFolder(data), 'assets')
-  const config = { backend: 'fs', fs: { rootDir }, namespacing: { mode: 'context' } } as const
-  const assets = createAssets({ namespace, config })
-  await assets.sweep()
-  return assets
 }
 
 function sizeOf(name: string, value: string | undefined): number | undefined {

@@ -5,7 +5,7 @@ import { decodeBase64 } from '../../assets/bodies/data-url.ts'
 import { editAssetTool } from '../../assets/edit/edit-asset-tool.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { assetToolSchema, preferText, runAssetTool } from '../plain-tools.ts'
-import type { Fields } from './rpc/json-rpc.ts'
+import { type Fields, ProtocolError } from './rpc/json-rpc.ts'
 
 /** The names of the tools that read large results. */
 export interface ReadingToolNames {
@@ -85,16 +85,6 @@ export async function newestAssets(assets: Assets) {
   return { resources }
 }
 
-/** MCP's error for a missing resource. */
-class NoResourceError extends Error {
-  readonly code = -32602
-  readonly data: { uri: string }
-  constructor(uri: string, cause: Error) {
-    super(cause.message, { cause })
-    this.data = { uri }
-  }
-}
-
 /**
  * Returns an asset or a field of one in the form of `resources/read`: text as text, everything else as base64.
  *
@@ -103,7 +93,8 @@ class NoResourceError extends Error {
 export async function assetAsResource(assets: Assets, uri: string) {
   return readWhole(assets, uri).catch((error) => {
     const isMissing = error instanceof ByrefError && MISSING.has(error.code)
-    throw isMissing ? new NoResourceError(uri, error) : error
+    if (!isMissing) throw error
+    throw new ProtocolError(error.message, { data: { uri }, cause: error })
   })
 }
 

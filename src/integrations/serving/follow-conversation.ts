@@ -1,6 +1,6 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../../agent/approve.ts'
-import { type Board, createBoard } from '../../core/board/board.ts'
+import { createBoard } from '../../core/board/board.ts'
 import type {
   CallState,
   ConversationState,
@@ -15,21 +15,7 @@ import { next } from '../../engine/next.ts'
 import { readAll } from '../../log/conversation-log.ts'
 
 /** The state of a conversation, and all its events from then on, in order. Includes events that only stream. */
-export interface FollowedConversation extends AsyncIterable<Foldable> {
-  /** The state after the last event that was iterated. Before the first one, the state at the start. */
-  readonly state: ConversationState
-  readonly board: Board
-  /** Returns the calls that wait for an approval or a client. Null while anything else is running. */
-  waiting(): readonly CallState[] | null
-  /**
-   * Iterates until the run ends or only waits for answers. Answers that are on their way are awaited first.
-   *
-   * @param answered The calls that are being answered.
-   */
-  untilDue(runId: string, answered?: Iterable<string>): AsyncGenerator<Foldable>
-  /** Stops following. */
-  close(): void
-}
+export type FollowedConversation = Awaited<ReturnType<typeof followConversation>>
 
 /**
  * Starts to follow a conversation in the agent's namespace. A conversation that does not exist yet is empty.
@@ -40,18 +26,14 @@ export async function followConversation(
   agent: Agent,
   id: string,
   after = Number.POSITIVE_INFINITY,
-): Promise<FollowedConversation> {
+) {
   const { log } = agent
   const tools = new Map(agent.tools.map((tool) => [tool.id, tool]))
   const limits = resolveLimits()
   const queue = eventQueue<Foldable>()
   const events = queue[Symbol.asyncIterator]()
   const board = createBoard()
-  const folded = createFold(undefined, {
-    onMessage(message) {
-      board.append(message)
-    },
-  })
+  const folded = createFold(undefined, { onMessage: (message) => void board.append(message) })
   const offLog = log.subscribe(({ conversation, records, deleted }) => {
     if (conversation !== id) return
     for (const record of records) queue.push(record, false)
@@ -75,6 +57,7 @@ export async function followConversation(
     }
   }
 
+  /** Returns the calls that wait for an approval or a client. Null while anything else is running. */
   function waiting(): readonly CallState[] | null {
     const { state } = folded
     const due = next(state, { limits, tools, board, now: Date.now() })
@@ -84,10 +67,16 @@ export async function followConversation(
   }
 
   return {
+    /** The state after the last event that was iterated. Before the first one, the state at the start. */
     state: folded.state,
     board,
     waiting,
-    async *untilDue(runId, answered = []) {
+    /**
+     * Iterates until the run ends or only waits for answers. Answers that are on their way are awaited first.
+     *
+     * @param answered The calls that are being answered.
+     */
+    async *untilDue(runId: string, answered: Iterable<string> = []): AsyncGenerator<Foldable> {
       const calls = folded.state.calls
       // The other calls were answered before, or nobody was asked about them.
       const expected = new Set([...answered].filter((id) => calls[id]?.status === 'waiting'))
@@ -100,7 +89,8 @@ export async function followConversation(
         if (isDue() || (run && run.status !== 'running')) return
       }
     },
-    close() {
+    /** Stops following. */
+    close(): void {
       offLog()
       offStream()
       queue.end()

@@ -14,7 +14,12 @@ import { inBackground } from '../../../core/in-background.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { type OptionalPeers, optionalPeer } from '../../../optional-peer.ts'
 import { version } from '../../../version.ts'
-import type { Channel, RpcMessage } from '../rpc/json-rpc.ts'
+import {
+  type Channel,
+  CLIENT_CAPABILITIES,
+  ProtocolError,
+  type RpcMessage,
+} from '../rpc/json-rpc.ts'
 import { OpenCalls, type Round } from './open-calls.ts'
 import { ResourcePlaces } from './resource-places.ts'
 import {
@@ -59,7 +64,6 @@ export type JoinedServers = Channel & {
   connectAll(most?: number): Promise<ServerStatus[]>
 }
 
-const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 /** Disables the SDK's own time limit. The client has its own. */
 const NO_TIMEOUT = 2 ** 31 - 1
 const NOT_FOUND = 404
@@ -179,7 +183,7 @@ class Joined implements JoinedServers {
   /** Starts the servers with what the client can be asked for, which its first message says. */
   async #startFor({ params }: RpcMessage): Promise<void> {
     const isNew = params?.capabilities === undefined
-    const declared = isNew ? Object(params?._meta)[CAPABILITIES] : params?.capabilities
+    const declared = isNew ? Object(params?._meta)[CLIENT_CAPABILITIES] : params?.capabilities
     const { sampling, elicitation, roots } = Object(declared) as ClientCapabilities
     const capabilities = {
       ...(sampling ? { sampling } : {}),
@@ -230,7 +234,7 @@ class Joined implements JoinedServers {
     server.setRequestHandler('tools/call', ({ params }, context) => this.#call(params, context))
     server.setRequestHandler('prompts/get', ({ params }, context) => {
       const place = this.#prompts.get(params.name)
-      if (!place) throw invalidParams(`There is no prompt "${params.name}"`)
+      if (!place) throw new ProtocolError(`There is no prompt "${params.name}"`)
       const { connection, item } = place
       return this.#relay(connection, context, (client, options) =>
         client.getPrompt({ ...params, name: item.name }, options),
@@ -280,7 +284,7 @@ class Joined implements JoinedServers {
       const why = this.#notRunning().map(
         ({ name, why }) => ` The server "${name}" is not running: ${why}.`,
       )
-      throw invalidParams(`${noSuchTool(params.name, [...this.#tools.keys()])}${why.join('')}`)
+      throw new ProtocolError(`${noSuchTool(params.name, [...this.#tools.keys()])}${why.join('')}`)
     }
     const { connection, item } = place
     let client: Client | undefined
@@ -395,11 +399,6 @@ class Joined implements JoinedServers {
 }
 
 const PURPOSE = 'A proxy for several MCP servers'
-const INVALID_PARAMS = -32602
-
-function invalidParams(message: string): Error {
-  return Object.assign(new Error(message), { code: INVALID_PARAMS })
-}
 
 /** Returns a tool under its name for the client. Annotations of a server that is not believed are left out. */
 function shownTool(tool: Tool, name: string, { source }: ServerConnection): Tool {

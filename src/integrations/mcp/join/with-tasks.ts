@@ -1,7 +1,7 @@
 import { inBackground } from '../../../core/in-background.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
-import { failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
+import { failureOf, INTERNAL_ERROR, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { ServerTransport } from './server-connection.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
@@ -175,6 +175,6 @@ function endOf(
     return { result: { resultType: 'input_required', inputRequests, requestState } }
   }
   if (status === 'working') return null
-  const { code = -32603, message = `The task is ${status}` } = Object(error)
+  const { code = INTERNAL_ERROR, message = `The task is ${status}` } = Object(error)
   return { error: { code, message } }
 }

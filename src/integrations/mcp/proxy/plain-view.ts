@@ -31,14 +31,11 @@ const WORDLESS = /^(ping|roots\/list|notifications\/.*list_changed|notifications
  * of everything that the client sees.
  */
 export function plainView(
-  { assets, labels, editing, toolSearch, files, save }: ProxySession,
+  session: ProxySession,
   limits: Omit<ShortenOptions, 'save' | 'readingTools'>,
 ): ProxyView {
-  const tools = new ProxyTools({
-    assets,
-    labels,
-    toolSearch,
-    files,
+  const { assets, labels, editing, save } = session
+  const tools = new ProxyTools(session, {
     isQuarantine: false,
     added: assetTools(editing),
     toServer: (request) => request,

@@ -44,7 +44,7 @@ export interface ProxySession {
 export type ProxyView = Omit<RelayOptions, 'whyEnded'>
 
 /** How a client sees the tools of its server. */
-export interface ToolView extends Pick<ProxySession, 'assets' | 'labels' | 'toolSearch' | 'files'> {
+export interface ToolView {
   /** The tools that are added to those of the server. */
   added: readonly AssetTool[]
   /** Whether the client sees nothing of the server but the tools of its first list. */
@@ -78,6 +78,7 @@ const MAX_SHOWN = 2_000
 
 /** The tools of one session: answers `tools/list` and `tools/call`. */
 export class ProxyTools {
+  readonly #session: ProxySession
   readonly #view: ToolView
   readonly #asker = new PersonAsker()
   #catalog: Promise<ToolCatalog> | null = null
@@ -88,7 +89,8 @@ export class ProxyTools {
   /** The names of tools, in the order in which they appeared. */
   readonly #order = new Map<unknown, number>()
 
-  constructor(view: ToolView) {
+  constructor(session: ProxySession, view: ToolView) {
+    this.#session = session
     this.#view = view
   }
 
@@ -123,7 +125,7 @@ export class ProxyTools {
     this.hear(request)
     // Not every client and server tell of changes.
     if (this.#search?.isStale(request)) this.changed()
-    await this.#read(request, help)
+    const { tools } = await this.#read(request, help)
     let asked: RpcMessage
     try {
       asked = this.#search?.called(request) ?? request
@@ -131,7 +133,7 @@ export class ProxyTools {
       return answerTo(request, failedCall(error))
     }
     // Through call_tool, it is the server's own tool of this name, if there is one.
-    const isOther = asked !== request && (await this.known())?.tools.has(asked.params?.name)
+    const isOther = asked !== request && tools.has(asked.params?.name)
     const found = isOther ? null : await this.#search?.answer(asked)
     const answer = found ? answerTo(request, found) : await this.#call(asked, request, help)
     return this.#withNews(answer)
@@ -140,11 +142,12 @@ export class ProxyTools {
   /** @param sent The request as the client sent it. It differs where the call came through `call_tool`. */
   async #call(request: RpcMessage, sent: RpcMessage, help: Help): Promise<RpcMessage> {
     const { name, arguments: given, _meta } = Object(request.params)
-    const { isQuarantine, labels: session, read, shown, failed, toServer } = this.#view
+    const { isQuarantine, read, shown, failed, toServer } = this.#view
+    const known = this.#session.labels
     const { own, tools } = await this.#read(request, help)
     const written = isPlainObject(given) ? given : {}
-    const context = stricterByMeta(session?.context ?? UNKNOWN, _meta)
-    const labels = { context, reads: session?.reads(written) ?? [] }
+    const context = stricterByMeta(known?.context ?? UNKNOWN, _meta)
+    const labels = { context, reads: known?.reads(written) ?? [] }
     const { signal } = help
     const tool = tools.get(name)
     const about = { request, name: String(name), tool, written, signal }
@@ -177,7 +180,8 @@ export class ProxyTools {
   }
 
   #read(request: RpcMessage, { ask }: Help): Promise<ToolCatalog> {
-    const { toServer, added: adding, files } = this.#view
+    const { toServer, added: adding } = this.#view
+    const { files } = this.#session
     this.#catalog ??= readToolCatalog(toServer(request), ask, { adding, files }).then((one) =>
       this.#noted(one),
     )
@@ -196,7 +200,7 @@ export class ProxyTools {
     const placeOf = ({ name }: Fields): number => this.#order.get(name) ?? 0
     const catalog = { ...read, shown: read.shown.toSorted((a, b) => placeOf(a) - placeOf(b)) }
     if (this.#search === undefined) {
-      this.#search = ProxySearch.for(catalog, this.#view.toolSearch)
+      this.#search = ProxySearch.for(catalog, this.#session.toolSearch)
     } else {
       const news = this.#search?.update(catalog) ?? null
       this.#news = [this.#news, news].filter((one) => one !== null).join('\n') || null
@@ -205,7 +209,7 @@ export class ProxyTools {
   }
 
   /**
-   * Returns the request with the values of its references. Or an answer, if the client must ask its person first.
+   * Returns the request with the values of its references. Returns an answer if the client must ask its person first.
    *
    * @param isChecked Whether wrong arguments are answered with the parameters of the tool.
    * @throws ByrefError of the reference that failed; `flow_refused`, `invalid_arguments`
@@ -216,11 +220,11 @@ export class ProxyTools {
     { askClient }: Help,
   ): Promise<RpcMessage> {
     const { request, tool, written, labels } = call
-    const { assets, files, labels: session, isQuarantine } = this.#view
+    const { assets, files, labels: known } = this.#session
     if (!tool) return request
     const args = await resolveArguments(tool, written, { assets, files })
     if (isChecked) await checkArguments(tool, args)
-    if (!session) return withArguments(call, args)
+    if (!known) return withArguments(call, args)
     const before = this.#asker.answered(request)
     if (before?.approved) return withArguments(call, before.given, true)
     // A value that was filled in has an origin, even if no label records it.
@@ -229,7 +233,7 @@ export class ProxyTools {
     const reads = isUnknown ? [unknown] : labels.reads
     const words = violationWords(tool, { written, args, labels: { ...labels, reads } })
     if (words === null) return withArguments(call, args)
-    const values = isQuarantine ? '' : `\n${JSON.stringify(args).slice(0, MAX_SHOWN)}`
+    const values = this.#view.isQuarantine ? '' : `\n${JSON.stringify(args).slice(0, MAX_SHOWN)}`
     const question = { message: `Run ${tool.id}? ${words}${values}`, given: args }
     const answer = before ? false : await this.#asker.ask(request, question, askClient)
     if (answer === true) return withArguments(call, args)
@@ -245,14 +249,14 @@ export class ProxyTools {
  * @throws ByrefError `invalid_arguments`, with the parameters of the tool
  */
 async function checkArguments(tool: Tool, args: Record<string, unknown>): Promise<void> {
-  const error = await validateInput(tool, args).then(
-    () => null,
-    (reason) => reason,
-  )
-  // A schema that cannot be compiled is left to the server.
-  if (!(error instanceof ByrefError) || error.code !== 'invalid_arguments') return
-  const described = { name: tool.id, inputSchema: shownSchema(tool) }
-  throw new ByrefError(error.code, withParameters(error.message, described))
+  try {
+    await validateInput(tool, args)
+  } catch (error) {
+    // A schema that cannot be compiled is left to the server.
+    if (!(error instanceof ByrefError) || error.code !== 'invalid_arguments') return
+    const described = { name: tool.id, inputSchema: shownSchema(tool) }
+    throw new ByrefError(error.code, withParameters(error.message, described))
+  }
 }
 
 /** @param isAnswer Whether the request answers a question of the proxy, which the server must not see. */

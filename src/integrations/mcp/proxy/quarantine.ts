@@ -12,7 +12,16 @@ import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { assetTools, runAssetTool } from '../../plain-tools.ts'
 import { failedCall } from '../assets-for-clients.ts'
 import { metaOf, stricterByMeta } from '../mcp-labels.ts'
-import { answerTo, type Fields, failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
+import {
+  answerTo,
+  CLIENT_CAPABILITIES,
+  type Fields,
+  failureOf,
+  INTERNAL_ERROR,
+  METHOD_NOT_FOUND,
+  ProtocolError,
+  type RpcMessage,
+} from '../rpc/json-rpc.ts'
 import type { FromServer, Handler, Help } from '../rpc/relay.ts'
 import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
 import { redactResult } from './redact-result.ts'
@@ -26,17 +35,13 @@ const GUIDE =
 const MAKING: ReadonlySet<AssetTool> = new Set([queryTablesTool, editAssetTool])
 
 const NOT_SHOWN = new ByrefError('tool_failed', 'The error text of the server is not shown')
-const NOT_PASSED = { code: -32601, message: 'This method is not available in quarantine' }
+const NOT_PASSED = { code: METHOD_NOT_FOUND, message: 'This method is not available in quarantine' }
 
 /**
- * Creates the view of a client in quarantine. It sees the server's first description of itself, and references in place
- * of results. Nothing that the server sends unasked is passed on.
+ * The view of a client in quarantine. It sees the server's first description of itself, and references in place of
+ * results. Nothing that the server sends unasked is passed on.
  */
-export function quarantineView(session: ProxySession): ProxyView {
-  return new QuarantineView(session)
-}
-
-class QuarantineView implements ProxyView {
+export class QuarantineView implements ProxyView {
   readonly handlers: ProxyView['handlers']
   readonly #session: ProxySession
   readonly #resources = new NamedResources()
@@ -80,9 +85,9 @@ class QuarantineView implements ProxyView {
         const messages = [{ role: 'user', content: textBlock(text) }]
         return answerTo(request, { messages, _meta })
       },
-      'resources/templates/list': this.#pinned(({ resourceTemplates = [] }) => {
-        return { resourceTemplates }
-      }),
+      'resources/templates/list': this.#pinned(({ resourceTemplates = [] }) => ({
+        resourceTemplates,
+      })),
       async 'resources/list'(request, help) {
         const { items } = await readPages(withoutAsking(request), help.ask, 'resources')
         return answerTo(request, { resources: resources.list(items) })
@@ -101,14 +106,9 @@ class QuarantineView implements ProxyView {
   }
 
   #tools(): ProxyTools {
-    const { assets, labels, editing, toolSearch, files } = this.#session
-    return new ProxyTools({
-      assets,
-      labels,
-      toolSearch,
-      files,
+    return new ProxyTools(this.#session, {
       isQuarantine: true,
-      added: assetTools(editing).filter((tool) => MAKING.has(tool)),
+      added: assetTools(this.#session.editing).filter((tool) => MAKING.has(tool)),
       toServer: withoutAsking,
       read: (tool, call) => this.#make(tool, call),
       failed: failureHere,
@@ -185,13 +185,7 @@ function textBlock(text: string): Fields {
 }
 
 /** An error whose message contains no text of the server. */
-class ShownError extends Error {
-  readonly code: number
-  constructor(message: string, code = -32602) {
-    super(message)
-    this.code = code
-  }
-}
+class ShownError extends ProtocolError {}
 
 /** Replaces the text of errors by our own. Of the server's errors, only a code of the protocol is passed on. */
 function inOurWords(handler: Handler): Handler {
@@ -203,7 +197,7 @@ function inOurWords(handler: Handler): Handler {
 
 function serverError(error: unknown): ShownError {
   const message = 'The server answered with an error. Its text is not shown'
-  return new ShownError(message, knownCode(Object(error).code))
+  return new ShownError(message, { code: knownCode(Object(error).code) })
 }
 
 function resultOf({ result, error }: RpcMessage): Fields {
@@ -297,8 +291,6 @@ class NamedResources {
   }
 }
 
-const CLIENT = 'io.modelcontextprotocol/clientCapabilities'
-
 /**
  * Returns a request without ways to ask the client's model or person, and without tasks. Of the client's capabilities
  * only roots stay.
@@ -306,8 +298,9 @@ const CLIENT = 'io.modelcontextprotocol/clientCapabilities'
 function withoutAsking(request: RpcMessage): RpcMessage {
   if (request.params === undefined) return request
   const { capabilities, _meta, task, requestState, inputResponses, ...params } = request.params
-  const isDeclared = isPlainObject(_meta) && _meta[CLIENT] !== undefined
-  const meta = isDeclared ? { ..._meta, [CLIENT]: rootsOf(_meta[CLIENT]) } : _meta
+  const declared = Object(_meta)[CLIENT_CAPABILITIES]
+  const meta =
+    declared === undefined ? _meta : { ...Object(_meta), [CLIENT_CAPABILITIES]: rootsOf(declared) }
   const roots = capabilities === undefined ? undefined : rootsOf(capabilities)
   return { ...request, params: defined({ ...params, capabilities: roots, _meta: meta }) }
 }
@@ -342,5 +335,5 @@ const CODES = new Set([-32700, -32600, -32601, -32602, -32603, -32002, -32042, -
 
 /** Returns an error's code if the protocol defines it. Other numbers come from the server and are not shown. */
 function knownCode(code: unknown): number {
-  return typeof code === 'number' && CODES.has(code) ? code : -32603
+  return typeof code === 'number' && CODES.has(code) ? code : INTERNAL_ERROR
 }

@@ -16,6 +16,7 @@ import {
 import { type Speaker, spokenBy } from '../../../core/messages/spoken-by.ts'
 import type { Run } from '../../../engine/follow-run.ts'
 import { violationTexts } from '../../../policies/trust/check-flow.ts'
+import { approvalRequest, isApproved } from '../ask-person.ts'
 import { metaOf, stricterByMeta } from '../mcp-labels.ts'
 import { conversationLabels, isReadableBy } from './served-labels.ts'
 
@@ -96,7 +97,9 @@ export async function askAgent(
         if (!canAsk || !isFor(event, whom)) return waiting(run, event, whom)
         const { conversation: of } = run
         const state: Asked = { conversation: of, answered: [...done], call: event.toolCallId }
-        return question(inWords(event, whom), await mint(state, context))
+        const approve = approvalRequest(inWords(event, whom))
+        const requestState = await mint(state, context)
+        return { resultType: 'input_required', inputRequests: { approve }, requestState }
       }
       const progressToken = mcpReq._meta?.progressToken
       if (event.type !== 'TOOL_CALL_END' || progressToken === undefined) continue
@@ -121,24 +124,13 @@ async function answered(
   { conversation, answered: before, call }: Asked,
   { responses = {}, by }: { responses?: Record<string, unknown>; by: string | null },
 ): Promise<Run> {
-  const { action, content } = Object(responses.approve)
-  const approved = action === 'accept' && Object(content).approve === true
-  await agent.approve(conversation, call, { approved, ...(by === null ? {} : { by }) })
+  const approved = isApproved(responses.approve)
+  await agent.approve(conversation, call, { approved, ...(by !== null && { by }) })
   before.push(call)
   return agent.resume(conversation) as Run
 }
 
 type Request = Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>
-
-function question(message: string, requestState: string): InputRequiredResult {
-  const requestedSchema = {
-    type: 'object' as const,
-    properties: { approve: { type: 'boolean' as const, title: 'Approve' } },
-    required: ['approve'],
-  }
-  const approve = { method: 'elicitation/create' as const, params: { message, requestedSchema } }
-  return { resultType: 'input_required', inputRequests: { approve }, requestState }
-}
 
 /** Returns the stricter of the label that the call declares and the label of its sender. */
 function labelOfCall(meta: unknown, { callers }: Whom): LabelInput {
@@ -169,14 +161,14 @@ function inWords(request: Request, whom: Whom): string {
 async function answerOf(agent: Agent, run: Run, { reader }: Whom): Promise<CallToolResult> {
   const { text, assets, conversation } = await run.result
   const labels = await conversationLabels(agent, conversation)
-  const overall = labels?.answer() ?? null
+  const overall = labels?.answer ?? null
   const _meta = { 'byref/conversation': conversation, ...(overall ? metaOf(overall) : {}) }
   if (overall && !isReadableBy(reader, overall)) {
     const words = 'forbidden: only others may read the answer'
     return { content: [{ type: 'text', text: words }], isError: true, _meta }
   }
   const links = assets.slice(-LINKS).flatMap(({ ref, assetId, mime, name, size }) => {
-    const label = labels?.asset(assetId) ?? null
+    const label = labels?.assets.get(assetId) ?? null
     if (label && !isReadableBy(reader, label)) return []
     const about = { mimeType: mime, ...(size === null ? {} : { size }) }
     const link = { type: 'resource_link' as const, uri: ref, name: name ?? ref, ...about }

@@ -23,6 +23,7 @@ import {
   newestAssets,
 } from '../assets-for-clients.ts'
 import { metaOf, withLabel } from '../mcp-labels.ts'
+import { INVALID_PARAMS } from '../rpc/json-rpc.ts'
 import { askAgent, QUESTION, type Question } from './ask-agent.ts'
 import { readableAssets } from './served-labels.ts'
 
@@ -88,7 +89,6 @@ const OPTIONS: OptionTable<McpServerOptions> = {
   secret: is.string,
   extend: is.callback(),
 }
-const INVALID_PARAMS = -32602
 /** Maximum time for a person's answer. */
 const STATE_SECONDS = 24 * 60 * 60
 
