@@ -127,38 +127,39 @@ function printer(): (event: ConversationEvent) => void {
   return (event) => {
     if (event.type === 'TEXT_MESSAGE_CONTENT') return write(event.delta)
     if (!atLineStart) write('\n')
-    noteEvent(event)
+    const line = lineOf(event)
+    if (line !== null) note(line)
   }
 }
 
-function noteEvent(event: ConversationEvent): void {
+/** Returns what the person is told of an event; null for nothing. */
+function lineOf(event: ConversationEvent): string | null {
   switch (event.type) {
     case 'TOOL_CALL_END':
-      return note(`→ ${event.call.name} ${JSON.stringify(event.call.arguments)}`)
+      return `→ ${event.call.name} ${JSON.stringify(event.call.arguments)}`
     case 'TOOL_PROGRESS':
-      return note(`  … ${event.payload.message}`)
+      return `  … ${event.payload.message}`
     case 'MODEL_RETRY': {
       const seconds = Math.ceil(event.waitMs / 1000)
-      return note(
-        `  … ${event.reason}. Asking again in ${seconds} s (attempt ${event.attempt} failed)`,
-      )
+      return `  … ${event.reason}. Asking again in ${seconds} s (attempt ${event.attempt} failed)`
     }
     case 'ASSET_CREATED': {
       const { ref, mime, size } = event.payload
-      return note(`  + ${ref} (${mime}, ${size ?? 0} bytes)`)
+      return `  + ${ref} (${mime}, ${size ?? 0} bytes)`
     }
     case 'NEW_MESSAGE':
-      return noteMessage(event.payload)
+      return messageLine(event.payload)
+    default:
+      return null
   }
 }
 
-function noteMessage(message: Message): void {
+function messageLine(message: Message): string | null {
   const { content_type, content } = message
   const { result } = readMetadata(message)
-  const error = result?.error
-  if (error) note(`← ${error.code}: ${error.message}`)
-  else if (result) note(`← ${shorten(JSON.stringify(content))}`)
-  else if (content_type === 'data') note(`  = ${shorten(JSON.stringify(content))}`)
+  if (result?.error) return `← ${result.error.code}: ${result.error.message}`
+  if (result) return `← ${shorten(JSON.stringify(content))}`
+  return content_type === 'data' ? `  = ${shorten(JSON.stringify(content))}` : null
 }
 
 function printJson(event: ConversationEvent): void {

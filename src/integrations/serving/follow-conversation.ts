@@ -1,11 +1,7 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../../agent/approve.ts'
 import { createBoard } from '../../core/board/board.ts'
-import type {
-  CallState,
-  ConversationState,
-  RunState,
-} from '../../core/events/conversation-state.ts'
+import type { CallState, RunState } from '../../core/events/conversation-state.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { createFold, type Foldable } from '../../core/events/fold.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
@@ -33,7 +29,11 @@ export async function followConversation(
   const queue = eventQueue<Foldable>()
   const events = queue[Symbol.asyncIterator]()
   const board = createBoard()
-  const folded = createFold(undefined, { onMessage: (message) => void board.append(message) })
+  const folded = createFold(undefined, {
+    onMessage(message) {
+      board.append(message)
+    },
+  })
   const offLog = log.subscribe(({ conversation, records, deleted }) => {
     if (conversation !== id) return
     for (const record of records) queue.push(record, false)
