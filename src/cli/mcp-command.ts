@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createAssets } from '../assets/create-assets.ts'
 import { errorMessage } from '../core/errors.ts'
-import type { TrustMode } from '../core/events/events.ts'
 import { inBackground } from '../core/in-background.ts'
 import type { JoinedServers } from '../integrations/mcp/join/join-servers.ts'
 import type { ProxyOptions } from '../integrations/mcp/proxy/proxy-mcp.ts'
@@ -13,6 +12,7 @@ import { stopSignal } from './stop-signal.ts'
 import {
   chooseTask,
   note,
+  oneOf,
   parseOptions,
   print,
   shown,
@@ -133,7 +133,7 @@ async function proxy(args: string[]): Promise<number> {
     maxBytes: sizeOf('max-bytes', values['max-bytes']),
     showImages: values['show-images'],
     editing: values.editing,
-    trust: trustOf(values.trust),
+    trust: oneOf('--trust', values.trust, ['off', 'track', 'quarantine']),
     toolSearch: toolSearchOf(values['tool-search'], values.pinned),
   }
   if (options.showImages && options.trust === 'quarantine') {
@@ -241,14 +241,9 @@ async function joinedServers(
   const log = (line: string) => note(`byref mcp: ${shown(line)}`)
   const surroundings = { file, env: process.env, folder: process.cwd() }
   const { configs, problems } = readServerConfig(text, surroundings)
-  for (const problem of problems) note(`byref mcp: ${shown(problem)}. The server is left out`)
-  return {
-    problems,
-    server: joinServers(
-      configs.map((one) => sourceOf(one, log)),
-      { log },
-    ),
-  }
+  for (const problem of problems) log(`${problem}. The server is left out`)
+  const sources = configs.map((one) => sourceOf(one, log))
+  return { problems, server: joinServers(sources, { log }) }
 }
 
 async function localServer([command = '', ...args]: string[]): Promise<OpenedServer> {
@@ -266,16 +261,10 @@ function sizeOf(name: string, value: string | undefined): number | undefined {
   return value === undefined ? undefined : wholeNumber(`--${name}`, value)
 }
 
-function trustOf(mode: string): TrustMode {
-  if (mode === 'off' || mode === 'track' || mode === 'quarantine') return mode
-  throw new UsageError(`--trust takes off, track or quarantine, not "${mode}"`)
-}
-
 function toolSearchOf(mode: string, pinned: readonly string[]): ProxyOptions['toolSearch'] {
-  if (mode === 'off') return false
-  if (mode === 'auto') return { pinned }
-  if (mode === 'on') return { pinned, above: 0 }
-  throw new UsageError(`--tool-search takes auto, on or off, not "${mode}"`)
+  const word = oneOf('--tool-search', mode, ['auto', 'on', 'off'])
+  if (word === 'off') return false
+  return word === 'on' ? { pinned, above: 0 } : { pinned }
 }
 
 function headerOf(header: string): [string, string] {

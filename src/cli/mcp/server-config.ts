@@ -1,6 +1,7 @@
 import { homedir } from 'node:os'
 import { sep } from 'node:path'
 import stripJsonComments from 'strip-json-comments'
+import { defined } from '../../assets/defined.ts'
 import { errorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { ServerSource } from '../../integrations/mcp/join/server-connection.ts'
@@ -99,34 +100,20 @@ function configOf(name: string, entry: Entry, fail: Fail): ServerConfig {
   if (trust !== undefined && trust !== 'trusted' && trust !== 'untrusted') {
     fail('has a "trust" that is neither "trusted" nor "untrusted"')
   }
-  const common = {
-    name,
-    ...(prefix === undefined ? {} : { prefix: String(prefix) }),
-    ...(trust === undefined ? {} : { trust: trust as ServerTrust }),
-  }
+  const common = defined({ name, prefix, trust }) as CommonConfig
   if (typeof command === 'string' && command !== '') {
     if (url !== undefined) fail('has a "command" and a "url": keep one of them')
     if (!Array.isArray(args)) fail('has "args" that are no list')
-    return {
-      ...common,
-      command,
-      args: (args as unknown[]).map(String),
-      env: textsIn(env, 'env', fail),
-      ...(typeof cwd === 'string' ? { cwd } : {}),
-    }
+    const texts = { args: (args as unknown[]).map(String), env: textsIn(env, 'env', fail) }
+    return { ...common, command, ...texts, ...(typeof cwd === 'string' && { cwd }) }
   }
   if (typeof url !== 'string') return fail('has neither a "command" nor a "url"')
   if (!/^https?:/.test(url) || !URL.canParse(url)) return fail(`has no valid "url": "${url}"`)
   if (type !== undefined && !TYPES[String(type)]) {
     fail(`has the unknown "type" "${type}": valid are "http" and "sse"`)
   }
-  const known = TYPES[String(type)]
-  return {
-    ...common,
-    url: new URL(url),
-    headers: textsIn(headers, 'headers', fail),
-    ...(known === undefined ? {} : { type: known }),
-  }
+  const texts = { headers: textsIn(headers, 'headers', fail) }
+  return defined({ ...common, url: new URL(url), ...texts, type: TYPES[String(type)] })
 }
 
 function textsIn(value: unknown, field: string, fail: Fail): Record<string, string> {

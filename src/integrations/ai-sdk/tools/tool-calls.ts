@@ -14,6 +14,7 @@ import { validateInput } from '../../../boundary/validate.ts'
 import { createResultSource } from '../../../boundary/value-source.ts'
 import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
+import { onceResolved } from '../../../core/once-resolved.ts'
 import { outputValue } from '../../model-output.ts'
 import { describingSchema } from '../../reference-schema.ts'
 import { MessageLabels } from '../../trust/message-labels.ts'
@@ -45,10 +46,15 @@ export class ToolCalls {
   readonly schema: Schema<unknown>
   readonly options: ToolCallsOptions
   readonly #boundary: Boundary
-  #described: Promise<ByrefTool> | undefined
+  /** Returns the tool as byref describes one. In quarantine with the fields of its results. */
+  readonly described = onceResolved(() => this.#describe())
   /** Whether nothing but this class can check arguments of which the model may not have seen the schema. */
   readonly #checks: boolean
-  #checked: Promise<ByrefTool> | undefined
+  readonly #checked = onceResolved(async () => {
+    const tool = await this.described()
+    const { $schema: _, ...inputSchema } = jsonSchemaOf(tool)
+    return { ...tool, inputSchema }
+  })
 
   constructor(options: ToolCallsOptions) {
     this.options = options
@@ -65,12 +71,6 @@ export class ToolCalls {
         },
       },
     )
-  }
-
-  /** Returns the tool as byref describes one. In quarantine with the fields of its results. */
-  described(): Promise<ByrefTool> {
-    this.#described ??= this.#describe()
-    return this.#described
   }
 
   /** Returns whether a call needs no work here: its tool can run at once. */
@@ -91,14 +91,12 @@ export class ToolCalls {
   ): Promise<Awaited<T>> {
     const { assets, trust } = this.options
     const tool = await this.described()
-    const written = hasRefs(input) ? input : null
     const boundary = this.#boundary
     let args = input
     let failure: unknown = null
-    if (written) {
+    if (hasRefs(input)) {
       const values = sourceOf(messages, assets)
-      const call = { tool, arguments: written }
-      await boundary.resolve(call, values).then(
+      await boundary.resolve({ tool, arguments: input }, values).then(
         (resolved) => (args = resolved.arguments),
         (error) => (failure = error),
       )
@@ -110,28 +108,22 @@ export class ToolCalls {
       if (refusal !== null) throw new ByrefError('flow_refused', refusal)
     }
     if (failure !== null) throw failure
-    if (!written) {
+    if (!hasRefs(input)) {
       if (this.#checks) await this.#check(input)
       return await use(input)
     }
     return boundary.withInput({ tool, arguments: Object(args) }, use).catch(async (error) => {
-      const isInvalid = error instanceof ByrefError && error.code === 'invalid_arguments'
-      throw isInvalid ? await this.#explained(error) : error
+      throw isInvalid(error) ? await this.#explained(error) : error
     })
   }
 
   /** Checks input by the JSON Schema of the tool. */
   async #check(input: unknown): Promise<void> {
-    this.#checked ??= this.described().then((tool) => {
-      const { $schema: _, ...inputSchema } = jsonSchemaOf(tool)
-      return { ...tool, inputSchema }
-    })
     try {
-      await validateInput(await this.#checked, input)
+      await validateInput(await this.#checked(), input)
     } catch (error) {
-      const isInvalid = error instanceof ByrefError && error.code === 'invalid_arguments'
       // A schema that cannot be compiled checks nothing, as without byref.
-      if (isInvalid) throw await this.#explained(error)
+      if (isInvalid(error)) throw await this.#explained(error)
     }
   }
 
@@ -158,15 +150,17 @@ export class ToolCalls {
   }
 }
 
+function isInvalid(error: unknown): error is ByrefError {
+  return error instanceof ByrefError && error.code === 'invalid_arguments'
+}
+
 /** Reads `†result#N` from the results in the messages of a call. */
 function sourceOf(messages: CallOptions['messages'], assets: Assets) {
-  const results = messages
-    .filter((message) => message.role === 'tool')
-    .flatMap(({ content }) => content.filter((part) => part.type === 'tool-result'))
-  return createResultSource(
-    results.map(({ output }) => outputValue(output)),
-    assets,
+  const parts = messages.flatMap(({ role, content }) => (role === 'tool' ? content : []))
+  const results = parts.flatMap((part) =>
+    part.type === 'tool-result' ? [outputValue(part.output)] : [],
   )
+  return createResultSource(results, assets)
 }
 
 /** Returns the AI SDK's schema in the form of a schema library. */

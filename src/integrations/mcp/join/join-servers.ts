@@ -12,7 +12,8 @@ import { checkOptions, is, type OptionTable } from '../../../core/check-options.
 import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { inBackground } from '../../../core/in-background.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
-import { type OptionalPeers, optionalPeer } from '../../../optional-peer.ts'
+import { onceResolved } from '../../../core/once-resolved.ts'
+import { optionalPeer } from '../../../optional-peer.ts'
 import { version } from '../../../version.ts'
 import {
   type Channel,
@@ -97,11 +98,6 @@ interface ConnectedClient {
   isNew: boolean
 }
 
-interface Sdks {
-  client: OptionalPeers['@modelcontextprotocol/client']
-  server: OptionalPeers['@modelcontextprotocol/server']
-}
-
 class Joined implements JoinedServers {
   onmessage?: (message: RpcMessage) => void
   onclose?: () => void
@@ -110,11 +106,9 @@ class Joined implements JoinedServers {
   #connections: ServerConnection[] = []
   readonly #calls = new OpenCalls()
   readonly #resources = new ResourcePlaces()
-  #sdks: Sdks | null = null
   #client: ConnectedClient | null = null
   /** Resolves when the client can be asked. */
   readonly #connected = Promise.withResolvers<void>()
-  #started: Promise<void> | null = null
   #toClient: Channel | null = null
   #ready: Promise<unknown> | null = null
   readonly #toolNames = new SharedNames<Tool>()
@@ -127,12 +121,7 @@ class Joined implements JoinedServers {
     this.#options = options
   }
 
-  start(): Promise<void> {
-    this.#started ??= this.#open()
-    return this.#started
-  }
-
-  async #open(): Promise<void> {
+  readonly start = onceResolved(async () => {
     const { server } = await this.#load()
     const { serveStdio } = await optionalPeer('@modelcontextprotocol/server/stdio', PURPOSE)
     const [near, far] = server.InMemoryTransport.createLinkedPair()
@@ -142,11 +131,11 @@ class Joined implements JoinedServers {
     this.#toClient = channel
     serveStdio(({ era }) => this.#serve(era === 'modern'), { transport: far })
     await channel.start()
-  }
+  })
 
   async send(message: RpcMessage): Promise<void> {
     // The client may be quicker than the packages load.
-    await this.#started
+    await this.start()
     this.#ready ??= this.#startFor(message)
     await this.#toClient?.send(message)
   }
@@ -167,18 +156,17 @@ class Joined implements JoinedServers {
     })
   }
 
-  async #load(): Promise<Sdks> {
-    if (this.#sdks) return this.#sdks
+  /** Loads the packages, and prepares the connections. */
+  readonly #load = onceResolved(async () => {
     const [client, server] = await Promise.all([
       optionalPeer('@modelcontextprotocol/client', PURPOSE),
       optionalPeer('@modelcontextprotocol/server', PURPOSE),
     ])
-    this.#sdks = { client, server }
     this.#connections = this.#sources.map(
       (one) => new ServerConnection(one, this.#listener, client),
     )
-    return this.#sdks
-  }
+    return { client, server }
+  })
 
   /** Starts the servers with what the client can be asked for, which its first message says. */
   async #startFor({ params }: RpcMessage): Promise<void> {
