@@ -132,7 +132,7 @@ function printer(): (event: ConversationEvent) => void {
   }
 }
 
-/** Returns what the person is told of an event; null for nothing. */
+/** Returns the line about an event for the person; null if there is none. */
 function lineOf(event: ConversationEvent): string | null {
   switch (event.type) {
     case 'TOOL_CALL_END':

@@ -38,7 +38,7 @@ export class PersonAsker {
   #canAsk = false
 
   /** Notes the capabilities that a client declares in a request. */
-  hear({ method, params }: RpcMessage): void {
+  noteCapabilities({ method, params }: RpcMessage): void {
     const declared =
       method === 'initialize' ? params?.capabilities : Object(params?._meta)[CLIENT_CAPABILITIES]
     if (declared !== undefined) this.#canAsk = takesForms(Object(declared).elicitation)

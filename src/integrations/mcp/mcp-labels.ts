@@ -47,8 +47,8 @@ export type ServerTrust = 'trusted' | 'untrusted'
 /** The trust options of a server's tool. */
 export interface ToolTrust
   extends Pick<Tool, 'readOnly' | 'openWorld' | 'returns' | 'outputSchema'> {
-  /** Notes the label that an answer declares. Must be called before `returns`. */
-  said(input: unknown, answer: CallToolResult): void
+  /** Notes the label that an answer declares. Call it before `returns`. */
+  noteLabel(input: unknown, answer: CallToolResult): void
 }
 
 /**
@@ -71,7 +71,7 @@ export function serverTrust(
     readOnly,
     openWorld,
     outputSchema: outputSchema as JsonSchema | undefined,
-    said(input, { _meta, structuredContent, content }) {
+    noteLabel(input, { _meta, structuredContent, content }) {
       const tree = labelInMeta(_meta)
       if (!tree) return
       // The label names fields of the structured content, which is the value if there is no other content.

@@ -313,9 +313,9 @@ class Joined implements JoinedServers {
         // The client may have stopped waiting.
         mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
       }
-      const telling = progressToken === undefined ? {} : { onprogress }
+      const reporting = progressToken === undefined ? {} : { onprogress }
       const run = async (cancelled: AbortSignal): Promise<Result> => {
-        const options = { ...telling, signal: cancelled, timeout: NO_TIMEOUT }
+        const options = { ...reporting, signal: cancelled, timeout: NO_TIMEOUT }
         const client = await connection.client()
         try {
           return await work(client, options)
@@ -343,12 +343,12 @@ class Joined implements JoinedServers {
       this.#prompts = this.#promptNames.of(this.#connections, ({ offers }) => offers.prompts)
       const { server } = this.#client ?? {}
       if (!server) return
-      const told = [
+      const sent = [
         server.sendToolListChanged(),
         server.sendPromptListChanged(),
         server.sendResourceListChanged(),
       ]
-      inBackground('Telling the client of other lists', Promise.all(told))
+      inBackground('Notifying the client of other lists', Promise.all(sent))
     },
     asks: async (connection, method, params) => {
       await this.#connected.promise
@@ -360,14 +360,14 @@ class Joined implements JoinedServers {
       if (method === 'elicitation/create') return server.elicitInput(given, options)
       return server.createMessage(given, options)
     },
-    tells: (connection, method, params) => {
+    notifies: (connection, method, params) => {
       const { server } = this.#client ?? {}
       const { logger } = Object(params)
       const named = logger === undefined ? connection.name : `${connection.name}/${logger}`
       const own = method === 'notifications/message' ? { ...params, logger: named } : params
-      const told = server?.notification({ method, params: own as Record<string, unknown> })
+      const sent = server?.notification({ method, params: own as Record<string, unknown> })
       // A client that cannot take the notification misses it.
-      told?.catch(() => {})
+      sent?.catch(() => {})
     },
     logs: (line) => this.#options.log?.(line),
   }

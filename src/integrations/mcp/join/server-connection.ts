@@ -18,14 +18,14 @@ import type { ServerTrust } from '../mcp-labels.ts'
 import type { Channel } from '../rpc/json-rpc.ts'
 import { TASKS, withTasks } from './with-tasks.ts'
 
-/** What a server tells while it runs. */
+/** Gets what a server sends while it runs. */
 export interface ServerListener {
   /** The server is connected, and its lists are read; or one of its lists has changed. */
   changed(connection: ServerConnection): void
   /** The server asks the client: `sampling/createMessage`, `elicitation/create` or `roots/list`. */
   asks(connection: ServerConnection, method: string, params: unknown): Promise<object>
   /** A notification for the client. */
-  tells(connection: ServerConnection, method: string, params: object): void
+  notifies(connection: ServerConnection, method: string, params: object): void
   /** A line for the log. */
   logs(line: string): void
 }
@@ -57,7 +57,7 @@ const CONNECT_MS = 300_000
 const PROBE_MS = 3_000
 /** The connection has ended before it was open. */
 const ENDED = new Error('The server has closed the connection')
-const TELLING = ['notifications/message', 'notifications/resources/updated'] as const
+const FORWARDED = ['notifications/message', 'notifications/resources/updated'] as const
 
 /** The connection to one MCP server. It connects again when the server has ended. */
 export class ServerConnection {
@@ -223,9 +223,9 @@ export class ServerConnection {
       },
     )
     this.#answer(client)
-    for (const method of TELLING) {
+    for (const method of FORWARDED) {
       client.setNotificationHandler(method, ({ params }) => {
-        this.#listener.tells(this, method, params)
+        this.#listener.notifies(this, method, params)
       })
     }
     client.onclose = () => this.#ended(client, transport)

@@ -9,7 +9,7 @@ const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 /** The extension of the protocol, as clients declare it (SEP-2663). */
 export const TASKS = { 'io.modelcontextprotocol/tasks': {} } as const
 
-/** Pause between two questions for the state of a task, in milliseconds: usual, and the limits of what a server asks for. */
+/** Pause between two requests for the state of a task, in milliseconds: usual, and the limits of what a server asks for. */
 const PAUSE = { usual: 1_000, least: 50, most: 30_000 }
 const STATE = 'byref-task:'
 
@@ -42,7 +42,7 @@ class TaskTransport {
   readonly #send: Send
   /** Calls that the server has not answered, by the id of the request. */
   readonly #calls = new Map<unknown, Request>()
-  /** How to end the tasks that run, by the id of the request. */
+  /** Aborts the running tasks, by the id of the request. */
   readonly #running = new Map<unknown, AbortController>()
   /** Our own requests that the server has not answered. */
   readonly #asked = new Map<unknown, (answer: RpcMessage) => void>()
@@ -119,12 +119,12 @@ class TaskTransport {
   /** Returns the answer to a call when its task ends or has a question. */
   async #untilEnd({ id, request, signal }: Task, first: object): Promise<RpcMessage> {
     let state: Record<string, unknown> = { ...first }
-    let told: unknown
+    let reported: unknown
     for (let step = 1; ; step++) {
       const { statusMessage } = state
-      if (statusMessage !== told && typeof statusMessage === 'string') {
-        told = statusMessage
-        this.#tell(request, { progress: step, message: statusMessage })
+      if (statusMessage !== reported && typeof statusMessage === 'string') {
+        reported = statusMessage
+        this.#report(request, { progress: step, message: statusMessage })
       }
       await sleep(pauseOf(state), undefined, { signal, ref: false })
       const answer = await this.#ask(request, 'tasks/get', { taskId: id })
@@ -135,11 +135,11 @@ class TaskTransport {
     }
   }
 
-  #tell({ params }: Request, progress: object): void {
-    const { progressToken } = Object(params?._meta)
+  #report(request: Request, progress: object): void {
+    const { progressToken } = Object(request.params?._meta)
     if (progressToken === undefined) return
-    const told = { ...progress, progressToken }
-    this.#listener?.({ jsonrpc: '2.0', method: 'notifications/progress', params: told })
+    const params = { ...progress, progressToken }
+    this.#listener?.({ jsonrpc: '2.0', method: 'notifications/progress', params })
   }
 
   /** Ends a task whose call is cancelled. */

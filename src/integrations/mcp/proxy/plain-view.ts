@@ -89,7 +89,7 @@ export function plainView(
   }
 
   const introduced: Handler = async (request, { ask }) => {
-    tools.hear(request)
+    tools.noteCapabilities(request)
     return withGuide(await ask(request))
   }
   return {
@@ -142,16 +142,16 @@ function resourceHandlers({
     },
     'resources/templates/list': async (request, { ask }) =>
       listed(await ask(request), request, 'resourceTemplates', [ASSET_TEMPLATE]),
-    async 'resources/read'(request, help) {
+    async 'resources/read'(request, peers) {
       const uri = String(request.params?.uri)
-      if (!isAssetRef(uri)) return readResource(request, help)
+      if (!isAssetRef(uri)) return readResource(request, peers)
       const context = TRUSTED
       if (labels) labels.showWhole(labelOfCall({ context, reads: labels.reads({ uri }) }))
       try {
         return answerTo(request, await assetAsResource(assets, uri))
       } catch (error) {
         // The server may have addresses of this form, too.
-        const answer = await help.ask(request)
+        const answer = await peers.ask(request)
         return answer.error ? failureOf(request, error) : answer
       }
     },

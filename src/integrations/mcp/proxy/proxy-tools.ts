@@ -21,7 +21,7 @@ import { failedCall, type SaveBody } from '../assets-for-clients.ts'
 import { stricterByMeta } from '../mcp-labels.ts'
 import { resolveArguments } from '../reference-arguments.ts'
 import { answerTo, type Fields, type RpcMessage } from '../rpc/json-rpc.ts'
-import type { Handler, Help, RelayOptions } from '../rpc/relay.ts'
+import type { Handler, Peers, RelayOptions } from '../rpc/relay.ts'
 import { ProxySearch } from './proxy-search.ts'
 import { readToolCatalog, type ToolCatalog } from './tool-catalog.ts'
 
@@ -84,8 +84,8 @@ export class ProxyTools {
   #catalog: Promise<ToolCatalog> | null = null
   /** Undefined until the first list is known, which decides for the whole session. */
   #search: ProxySearch | null | undefined
-  /** What the model has to know of changed tools. */
-  #news: string | null = null
+  /** What the model must know about changed tools. */
+  #changeNote: string | null = null
   /** The names of tools, in the order in which they appeared. */
   readonly #order = new Map<unknown, number>()
 
@@ -105,8 +105,8 @@ export class ProxyTools {
   }
 
   /** Notes the capabilities that a client declares in a request. */
-  hear(request: RpcMessage): void {
-    this.#asker.hear(request)
+  noteCapabilities(request: RpcMessage): void {
+    this.#asker.noteCapabilities(request)
   }
 
   /** Returns the catalog as it was last read; null before that. */
@@ -114,18 +114,18 @@ export class ProxyTools {
     return (await this.#catalog?.catch(() => null)) ?? null
   }
 
-  readonly list: Handler = async (request, help) => {
+  readonly list: Handler = async (request, peers) => {
     this.changed()
-    const { shown, added, rest } = await this.#read(request, help)
+    const { shown, added, rest } = await this.#read(request, peers)
     const tools = this.#search?.list ?? [...shown, ...added]
     return answerTo(request, this.#view.isQuarantine ? { tools } : { ...rest, tools })
   }
 
-  readonly call: Handler = async (request, help) => {
-    this.hear(request)
-    // Not every client and server tell of changes.
+  readonly call: Handler = async (request, peers) => {
+    this.noteCapabilities(request)
+    // Not every server reports changes.
     if (this.#search?.isStale(request)) this.changed()
-    const { tools } = await this.#read(request, help)
+    const { tools } = await this.#read(request, peers)
     let asked: RpcMessage
     try {
       asked = this.#search?.called(request) ?? request
@@ -135,20 +135,20 @@ export class ProxyTools {
     // Through call_tool, it is the server's own tool of this name, if there is one.
     const isOther = asked !== request && tools.has(asked.params?.name)
     const found = isOther ? null : await this.#search?.answer(asked)
-    const answer = found ? answerTo(request, found) : await this.#call(asked, request, help)
-    return this.#withNews(answer)
+    const answer = found ? answerTo(request, found) : await this.#call(asked, request, peers)
+    return this.#withChangeNote(answer)
   }
 
   /** @param sent The request as the client sent it. It differs where the call came through `call_tool`. */
-  async #call(request: RpcMessage, sent: RpcMessage, help: Help): Promise<RpcMessage> {
+  async #call(request: RpcMessage, sent: RpcMessage, peers: Peers): Promise<RpcMessage> {
     const { name, arguments: given, _meta } = Object(request.params)
     const { isQuarantine, read, shown, failed, toServer } = this.#view
     const known = this.#session.labels
-    const { own, tools } = await this.#read(request, help)
+    const { own, tools } = await this.#read(request, peers)
     const written = isPlainObject(given) ? given : {}
     const context = stricterByMeta(known?.context ?? UNKNOWN, _meta)
     const labels = { context, reads: known?.reads(written) ?? [] }
-    const { signal } = help
+    const { signal } = peers
     const tool = tools.get(name)
     const about = { request, name: String(name), tool, written, signal }
     const call: ProxyCall = { ...about, labels, label: labelOfCall(labels) }
@@ -160,26 +160,26 @@ export class ProxyTools {
     }
     let ready: RpcMessage
     try {
-      ready = await this.#resolved(call, { isChecked: request !== sent }, help)
+      ready = await this.#resolved(call, { isChecked: request !== sent }, peers)
     } catch (error) {
       return answerTo(request, failedCall(failed(error)))
     }
     // A question for the person of the client, in place of a call.
     if (ready.method === undefined) return ready
     signal.throwIfAborted()
-    return shown(await help.ask(toServer(ready)), call)
+    return shown(await peers.ask(toServer(ready)), call)
   }
 
-  /** Adds what is new about the tools at the end of a result. */
-  #withNews(answer: RpcMessage): RpcMessage {
+  /** Adds a note about changed tools at the end of a result. */
+  #withChangeNote(answer: RpcMessage): RpcMessage {
     const { content } = Object(answer.result)
-    if (this.#news === null || !Array.isArray(content)) return answer
-    const news = { type: 'text', text: this.#news }
-    this.#news = null
-    return { ...answer, result: { ...answer.result, content: [...content, news] } }
+    if (this.#changeNote === null || !Array.isArray(content)) return answer
+    const note = { type: 'text', text: this.#changeNote }
+    this.#changeNote = null
+    return { ...answer, result: { ...answer.result, content: [...content, note] } }
   }
 
-  #read(request: RpcMessage, { ask }: Help): Promise<ToolCatalog> {
+  #read(request: RpcMessage, { ask }: Peers): Promise<ToolCatalog> {
     const { toServer, added: adding } = this.#view
     const { files } = this.#session
     this.#catalog ??= readToolCatalog(toServer(request), ask, { adding, files }).then((one) =>
@@ -202,8 +202,8 @@ export class ProxyTools {
     if (this.#search === undefined) {
       this.#search = ProxySearch.for(catalog, this.#session.toolSearch)
     } else {
-      const news = this.#search?.update(catalog) ?? null
-      this.#news = [this.#news, news].filter((one) => one !== null).join('\n') || null
+      const note = this.#search?.update(catalog) ?? null
+      this.#changeNote = [this.#changeNote, note].filter((one) => one !== null).join('\n') || null
     }
     return catalog
   }
@@ -217,7 +217,7 @@ export class ProxyTools {
   async #resolved(
     call: ProxyCall,
     { isChecked }: { isChecked: boolean },
-    { askClient }: Help,
+    { askClient }: Peers,
   ): Promise<RpcMessage> {
     const { request, tool, written, labels } = call
     const { assets, files, labels: known } = this.#session

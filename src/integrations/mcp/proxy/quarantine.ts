@@ -22,7 +22,7 @@ import {
   ProtocolError,
   type RpcMessage,
 } from '../rpc/json-rpc.ts'
-import type { FromServer, Handler, Help } from '../rpc/relay.ts'
+import type { FromServer, Handler, Peers } from '../rpc/relay.ts'
 import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
 import { redactResult } from './redact-result.ts'
 import { readPages } from './tool-catalog.ts'
@@ -59,9 +59,9 @@ export class QuarantineView implements ProxyView {
 
   readonly otherwise: Handler = async (request) => failureOf(request, NOT_PASSED)
 
-  readonly fromServer: ProxyView['fromServer'] = (message, help) => {
+  readonly fromServer: ProxyView['fromServer'] = (message, peers) => {
     const { id, method, params } = message
-    if (id !== undefined) inBackground('Answering a server', answerServer(message, help))
+    if (id !== undefined) inBackground('Answering a server', answerServer(message, peers))
     else if (method === 'notifications/progress') return this.#progress.next(params)
     else if (method === 'notifications/resources/updated') return this.#resources.updated(params)
     else if (method === 'notifications/resources/list_changed') return { jsonrpc: '2.0', method }
@@ -72,30 +72,30 @@ export class QuarantineView implements ProxyView {
     const resources = this.#resources
     const described = this.#pinned((result) => describedServer(result, GUIDE))
     return {
-      initialize(request, help) {
-        tools.hear(request)
-        return described(request, help)
+      initialize(request, peers) {
+        tools.noteCapabilities(request)
+        return described(request, peers)
       },
       'server/discover': described,
       'tools/list': tools.list,
       'tools/call': tools.call,
       'prompts/list': this.#pinned(({ prompts = [] }) => ({ prompts })),
-      'prompts/get': async (request, help) => {
-        const { text, _meta } = await this.#redacted(await ask(request, help), 'prompt')
+      'prompts/get': async (request, peers) => {
+        const { text, _meta } = await this.#redacted(await ask(request, peers), 'prompt')
         const messages = [{ role: 'user', content: textBlock(text) }]
         return answerTo(request, { messages, _meta })
       },
       'resources/templates/list': this.#pinned(({ resourceTemplates = [] }) => ({
         resourceTemplates,
       })),
-      async 'resources/list'(request, help) {
-        const { items } = await readPages(withoutAsking(request), help.ask, 'resources')
+      async 'resources/list'(request, peers) {
+        const { items } = await readPages(withoutAsking(request), peers.ask, 'resources')
         return answerTo(request, { resources: resources.list(items) })
       },
-      'resources/read': async (request, help) => {
+      'resources/read': async (request, peers) => {
         const { uri } = Object(request.params)
         if (isAssetRef(uri)) throw new ShownError('The content of assets is not shown')
-        const result = await ask(resources.toServer(request), help)
+        const result = await ask(resources.toServer(request), peers)
         const { text, _meta } = await this.#redacted(result, 'resource')
         return answerTo(request, { contents: [{ uri, mimeType: 'text/plain', text }], _meta })
       },
@@ -158,9 +158,9 @@ export class QuarantineView implements ProxyView {
 
   /** Answers with the first result of a method. What the server says later changes nothing. */
   #pinned(pick: (result: Fields) => Fields): Handler {
-    return async (request, help) => {
+    return async (request, peers) => {
       const method = String(request.method)
-      const result = this.#first.get(method) ?? ask(request, help).then(pick)
+      const result = this.#first.get(method) ?? ask(request, peers).then(pick)
       this.#first.set(method, result)
       result.catch(() => this.#first.delete(method))
       return answerTo(request, await result)
@@ -168,14 +168,14 @@ export class QuarantineView implements ProxyView {
   }
 }
 
-async function ask(request: RpcMessage, help: Help): Promise<Fields> {
-  return resultOf(await help.ask(withoutAsking(request)))
+async function ask(request: RpcMessage, peers: Peers): Promise<Fields> {
+  return resultOf(await peers.ask(withoutAsking(request)))
 }
 
 /** Passes a request on, and answers only that it is done. */
 function confirm(toServer: (request: RpcMessage) => RpcMessage): Handler {
-  return async (request, help) => {
-    await ask(toServer(request), help)
+  return async (request, peers) => {
+    await ask(toServer(request), peers)
     return answerTo(request, {})
   }
 }
@@ -189,8 +189,8 @@ class ShownError extends ProtocolError {}
 
 /** Replaces the text of errors by our own. Of the server's errors, only a code of the protocol is passed on. */
 function inOurWords(handler: Handler): Handler {
-  return (request, help) =>
-    handler(request, help).catch((error) => {
+  return (request, peers) =>
+    handler(request, peers).catch((error) => {
       return failureOf(request, error instanceof ShownError ? error : serverError(error))
     })
 }
@@ -232,10 +232,10 @@ class ProgressCounter {
 
   /** Counts progress while the handler runs. */
   during(handler: Handler): Handler {
-    return async (request, help) => {
+    return async (request, peers) => {
       const { progressToken } = Object(request.params?._meta)
       if (progressToken !== undefined) this.#counts.set(progressToken, 0)
-      return handler(request, help).finally(() => this.#counts.delete(progressToken))
+      return handler(request, peers).finally(() => this.#counts.delete(progressToken))
     }
   }
 

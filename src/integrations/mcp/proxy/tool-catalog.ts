@@ -78,7 +78,7 @@ export async function readPages(
 
 function toolOf({ name, inputSchema, outputSchema, annotations }: Fields, files?: string): Tool {
   const described = { annotations: Object(annotations), outputSchema }
-  const { said: _said, ...declared } = serverTrust(described, 'trusted')
+  const { noteLabel: _noteLabel, ...declared } = serverTrust(described, 'trusted')
   // Servers name older drafts, which the validator does not know.
   const { $schema: _, ...schema } = Object(inputSchema)
   return { ...mcpTool(String(name), schema, files), ...declared }

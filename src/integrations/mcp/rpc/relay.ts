@@ -4,17 +4,18 @@ import { type Channel, failureOf, type RpcMessage } from './json-rpc.ts'
 /** Sends a request and resolves to the answer. */
 export type Ask = (request: RpcMessage) => Promise<RpcMessage>
 
-/** What a handler can use. */
-export interface Help {
+/** The two sides of the relay, for a handler. */
+export interface Peers {
   /** Asks the server. */
   ask: Ask
   /** Asks the client, under a new id. Resolves to an error when the handled request is cancelled. */
   askClient: Ask
+  /** Aborted when the client cancels the request. */
   signal: AbortSignal
 }
 
 /** Answers a request of the client. */
-export type Handler = (request: RpcMessage, help: Help) => Promise<RpcMessage>
+export type Handler = (request: RpcMessage, peers: Peers) => Promise<RpcMessage>
 
 /** Options of {@link relay}. */
 export interface RelayOptions {
@@ -91,8 +92,8 @@ export async function relay(
     const controller = new AbortController()
     const { signal } = controller
     working.set(request.id, controller)
-    const help = { ask, askClient: (one: RpcMessage) => askClient(one, signal), signal }
-    const answer = await handler(request, help).catch((error) => failureOf(request, error))
+    const peers = { ask, askClient: (one: RpcMessage) => askClient(one, signal), signal }
+    const answer = await handler(request, peers).catch((error) => failureOf(request, error))
     if (controller.signal.aborted) return
     working.delete(request.id)
     await report(answer)
@@ -126,7 +127,7 @@ export async function relay(
   server.onmessage = (message) => {
     if (message.method === undefined) return take(message)
     const passing = fromServer(message, { askClient, answer: send })
-    if (passing) inBackground('Telling the client', report(passing))
+    if (passing) inBackground('Notifying the client', report(passing))
   }
   const clientEnded = new Promise<'client'>((resolve) => {
     client.onclose = () => resolve('client')
@@ -144,7 +145,7 @@ export async function relay(
   const lateRequest = new Promise<void>((resolve) => {
     client.onmessage = (message) => {
       if (!isRequest(message)) return
-      inBackground('Telling the client', report(failureOf(message, reason)).then(resolve))
+      inBackground('Notifying the client', report(failureOf(message, reason)).then(resolve))
     }
   })
   for (const id of asked.keys()) take(failureOf({ jsonrpc: '2.0', id: id as string }, reason))

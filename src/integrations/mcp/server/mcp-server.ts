@@ -164,7 +164,7 @@ async function openServer(
           context: ctx,
           canAsk: canAsk(ctx),
           mint: codec.mint,
-          whom: { reader, callers },
+          sender: { reader, callers },
         }),
       )
     }
