@@ -96,8 +96,8 @@ export async function command(args: string[]): Promise<number> {
   return 0
 }
 
-function print(label: string, text: string): void {
-  process.stdout.write(`${label.padEnd(8)}${text}\n`)
+function print(what: string, text: string): void {
+  process.stdout.write(`${what.padEnd(8)}${text}\n`)
 }
 
 /** Standard error. Lines that cannot be written (a full disk, a closed pipe) are dropped, so that no request fails. */

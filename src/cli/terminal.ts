@@ -113,20 +113,20 @@ export function shown(text: string): string {
 export class ProgressLine {
   #shown = ''
 
-  show(label: string, done: number, total: number): void {
-    const line = `${label} ${total > 0 ? Math.floor((done / total) * 100) : 100}%`
+  show(text: string, done: number, total: number): void {
+    const line = `${text} ${total > 0 ? Math.floor((done / total) * 100) : 100}%`
     if (!process.stderr.isTTY || line === this.#shown) return
     this.#shown = line
     process.stderr.write(`\r\u001b[K${line}`)
   }
 
   /** Passes bytes through and shows how many of `total` they are. */
-  counting(label: string, total: number): TransformStream<Uint8Array, Uint8Array> {
+  counting(text: string, total: number): TransformStream<Uint8Array, Uint8Array> {
     let done = 0
     return new TransformStream({
       transform: (chunk, controller) => {
         done += chunk.length
-        this.show(label, done, total)
+        this.show(text, done, total)
         controller.enqueue(chunk)
       },
     })

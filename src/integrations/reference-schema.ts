@@ -35,7 +35,7 @@ export function referenceSchema(id: string, schema: ToolSchema, isShown: boolean
 /** Returns the JSON Schema of a schema. Types that it cannot express take any value. */
 export function openJsonSchema(schema: ToolSchema | undefined): JsonSchema {
   const libraryOptions = { unrepresentable: 'any' }
-  // A copy without the marks of zod, which would make it pass for a schema of a library.
+  // A copy without zod's marks, which would make it look like a schema of a library.
   return { ...schema?.['~standard'].jsonSchema.input({ target: 'draft-2020-12', libraryOptions }) }
 }
 

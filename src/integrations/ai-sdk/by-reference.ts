@@ -39,7 +39,7 @@ import { ToolCalls, type ToolCallsOptions } from './tools/tool-calls.ts'
 import { ToolSearch } from './tools/tool-search.ts'
 import { wrapTool } from './tools/wrap-tool.ts'
 
-/** Options of the search of tools in {@link byReference}. */
+/** Options of tool search in {@link byReference}. */
 export interface ByReferenceToolSearch extends ToolSearchOptions {
   /**
    * Whether the model's provider searches, with its own deferred tools: Anthropic, and OpenAI's Responses API. Requests then
@@ -61,7 +61,7 @@ export interface ByReferenceOptions extends ReferenceOptions {
    * than `above`. `tools` then adds `search_tools` and `call_tool`. Default: never.
    */
   toolSearch?: boolean | ByReferenceToolSearch
-  /** Capabilities of the models that differ from the catalogue: the types of content that they take. */
+  /** Capabilities of models that differ from the catalogue: the types of content that they accept. */
   capabilities?: CapabilityOverrides
   /**
    * How untrusted data is treated (docs/reference/trust.md). `track` asks a person about calls that act on it; `quarantine` also hides

@@ -28,8 +28,8 @@ export function stricterByMeta(known: Label, meta: unknown): Label {
 }
 
 /**
- * Returns a label for the `_meta` of an outgoing message. It has no sources and no names of readers, which must not
- * leave.
+ * Returns a label for the `_meta` of an outgoing message. It leaves out sources and the names of readers, which must stay
+ * private.
  */
 export function metaOf({ integrity, confidentiality }: Label) {
   return { [LABEL_KEY]: { integrity, confidentiality } }
@@ -41,7 +41,7 @@ export function withLabel(result: Fields, label: Label): Fields {
   return { ...result, _meta: { ...Object(result._meta), ...metaOf(label) } }
 }
 
-/** Whether to believe a server's annotations and the labels of its results. */
+/** Whether a server's annotations and the labels of its results are believed. */
 export type ServerTrust = 'trusted' | 'untrusted'
 
 /** The trust options of a server's tool. */

@@ -61,7 +61,7 @@ export class RunSpans {
     span.end()
   }
 
-  /** Returns the run with a result that resolves after its span has ended, if it has one here. */
+  /** Returns the run with a result that resolves after its span in this process, if any, has ended. */
   afterSpan<Followed extends Run>(run: Followed): Followed {
     const result = run.result.finally(() =>
       Promise.all([...this.#ends].map(([one, ended]) => (one.id === run.id ? ended : null))),

@@ -5,7 +5,7 @@ import { readMetadata } from '../../core/messages/read-metadata.ts'
 
 /** A piece of what an agent says and does, independent of the protocol. */
 export type AnswerPiece =
-  /** If a message continues after a call, each part is a text of its own. */
+  /** If a message continues after a call, each part is a separate text. */
   | { type: 'text-start'; id: string; messageId: string }
   | { type: 'text-delta'; id: string; messageId: string; delta: string }
   /** Has the whole text. `isCut`: the text was cut off and will not continue. */

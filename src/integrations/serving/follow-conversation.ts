@@ -78,7 +78,7 @@ export async function followConversation(
      */
     async *untilDue(runId: string, answered: Iterable<string> = []): AsyncGenerator<Foldable> {
       const calls = folded.state.calls
-      // The other calls were answered before, or nobody was asked about them.
+      // The other calls were answered before, or need no answer.
       const expected = new Set([...answered].filter((id) => calls[id]?.status === 'waiting'))
       const isDue = (): boolean => expected.size === 0 && waiting() !== null
       if (isDue()) return

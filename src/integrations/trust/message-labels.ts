@@ -27,7 +27,7 @@ export interface AnyMessage {
 export interface LabelledResult {
   value: unknown
   labels: LabelTree
-  /** Null if the call is not among the messages any more. */
+  /** Null if the messages no longer contain the call. */
   call: { input: unknown; labels: GivenLabels } | null
 }
 
@@ -60,10 +60,10 @@ export class MessageLabels {
   readonly results: LabelledResult[] = []
   readonly #session: SessionLabels
   readonly #trust: MessageTrust
-  /** The calls that have no result yet, with what their model had been shown. Ids may be used again. */
+  /** The calls without a result, with the label of what their model had seen. Ids may be reused. */
   readonly #calls = new Map<string, { input: unknown; context: Label }>()
   readonly #tools = new Map<string, Tool>()
-  /** What each acting tool was given so far: a later result of it may contain that. */
+  /** The label of what each acting tool was given so far. Its later results may contain it. */
   readonly #given = new Map<string, Label>()
   readonly #asked = new Map<string, string>()
   readonly #approved = new Set<string>()

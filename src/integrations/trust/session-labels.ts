@@ -15,7 +15,7 @@ import { type GivenLabels, violationsOf, violationTexts } from '../../policies/t
 export interface CheckedInput {
   /** The arguments as the model wrote them. */
   written: unknown
-  /** The same with the values of their references. */
+  /** The arguments with the values of their references. */
   args: unknown
   labels: GivenLabels
 }
@@ -38,12 +38,12 @@ export class SessionLabels {
     return this.#context
   }
 
-  /** Notes that the model gets a value. In quarantine it sees only the trusted parts. */
+  /** Notes that the model gets a value. In quarantine, it sees only the trusted parts. */
   show(labels: LabelTree): void {
     this.showWhole(this.#mode === 'quarantine' ? visibleOf(labels) : wholeOf(labels))
   }
 
-  /** Notes that the model sees a whole value, also in quarantine. */
+  /** Notes that the model sees a whole value, even in quarantine. */
   showWhole(label: Label): void {
     this.#context = join(this.#context, label)
   }
@@ -91,7 +91,7 @@ export class SessionLabels {
   }
 }
 
-/** Returns the label of everything that a call is given: what its model had been shown, and what it reads. */
+/** Returns the label of everything that a call is given: what its model had seen, and what it reads. */
 export function labelOfCall({ context, reads }: GivenLabels): Label {
   return joinAll([context, ...reads.map(({ labels }) => wholeOf(labels))])
 }

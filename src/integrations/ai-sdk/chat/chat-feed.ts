@@ -6,7 +6,7 @@ import { followConversation } from '../../serving/follow-conversation.ts'
 import { answersFirst, type IsRun, RunChunks, type UIChunkOptions } from './ui-chunks.ts'
 
 /**
- * Above this number, feeds that wait for people are dropped. They are rebuilt from the log when somebody asks for them.
+ * Maximum number of feeds. Above it, feeds that wait for people are dropped. Requests rebuild them from the log.
  */
 const MAX_FEEDS = 1_000
 

@@ -124,7 +124,7 @@ async function assemble(
   return [...messages, { role: 'user', content: tail.flatMap((item) => contentOf(item, how)) }]
 }
 
-/** Results as they are shown. Behind them, bodies that the model takes in no result, and the guide. */
+/** Shows results. Bodies that the model does not accept inside results follow them, and then the guide. */
 function resultsDraft(
   message: ToolMessage,
   shown: readonly ShownResult[],
@@ -148,7 +148,7 @@ function resultsDraft(
   }
 }
 
-/** Returns the guide on what these results show for the first time. */
+/** Returns the parts of the guide that these results need for the first time. */
 function guideFor(shown: readonly ShownResult[], told: ToldOnce): TextPart[] {
   const names = new Set(shown.flatMap((one) => [...one.names]))
   return [
@@ -205,10 +205,10 @@ interface View {
   as: ShownResult | null
 }
 
-/** A shorter result without a reference in it stays as it is. */
+/** Results up to this length stay as they are, if they contain no reference. */
 const SHORT_CHARS = 200
 
-/** Shows the results of prompts by their names. Each result is worked out once, however many prompts it is in. */
+/** Shows the results of prompts by their names. Each result is converted once, however many prompts contain it. */
 export class ResultViews {
   /** By output: the AI SDK keeps this object from step to step. */
   readonly #views = new WeakMap<object, View>()

@@ -36,7 +36,7 @@ export class ProviderSearch {
     this.#option = option
   }
 
-  /** Whether a tool is the one that is added. */
+  /** Whether a tool is the one that byref adds. */
   adds(name: string): boolean {
     return name === SEARCH_TOOLS
   }

@@ -41,7 +41,7 @@ export function nativeTools(
   return Object.fromEntries(made)
 }
 
-/** Whether a tool in a request is one of these that read, and not one of the application. */
+/** Whether a tool in a request is one of byref's reading tools, and not one of the application. */
 export function isReadingTool(
   { name, description }: LanguageModelV4FunctionTool,
   tools: readonly AssetTool[],

@@ -28,7 +28,7 @@ export interface ToolCallsOptions {
   name: string
   tool: Tool
   assets: Assets
-  /** Which parameters take references, if not the usual ones. */
+  /** Which parameters take references. Default: as in `defineTool`. */
   references?: ByrefTool['references']
   /** Null if trust is off. */
   trust: MessageTrust | null
@@ -48,7 +48,7 @@ export class ToolCalls {
   readonly #boundary: Boundary
   /** Returns the tool as byref describes one. In quarantine with the fields of its results. */
   readonly described = onceResolved(() => this.#describe())
-  /** Whether nothing but this class can check arguments of which the model may not have seen the schema. */
+  /** Whether this class must check the arguments: the model may not have seen the schema, and the AI SDK does not check it. */
   readonly #checks: boolean
   readonly #checked = onceResolved(async () => {
     const tool = await this.described()
@@ -178,7 +178,7 @@ function checkedBy(schema: Schema<unknown>, described: JsonSchema): ToolSchema {
 /** Returns the tool's JSON Schema, also if it has types such as bytes, which only references can stand for. */
 async function describe(name: string, tool: Tool, schema: Schema<unknown>): Promise<JsonSchema> {
   try {
-    // A copy without the marks of zod, which would make it pass for a schema of a library.
+    // A copy without zod's marks, which would make it look like a schema of a library.
     return { ...(await schema.jsonSchema) }
   } catch (error) {
     const given = Object(tool.inputSchema) as ToolSchema

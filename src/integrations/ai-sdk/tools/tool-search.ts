@@ -37,9 +37,9 @@ interface RequestTools {
 /** Lets models find the tools of an application by search. It keeps nothing between requests. */
 export class ToolSearch {
   readonly #option: true | ToolSearchOptions
-  /** The tools of requests that do not show all. */
+  /** The tools of requests that do not show all their tools. */
   readonly #requests = new WeakMap<Params, RequestTools>()
-  /** The names that a `search_tools` finds, by its schema. */
+  /** The names that `search_tools` finds, by the schema of that tool. */
   readonly #found = new WeakMap<object, ReadonlySet<string>>()
   readonly #lengths = new WeakMap<object, number>()
 
@@ -152,7 +152,7 @@ export class ToolSearch {
     return name === SEARCH_TOOLS || name === CALL_TOOL
   }
 
-  /** Whether requests may be without a tool of the application. */
+  /** Whether requests may leave out a tool of the application. */
   hides(name: string): boolean {
     return this.#option === true || !this.#option.pinned?.includes(name)
   }
@@ -203,7 +203,7 @@ function calledBy(call: LanguageModelV4ToolCall, tools: RequestTools): LanguageM
     : { ...call, toolName: CALL_TOOL, input: JSON.stringify({ name, arguments: args }) }
 }
 
-/** Whether a call does not say itself which tool runs. */
+/** Whether the name of a call is not the name of the tool that runs. */
 function isUnnamed(
   { toolName, providerExecuted }: { toolName: string; providerExecuted?: boolean },
   { all }: RequestTools,

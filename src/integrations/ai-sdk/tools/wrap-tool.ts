@@ -28,7 +28,7 @@ export function wrapTool(calls: ToolCalls): Tool {
   if (!tool.execute) return wrapped as Tool
   if (tool.type !== 'dynamic') wrapped.inputSchema = calls.schema
   const run = executing(tool.execute.bind(tool) as Execute, calls, isGenerator(tool.execute))
-  // A toModelOutput of the tool's own expects values.
+  // The tool's own toModelOutput expects values.
   const isStored = outputs === 'references' && !tool.toModelOutput
   wrapped.execute = isStored
     ? (input: unknown, call: CallOptions) => stored(run(input, call), storing(call.toolCallId))

@@ -35,7 +35,7 @@ import { type Place, SharedNames } from './shared-names.ts'
 /** Options of {@link joinServers}. */
 export interface JoinOptions {
   /**
-   * How long the client waits for the servers at the start, in milliseconds. Tools of a server that takes longer are
+   * How long the client waits for the servers at the start, in milliseconds. The tools of slower servers are
    * added later. Default 10,000.
    */
   startMs?: number
@@ -45,7 +45,7 @@ export interface JoinOptions {
 
 const OPTIONS: OptionTable<JoinOptions> = { startMs: is.positive, log: is.callback() }
 
-/** What is known of one of the servers. */
+/** The state of one of the servers. */
 export interface ServerStatus {
   name: string
   state: ServerState
@@ -134,7 +134,7 @@ class Joined implements JoinedServers {
   })
 
   async send(message: RpcMessage): Promise<void> {
-    // The client may be quicker than the packages load.
+    // The client may send before the packages are loaded.
     await this.start()
     this.#ready ??= this.#startFor(message)
     await this.#toClient?.send(message)
@@ -287,7 +287,7 @@ class Joined implements JoinedServers {
       this.#resources.note(result, connection)
       return result as CallToolResult
     } catch (error) {
-      // A server that refuses a call says so itself.
+      // The server refused the call, and its error says why.
       if (client && connection.isOpen(client)) throw error
       const text = client
         ? `The MCP server "${connection.name}" ended while it worked on the call: ${connection.why}. The call may or may not have had its effect`

@@ -47,15 +47,15 @@ const ANY: StandardSchemaV1<unknown, Record<string, unknown>> = {
 }
 /** Pauses before a server that has ended is started again, in milliseconds. After the last, only a request starts it. */
 const PAUSES = [1_000, 2_000, 4_000, 8_000, 16_000]
-/** After this time, a server that ends is started again as if it were the first time. */
+/** A server that ran for this time before it ended is restarted without the longer pauses. */
 const STABLE_MS = 60_000
-/** After this time without an answer, the log says so. */
+/** Time without an answer after which the log says so. */
 const SLOW_MS = 10_000
 /** Maximum time to connect. `npx` may have to install the server first. */
 const CONNECT_MS = 300_000
 /** A server on stdio that has not answered the first request after this time speaks an older protocol. */
 const PROBE_MS = 3_000
-/** The connection has ended before it was open. */
+/** The connection ended before it was open. */
 const ENDED = new Error('The server has closed the connection')
 const FORWARDED = ['notifications/message', 'notifications/resources/updated'] as const
 
@@ -132,7 +132,7 @@ export class ServerConnection {
     return this.#client === client
   }
 
-  /** Ends a connection that the server does not know any more. */
+  /** Closes a connection that the server has forgotten. */
   async drop(client: Client): Promise<void> {
     if (this.#client === client) this.#client = null
     await client.close().catch(() => {})

@@ -25,7 +25,7 @@ interface Task {
 }
 
 /**
- * Lets a client call tools that run as tasks, as if they were calls that take long. It asks for the state of the task
+ * Lets a client call tools that run as tasks, as if they were long calls. It asks for the state of the task
  * until it ends, passes the server's status on as progress, and its questions as questions about the call. The client
  * must declare {@link TASKS} in its `extensions`.
  *

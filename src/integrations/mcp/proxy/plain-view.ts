@@ -27,8 +27,8 @@ const AUTHORED = /^(ping|prompts\/list|logging\/setLevel|resources\/(un)?subscri
 const WORDLESS = /^(ping|roots\/list|notifications\/.*list_changed|notifications\/cancelled)$/
 
 /**
- * Returns the view of a client that sees values. Large ones become references. With trust, the session notes the label
- * of everything that the client sees.
+ * Returns the view of a client that sees values. Large ones become references. With trust on, the session records the
+ * label of everything that the client sees.
  */
 export function plainView(
   session: ProxySession,
@@ -58,13 +58,13 @@ export function plainView(
     return all
   }
 
-  /** Returns the answer with references in place of what is large. */
+  /** Returns the answer with references in place of large values. */
   async function shortened(answer: RpcMessage, name: string, label: Label): Promise<RpcMessage> {
     if (!answer.result) return answer
     const given = labels ? withLabel(answer.result, label) : answer.result
     const { readingTools = READING_TOOLS } = (await tools.known()) ?? {}
     const options = { ...limits, save: save(label), readingTools }
-    // Where nothing can be stored, such as on a full disk, the result passes as it is.
+    // If storing fails, for example on a full disk, the result passes unchanged.
     const result = await shortenResult(given, name, options).catch(() => given)
     return result === answer.result ? answer : { ...answer, result }
   }

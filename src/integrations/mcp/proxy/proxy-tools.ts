@@ -47,11 +47,11 @@ export type ProxyView = Omit<RelayOptions, 'whyEnded'>
 export interface ToolView {
   /** The tools that are added to those of the server. */
   added: readonly AssetTool[]
-  /** Whether the client sees nothing of the server but the tools of its first list. */
+  /** Whether the client sees only the tools of the server's first list. */
   isQuarantine: boolean
   /** Prepares a request for the server. */
   toServer(request: RpcMessage): RpcMessage
-  /** Runs one of the added tools. Its result is for the client. */
+  /** Runs one of the added tools. Returns its result for the client. */
   read(tool: AssetTool, call: ProxyCall): Promise<Fields>
   /** Returns the answer of the server, for the client. */
   shown(answer: RpcMessage, call: ProxyCall): Promise<RpcMessage>

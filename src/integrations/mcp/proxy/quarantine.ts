@@ -31,7 +31,7 @@ import { readPages } from './tool-catalog.ts'
 const GUIDE =
   'Results of tools are not shown. You get a reference, asset://…, instead. Pass it, or one field of it as asset://…/content/KEY, as a parameter of any tool. Inside a text, write <|asset://…|>.'
 
-/** Tools whose results are assets. */
+/** Tools that make assets. */
 const MAKING: ReadonlySet<AssetTool> = new Set([queryTablesTool, editAssetTool])
 
 const NOT_SHOWN = new ByrefError('tool_failed', 'The error text of the server is not shown')
@@ -156,7 +156,7 @@ export class QuarantineView implements ProxyView {
     }
   }
 
-  /** Answers with the first result of a method. What the server says later changes nothing. */
+  /** Answers with the first result of a method. Later results of the server are ignored. */
   #pinned(pick: (result: Fields) => Fields): Handler {
     return async (request, peers) => {
       const method = String(request.method)
@@ -172,7 +172,7 @@ async function ask(request: RpcMessage, peers: Peers): Promise<Fields> {
   return resultOf(await peers.ask(withoutAsking(request)))
 }
 
-/** Passes a request on, and answers only that it is done. */
+/** Forwards a request. The answer says only that it succeeded. */
 function confirm(toServer: (request: RpcMessage) => RpcMessage): Handler {
   return async (request, peers) => {
     await ask(toServer(request), peers)
@@ -292,8 +292,8 @@ class NamedResources {
 }
 
 /**
- * Returns a request without ways to ask the client's model or person, and without tasks. Of the client's capabilities
- * only roots stay.
+ * Returns a request without the means to ask the client's model or person, and without tasks. Only roots remain of
+ * the client's capabilities.
  */
 function withoutAsking(request: RpcMessage): RpcMessage {
   if (request.params === undefined) return request

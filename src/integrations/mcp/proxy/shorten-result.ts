@@ -33,7 +33,7 @@ interface Stored {
 const PREVIEW_CHARS = 2_000
 
 /**
- * Puts references in place of what is large in a result of `tools/call`, `resources/read` or `prompts/get`. Returns the same
+ * Puts references in place of large values in a result of `tools/call`, `resources/read` or `prompts/get`. Returns the same
  * object if nothing is.
  *
  * @param name The name of the assets.
@@ -73,7 +73,7 @@ async function ifList(
 class Shortener {
   readonly #name: string
   readonly #options: ShortenOptions
-  /** The structured content, where all of it was stored. */
+  /** The structured content, if all of it was stored. */
   #data: { value: unknown; stored: Stored } | null = null
 
   constructor(name: string, options: ShortenOptions) {

@@ -29,7 +29,7 @@ export interface RelayOptions {
   whyEnded(): string
 }
 
-/** What can be done with a message of the server. */
+/** How to respond to a message of the server. */
 export interface FromServer {
   askClient: Ask
   answer(message: RpcMessage): void
@@ -37,8 +37,8 @@ export interface FromServer {
 
 /**
  * Passes messages between a client and a server. Requests with a handler are answered by it. When one side ends, requests that
- * the server did not answer get an error, and the other side is closed. Where the server ends before the first request, that
- * request gets the error too: a client shows it as the reason why there is no server.
+ * the server did not answer get an error, and the other side is closed. If the server ends before the first request, that
+ * request gets the error too, because clients show it as the reason.
  *
  * @returns Which side ended first.
  */
@@ -60,7 +60,7 @@ export async function relay(
     server.send(message).catch((error) => take(failureOf(message, error)))
   }
 
-  /** Sends to the client. A client that is gone gets nothing. */
+  /** Sends to the client, if it is still connected. */
   async function report(message: RpcMessage): Promise<void> {
     await client.send(message).catch(() => {})
   }

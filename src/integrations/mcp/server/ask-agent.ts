@@ -38,7 +38,7 @@ export interface Question {
   conversation?: string
 }
 
-/** The state that goes to the client and back while its person is asked. */
+/** The state that the client sends back after asking its person. */
 interface Asked {
   conversation: string
   /** The calls that were answered, and the call that the question is about. */
