@@ -5,8 +5,8 @@ export {
   joinServers,
   type ServerStatus,
 } from './join/join-servers.ts'
-export type { ServerSource, ServerState, ServerTransport } from './join/server-connection.ts'
-export { TASKS, withTasks } from './join/with-tasks.ts'
+export type { ServerSource, ServerState } from './join/server-connection.ts'
+export { type ServerTransport, TASKS, withTasks } from './join/with-tasks.ts'
 export type { ServerTrust } from './mcp-labels.ts'
 export { type ProxyOptions, proxyMcp } from './proxy/proxy-mcp.ts'
 export type { Channel, RpcMessage } from './rpc/json-rpc.ts'

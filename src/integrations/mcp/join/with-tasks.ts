@@ -1,10 +1,13 @@
+import type { Transport } from '@modelcontextprotocol/client'
 import { inBackground } from '../../../core/in-background.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
-import { failureOf, INTERNAL_ERROR, type RpcMessage } from '../rpc/json-rpc.ts'
-import type { ServerTransport } from './server-connection.ts'
+import { type Channel, failureOf, INTERNAL_ERROR, type RpcMessage } from '../rpc/json-rpc.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
+
+/** A transport of the MCP SDK, or a channel. */
+export type ServerTransport = (Transport | Channel) & { whyEnded?(): string }
 
 /** The extension of the protocol, as clients declare it (SEP-2663). */
 export const TASKS = { 'io.modelcontextprotocol/tasks': {} } as const
