@@ -88,24 +88,13 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       readingTools.includes(one) ? one : toolByReference(one, how),
     )
     const isHidden = settings?.mode === 'quarantine'
-    const flowOf = (one: AgentTool | undefined, name: string) =>
-      flowTool(
-        name,
-        one && runsHere(one) ? jsonSchemaOf(describe(one)) : ANY,
-        settings?.trustOf(name),
-      )
     const text = isHidden ? BARE_GUIDE : REFERENCE_GUIDE
 
     async function prompt(
       given: readonly BaseMessage[],
       { takesImages, tools = [], rejected = {} }: PromptSettings,
     ): Promise<BaseMessage[]> {
-      const toolOf = (name: string) =>
-        flowOf(
-          tools.find((one) => one.name === name),
-          name,
-        )
-      const messages = (await trust?.shown(given, toolOf, rejected)) ?? given
+      const messages = (await trust?.shown(given, tools, rejected)) ?? given
       return showMessages(messages, assets, { takesImages, text })
     }
 
@@ -114,8 +103,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       const held: Record<string, string> = {}
       const all = [...request.state.messages, answer]
       for (const call of answer.tool_calls ?? []) {
-        const tool = request.tools.find(({ name }) => name === call.name) as AgentTool | undefined
-        const refusal = await trust?.refusal(all, call, flowOf(tool, call.name))
+        const refusal = await trust?.refusal(all, call, request.tools as AgentTool[])
         if (refusal) held[keyOf(call)] = refusal
       }
       if (Object.keys(held).length > 0) holdCalls(answer, held)
@@ -125,7 +113,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     async function checked(request: ToolCallRequest, run: () => Promise<Ran>): Promise<Ran> {
       const { toolCall, tool, state } = request
       if (!trust) return run()
-      const refusal = await trust.refusal(state.messages, toolCall, flowOf(tool, toolCall.name))
+      const refusal = await trust.refusal(state.messages, toolCall, tool ? [tool] : [])
       const { approved, rejected } = decisionsIn(state)
       const key = keyOf(toolCall)
       if (refusal !== null && !approved.includes(key)) {
@@ -205,7 +193,6 @@ type Ran = Awaited<ReturnType<Parameters<NonNullable<AgentMiddleware['wrapToolCa
 const NEEDS_MIDDLEWARE =
   'With trust, tools alone cannot hold a call: pass refs.middleware to createAgent, and the tools as they are'
 const OPTIONS: OptionTable<ByReferenceOptions> = { ...REFERENCE_OPTIONS, trust: TRUST }
-const ANY = { type: 'object' }
 
 function failed({ id = '', name }: ToolCallRequest['toolCall'], content: string): ToolMessage {
   return new ToolMessage({ content, tool_call_id: id, name, status: 'error' })

@@ -1,6 +1,6 @@
 import { AIMessage, type BaseMessage, FunctionMessage, ToolMessage } from '@langchain/core/messages'
 import type { Assets } from '../../assets/assets-contract.ts'
-import type { Tool } from '../../boundary/tool.ts'
+import { jsonSchemaOf, type Tool } from '../../boundary/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { isRedacted, placeholder } from '../../core/labels/redact-value.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
@@ -11,9 +11,10 @@ import {
   MessageLabels,
   refusalIn,
 } from '../trust/message-labels.ts'
-import type { MessageTrust } from '../trust/tool-trust.ts'
+import { flowTool, type MessageTrust } from '../trust/tool-trust.ts'
 import { keyOf, type WrittenCall } from './held-calls.ts'
 import { withFields } from './messages-by-reference.ts'
+import { type AgentTool, describe, runsHere } from './tool-by-reference.ts'
 
 /** The parts of an answer that the model itself wrote. Others are results of tools that its provider ran. */
 const WRITTEN =
@@ -43,11 +44,18 @@ export class ThreadTrust {
   /** Returns why a tool does not accept a call; null if it accepts the call. */
   async refusal(
     messages: readonly BaseMessage[],
-    { id = '', args }: WrittenCall,
-    tool: Tool,
+    { id = '', name, args }: WrittenCall,
+    tools: readonly AgentTool[],
   ): Promise<string | null> {
     const labels = new MessageLabels(labelled(messages), this.#trust)
-    return labels.refusal(tool, { toolCallId: id, input: args, args })
+    return labels.refusal(this.#tool(name, tools), { toolCallId: id, input: args, args })
+  }
+
+  /** Returns a tool of the agent as the trust policy knows it. */
+  #tool(name: string, tools: readonly AgentTool[]): Tool {
+    const tool = tools.find((one) => one.name === name)
+    const schema = tool && runsHere(tool) ? jsonSchemaOf(describe(tool)) : { type: 'object' }
+    return flowTool(name, schema, this.#trust.trustOf(name))
   }
 
   /**
@@ -92,7 +100,7 @@ export class ThreadTrust {
   /** Returns messages as a model gets them: in quarantine without untrusted results and files. */
   async shown(
     messages: readonly BaseMessage[],
-    toolOf: (name: string) => Tool,
+    tools: readonly AgentTool[],
     rejected: Readonly<Record<string, string>>,
   ): Promise<BaseMessage[]> {
     if (this.#trust.mode !== 'quarantine') return [...messages]
@@ -107,7 +115,7 @@ export class ThreadTrust {
         const name = names[i] ?? ''
         const content = async () =>
           (message as ToolMessage).status === 'error'
-            ? (refusedWords(message, result, { tool: toolOf(name), rejected }) ?? FAILED)
+            ? (refusedWords(message, result, { tool: this.#tool(name, tools), rejected }) ?? FAILED)
             : this.#named(result?.value)
         made.push(isHidden ? withContent(message, name, await content()) : message)
       }

@@ -64,8 +64,9 @@ export function createAssetHandler(options: AssetHandlerOptions): RequestHandler
   })
 }
 
-/** Returns the response to a request that failed. `useChat` shows its text as the error. */
+/** Returns the response to a request that failed, or that was thrown. `useChat` shows its text as the error. */
 export function failureResponse(error: unknown): Response {
+  if (error instanceof Response) return error
   if (error instanceof URIError) return new Response('The URL is malformed', { status: 400 })
   if (!(error instanceof ByrefError)) return new Response('Something went wrong', { status: 500 })
   return new Response(publicMessage(error), { status: HTTP_STATUS[error.code] })

@@ -102,7 +102,6 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   async function post(first: Agent, request: Request): Promise<Response> {
     const { id, last, how, agent: asked } = await readChatRequest(request, maxBytes)
     const agent = await agentOf(request, { first, id, asked })
-    if (agent instanceof Response) return agent
     return last.role === 'assistant' ? answer(agent, id, last) : send(agent, id, last, how)
   }
 
@@ -110,7 +109,7 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   async function agentOf(
     request: Request,
     { first, id, asked }: { first: Agent; id: string; asked?: string },
-  ): Promise<Agent | Response> {
+  ): Promise<Agent> {
     const isKnown = asked !== undefined || agents.size === 1
     const before = isKnown ? null : (await first.log.find(id))?.agent
     const chosen = chooseAgent(agents, { asked, before })
@@ -120,11 +119,9 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   async function serve(request: Request): Promise<Response> {
     const { method } = request
     const first = await madeFor(chooseAgent(agents), request)
-    if (first instanceof Response) return first
     if (method === 'POST') return post(first, request)
     const { id, isStream } = placeOf(request)
     const agent = id === '' ? first : await agentOf(request, { first, id })
-    if (agent instanceof Response) return agent
     if (isStream && method === 'GET') {
       const feed = await feeds.current(agent, id)
       return feed ? streamed(feed, 'start') : new Response(null, { status: 204 })
@@ -143,8 +140,11 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
 const ROUTES =
   'Unknown route. Routes of a chat: POST /…, GET /…/:id, GET /…/:id/stream and DELETE /…/:id/stream'
 
-async function madeFor(agent: AgentForRequest, request: Request): Promise<Agent | Response> {
-  return typeof agent === 'function' ? agent(request) : agent
+/** Returns the agent for a request. @throws the Response that a function returned instead */
+async function madeFor(given: AgentForRequest, request: Request): Promise<Agent> {
+  const agent = typeof given === 'function' ? await given(request) : given
+  if (agent instanceof Response) throw agent
+  return agent
 }
 
 /** Reads the chat's id from the end of the path, whatever comes before it. */

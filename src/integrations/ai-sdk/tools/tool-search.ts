@@ -94,12 +94,11 @@ export class ToolSearch {
     const found = this.#found.get(search.inputSchema)
     const others = tools.filter((tool) => !this.adds(tool.name))
     const chosen = toolChoice?.type === 'tool' ? toolChoice.toolName : null
-    const deferred = new Set<string>()
-    for (const tool of others) {
-      const isShown = tool.name === chosen || !this.hides(tool.name) || isOwn(tool)
-      const isFound = found?.has(tool.name) ?? true
-      if (tool.type === 'function' && isFound && !isShown) deferred.add(tool.name)
-    }
+    const candidates = others.filter(({ type, name }) => {
+      const isFound = found?.has(name) ?? true
+      return type === 'function' && isFound && this.hides(name) && name !== chosen
+    })
+    const deferred = new Set(candidates.filter((one) => !isOwn(one)).map(({ name }) => name))
     if (deferred.size === 0 || !isSearched(this.#option, () => this.#lengthOf(others))) {
       return { ...params, tools: others.length > 0 ? others : undefined }
     }

@@ -262,23 +262,13 @@ export class ServerConnection {
   /** Passes what the server asks to the client of the proxy, which answers in the form of the method. */
   #answer(client: Client): void {
     const { sampling, elicitation, roots } = this.#capabilities
-    const asks = <Answer>(method: string, params: unknown) =>
-      this.#listener.asks(this, method, params) as Promise<Answer>
-    if (sampling) {
-      client.setRequestHandler('sampling/createMessage', ({ method, params }) =>
-        asks<CreateMessageResult>(method, params),
-      )
-    }
-    if (elicitation) {
-      client.setRequestHandler('elicitation/create', ({ method, params }) =>
-        asks<ElicitResult>(method, params),
-      )
-    }
-    if (roots) {
-      client.setRequestHandler('roots/list', ({ method, params }) =>
-        asks<ListRootsResult>(method, params),
-      )
-    }
+    const ask =
+      <Answer>() =>
+      ({ method, params }: { method: string; params?: unknown }) =>
+        this.#listener.asks(this, method, params) as Promise<Answer>
+    if (sampling) client.setRequestHandler('sampling/createMessage', ask<CreateMessageResult>())
+    if (elicitation) client.setRequestHandler('elicitation/create', ask<ElicitResult>())
+    if (roots) client.setRequestHandler('roots/list', ask<ListRootsResult>())
   }
 
   #ended(client: Client, transport: ServerTransport): void {
