@@ -11,7 +11,6 @@ import {
 import type { AssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
-import { jsonSchemaOf } from '../../boundary/tool.ts'
 import type { OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { TrustMode } from '../../core/events/events.ts'
@@ -30,17 +29,11 @@ import {
   type Wrapping,
 } from '../reference-options.ts'
 import { sameAssets } from '../same-assets.ts'
-import {
-  type ByReferenceTrust,
-  checkNamed,
-  flowTool,
-  resolveTrust,
-  TRUST,
-} from '../trust/tool-trust.ts'
+import { type ByReferenceTrust, checkNamed, resolveTrust, TRUST } from '../trust/tool-trust.ts'
 import { askAboutCalls, decisionsIn, holdCalls, keyOf, STATE } from './held-calls.ts'
 import { namesAsset, showMessages } from './messages-by-reference.ts'
 import { ThreadTrust } from './thread-trust.ts'
-import { type AgentTool, describe, runsHere, toolByReference } from './tool-by-reference.ts'
+import { type AgentTool, toolByReference } from './tool-by-reference.ts'
 
 /** Options of {@link byReference}. */
 export interface ByReferenceOptions extends ReferenceOptions {
