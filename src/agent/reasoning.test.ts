@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createAgUiEvents } from '../integrations/ag-ui/ag-ui-events.ts'
-import { createUIChunks } from '../integrations/ai-sdk/chat/ui-chunks.ts'
+import { RunChunks } from '../integrations/ai-sdk/chat/ui-chunks.ts'
 import { uiMessages } from '../integrations/ai-sdk/chat/ui-messages.ts'
 import { PartialEvents } from '../server/events/partial-events.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
@@ -40,7 +40,7 @@ describe('the reasoning of a model', () => {
 
   it('reaches useChat while it streams, and again when the page is opened', async () => {
     const agent = setup()
-    const chunks = createUIChunks(agent, () => true, {})
+    const chunks = new RunChunks(agent, () => true, {})
     const events = await eventsOf(agent.run({ messages: 'Look', conversation: 'c' }))
     const streamed = events.flatMap((event) => chunks.take(event))
     const ids = streamed.flatMap((chunk) => (chunk.type === 'reasoning-start' ? chunk.id : []))

@@ -3,7 +3,7 @@ import { rename, unlink } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { Writable } from 'node:stream'
 import { referencedInLog } from '../agent/referenced-in-log.ts'
-import type { AssetInfo, FullAssetStore } from '../assets/asset-store.ts'
+import type { AssetInfo } from '../assets/asset-store.ts'
 import type { Assets, OpenedAsset } from '../assets/assets-contract.ts'
 import { createAssets } from '../assets/create-assets.ts'
 import { fsParts } from '../assets/stores/fs.ts'
@@ -64,15 +64,14 @@ const OPTIONS = {
 
 interface Task {
   assets: Assets
-  /** The store of all namespaces. */
-  store: FullAssetStore
-  namespace: string | undefined
+  /** Has the store of all namespaces. */
   storage: Storage
   args: string[]
+  namespace?: string
   json: boolean
   limit: number
-  type: string | null
-  name: string | undefined
+  type?: string
+  name?: string
   dryRun: boolean
   graceMs: number
   keepVersions: Record<string, number>
@@ -107,13 +106,18 @@ export async function command(argv: string[]): Promise<number> {
   if (args.length < least || args.length > most) {
     throw new UsageError(`Usage: byref assets ${task}${takes} (byref assets --help)`)
   }
-  const { namespace, name, json, type = null, 'dry-run': dryRun } = values
-  if (name !== undefined && args.length !== 1) {
+  const { namespace } = values
+  if (values.name !== undefined && args.length !== 1) {
     throw new UsageError('--name needs exactly one file (byref assets --help)')
   }
-  const limit = wholeNumber('--limit of byref assets', values.limit)
-  const graceMs = wholeNumber('--grace of byref assets', values.grace) * 3_600_000
-  const keepVersions = versionCounts(values['keep-versions'])
+  const settings = {
+    ...values,
+    args,
+    limit: wholeNumber('--limit of byref assets', values.limit),
+    dryRun: values['dry-run'],
+    graceMs: wholeNumber('--grace of byref assets', values.grace) * 3_600_000,
+    keepVersions: versionCounts(values['keep-versions']),
+  }
   // `byref assets ls | head` closes the pipe when it has seen enough.
   process.stdout.once('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error
@@ -124,38 +128,32 @@ export async function command(argv: string[]): Promise<number> {
   const mode = namespace === undefined ? 'none' : 'context'
   const assets = createAssets({ store, namespace, config: { namespacing: { mode } } })
   try {
-    return await run({
-      assets,
-      store,
-      namespace,
-      storage,
-      args,
-      json,
-      limit,
-      type,
-      name,
-      dryRun,
-      graceMs,
-      keepVersions,
-    })
+    return await run({ ...settings, assets, storage })
   } finally {
     await storage.close()
   }
 }
 
-async function ls({ assets, store, namespace, json, limit }: Task): Promise<number> {
-  let left = limit === 0 ? Infinity : limit
-  let cursor: string | null = null
-  do {
-    const page = await assets.list({ limit: Math.min(left, 1000), cursor })
-    for (const info of page.assets) print(json, info, describe(info))
-    left -= page.assets.length
-    cursor = page.next
-  } while (cursor !== null && left > 0)
-  const others = (await store.namespaces()).filter((name) => name !== (namespace ?? null))
+async function ls({ assets, storage, namespace, json, limit }: Task): Promise<number> {
+  for await (const info of newest(assets, limit === 0 ? Infinity : limit)) {
+    print(json, info, describe(info))
+  }
+  const others = (await storage.store.namespaces()).filter((name) => name !== (namespace ?? null))
   const names = others.map((name) => (name === null ? 'no namespace' : nameOf(name)))
   if (names.length > 0) note(`Other namespaces also have assets (--namespace): ${names.join(', ')}`)
   return 0
+}
+
+/** Lists the newest assets, page by page. */
+async function* newest(assets: Assets, most = Infinity): AsyncGenerator<AssetInfo> {
+  let left = most
+  let cursor: string | null = null
+  do {
+    const page = await assets.list({ limit: Math.min(left, 1000), cursor })
+    yield* page.assets
+    left -= page.assets.length
+    cursor = page.next
+  } while (cursor !== null && left > 0)
 }
 
 async function info({ assets, args, json }: Task): Promise<number> {
@@ -269,17 +267,12 @@ function versionCounts(given: readonly string[] = []): Record<string, number> {
 
 async function idsOf(assets: Assets): Promise<Set<string>> {
   const ids = new Set<string>()
-  let cursor: string | null = null
-  do {
-    const page = await assets.list({ limit: 1000, cursor })
-    for (const { assetId } of page.assets) ids.add(assetId)
-    cursor = page.next
-  } while (cursor !== null)
+  for await (const { assetId } of newest(assets)) ids.add(assetId)
   return ids
 }
 
 /** Verifies all namespaces, unless one is named. */
-async function verify({ store, namespace, json }: Task): Promise<number> {
+async function verify({ storage: { store }, namespace, json }: Task): Promise<number> {
   const namespaces = namespace === undefined ? await store.namespaces() : [namespace]
   const progress = new ProgressLine()
   const counts = { assets: 0, bodies: 0, problems: 0 }

@@ -16,7 +16,15 @@ import { version } from '../version.ts'
 import { describeModel } from './open-agent.ts'
 import { onFirst } from './stop-signal.ts'
 import { openStorage } from './storage.ts'
-import { checkWritable, note, parseOptions, shown, UsageError, wholeNumber } from './terminal.ts'
+import {
+  checkWritable,
+  note,
+  oneOf,
+  parseOptions,
+  shown,
+  UsageError,
+  wholeNumber,
+} from './terminal.ts'
 
 /** What `byref eval --help` prints. */
 export const HELP = `byref eval: how well a model uses references, and what they save
@@ -77,7 +85,10 @@ export async function command(args: string[]): Promise<number> {
   }
   const { out, json, seed } = values
   const runs = positive('--runs', values.runs)
-  const max = { tokens: limit('--max-tokens', values), cost: limit('--max-cost', values) }
+  const max = {
+    tokens: limit('--max-tokens', values['max-tokens']),
+    cost: limit('--max-cost', values['max-cost']),
+  }
   const concurrency = positive('--concurrency', values.concurrency)
   const modes = modesOf(values.by)
   for (const file of [out, json]) if (file !== undefined) await checkWritable(file)
@@ -125,28 +136,24 @@ export async function command(args: string[]): Promise<number> {
   return evaluation.runs.some(({ status }) => status === 'not run') ? 1 : 0
 }
 
+/** Returns the tasks whose name or group fits one of these patterns, where `*` is any text. */
 function tasksLike(patterns: string): EvalTask[] {
-  const likes = patterns.split(',').map((one) => {
-    const source = one
-      .trim()
-      .split('*')
-      .map((text) => text.replace(/[^\w-]/g, '\\$&'))
-    return { pattern: new RegExp(`^${source.join('.*')}$`), text: one.trim() }
-  })
-  for (const { pattern, text } of likes) {
-    if (!EVAL_TASKS.some(({ name, group }) => pattern.test(name) || pattern.test(group))) {
+  const chosen = new Set<EvalTask>()
+  for (const text of patterns.split(',').map((one) => one.trim())) {
+    const source = text.split('*').map((part) => part.replace(/[^\w-]/g, '\\$&'))
+    const pattern = new RegExp(`^${source.join('.*')}$`)
+    const fitting = EVAL_TASKS.filter((task) => pattern.test(task.name) || pattern.test(task.group))
+    if (fitting.length === 0) {
       throw new UsageError(`There is no task or group "${text}": byref eval --list lists them`)
     }
+    for (const task of fitting) chosen.add(task)
   }
-  return EVAL_TASKS.filter(({ name, group }) =>
-    likes.some(({ pattern }) => pattern.test(name) || pattern.test(group)),
-  )
+  return EVAL_TASKS.filter((task) => chosen.has(task))
 }
 
 function modesOf(by: string): readonly Mode[] {
-  if (by === 'both') return MODES
-  if (by === 'value' || by === 'reference') return [by]
-  throw new UsageError(`--by of byref eval takes value, reference or both, not "${by}"`)
+  const word = oneOf('--by of byref eval', by, ['value', 'reference', 'both'])
+  return word === 'both' ? MODES : [word]
 }
 
 function positive(option: string, text: string): number {
@@ -155,11 +162,7 @@ function positive(option: string, text: string): number {
   throw new UsageError(`${option} of byref eval must be 1 or more`)
 }
 
-function limit<Option extends '--max-tokens' | '--max-cost'>(
-  option: Option,
-  values: { 'max-tokens'?: string; 'max-cost'?: string },
-): number {
-  const text = values[option.slice(2) as 'max-tokens' | 'max-cost']
+function limit(option: string, text: string | undefined): number {
   if (text === undefined) return Infinity
   if (/^\d+(\.\d+)?$/.test(text) && Number(text) > 0) return Number(text)
   throw new UsageError(`${option} of byref eval takes a number above 0, not "${text}"`)
@@ -182,11 +185,12 @@ async function noteEstimate(options: EvaluateOptions, price: ModelPrice | null):
   const max = { tokens: Infinity, cost: Infinity }
   const scripted = { ...options, model: IDEAL, runs: 1, max, onRun: undefined }
   const { usage } = summarize((await evaluate(scripted)).runs)
-  const [input, output] = [usage.inputTokens ?? 0, usage.outputTokens ?? 0].map((n) => n * runs)
-  const total = { inputTokens: input ?? 0, outputTokens: output ?? 0 }
-  const cost = price && costOf(total, price)
+  const inputTokens = (usage.inputTokens ?? 0) * runs
+  const outputTokens = (usage.outputTokens ?? 0) * runs
+  const cost = price && costOf({ inputTokens, outputTokens }, price)
+  const inDollars = cost ? ` ($${cost.toFixed(2)} without a cache)` : ''
   note(
-    `${tasks.length * modes.length * runs} runs. Without errors and reasoning, they use about ${thousands(total.inputTokens)} input tokens and ${thousands(total.outputTokens)} output tokens${cost ? ` ($${cost.toFixed(2)} without a cache)` : ''}.`,
+    `${tasks.length * modes.length * runs} runs. Without errors and reasoning, they use about ${thousands(inputTokens)} input tokens and ${thousands(outputTokens)} output tokens${inDollars}.`,
   )
 }
 

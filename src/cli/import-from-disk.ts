@@ -6,7 +6,7 @@ import type { Assets, ImportedFile } from '../assets/assets-contract.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { ProgressLine } from './terminal.ts'
 
-const LABEL = { reading: 'reading the table of ', writing: 'writing the table of ' }
+const PHASES = { reading: 'reading the table of ', writing: 'writing the table of ' }
 
 /**
  * Saves a file from disk, or standard input (`-`), with its progress on stderr. A table also becomes a structured asset.
@@ -30,7 +30,7 @@ export async function importFromDisk(
       name,
       mime,
       by: 'user',
-      onProgress: ({ phase, bytes, size }) => progress.show(LABEL[phase] + name, bytes, size),
+      onProgress: ({ phase, bytes, size }) => progress.show(PHASES[phase] + name, bytes, size),
     })
   } finally {
     progress.clear()

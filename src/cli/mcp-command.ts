@@ -3,7 +3,6 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createAssets } from '../assets/create-assets.ts'
 import { errorMessage } from '../core/errors.ts'
-import type { TrustMode } from '../core/events/events.ts'
 import { inBackground } from '../core/in-background.ts'
 import type { JoinedServers } from '../integrations/mcp/join/join-servers.ts'
 import type { ProxyOptions } from '../integrations/mcp/proxy/proxy-mcp.ts'
@@ -13,6 +12,7 @@ import { stopSignal } from './stop-signal.ts'
 import {
   chooseTask,
   note,
+  oneOf,
   parseOptions,
   print,
   shown,
@@ -133,7 +133,7 @@ async function proxy(args: string[]): Promise<number> {
     maxBytes: sizeOf('max-bytes', values['max-bytes']),
     showImages: values['show-images'],
     editing: values.editing,
-    trust: trustOf(values.trust),
+    trust: oneOf('--trust', values.trust, ['off', 'track', 'quarantine']),
     toolSearch: toolSearchOf(values['tool-search'], values.pinned),
   }
   if (options.showImages && options.trust === 'quarantine') {
@@ -149,22 +149,27 @@ async function proxy(args: string[]): Promise<number> {
   return relayUntilEnd(await open(), { kept, stop, options })
 }
 
+interface ProxySettings {
+  /** Where assets stay after the proxy has ended. */
+  kept: { data: string; namespace: string } | null
+  stop: Promise<unknown>
+  options: Omit<ProxyOptions, 'assets'>
+}
+
 /** Stands between the client on stdio and a server, until one of them ends. */
 async function relayUntilEnd(
   { server, whyEnded, isRemote = false }: OpenedServer,
-  {
-    kept,
-    stop,
-    options,
-  }: {
-    kept: KeptAssets | null
-    stop: Promise<unknown>
-    options: Omit<ProxyOptions, 'assets'>
-  },
+  { kept, stop, options }: ProxySettings,
 ): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'byref-mcp-'))
   try {
-    const assets = kept ? await openKept(kept) : openOwn(folder)
+    const rootDir = join(kept ? openFolder(kept.data) : folder, 'assets')
+    const mode = kept ? 'context' : 'none'
+    const assets = createAssets({
+      namespace: kept?.namespace,
+      config: { backend: 'fs', fs: { rootDir }, namespacing: { mode } },
+    })
+    if (kept) await assets.sweep()
     const files = isRemote ? undefined : join(folder, 'files')
     const { proxyMcp } = await import('../integrations/mcp/proxy/proxy-mcp.ts')
     const { lineChannel } = await import('./mcp/line-channel.ts')
@@ -231,19 +236,14 @@ async function joinedServers(
     throw new UsageError(`--config ${file} cannot be read: ${errorMessage(error)}`)
   })
   const { readServerConfig } = await import('./mcp/server-config.ts')
-  const { sourceOf } = await import('./mcp/open-server.ts')
+  const { sourceOf } = await import('./mcp/server-config.ts')
   const { joinServers } = await import('../integrations/mcp/join/join-servers.ts')
   const log = (line: string) => note(`byref mcp: ${shown(line)}`)
   const surroundings = { file, env: process.env, folder: process.cwd() }
   const { configs, problems } = readServerConfig(text, surroundings)
-  for (const problem of problems) note(`byref mcp: ${shown(problem)}. The server is left out`)
-  return {
-    problems,
-    server: joinServers(
-      configs.map((one) => sourceOf(one, log)),
-      { log },
-    ),
-  }
+  for (const problem of problems) log(`${problem}. The server is left out`)
+  const sources = configs.map((one) => sourceOf(one, log))
+  return { problems, server: joinServers(sources, { log }) }
 }
 
 async function localServer([command = '', ...args]: string[]): Promise<OpenedServer> {
@@ -257,39 +257,14 @@ async function remoteServer(url: string, headers: Record<string, string>): Promi
   return { server: await httpChannel(url, headers), isRemote: true }
 }
 
-/** Assets of this process only, in a folder. */
-function openOwn(folder: string) {
-  return createAssets({ config: { backend: 'fs', fs: { rootDir: join(folder, 'assets') } } })
-}
-
-/** Where assets stay after the proxy has ended. */
-interface KeptAssets {
-  data: string
-  namespace: string
-}
-
-async function openKept({ data, namespace }: KeptAssets) {
-  const rootDir = join(openFolder(data), 'assets')
-  const config = { backend: 'fs', fs: { rootDir }, namespacing: { mode: 'context' } } as const
-  const assets = createAssets({ namespace, config })
-  await assets.sweep()
-  return assets
-}
-
 function sizeOf(name: string, value: string | undefined): number | undefined {
   return value === undefined ? undefined : wholeNumber(`--${name}`, value)
 }
 
-function trustOf(mode: string): TrustMode {
-  if (mode === 'off' || mode === 'track' || mode === 'quarantine') return mode
-  throw new UsageError(`--trust takes off, track or quarantine, not "${mode}"`)
-}
-
 function toolSearchOf(mode: string, pinned: readonly string[]): ProxyOptions['toolSearch'] {
-  if (mode === 'off') return false
-  if (mode === 'auto') return { pinned }
-  if (mode === 'on') return { pinned, above: 0 }
-  throw new UsageError(`--tool-search takes auto, on or off, not "${mode}"`)
+  const word = oneOf('--tool-search', mode, ['auto', 'on', 'off'])
+  if (word === 'off') return false
+  return word === 'on' ? { pinned, above: 0 } : { pinned }
 }
 
 function headerOf(header: string): [string, string] {

@@ -2,11 +2,10 @@ import { writeFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError } from '../core/errors.ts'
-import type { AssetCreated } from '../core/events/events.ts'
+import type { AssetCreated, ConversationEvent } from '../core/events/events.ts'
 import { inBackground } from '../core/in-background.ts'
 import type { Message } from '../core/messages/message.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
-import type { Run } from '../engine/follow-run.ts'
 import { Approvals, askAtTerminal } from './approvals.ts'
 import { fileSize, importFromDisk } from './import-from-disk.ts'
 import { describeModel, openAgent } from './open-agent.ts'
@@ -87,12 +86,20 @@ export async function command(args: string[]): Promise<number> {
     note(`conversation ${run.conversation}`)
     const ask = process.stdin.isTTY ? askAtTerminal : null
     const approvals = new Approvals({ agent, run, yes: values.yes, ask, note })
-    const onEvent: Approvals['onEvent'] = (event) => {
-      approvals.onEvent(event)
-      if (event.type === 'APPROVAL_ANSWERED') advance()
+    const print = values.json ? printJson : printer()
+    const pictures: AssetCreated[] = []
+    try {
+      for await (const event of run) {
+        print(event)
+        if (event.type === 'ASSET_CREATED' && event.payload.kind === 'image') {
+          pictures.push(event.payload)
+        }
+        approvals.onEvent(event)
+        if (event.type === 'APPROVAL_ANSWERED') advance()
+      }
+    } finally {
+      approvals.close()
     }
-    const printed = values.json ? printJson(run, onEvent) : print(run, onEvent)
-    const pictures = await printed.finally(() => approvals.close())
     const { reason } = await run.result
     if (reason !== 'done') note(`ended: ${reason.replace('_', ' ')}`)
     if (values.out) await savePicture(agent, pictures, values.out)
@@ -110,63 +117,53 @@ async function attach(agent: Agent, file: string): Promise<{ assetRef: string }>
   return { assetRef: ref }
 }
 
-/** Streams text to stdout and everything else to stderr. Returns the images that were made. */
-async function print(run: Run, onEvent: Approvals['onEvent']): Promise<AssetCreated[]> {
-  const pictures: AssetCreated[] = []
+/** Returns a function that streams text to stdout, and writes everything else to stderr. */
+function printer(): (event: ConversationEvent) => void {
   let atLineStart = true
   const write = (text: string): void => {
     process.stdout.write(process.stdout.isTTY ? shown(text) : text)
     atLineStart = text.endsWith('\n')
   }
-  for await (const event of run) {
-    if (!atLineStart && event.type !== 'TEXT_MESSAGE_CONTENT') write('\n')
-    switch (event.type) {
-      case 'TEXT_MESSAGE_CONTENT':
-        write(event.delta)
-        break
-      case 'TOOL_CALL_END':
-        note(`→ ${event.call.name} ${JSON.stringify(event.call.arguments)}`)
-        break
-      case 'TOOL_PROGRESS':
-        note(`  … ${event.payload.message}`)
-        break
-      case 'MODEL_RETRY': {
-        const seconds = Math.ceil(event.waitMs / 1000)
-        note(`  … ${event.reason}. Asking again in ${seconds} s (attempt ${event.attempt} failed)`)
-        break
-      }
-      case 'ASSET_CREATED':
-        if (event.payload.kind === 'image') pictures.push(event.payload)
-        note(`  + ${event.payload.ref} (${event.payload.mime}, ${event.payload.size ?? 0} bytes)`)
-        break
-      case 'NEW_MESSAGE':
-        noteMessage(event.payload)
-        break
-    }
-    onEvent(event)
+  return (event) => {
+    if (event.type === 'TEXT_MESSAGE_CONTENT') return write(event.delta)
+    if (!atLineStart) write('\n')
+    const line = lineOf(event)
+    if (line !== null) note(line)
   }
-  if (!atLineStart) write('\n')
-  return pictures
 }
 
-function noteMessage(message: Message): void {
+/** Returns the line about an event for the person; null if there is none. */
+function lineOf(event: ConversationEvent): string | null {
+  switch (event.type) {
+    case 'TOOL_CALL_END':
+      return `→ ${event.call.name} ${JSON.stringify(event.call.arguments)}`
+    case 'TOOL_PROGRESS':
+      return `  … ${event.payload.message}`
+    case 'MODEL_RETRY': {
+      const seconds = Math.ceil(event.waitMs / 1000)
+      return `  … ${event.reason}. Asking again in ${seconds} s (attempt ${event.attempt} failed)`
+    }
+    case 'ASSET_CREATED': {
+      const { ref, mime, size } = event.payload
+      return `  + ${ref} (${mime}, ${size ?? 0} bytes)`
+    }
+    case 'NEW_MESSAGE':
+      return messageLine(event.payload)
+    default:
+      return null
+  }
+}
+
+function messageLine(message: Message): string | null {
   const { content_type, content } = message
   const { result } = readMetadata(message)
-  const error = result?.error
-  if (error) note(`← ${error.code}: ${error.message}`)
-  else if (result) note(`← ${shorten(JSON.stringify(content))}`)
-  else if (content_type === 'data') note(`  = ${shorten(JSON.stringify(content))}`)
+  if (result?.error) return `← ${result.error.code}: ${result.error.message}`
+  if (result) return `← ${shorten(JSON.stringify(content))}`
+  return content_type === 'data' ? `  = ${shorten(JSON.stringify(content))}` : null
 }
 
-async function printJson(run: Run, onEvent: Approvals['onEvent']): Promise<AssetCreated[]> {
-  const pictures: AssetCreated[] = []
-  for await (const event of run) {
-    process.stdout.write(`${JSON.stringify(event)}\n`)
-    if (event.type === 'ASSET_CREATED' && event.payload.kind === 'image')
-      pictures.push(event.payload)
-    onEvent(event)
-  }
-  return pictures
+function printJson(event: ConversationEvent): void {
+  process.stdout.write(`${JSON.stringify(event)}\n`)
 }
 
 async function savePicture(agent: Agent, pictures: AssetCreated[], out: string): Promise<void> {

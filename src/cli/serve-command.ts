@@ -10,7 +10,7 @@ import { openFolder, signingSecret } from './data-folder.ts'
 import { describeModel, openAgent } from './open-agent.ts'
 import { stopSignal } from './stop-signal.ts'
 import { STORAGE, STORAGE_HELP } from './storage.ts'
-import { parseOptions, UsageError, wholeNumber } from './terminal.ts'
+import { oneOf, parseOptions, UsageError, wholeNumber } from './terminal.ts'
 import { CONCURRENCY, MAX_CONCURRENCY } from './work-command.ts'
 
 /** What `byref serve --help` prints. */
@@ -38,8 +38,6 @@ After Ctrl-C or SIGTERM runs stay as they are, and the next start resumes them. 
 that no other process has taken over within ten seconds.
 `
 
-const LEVELS = ['info', 'error', 'silent']
-
 /** `byref serve`: listens until it is stopped. */
 export async function command(args: string[]): Promise<number> {
   const { values } = parseOptions('serve', args, {
@@ -60,10 +58,7 @@ export async function command(args: string[]): Promise<number> {
   })
   const port = wholeNumber('--port', values.port, 65535)
   const concurrency = wholeNumber('--concurrency', values.concurrency, MAX_CONCURRENCY)
-  const level = values.log
-  if (!LEVELS.includes(level)) {
-    throw new UsageError(`--log takes info, error or silent, not "${level}"`)
-  }
+  const level = oneOf('--log', values.log, ['info', 'error', 'silent'])
   const stop = stopSignal()
   const folder = openFolder(values.data)
   const { agent, queue, close } = await openAgent(values)
@@ -101,8 +96,8 @@ export async function command(args: string[]): Promise<number> {
   return 0
 }
 
-function print(label: string, text: string): void {
-  process.stdout.write(`${label.padEnd(8)}${text}\n`)
+function print(what: string, text: string): void {
+  process.stdout.write(`${what.padEnd(8)}${text}\n`)
 }
 
 /** Standard error. Lines that cannot be written (a full disk, a closed pipe) are dropped, so that no request fails. */

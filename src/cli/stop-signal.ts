@@ -18,7 +18,7 @@ export function stopSignal(): Promise<void> {
   })
 }
 
-/** Calls `tell` at the first of these signals. A later Ctrl-C ends the process at once. */
+/** Calls `notify` at the first of these signals. A later Ctrl-C ends the process at once. */
 export function onFirst(signals: readonly StopSignal[], notify: () => void): void {
   let first: number | undefined
   // The listeners stay: without any, a second signal would end the process at once.

@@ -60,14 +60,23 @@ export function chooseTask<Task>(
   )
 }
 
-/**
- * Returns the value of an option that is a whole number; `option` is such as `--limit of byref assets`. @throws
- * UsageError
- */
+/** Returns the value of an option, such as `--limit of byref assets`, that is a whole number. @throws UsageError */
 export function wholeNumber(option: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
   if (/^\d+$/.test(text) && Number(text) <= most) return Number(text)
   const range = most === Number.MAX_SAFE_INTEGER ? '' : ` from 0 to ${most}`
   throw new UsageError(`${option} takes a whole number${range}, not "${text}"`)
+}
+
+/** Returns the value of an option that takes one of a few words. @throws UsageError */
+export function oneOf<Word extends string>(
+  option: string,
+  text: string,
+  words: readonly Word[],
+): Word {
+  const word = words.find((one) => one === text)
+  if (word !== undefined) return word
+  const list = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(words)
+  throw new UsageError(`${option} takes ${list}, not "${text}"`)
 }
 
 /** Checks before long work that its result can be written to a file. @throws UsageError */
@@ -104,20 +113,20 @@ export function shown(text: string): string {
 export class ProgressLine {
   #shown = ''
 
-  show(label: string, done: number, total: number): void {
-    const line = `${label} ${total > 0 ? Math.floor((done / total) * 100) : 100}%`
+  show(text: string, done: number, total: number): void {
+    const line = `${text} ${total > 0 ? Math.floor((done / total) * 100) : 100}%`
     if (!process.stderr.isTTY || line === this.#shown) return
     this.#shown = line
     process.stderr.write(`\r\u001b[K${line}`)
   }
 
   /** Passes bytes through and shows how many of `total` they are. */
-  counting(label: string, total: number): TransformStream<Uint8Array, Uint8Array> {
+  counting(text: string, total: number): TransformStream<Uint8Array, Uint8Array> {
     let done = 0
     return new TransformStream({
       transform: (chunk, controller) => {
         done += chunk.length
-        this.show(label, done, total)
+        this.show(text, done, total)
         controller.enqueue(chunk)
       },
     })

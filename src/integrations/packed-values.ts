@@ -8,7 +8,7 @@ import { parseAssetRef } from '../core/refs/asset-ref.ts'
 
 /**
  * Stores the long fields of a value, and those with bytes, each as an asset: a reference and a preview replace it.
- * {@link unpacked} returns an equal value. Other than a result for a model, nothing inside a field changes its form. Returns the
+ * {@link unpacked} returns an equal value. Unlike in a result for a model, nothing inside a field changes its form. Returns the
  * same value if nothing is stored.
  */
 export async function packed(

@@ -96,7 +96,7 @@ export async function resultByReference(
   return isDeepStrictEqual(value, data) ? result : value
 }
 
-/** Returns a function that wraps each tool once, and what it returned not again. */
+/** Returns a function that wraps each tool once. It returns a tool that it has made unchanged. */
 export function onceEach<Tool extends object>(wrap: (tool: Tool) => Tool): (tool: Tool) => Tool {
   const known = new WeakMap<object, Tool>()
   return (tool) => {

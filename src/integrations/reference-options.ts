@@ -4,7 +4,7 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { assetTools } from './plain-tools.ts'
 
-/** Options of `byReference` in `byref/langchain`, `byref/openai-agents` and `byref/mastra`. */
+/** Options of `byReference` in each integration. */
 export interface ReferenceOptions extends AgentAssetsOptions {
   /** The namespace of all assets. Default: none. */
   namespace?: string | null
@@ -27,6 +27,7 @@ export interface References<Self> {
 
 /** What tools are wrapped with, in one namespace. */
 export interface Wrapping {
+  namespace: string | null
   assets: Assets
   maxResultChars?: number
   /** The tools that read assets. */
@@ -56,7 +57,8 @@ export function inNamespaces<Made, Options extends ReferenceOptions = ReferenceO
   const reading = assetTools(editing)
   const within = (namespace: string | null): Made => {
     const assets = opened.in(namespace)
-    return make({ assets, reading, ...(maxResultChars && { maxResultChars }) }, within)
+    const limit = maxResultChars && { maxResultChars }
+    return make({ namespace, assets, reading, ...limit }, within)
   }
   return within(namespace)
 }

@@ -2,15 +2,14 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
 import { holdsReference, plainTool, shownSchema } from './plain-tools.ts'
 
-/** Returns a schema that accepts any value, and describes it by this JSON Schema. */
-export function describingSchema(json: JsonSchema): ToolSchema {
+/** Returns a schema that describes values by this JSON Schema. Without a check, it accepts any value. */
+export function describingSchema(
+  json: JsonSchema,
+  validate: StandardSchemaV1.Props['validate'] = (value) => ({ value }),
+): ToolSchema {
   const described = (): Record<string, unknown> => json
-  return standardSchema({
-    version: 1,
-    vendor: 'byref',
-    validate: (value) => ({ value }),
-    jsonSchema: { input: described, output: described },
-  })
+  const jsonSchema = { input: described, output: described }
+  return standardSchema({ version: 1, vendor: 'byref', validate, jsonSchema })
 }
 
 /**
@@ -36,7 +35,7 @@ export function referenceSchema(id: string, schema: ToolSchema, isShown: boolean
 /** Returns the JSON Schema of a schema. Types that it cannot express take any value. */
 export function openJsonSchema(schema: ToolSchema | undefined): JsonSchema {
   const libraryOptions = { unrepresentable: 'any' }
-  // A copy without the marks of zod, which would make it pass for a schema of a library.
+  // A copy without zod's marks, which would make it look like a schema of a library.
   return { ...schema?.['~standard'].jsonSchema.input({ target: 'draft-2020-12', libraryOptions }) }
 }
 

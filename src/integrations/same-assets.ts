@@ -18,7 +18,7 @@ export function sameAssets(assets: Assets): Assets {
 function withIds(assets: Assets, saving: Map<string, Promise<AssetInfo>>): Assets {
   const find = (id: string) => findAsset(id, assets)
 
-  /** Saves an asset unless it exists. Also two saves at the same time, even in two processes, make one asset. */
+  /** Saves an asset unless it exists. Two saves at the same time, even in two processes, make one asset. */
   function once(id: string, save: () => Promise<AssetInfo>): Promise<AssetInfo> {
     const made = async (): Promise<AssetInfo> => {
       try {

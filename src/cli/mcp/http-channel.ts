@@ -1,10 +1,12 @@
 import type { JSONRPCMessage } from '@modelcontextprotocol/client'
 import { errorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import type { Channel, RpcMessage } from '../../integrations/mcp/rpc/json-rpc.ts'
+import {
+  type Channel,
+  isOfNewProtocol,
+  type RpcMessage,
+} from '../../integrations/mcp/rpc/json-rpc.ts'
 import { optionalPeer } from '../../optional-peer.ts'
-
-const VERSION = 'io.modelcontextprotocol/protocolVersion'
 
 /**
  * Creates a channel to an MCP server at a URL (streamable HTTP), on the transport of `@modelcontextprotocol/client`.
@@ -41,14 +43,14 @@ export async function httpChannel(url: string, extra: Record<string, string>): P
     },
     async send(message) {
       const { id, method, params } = message
-      const { requestId, _meta, name, arguments: args } = Object(params)
+      const { requestId, name, arguments: args } = Object(params)
       if (method === 'initialize') opening = id
       const stream = method === 'notifications/cancelled' ? streams.get(requestId) : undefined
       if (stream) {
         streams.delete(requestId)
         return stream.abort()
       }
-      const isNew = id !== undefined && Object(_meta)[VERSION] !== undefined
+      const isNew = id !== undefined && isOfNewProtocol(message)
       const controller = isNew ? new AbortController() : null
       if (controller) streams.set(id, controller)
       const tool = isNew && method === 'tools/call' ? tools.get(name) : undefined

@@ -8,7 +8,7 @@ import { createMcpHandler, McpServer } from '@modelcontextprotocol/server'
 import { Hono } from 'hono'
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { joinServers } from '../../integrations/mcp/join/join-servers.ts'
-import { sourceOf } from './open-server.ts'
+import { sourceOf } from './server-config.ts'
 
 let folder = ''
 beforeEach(() => {

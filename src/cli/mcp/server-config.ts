@@ -1,10 +1,15 @@
 import { homedir } from 'node:os'
 import { sep } from 'node:path'
 import stripJsonComments from 'strip-json-comments'
+import { defined } from '../../assets/defined.ts'
 import { errorMessage } from '../../core/errors.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import type { ServerTrust } from '../../integrations/mcp/server-trust.ts'
+import type { ServerSource } from '../../integrations/mcp/join/server-connection.ts'
+import type { ServerTrust } from '../../integrations/mcp/mcp-labels.ts'
+import { optionalPeer } from '../../optional-peer.ts'
 import { UsageError } from '../terminal.ts'
+import { OAuthLogin } from './oauth-login.ts'
+import { processChannel } from './process-channel.ts'
 
 /** What all servers of a configuration may have. The first two are byref's own; other clients ignore them. */
 interface CommonConfig {
@@ -95,34 +100,20 @@ function configOf(name: string, entry: Entry, fail: Fail): ServerConfig {
   if (trust !== undefined && trust !== 'trusted' && trust !== 'untrusted') {
     fail('has a "trust" that is neither "trusted" nor "untrusted"')
   }
-  const common = {
-    name,
-    ...(prefix === undefined ? {} : { prefix: String(prefix) }),
-    ...(trust === undefined ? {} : { trust: trust as ServerTrust }),
-  }
+  const common = defined({ name, prefix, trust }) as CommonConfig
   if (typeof command === 'string' && command !== '') {
     if (url !== undefined) fail('has a "command" and a "url": keep one of them')
     if (!Array.isArray(args)) fail('has "args" that are no list')
-    return {
-      ...common,
-      command,
-      args: (args as unknown[]).map(String),
-      env: textsIn(env, 'env', fail),
-      ...(typeof cwd === 'string' ? { cwd } : {}),
-    }
+    const texts = { args: (args as unknown[]).map(String), env: textsIn(env, 'env', fail) }
+    return { ...common, command, ...texts, ...(typeof cwd === 'string' && { cwd }) }
   }
   if (typeof url !== 'string') return fail('has neither a "command" nor a "url"')
   if (!/^https?:/.test(url) || !URL.canParse(url)) return fail(`has no valid "url": "${url}"`)
   if (type !== undefined && !TYPES[String(type)]) {
     fail(`has the unknown "type" "${type}": valid are "http" and "sse"`)
   }
-  const known = TYPES[String(type)]
-  return {
-    ...common,
-    url: new URL(url),
-    headers: textsIn(headers, 'headers', fail),
-    ...(known === undefined ? {} : { type: known }),
-  }
+  const texts = { headers: textsIn(headers, 'headers', fail) }
+  return defined({ ...common, url: new URL(url), ...texts, type: TYPES[String(type)] })
 }
 
 function textsIn(value: unknown, field: string, fail: Fail): Record<string, string> {
@@ -152,4 +143,51 @@ function filled(entry: Entry, { env, folder }: Surroundings, fail: Fail): Entry 
   return JSON.parse(JSON.stringify(entry), (_, value) =>
     typeof value === 'string' ? value.replace(/\$\{([^}]+)\}/g, (_all, one) => found(one)) : value,
   )
+}
+
+/** Returns how to reach a server of a configuration. Its stderr and questions to the person go to the log. */
+export function sourceOf(config: ServerConfig, log: (line: string) => void): ServerSource {
+  const { name } = config
+  const logged = (line: string) => log(`${name}: ${line}`)
+  if ('url' in config) return remoteSource(config, logged)
+  const { command, args, env, cwd, ...common } = config
+  return { ...common, connect: () => processChannel(command, args, { env, cwd, log: logged }) }
+}
+
+/** HTTP errors after which a server without a `type` is tried by the older transport (SSE). */
+const NOT_STREAMABLE = new Set([400, 404, 405, 406])
+
+function remoteSource(
+  { url, headers, type, ...common }: UrlConfig,
+  log: (line: string) => void,
+): ServerSource {
+  const hasKey = Object.keys(headers).some((name) => name.toLowerCase() === 'authorization')
+  let isOld = type === 'sse'
+  let login: OAuthLogin | undefined
+  return {
+    ...common,
+    async connect() {
+      const { SSEClientTransport, StreamableHTTPClientTransport } = await optionalPeer(
+        '@modelcontextprotocol/client',
+        'An MCP server at a URL',
+      )
+      login ??= hasKey ? undefined : new OAuthLogin(url, log)
+      const authProvider = await login?.provider()
+      const options = { requestInit: { headers: { ...headers } }, authProvider }
+      return isOld
+        ? new SSEClientTransport(url, options)
+        : new StreamableHTTPClientTransport(url, options)
+    },
+    async recover(error) {
+      const { UnauthorizedError } = await optionalPeer(
+        '@modelcontextprotocol/client',
+        'An MCP server at a URL',
+      )
+      if (error instanceof UnauthorizedError && login) return login.finish()
+      const { status } = Object(error) as { status?: number }
+      if (isOld || type !== undefined || !NOT_STREAMABLE.has(status ?? 0)) return false
+      isOld = true
+      return true
+    },
+  }
 }

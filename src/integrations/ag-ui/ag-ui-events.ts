@@ -1,17 +1,11 @@
 import type { BaseEvent, Interrupt, RunFinishedOutcome } from '@ag-ui/core'
+import { defined } from '../../assets/defined.ts'
 import type { CallState, RunState } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent, TokenUsage } from '../../core/events/events.ts'
-import { type AnswerPiece, createAnswerPieces } from '../serving/answer-pieces.ts'
+import { type AnswerPiece, AnswerPieces } from '../serving/answer-pieces.ts'
 
 /** An AG-UI event. */
 export type AgUiEvent = Omit<BaseEvent, 'type'> & { type: string; [key: string]: unknown }
-
-/** Translates a conversation's events to AG-UI. Events that AG-UI does not have become `CUSTOM`. */
-export interface AgUiEvents {
-  take(event: ConversationEvent): AgUiEvent[]
-  /** Ends everything that is still open. */
-  finish(): AgUiEvent[]
-}
 
 /** The ids of what the client itself sent. */
 export interface KnownToClient {
@@ -20,8 +14,9 @@ export interface KnownToClient {
   results: ReadonlySet<string>
 }
 
-export function createAgUiEvents(known: KnownToClient): AgUiEvents {
-  const pieces = createAnswerPieces()
+/** Translates a conversation's events to AG-UI. Events that AG-UI does not have become `CUSTOM`. */
+export function createAgUiEvents(known: KnownToClient) {
+  const pieces = new AnswerPieces()
   let step: string | null = null
 
   function endStep(): AgUiEvent[] {
@@ -45,13 +40,10 @@ export function createAgUiEvents(known: KnownToClient): AgUiEvents {
       }
       case 'reasoning-delta':
         return [{ type: 'REASONING_MESSAGE_CONTENT', messageId: piece.id, delta: piece.delta }]
-      case 'reasoning-end': {
-        const { id: messageId } = piece
-        return [
-          { type: 'REASONING_MESSAGE_END', messageId },
-          { type: 'REASONING_END', messageId },
-        ]
-      }
+      case 'reasoning-end':
+        return ['REASONING_MESSAGE_END', 'REASONING_END'].map((type) => {
+          return { type, messageId: piece.id }
+        })
       case 'call-start': {
         const { id: toolCallId, name: toolCallName, messageId: parentMessageId } = piece
         return [{ type: 'TOOL_CALL_START', toolCallId, toolCallName, parentMessageId }]
@@ -101,11 +93,12 @@ export function createAgUiEvents(known: KnownToClient): AgUiEvents {
   }
 
   return {
-    take(event) {
+    take(event: ConversationEvent): AgUiEvent[] {
       const isKnown = event.type === 'NEW_MESSAGE' && known.messages.has(event.payload.id)
       return isKnown ? [] : pieces.take(event).flatMap(convert)
     },
-    finish: () => [...pieces.finish().flatMap(convert), ...endStep()],
+    /** Ends everything that is still open. */
+    finish: (): AgUiEvent[] => [...pieces.finish().flatMap(convert), ...endStep()],
   }
 }
 
@@ -146,14 +139,7 @@ function toInterrupt({ id, name, approval }: CallState): Interrupt {
 export function usageOf({ inputTokens, outputTokens, ...usage }: TokenUsage, model?: string) {
   if (inputTokens === null || outputTokens === null) return undefined
   const { cachedInputTokens, cacheWriteTokens: cacheWriteInputTokens } = usage
-  return [
-    {
-      ...(model === undefined ? {} : { model }),
-      inputTokens,
-      outputTokens,
-      totalTokens: inputTokens + outputTokens,
-      ...(cachedInputTokens === undefined ? {} : { cachedInputTokens }),
-      ...(cacheWriteInputTokens === undefined ? {} : { cacheWriteInputTokens }),
-    },
-  ]
+  const totalTokens = inputTokens + outputTokens
+  const tokens = { inputTokens, outputTokens, totalTokens }
+  return [defined({ model, ...tokens, cachedInputTokens, cacheWriteInputTokens })]
 }

@@ -1,16 +1,20 @@
 import type { RunAgentInput } from '@ag-ui/core'
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import type { Agent } from '../../agent/agent-contract.ts'
+import { defined } from '../../assets/defined.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { Speaker } from '../../core/messages/spoken-by.ts'
 import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
 import { eventStream } from '../serving/event-stream.ts'
-import { type FollowedConversation, followConversation } from '../serving/follow-conversation.ts'
+import {
+  type FollowedConversation,
+  followConversation,
+  say,
+} from '../serving/follow-conversation.ts'
 import { readJson } from '../serving/read-json.ts'
 import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
-import { say } from '../serving/say.ts'
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { type AgUiEvent, createAgUiEvents, outcomeOf, usageOf } from './ag-ui-events.ts'
 import { agUiMessages, type Brought, readInput } from './ag-ui-messages.ts'
@@ -60,8 +64,7 @@ async function answer(
   const { threadId } = input
   const followed = await followConversation(agent, threadId)
   try {
-    const { state, board } = followed
-    const brought = await readInput(input, { state, board, speaker, assets: agent.assets })
+    const brought = await readInput(input, { followed, speaker, assets: agent.assets })
     const runId = await sendInput(agent, input, { brought, followed })
     return eventStream(runEvents(input, { brought, followed, runId }), {
       frame: (event) => `data: ${JSON.stringify(event)}\n\n`,
@@ -120,8 +123,7 @@ async function* runEvents(
   const translated = createAgUiEvents({ messages: new Set(known), results: brought.results })
   const clientTools = new Set(tools.map(({ name }) => name))
   let state = stateOf(followed.board)
-  const version = protocolVersion === undefined ? {} : { protocolVersion }
-  yield { type: 'RUN_STARTED', threadId, runId: id, ...version }
+  yield defined({ type: 'RUN_STARTED', threadId, runId: id, protocolVersion })
   if (brought.messages.length === 0 && brought.answers.size === 0) {
     yield { type: 'MESSAGES_SNAPSHOT', messages: agUiMessages(followed.state.messages) }
   }
@@ -137,16 +139,13 @@ async function* runEvents(
   }
   yield* translated.finish()
   const run = followed.state.runs.find((one) => one.runId === runId)
-  if (!run)
-    return yield {
-      type: 'RUN_ERROR',
-      code: 'conversation_not_found',
-      message: 'The conversation was deleted',
-    }
+  if (!run) {
+    const message = 'The conversation was deleted'
+    return yield { type: 'RUN_ERROR', code: 'conversation_not_found', message }
+  }
   const usage = usageOf(run.usage, run.model)
-  const spent = usage ? { usage } : {}
-  if (run.error) return yield { type: 'RUN_ERROR', ...run.error, ...spent }
+  if (run.error) return yield defined({ type: 'RUN_ERROR', ...run.error, usage })
   const outcome = outcomeOf(run, followed.waiting() ?? [], clientTools)
-  const result = run.reason === undefined ? {} : { result: { reason: run.reason } }
-  yield { ...finished, outcome, ...result, ...spent }
+  const result = run.reason === undefined ? undefined : { reason: run.reason }
+  yield defined({ ...finished, outcome, result, usage })
 }

@@ -1,17 +1,16 @@
 import type { Message as AgUiMessage, ContentPart, RunAgentInput } from '@ag-ui/core'
 import type { ApprovalAnswer } from '../../agent/approve.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
-import type { Board } from '../../core/board/board.ts'
+import { defined } from '../../assets/defined.ts'
 import { textOf } from '../../core/board/render-context.ts'
 import { ByrefError } from '../../core/errors.ts'
-import type { ConversationState } from '../../core/events/conversation-state.ts'
 import type { Message } from '../../core/messages/message.ts'
 import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { type Speaker, spokenBy } from '../../core/messages/spoken-by.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
 import { isDeleted } from '../../core/messages/tombstone.ts'
 import { jsonOrText } from '../json-in-text.ts'
-import type { Said } from '../serving/say.ts'
+import type { FollowedConversation, Said } from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
 import { contextOf, editsOf } from './state.ts'
 
@@ -21,9 +20,9 @@ export interface Brought extends Said {
   results: Set<string>
 }
 
-interface Known {
-  state: ConversationState
-  board: Board
+/** The conversation, and who sends the request. */
+interface RequestContext {
+  followed: FollowedConversation
   speaker: Speaker
   assets: Assets
 }
@@ -36,29 +35,26 @@ interface Known {
  */
 export async function readInput(
   input: RunAgentInput,
-  { state, board, speaker, assets }: Known,
+  { followed: { state, board }, speaker, assets }: RequestContext,
 ): Promise<Brought> {
   const known = new Set([...state.messages, ...state.inbox.map((one) => one.message)].map(idOf))
   const results = new Set<string>()
   const answers = new Map<string, ApprovalAnswer>()
   for (const { interruptId, status, payload } of input.resume ?? []) {
-    const isRefused = status === 'cancelled'
-    answers.set(
-      interruptId,
-      isRefused ? { approved: false, reason: 'cancelled' } : toAnswer(payload),
-    )
+    const isCancelled = status === 'cancelled'
+    const refusal = { approved: false, reason: status }
+    answers.set(interruptId, isCancelled ? refusal : toAnswer(payload))
   }
   const found: MessageInput[] = []
   for (const message of input.messages) {
     if (known.has(message.id)) continue
     if (message.role === 'tool') {
       if (state.calls[message.toolCallId]?.status !== 'waiting') continue
-      const { error, content, toolCallId } = message
+      const { error: reason, content, toolCallId } = message
+      const isDone = reason === undefined
       answers.set(
         toolCallId,
-        error === undefined
-          ? { approved: true, result: resultOf(content) }
-          : { approved: false, reason: error },
+        isDone ? { approved: true, result: resultOf(content) } : { approved: false, reason },
       )
       results.add(toolCallId)
     } else {
@@ -94,8 +90,7 @@ async function toInput(message: AgUiMessage, assets: Assets): Promise<MessageInp
   const { id, role, content } = message
   if (role === 'activity' || role === 'reasoning' || role === 'tool') return null
   if (content === undefined) return null
-  const name = message.name === undefined ? {} : { name: message.name }
-  const head = { id, role: role === 'developer' ? 'system' : role, ...name }
+  const head = defined({ id, role: role === 'developer' ? 'system' : role, name: message.name })
   if (typeof content === 'string') return { ...head, content }
   return { ...head, ...(await saveSentFiles(content.map(toPart), assets)) }
 }

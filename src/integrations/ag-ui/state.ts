@@ -9,11 +9,11 @@ import { parseVariableRef } from '../../core/refs/variable-ref.ts'
 /** The kind of the data that holds AG-UI's `context`, which describes the app. */
 const CONTEXT = 'app_context'
 
-/** Returns the board as AG-UI's state: values by label. */
+/** Returns the board as AG-UI's state: values by kind, or kind#instance. */
 export function stateOf(board: Board): Record<string, JsonValue> {
   const entries = Object.entries(board.snapshot())
   return Object.fromEntries(
-    entries.flatMap(([label, { data }]) => (data === undefined ? [] : [[label, data]])),
+    entries.flatMap(([key, { data }]) => (data === undefined ? [] : [[key, data]])),
   )
 }
 
@@ -40,13 +40,13 @@ export function editsOf(
   const isCurrent = !last || messages.some(({ id }) => id === last.id)
   if (!isCurrent || !isPlainObject(given)) return []
   const now = stateOf(board)
-  return Object.entries(given).flatMap(([label, data]): MessageInput[] => {
-    if (label === CONTEXT || JSON.stringify(now[label]) === JSON.stringify(data)) return []
-    const place = parseVariableRef(`†${label}`)
+  return Object.entries(given).flatMap(([key, data]): MessageInput[] => {
+    if (key === CONTEXT || JSON.stringify(now[key]) === JSON.stringify(data)) return []
+    const place = parseVariableRef(`†${key}`)
     if (place?.type !== 'variable' || place.path.length > 0) {
       throw new ByrefError(
         'bad_request',
-        `state: the key ${JSON.stringify(label)} must be a kind, or kind#instance`,
+        `state: the key ${JSON.stringify(key)} must be a kind, or kind#instance`,
       )
     }
     const { kind, instance } = place

@@ -3,11 +3,10 @@ import type {
   LanguageModelV4CallOptions as Params,
 } from '@ai-sdk/provider'
 import { type LanguageModelMiddleware, type Tool, type ToolSet, wrapLanguageModel } from 'ai'
-import { type AgentAssetsOptions, ASSETS, openAssets } from '../../agent/agent-assets.ts'
-import type { Assets } from '../../assets/assets-contract.ts'
 import { ContentCache } from '../../assets/content-access.ts'
+import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
 import { TOOL_SEARCH_OPTIONS, type ToolSearchOptions } from '../../boundary/tool-search.ts'
-import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
+import { is, type OptionTable } from '../../core/check-options.ts'
 import type { TrustMode } from '../../core/events/events.ts'
 import {
   CAPABILITIES,
@@ -16,34 +15,32 @@ import {
 } from '../../models/capabilities.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
-import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
-import type { MediaSource } from '../../prompt/media/media-source.ts'
 import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
-import { sameAssets } from '../same-assets.ts'
 import {
-  BY_REFERENCE_TRUST,
-  type ByReferenceTrust,
-  type KnownTrust,
-  resolveTrust,
-} from '../trust/tool-trust.ts'
+  inNamespaces,
+  REFERENCE_OPTIONS,
+  type ReferenceOptions,
+  type References,
+} from '../reference-options.ts'
+import { sameAssets } from '../same-assets.ts'
+import { type ByReferenceTrust, resolveTrust, TRUST } from '../trust/tool-trust.ts'
 import type { StepAnswer, StepRequest } from '../workflow/durable-options.ts'
 import { type DurableAgent, durableSteps } from './durable-steps.ts'
 import { outputByReference, type ResultOptions } from './output-by-reference.ts'
-import { type PromptOptions, promptByReference } from './prompt/prompt-by-reference.ts'
-import { ResultViews } from './prompt/result-views.ts'
+import { type BodySources, promptByReference, ResultViews } from './prompt/prompt-by-reference.ts'
+import { redactPrompt } from './prompt/redact-prompt.ts'
 import { ProviderSearch } from './tools/provider-search.ts'
 import {
-  editingTools,
   isReadingTool,
+  nativeTools,
   type ReadingTools,
-  readingTools,
+  returnsPages,
 } from './tools/reading-tools.ts'
-import { ToolCalls } from './tools/tool-calls.ts'
+import { ToolCalls, type ToolCallsOptions } from './tools/tool-calls.ts'
 import { ToolSearch } from './tools/tool-search.ts'
-import { type WrapOptions, wrapTool } from './tools/wrap-tool.ts'
-import { redactPrompt } from './trust/redact-prompt.ts'
+import { wrapTool } from './tools/wrap-tool.ts'
 
-/** Options of the search of tools in {@link byReference}. */
+/** Options of tool search in {@link byReference}. */
 export interface ByReferenceToolSearch extends ToolSearchOptions {
   /**
    * Whether the model's provider searches, with its own deferred tools: Anthropic, and OpenAI's Responses API. Requests then
@@ -53,11 +50,7 @@ export interface ByReferenceToolSearch extends ToolSearchOptions {
 }
 
 /** Options of {@link byReference}. */
-export interface ByReferenceOptions extends AgentAssetsOptions {
-  /** The namespace of all assets. Default: none. */
-  namespace?: string | null
-  /** Characters of JSON above which a result becomes an asset, and the model gets its reference and a preview. Default: 32,768. */
-  maxResultChars?: number
+export interface ByReferenceOptions extends ReferenceOptions {
   /**
    * What the application, its callbacks and browsers get as a tool's output: `values`, as the tool returned them, or
    * `references`, as the model sees them, without bytes and long JSON. Default: `values`. A tool with its own `toModelOutput`
@@ -69,9 +62,7 @@ export interface ByReferenceOptions extends AgentAssetsOptions {
    * than `above`. `tools` then adds `search_tools` and `call_tool`. Default: never.
    */
   toolSearch?: boolean | ByReferenceToolSearch
-  /** Whether `tools` adds `edit_asset`, which makes new versions of assets. Default false. */
-  editing?: boolean
-  /** Capabilities of the models that differ from the catalogue: the types of content that they take. */
+  /** Capabilities of models that differ from the catalogue: the types of content that they accept. */
   capabilities?: CapabilityOverrides
   /**
    * How untrusted data is treated (docs/reference/trust.md). `track` asks a person about calls that act on it; `quarantine` also hides
@@ -83,7 +74,7 @@ export interface ByReferenceOptions extends AgentAssetsOptions {
 type WrappedModel = ReturnType<typeof wrapLanguageModel>
 
 /** Models and tools of the AI SDK by reference. */
-export interface ByReference {
+export interface ByReference extends References<ByReference> {
   /** Wraps a model. It sees references in place of bodies and long results, and the bodies of types that it takes. */
   model(model: Parameters<typeof wrapLanguageModel>[0]['model']): WrappedModel
   /** The middleware of `model`, for an app that wraps its models itself. */
@@ -101,26 +92,17 @@ export interface ByReference {
    * @throws ByrefError `config_invalid` if `trust` is on
    */
   durable(agent: DurableAgent): (request: StepRequest) => Promise<StepAnswer>
-  /** Returns the same in another namespace. */
-  scoped(namespace: string | null): ByReference
-  /** The store of bodies and long results. Save and read your own assets here, too. */
-  readonly assets: Assets
 }
 
-const MAX_RESULT_CHARS = 32 * 1024
-
 const OPTIONS: OptionTable<ByReferenceOptions> = {
-  assets: ASSETS,
-  namespace: is.nullable(is.string),
-  maxResultChars: is.positive,
+  ...REFERENCE_OPTIONS,
   outputs: is.oneOf('values', 'references'),
-  editing: is.boolean,
   toolSearch: is.either(
     is.boolean,
     is.group<ByReferenceToolSearch>({ ...TOOL_SEARCH_OPTIONS, provider: is.boolean }),
   ),
   capabilities: is.group(CAPABILITIES),
-  trust: is.either(TRUST_MODE, is.group(BY_REFERENCE_TRUST)),
+  trust: TRUST,
 }
 
 /**
@@ -130,48 +112,47 @@ const OPTIONS: OptionTable<ByReferenceOptions> = {
  * @throws ByrefError `config_invalid` for unknown options
  */
 export function byReference(options: ByReferenceOptions = {}): ByReference {
-  checkOptions('byReference', options, OPTIONS)
-  const { namespace = null, maxResultChars = MAX_RESULT_CHARS, capabilities } = options
-  const { outputs = 'values', editing = false, toolSearch = false } = options
-  const search = toolSearch === false ? null : searchOf(toolSearch)
-  const settings = resolveTrust(options.trust)
-  const opened = openAssets(options, namespace, () => {})
+  const search = searchOf(options.toolSearch)
   const cache = new ContentCache(CACHE_BYTES)
   const known = new WeakMap<object, Promise<ModelCapabilities>>()
 
   function capabilitiesFor(model: LanguageModel): Promise<ModelCapabilities> {
-    const found = known.get(model) ?? capabilitiesOf(model, capabilities)
+    const found = known.get(model) ?? capabilitiesOf(model, options.capabilities)
     known.set(model, found)
     return found
   }
 
-  function within(namespace: string | null): ByReference {
-    const scoped = opened.in(namespace)
-    const assets = sameAssets(scoped)
+  return inNamespaces<ByReference, ByReferenceOptions>(options, OPTIONS, (wrapping, scoped) => {
+    const { namespace, maxResultChars } = wrapping
+    const assets = sameAssets(wrapping.assets)
     const wrapped = new Map<string, ToolCalls>()
-    const trust = settings && { ...settings, trustOf }
-    const reading = readingTools({ assets, trust })
-    const own = editing
-      ? { ...reading, ...editingTools({ assets, trust, maxResultChars }) }
-      : reading
-    const views = new ResultViews(async (part) => outputByReference(part.output, optionsOf(part)))
+    const isOurs = (name: string) => Object.hasOwn(own, name) || search?.adds(name) === true
+    const settings = resolveTrust(options.trust, (name) => isOurs(name) && !wrapped.has(name))
+    const trust = settings && {
+      ...settings,
+      isRenamed: (name: string) => wrapped.get(name)?.options.tool.toModelOutput !== undefined,
+    }
+    // SQL names assets where no label follows them.
+    const natives = wrapping.reading.filter(({ id }) => !trust || id !== queryTablesTool.id)
+    const own = nativeTools(natives, { assets, trust, maxResultChars })
+    const views = new ResultViews(async (part) => outputByReference(part.output, storingOf(part)))
 
-    function trustOf(name: string): KnownTrust {
-      const isNative = (Object.hasOwn(own, name) || search?.adds(name)) && !wrapped.has(name)
-      const given = settings && Object.hasOwn(settings.tools, name) ? settings.tools[name] : null
-      const isRenamed = wrapped.get(name)?.isRenamed
-      return { ...(given ?? (isNative ? { readOnly: true, openWorld: false } : {})), isRenamed }
+    function storingOf({
+      toolName: tool,
+      toolCallId,
+    }: LanguageModelV4ToolResultPart): ResultOptions {
+      const isPage =
+        natives.some((one) => one.id === tool && returnsPages(one)) || search?.adds(tool)
+      return { assets, tool, toolCallId, maxResultChars: isPage ? Infinity : maxResultChars }
     }
 
-    function optionsOf({ toolName, toolCallId }: LanguageModelV4ToolResultPart): ResultOptions {
-      const isPage = Object.hasOwn(reading, toolName) || search?.adds(toolName)
-      const max = isPage ? Infinity : maxResultChars
-      return { assets, tool: toolName, toolCallId, maxResultChars: max }
-    }
-
-    async function sourceFor(model: LanguageModel, reading: boolean) {
+    /** Returns where the bodies of a prompt come from, and those that `fetch_asset` read for it. */
+    async function sourcesFor(model: LanguageModel, reading: boolean): Promise<BodySources> {
+      const { readsOnce, resolveInLLM } = assets.config
       const capabilities = await capabilitiesFor(model)
-      return sourcesOf({ capabilities, assets, namespace, cache, reading })
+      const none = { capabilities, assets, namespace, cache, reading, media: 'none' } as const
+      const tail = readsOnce ? none : { ...none, media: 'all' as const }
+      return { source: resolveInLLM ? tail : none, tail }
     }
 
     const middleware: LanguageModelMiddleware = {
@@ -191,7 +172,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     /** Returns a request with references in place of bodies and long results. */
     async function shownParams(params: Params, model: LanguageModel): Promise<Params> {
       const others = params.tools?.filter(
-        (tool) => tool.type !== 'function' || !isReadingTool(tool),
+        (tool) => tool.type !== 'function' || !isReadingTool(tool, wrapping.reading),
       )
       const hasTools = others?.length !== params.tools?.length
       const redaction =
@@ -199,57 +180,48 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
           ? await redactPrompt(params.prompt, { trust, tools: wrapped, assets })
           : undefined
       const hasReading = hasTools && !redaction
-      const source = () => sourceFor(model, hasReading)
-      const hasSql = Object.hasOwn(reading, 'query_tables')
-      const how: PromptOptions = { views, source, hasReading, hasSql, redaction }
-      const given = redaction?.prompt ?? params.prompt
-      const { prompt, isReadable } = await promptByReference(given, how)
+      const { prompt, isReadable } = await promptByReference(redaction?.prompt ?? params.prompt, {
+        views,
+        source: () => sourcesFor(model, hasReading),
+        hasReading,
+        hasSql: Object.hasOwn(own, queryTablesTool.id),
+        redaction,
+      })
       if (hasTools && !(hasReading && isReadable)) return { ...params, prompt, tools: others }
       return prompt === params.prompt ? params : { ...params, prompt }
     }
 
     const model: ByReference['model'] = (model) => wrapLanguageModel({ model, middleware })
 
-    function wrapAll(tools: ToolSet, outputs: WrapOptions['outputs']): ToolSet {
+    function wrapAll(tools: ToolSet, outputs: ToolCallsOptions['outputs']): ToolSet {
+      const mine = new Map<string, ToolCalls>()
       const made: Record<string, Tool> = {}
       for (const [name, tool] of Object.entries(tools)) {
         const how = { trust, outputs, explains: search?.hides(name) }
-        const options = { name, tool, assets, maxResultChars, ...how }
-        const calls = new ToolCalls(options)
+        const calls = new ToolCalls({ name, tool, assets, maxResultChars, ...how })
+        mine.set(name, calls)
         wrapped.set(name, calls)
-        made[name] = wrapTool(calls, options)
+        made[name] = wrapTool(calls)
       }
-      const names = Object.keys(tools)
-      const mine = new Map(names.map((name) => [name, wrapped.get(name) as ToolCalls]))
-      const added = { ...own, ...search?.tools(mine) }
-      for (const [name, tool] of Object.entries(added)) made[name] ??= tool
-      return made
+      // The application's tools come first, and replace others of the same name.
+      return { ...made, ...own, ...search?.tools(mine), ...made }
     }
 
     return {
-      assets: scoped,
+      assets: wrapping.assets,
       middleware,
       model,
       tools: <Tools extends ToolSet>(tools: Tools) =>
-        wrapAll(tools, outputs) as Tools & ReadingTools<Tools>,
+        wrapAll(tools, options.outputs ?? 'values') as Tools & ReadingTools<Tools>,
       durable: (agent) =>
         durableSteps(agent, { trust, model, wrap: (tools) => wrapAll(tools, 'references') }),
-      scoped: within,
+      scoped,
     }
-  }
-
-  return within(namespace)
+  })
 }
 
-/** Returns where the bodies of a prompt come from, and those that `fetch_asset` read for it. */
-function sourcesOf(source: Omit<MediaSource, 'media'> & { assets: Assets }) {
-  const { readsOnce, resolveInLLM } = source.assets.config
-  const tail = { ...source, media: readsOnce ? ('none' as const) : ('all' as const) }
-  return { source: resolveInLLM ? tail : { ...source, media: 'none' as const }, tail }
-}
-
-function searchOf(option: true | ByReferenceToolSearch): ToolSearch | ProviderSearch {
-  if (option === true) return new ToolSearch(true)
+function searchOf(option: ByReferenceOptions['toolSearch'] = false) {
+  if (typeof option === 'boolean') return option ? new ToolSearch(true) : null
   const { provider = false, ...rest } = option
   return provider ? new ProviderSearch(rest) : new ToolSearch(rest)
 }

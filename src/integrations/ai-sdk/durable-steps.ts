@@ -12,11 +12,11 @@ import type { CallOptions } from './tools/tool-calls.ts'
 /** An agent whose calls are steps of a workflow. */
 export interface DurableAgent {
   model: LanguageModel
-  /** Tools as the app made them. They run in steps, so they may use whatever they need. Default: none. */
+  /** The app's own tools. They run in steps, so they may use Node and I/O. Default: none. */
   tools?: ToolSet
 }
 
-/** How `byReference` wraps what an agent has. */
+/** How `byReference` wraps the model and the tools of an agent. */
 interface Wrapping {
   trust: object | null
   model(model: DurableAgent['model']): LanguageModelV4
@@ -31,7 +31,7 @@ const AGENT: OptionTable<DurableAgent> = {
 
 type Ask = (input: unknown, call: CallOptions) => unknown
 
-/** What of a tool is data, besides its schema. */
+/** The fields of a tool that are data, besides its schema. */
 const DATA = [
   ...['type', 'id', 'args', 'title', 'metadata', 'strict', 'inputExamples', 'providerOptions'],
   ...['isProviderExecuted', 'supportsDeferredResults'],
@@ -60,7 +60,7 @@ export function durableSteps(agent: DurableAgent, wrapping: Wrapping) {
     const options = { context: undefined, ...rest } as CallOptions
     if (type === 'approval') return (tool.needsApproval as Ask)(input, options)
     const output = await lastYield((tool.execute as Ask)(input, options))
-    // A toModelOutput of the tool's own gets values, which must not be stored.
+    // The tool's own toModelOutput gets values, which must not be stored.
     const isShown = Object.hasOwn(given, name) && given[name]?.toModelOutput && tool.toModelOutput
     if (!isShown) return output
     return outputValue(await isShown({ toolCallId: call.toolCallId, input, output } as never))

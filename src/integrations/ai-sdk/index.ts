@@ -1,5 +1,5 @@
+export { type AssetHandlerOptions, createAssetHandler } from '../serving/asset-handler.ts'
 export type { ByReferenceTrust, ToolTrust } from '../trust/tool-trust.ts'
-export { type AssetHandlerOptions, createAssetHandler } from './asset-handler.ts'
 export { type ByReference, type ByReferenceOptions, byReference } from './by-reference.ts'
 export { type ChatHandlerOptions, createChatHandler } from './chat/chat-handler.ts'
 export type { UIChunkOptions } from './chat/ui-chunks.ts'

@@ -12,7 +12,7 @@ import { z } from 'zod'
 import { createAssets } from '../../assets/create-assets.ts'
 import { noisePng } from '../../prompt/fixtures/bodies.ts'
 import { scriptedModel } from '../../testing/scripted-model.ts'
-import { createAssetHandler } from './asset-handler.ts'
+import { createAssetHandler } from '../serving/asset-handler.ts'
 import { byReference } from './by-reference.ts'
 
 const PNG = Buffer.from(await noisePng(256))

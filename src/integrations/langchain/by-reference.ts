@@ -11,11 +11,9 @@ import {
 import type { AssetTool } from '../../assets/asset-tools.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
-import { jsonSchemaOf } from '../../boundary/tool.ts'
-import { type Check, is, type OptionTable } from '../../core/check-options.ts'
+import type { OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { TrustMode } from '../../core/events/events.ts'
-import { TRUST_MODE } from '../../policies/trust/trust-options.ts'
 import {
   assetToolSchema,
   BARE_GUIDE,
@@ -31,18 +29,11 @@ import {
   type Wrapping,
 } from '../reference-options.ts'
 import { sameAssets } from '../same-assets.ts'
-import { checkNamed } from '../trust/check-named.ts'
-import {
-  BY_REFERENCE_TRUST,
-  type ByReferenceTrust,
-  flowTool,
-  resolveTrust,
-  type ToolTrust,
-} from '../trust/tool-trust.ts'
+import { type ByReferenceTrust, checkNamed, resolveTrust, TRUST } from '../trust/tool-trust.ts'
 import { askAboutCalls, decisionsIn, holdCalls, keyOf, STATE } from './held-calls.ts'
 import { namesAsset, showMessages } from './messages-by-reference.ts'
 import { ThreadTrust } from './thread-trust.ts'
-import { type AgentTool, describe, runsHere, toolByReference } from './tool-by-reference.ts'
+import { type AgentTool, toolByReference } from './tool-by-reference.ts'
 
 /** Options of {@link byReference}. */
 export interface ByReferenceOptions extends ReferenceOptions {
@@ -77,38 +68,26 @@ export interface ByReference extends References<ByReference> {
  */
 export function byReference(options: ByReferenceOptions = {}): ByReference {
   const make = (wrapping: Wrapping, scoped: ByReference['scoped']): ByReference => {
-    const settings = resolveTrust(options.trust)
+    const settings = resolveTrust(options.trust, (name) =>
+      readingTools.some((one) => one.name === name),
+    )
     const assets = sameAssets(wrapping.assets)
+    const trust = settings && new ThreadTrust(settings, assets)
     const how = { maxResultChars: 8 * 1024, ...wrapping, assets }
     // SQL names assets where no label follows them.
     const reading = wrapping.reading.filter(({ id }) => !settings || id !== queryTablesTool.id)
     const readingTools = reading.map((one) => readingTool(one, assets, settings !== null))
-    const isReading = (name: string) => readingTools.some((one) => one.name === name)
     const wrap = onceEach((one: AgentTool) =>
       readingTools.includes(one) ? one : toolByReference(one, how),
     )
-    const trustOf = (name: string): ToolTrust =>
-      settings && Object.hasOwn(settings.tools, name)
-        ? (settings.tools[name] as ToolTrust)
-        : isReading(name)
-          ? OWN
-          : {}
-    const trust = settings && new ThreadTrust({ ...settings, trustOf }, assets)
     const isHidden = settings?.mode === 'quarantine'
-    const flowOf = (one: AgentTool | undefined, name: string) =>
-      flowTool(name, one && runsHere(one) ? jsonSchemaOf(describe(one)) : ANY, trustOf(name))
     const text = isHidden ? BARE_GUIDE : REFERENCE_GUIDE
 
     async function prompt(
       given: readonly BaseMessage[],
       { takesImages, tools = [], rejected = {} }: PromptSettings,
     ): Promise<BaseMessage[]> {
-      const toolOf = (name: string) =>
-        flowOf(
-          tools.find((one) => one.name === name),
-          name,
-        )
-      const messages = (await trust?.shown(given, toolOf, rejected)) ?? given
+      const messages = (await trust?.shown(given, tools, rejected)) ?? given
       return showMessages(messages, assets, { takesImages, text })
     }
 
@@ -117,8 +96,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       const held: Record<string, string> = {}
       const all = [...request.state.messages, answer]
       for (const call of answer.tool_calls ?? []) {
-        const tool = request.tools.find(({ name }) => name === call.name) as AgentTool | undefined
-        const refusal = await trust?.refusal(all, call, flowOf(tool, call.name))
+        const refusal = await trust?.refusal(all, call, request.tools as AgentTool[])
         if (refusal) held[keyOf(call)] = refusal
       }
       if (Object.keys(held).length > 0) holdCalls(answer, held)
@@ -128,7 +106,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     async function checked(request: ToolCallRequest, run: () => Promise<Ran>): Promise<Ran> {
       const { toolCall, tool, state } = request
       if (!trust) return run()
-      const refusal = await trust.refusal(state.messages, toolCall, flowOf(tool, toolCall.name))
+      const refusal = await trust.refusal(state.messages, toolCall, tool ? [tool] : [])
       const { approved, rejected } = decisionsIn(state)
       const key = keyOf(toolCall)
       if (refusal !== null && !approved.includes(key)) {
@@ -205,16 +183,9 @@ type PromptedRequest = Parameters<NonNullable<AgentMiddleware['wrapModelCall']>>
 /** What running a call gives: a message, or a command of LangGraph. */
 type Ran = Awaited<ReturnType<Parameters<NonNullable<AgentMiddleware['wrapToolCall']>>[1]>>
 
-const TRUST: Check<TrustMode | ByReferenceTrust> = is.either(
-  TRUST_MODE,
-  is.group(BY_REFERENCE_TRUST),
-)
 const NEEDS_MIDDLEWARE =
   'With trust, tools alone cannot hold a call: pass refs.middleware to createAgent, and the tools as they are'
 const OPTIONS: OptionTable<ByReferenceOptions> = { ...REFERENCE_OPTIONS, trust: TRUST }
-const ANY = { type: 'object' }
-/** The trust of tools that read assets: what they return has the label of what they read. */
-const OWN: ToolTrust = { readOnly: true, openWorld: false }
 
 function failed({ id = '', name }: ToolCallRequest['toolCall'], content: string): ToolMessage {
   return new ToolMessage({ content, tool_call_id: id, name, status: 'error' })

@@ -5,7 +5,8 @@ import { isPlainObject } from '../../core/json/json.ts'
 // Calls that their tools do not accept, and what a person decided. One question is about all calls of an answer, before any
 // of them runs, so each decision belongs to one call, and no call runs twice.
 
-interface WrittenCall {
+/** A call as LangChain's messages have it. */
+export interface WrittenCall {
   id?: string
   name: string
   args: Record<string, unknown>

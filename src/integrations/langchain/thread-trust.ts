@@ -1,22 +1,20 @@
 import { AIMessage, type BaseMessage, FunctionMessage, ToolMessage } from '@langchain/core/messages'
 import type { Assets } from '../../assets/assets-contract.ts'
-import type { Tool } from '../../boundary/tool.ts'
+import { jsonSchemaOf, type Tool } from '../../boundary/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { isRedacted, placeholder } from '../../core/labels/redact-value.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { dataInText } from '../json-in-text.ts'
-import { type AnyMessage, type LabelledResult, MessageLabels } from '../trust/message-labels.ts'
-import { refusalText, violationWords } from '../trust/session-labels.ts'
-import type { MessageTrust } from '../trust/tool-trust.ts'
-import { keyOf } from './held-calls.ts'
+import {
+  type AnyMessage,
+  type LabelledResult,
+  MessageLabels,
+  refusalIn,
+} from '../trust/message-labels.ts'
+import { flowTool, type MessageTrust } from '../trust/tool-trust.ts'
+import { keyOf, type WrittenCall } from './held-calls.ts'
 import { withFields } from './messages-by-reference.ts'
-
-/** A call as LangChain's messages have it. */
-interface WrittenCall {
-  id?: string
-  name: string
-  args: Record<string, unknown>
-}
+import { type AgentTool, describe, runsHere } from './tool-by-reference.ts'
 
 /** The parts of an answer that the model itself wrote. Others are results of tools that its provider ran. */
 const WRITTEN =
@@ -46,12 +44,18 @@ export class ThreadTrust {
   /** Returns why a tool does not accept a call; null if it accepts the call. */
   async refusal(
     messages: readonly BaseMessage[],
-    { id = '', args }: WrittenCall,
-    tool: Tool,
+    { id = '', name, args }: WrittenCall,
+    tools: readonly AgentTool[],
   ): Promise<string | null> {
     const labels = new MessageLabels(labelled(messages), this.#trust)
-    const words = await labels.violations(tool, { toolCallId: id, input: args, args })
-    return words === null ? null : refusalText(tool, words)
+    return labels.refusal(this.#tool(name, tools), { toolCallId: id, input: args, args })
+  }
+
+  /** Returns a tool of the agent as the trust policy knows it. */
+  #tool(name: string, tools: readonly AgentTool[]): Tool {
+    const tool = tools.find((one) => one.name === name)
+    const schema = tool && runsHere(tool) ? jsonSchemaOf(describe(tool)) : { type: 'object' }
+    return flowTool(name, schema, this.#trust.trustOf(name))
   }
 
   /**
@@ -96,7 +100,7 @@ export class ThreadTrust {
   /** Returns messages as a model gets them: in quarantine without untrusted results and files. */
   async shown(
     messages: readonly BaseMessage[],
-    toolOf: (name: string) => Tool,
+    tools: readonly AgentTool[],
     rejected: Readonly<Record<string, string>>,
   ): Promise<BaseMessage[]> {
     if (this.#trust.mode !== 'quarantine') return [...messages]
@@ -111,7 +115,7 @@ export class ThreadTrust {
         const name = names[i] ?? ''
         const content = async () =>
           (message as ToolMessage).status === 'error'
-            ? (refusedWords(message, result, { tool: toolOf(name), rejected }) ?? FAILED)
+            ? (refusedWords(message, result, { tool: this.#tool(name, tools), rejected }) ?? FAILED)
             : this.#named(result?.value)
         made.push(isHidden ? withContent(message, name, await content()) : message)
       }
@@ -149,13 +153,9 @@ function refusedWords(
   { tool, rejected }: { tool: Tool; rejected: Readonly<Record<string, string>> },
 ): string | null {
   if (!result?.call) return null
-  const { input: written, labels } = result.call
   const { tool_call_id: id } = message as Partial<ToolMessage>
-  const said = rejected[keyOf({ id, name: tool.id, args: Object(written) })]
-  if (said !== undefined) return said
-  const words = violationWords(tool, { written, args: written, labels })
-  const text = words === null ? null : refusalText(tool, words)
-  return text !== null && String(content).includes(text) ? text : null
+  const said = rejected[keyOf({ id, name: tool.id, args: Object(result.call.input) })]
+  return said ?? refusalIn(result, tool, String(content))
 }
 
 /** Returns a result with other content. No other field of its tool is kept: a provider may show any of them to its model. */

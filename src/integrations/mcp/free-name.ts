@@ -1,4 +1,4 @@
-/** Maximum length of a name. Model providers accept no longer ones. */
+/** Maximum length of a name that model providers accept. */
 const LENGTH = 64
 
 /**

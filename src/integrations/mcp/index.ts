@@ -5,9 +5,9 @@ export {
   joinServers,
   type ServerStatus,
 } from './join/join-servers.ts'
-export type { ServerState } from './join/server-connection.ts'
-export type { ServerSource, ServerTransport } from './join/server-source.ts'
-export { TASKS, withTasks } from './join/with-tasks.ts'
+export type { ServerSource, ServerState } from './join/server-connection.ts'
+export { type ServerTransport, TASKS, withTasks } from './join/with-tasks.ts'
+export type { ServerTrust } from './mcp-labels.ts'
 export { type ProxyOptions, proxyMcp } from './proxy/proxy-mcp.ts'
 export type { Channel, RpcMessage } from './rpc/json-rpc.ts'
 export {
@@ -16,4 +16,3 @@ export {
   type McpEndpoint,
   type McpServerOptions,
 } from './server/mcp-server.ts'
-export type { ServerTrust } from './server-trust.ts'

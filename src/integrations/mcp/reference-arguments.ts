@@ -1,8 +1,11 @@
 import type { Assets } from '../../assets/assets-contract.ts'
+import { extensionOf } from '../../assets/bodies/mime-type.ts'
 import type { JsonSchema } from '../../boundary/describe-schema.ts'
 import type { Tool } from '../../boundary/tool.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import type { AssetRef } from '../../core/refs/asset-ref.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { plainTool, resolveReferences } from '../plain-tools.ts'
-import { saveAsFile, withPaths } from './asset-files.ts'
 
 /**
  * Returns a tool of an MCP server in the form that the boundary takes.
@@ -29,4 +32,55 @@ export async function resolveArguments(
     assets,
     saveFile: (ref) => saveAsFile(files, ref, assets),
   })
+}
+
+const { randomUUID } = nodeBuiltin('node:crypto')
+const { createWriteStream } = nodeBuiltin('node:fs')
+const { mkdir } = nodeBuiltin('node:fs/promises')
+const { join } = nodeBuiltin('node:path')
+const { pipeline } = nodeBuiltin('node:stream/promises')
+
+/** Maximum length of the name of a file. */
+const MAX_NAME = 100
+
+/** Saves an asset as a file in a folder of its own, under its own name, and returns the path. */
+async function saveAsFile(folder: string, ref: string | AssetRef, assets: Assets): Promise<string> {
+  const { stream, info, mime } = await assets.open(ref)
+  const own = join(folder, randomUUID())
+  await mkdir(own, { recursive: true, mode: 0o700 })
+  const path = join(own, await fileName({ name: mime === info.mime ? info.name : null, mime }))
+  await pipeline(stream, createWriteStream(path, { mode: 0o600 }))
+  return path
+}
+
+async function fileName({ name, mime }: { name: string | null; mime: string }): Promise<string> {
+  const safe = (name ?? '').replace(/[^\p{L}\p{N} ._-]/gu, '_').replace(/^[ .]+/, '')
+  if (/\.\w+$/.test(safe)) return safe.slice(-MAX_NAME)
+  return `${safe.slice(0, MAX_NAME) || 'file'}.${await extensionOf(mime)}`
+}
+
+/**
+ * Marks the parameters that take the path of a file, as `format: 'path'`: text whose name has "path", or whose name
+ * has "file" and whose description has "path".
+ */
+function withPaths(schema: JsonSchema): JsonSchema {
+  const { properties } = schema
+  if (!isPlainObject(properties)) return schema
+  const marked = Object.entries(properties).map(([name, one]) => [name, markedAt(name, one)])
+  return { ...schema, properties: Object.fromEntries(marked) }
+}
+
+function markedAt(name: string, schema: unknown): unknown {
+  if (!isPlainObject(schema)) return schema
+  const { type, items, description, format, contentEncoding, enum: values } = schema
+  const types = [type].flat()
+  if (types.includes('object')) return withPaths(schema)
+  if (types.includes('array') && isPlainObject(items)) {
+    return { ...schema, items: markedAt(name, { description, ...items }) }
+  }
+  const isOther = format ?? contentEncoding ?? values
+  if (!types.includes('string') || isOther !== undefined) return schema
+  const words = typeof description === 'string' ? description : ''
+  const isPath = /path/i.test(name) || (/file/i.test(name) && /\bpath\b/i.test(words))
+  return isPath && !/\bbase64\b|\bdata ur[il]/i.test(words) ? { ...schema, format: 'path' } : schema
 }

@@ -9,6 +9,7 @@ import {
   askAbout,
   assetToolSchema,
   holdsReference,
+  onceEach,
   plainTool,
   readAsText,
   resolveReferences,
@@ -49,15 +50,10 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   return inNamespaces<ByReference>(options, REFERENCE_OPTIONS, (wrapping, scoped) => {
     const { assets } = wrapping
     const reading = wrapping.reading.map((tool) => readingTool(tool, assets))
-    const wrapped = new WeakMap<object, object>()
-
-    function byRef<Context>(tool: SdkTool<Context>): SdkTool<Context> {
+    const byRef = onceEach((tool: AnyTool) =>
       // A tool that is an agent stays itself, because the SDK finds the states of its runs by the tool.
-      if (tool.type !== 'function' || 'on' in tool) return tool
-      const known = (wrapped.get(tool) as typeof tool | undefined) ?? wrapTool(tool, wrapping)
-      wrapped.set(tool, known)
-      return known
-    }
+      tool.type !== 'function' || 'on' in tool ? tool : wrapTool(tool, wrapping),
+    )
 
     return {
       assets,
@@ -76,9 +72,11 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   })
 }
 
-function wrapTool<Context>(
-  // biome-ignore lint/suspicious/noExplicitAny: the SDK's tools have any parameters.
-  tool: FunctionTool<Context, any, unknown>,
+// biome-ignore lint/suspicious/noExplicitAny: a tool of agents with any context.
+type AnyTool = SdkTool<any>
+
+function wrapTool(
+  tool: Extract<AnyTool, { type: 'function' }>,
   { assets, maxResultChars }: Wrapping,
 ): typeof tool {
   const { name, needsApproval } = tool

@@ -1,6 +1,7 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../../agent/approve.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { defined } from '../../assets/defined.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { type ConversationState, openRun } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
@@ -13,8 +14,12 @@ import { readAll } from '../../log/conversation-log.ts'
 import type { ModelSettings } from '../../models/model-settings.ts'
 import { jsonOrText } from '../json-in-text.ts'
 import { eventStream } from '../serving/event-stream.ts'
-import { type FollowedConversation, followConversation } from '../serving/follow-conversation.ts'
-import { type Said, say } from '../serving/say.ts'
+import {
+  type FollowedConversation,
+  followConversation,
+  type Said,
+  say,
+} from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
 import {
   formatResponseId,
@@ -92,15 +97,18 @@ function isInput(event: ConversationEvent): boolean {
   return event.type === 'NEW_MESSAGE' && event.payload.sender.participant_role === 'user'
 }
 
+/** What is sent to a conversation. */
+interface Sending {
+  conversation: string
+  said: Said
+  followed: FollowedConversation
+}
+
 /** Sends the messages and answers. Resolves to the id of the run that answers. */
 async function sendInput(
   agent: Agent,
   { temperature, top_p: topP, max_output_tokens: maxOutputTokens, text }: ResponsesRequest,
-  {
-    conversation,
-    said,
-    followed,
-  }: { conversation: string; said: Said; followed: FollowedConversation },
+  { conversation, said, followed }: Sending,
 ): Promise<string> {
   const open = openRun(followed.state)
   if (open && said.answers.size === 0) {
@@ -109,9 +117,11 @@ async function sendInput(
       'Calls of the previous response wait for their outputs: send these first',
     )
   }
-  const given = { temperature, topP, maxOutputTokens }
-  const known = Object.entries(given).filter(([, value]) => value !== undefined && value !== null)
-  const settings = Object.fromEntries(known) as ModelSettings
+  const settings: ModelSettings = defined({
+    temperature: temperature ?? undefined,
+    topP: topP ?? undefined,
+    maxOutputTokens: maxOutputTokens ?? undefined,
+  })
   return say(agent, conversation, { ...said, open, settings, output: text?.format?.schema })
 }
 
@@ -234,16 +244,12 @@ function toolResult(
   const isAnnounced = before.some(({ metadata }) =>
     (metadata?.tool_calls as ToolCall[] | undefined)?.some((call) => call.id === id),
   )
-  if (!isAnnounced)
-    throw new ByrefError(
-      'bad_request',
-      `No call "${id}" waits for an output: send its function_call before it`,
-    )
-  return {
-    role: 'tool',
-    content: resultOf(output),
-    metadata: { tool_result: { tool_call_id: id } },
+  if (!isAnnounced) {
+    const message = `No call "${id}" waits for an output: send its function_call before it`
+    throw new ByrefError('bad_request', message)
   }
+  const metadata = { tool_result: { tool_call_id: id } }
+  return { role: 'tool', content: resultOf(output), metadata }
 }
 
 async function toInput({ role, content }: MessageItem, assets: Assets): Promise<MessageInput> {

@@ -2,7 +2,7 @@ import { textOf } from '../../core/board/render-context.ts'
 import type { ConversationState } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent, TokenUsage } from '../../core/events/events.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
-import { type AnswerPiece, createAnswerPieces } from '../serving/answer-pieces.ts'
+import { type AnswerPiece, AnswerPieces } from '../serving/answer-pieces.ts'
 
 type Fields = Record<string, unknown>
 
@@ -26,7 +26,7 @@ export class ResponseOutput {
   readonly usage: TokenUsage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0 }
   readonly #isClientTool: (name: string) => boolean
   readonly #state: Pick<ConversationState, 'calls'>
-  readonly #pieces = createAnswerPieces()
+  readonly #pieces = new AnswerPieces()
 
   /** @param state The state of the conversation, with the events folded in. */
   constructor(isClientTool: (name: string) => boolean, state: Pick<ConversationState, 'calls'>) {

@@ -82,23 +82,15 @@ function failure(error: unknown): Response {
 /** Saves a file, or the table in it. Its id is that of the asset. */
 async function upload({ assets }: Agent, request: Request): Promise<Response> {
   const form = await request.formData().catch((cause) => {
-    throw new ByrefError(
-      'bad_request',
-      'Send the file in the field "file" of multipart/form-data',
-      {
-        cause,
-      },
-    )
+    const message = 'Send the file in the field "file" of multipart/form-data'
+    throw new ByrefError('bad_request', message, { cause })
   })
   const file = form.get('file')
   if (!(file instanceof Blob)) throw new ByrefError('bad_request', 'The form has no field "file"')
   const filename = 'name' in file && typeof file.name === 'string' ? file.name : 'file'
   const mime = file.type === '' ? null : file.type
-  const { asset, table, workbook } = await assets.importFile(file, {
-    name: filename,
-    mime,
-    by: 'user',
-  })
+  const options = { name: filename, mime, by: 'user' } as const
+  const { asset, table, workbook } = await assets.importFile(file, options)
   const { assetId: id, size: bytes } = workbook ?? table ?? asset
   const createdAt = Math.floor(Date.now() / 1000)
   const purpose = form.get('purpose') ?? 'user_data'

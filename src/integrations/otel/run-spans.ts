@@ -4,13 +4,15 @@ import {
   isSpanContextValid,
   type Span,
   SpanKind,
+  SpanStatusCode,
   type Tracer,
   trace,
 } from '@opentelemetry/api'
-import type { ConversationEvent } from '../../core/events/events.ts'
+import { ByrefError, errorMessage } from '../../core/errors.ts'
+import type { CallError, ConversationEvent, TokenUsage } from '../../core/events/events.ts'
 import type { Run } from '../../engine/follow-run.ts'
+import { redactText } from '../../log/redact.ts'
 import type { Work } from '../../policies/policy.ts'
-import { markFailed, thrown, usageAttributes } from './span-end.ts'
 import { ATTRIBUTES, EVENTS } from './span-names.ts'
 import { traceparentOf } from './traceparent.ts'
 
@@ -59,7 +61,7 @@ export class RunSpans {
     span.end()
   }
 
-  /** Returns the run with a result that resolves after its span has ended, if it has one here. */
+  /** Returns the run with a result that resolves after its span in this process, if any, has ended. */
   afterSpan<Followed extends Run>(run: Followed): Followed {
     const result = run.result.finally(() =>
       Promise.all([...this.#ends].map(([one, ended]) => (one.id === run.id ? ended : null))),
@@ -130,4 +132,44 @@ function note(span: Span, event: ConversationEvent): void {
   } else if (event.type === 'PROMPT_COMPACTED') {
     span.addEvent(EVENTS.compacted, { [ATTRIBUTES.compaction]: event.reason })
   }
+}
+
+/** Returns the token usage of a step or a run, as attributes. */
+export function usageAttributes(usage: TokenUsage): Attributes {
+  return {
+    [ATTRIBUTES.inputTokens]: usage.inputTokens ?? undefined,
+    [ATTRIBUTES.outputTokens]: usage.outputTokens ?? undefined,
+    [ATTRIBUTES.cacheReadTokens]: usage.cachedInputTokens,
+    [ATTRIBUTES.cacheWriteTokens]: usage.cacheWriteTokens,
+    [ATTRIBUTES.cost]: usage.cost,
+  }
+}
+
+/** Marks a span as failed, with the code and a safe message. */
+export function markFailed(span: Span, { code, message }: CallError): void {
+  const safe = safeMessage(message)
+  span.setAttribute(ATTRIBUTES.error, code)
+  span.setStatus({ code: SpanStatusCode.ERROR, message: safe })
+  span.addEvent(EVENTS.exception, {
+    [ATTRIBUTES.exceptionType]: code,
+    [ATTRIBUTES.exceptionMessage]: safe,
+  })
+}
+
+/** Returns a thrown value as an error with a code. */
+export function thrown(error: unknown): CallError {
+  const code = error instanceof ByrefError ? error.code : 'run_failed'
+  return { code, message: errorMessage(error) }
+}
+
+const MAX_READ = 4_000
+const MAX_SAID = 500
+
+/** Returns a short message without anything that looks like a secret or a body. */
+function safeMessage(message: string): string {
+  const read = redactText(message.slice(0, MAX_READ))
+  const text = read
+    .replace(/\bdata:[^\s"'<>()]*/gi, 'data:…')
+    .replace(/[A-Za-z0-9+/_=-]{64,}/g, ({ length }) => `[${length} characters]`)
+  return text.length > MAX_SAID ? `${text.slice(0, MAX_SAID - 1).toWellFormed()}…` : text
 }

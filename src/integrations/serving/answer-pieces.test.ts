@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { generatedLog } from '../../agent/fixtures/generated-log.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { toMessage } from '../../core/messages/to-message.ts'
-import { type AnswerPiece, createAnswerPieces } from './answer-pieces.ts'
+import { type AnswerPiece, AnswerPieces } from './answer-pieces.ts'
 
 const start = (messageId: string): ConversationEvent => {
   return { type: 'TEXT_MESSAGE_START', messageId, role: 'assistant' }
@@ -21,14 +21,14 @@ const call = (id: string): ConversationEvent => ({
 
 /** The pieces of these events, with what was still open ended. */
 function piecesOf(events: readonly ConversationEvent[]): AnswerPiece[] {
-  const pieces = createAnswerPieces()
+  const pieces = new AnswerPieces()
   return [...events.flatMap((event) => pieces.take(event)), ...pieces.finish()]
 }
 
 const textOf = (pieces: readonly AnswerPiece[]): string =>
   pieces.map((piece) => (piece.type === 'text-delta' ? piece.delta : '')).join('')
 
-describe('createAnswerPieces', () => {
+describe('AnswerPieces', () => {
   it('tells a text that goes on behind a call', () => {
     const pieces = piecesOf([
       ...[start('m'), write('m', 'Let me see. '), end('m'), call('a')],

@@ -5,7 +5,7 @@ import { readMetadata } from '../../core/messages/read-metadata.ts'
 
 /** A piece of what an agent says and does, independent of the protocol. */
 export type AnswerPiece =
-  /** If a message continues after a call, each part is a text of its own. */
+  /** If a message continues after a call, each part is a separate text. */
   | { type: 'text-start'; id: string; messageId: string }
   | { type: 'text-delta'; id: string; messageId: string; delta: string }
   /** Has the whole text. `isCut`: the text was cut off and will not continue. */
@@ -25,22 +25,11 @@ export type AnswerPiece =
   /** Any other event. */
   | { type: 'event'; event: ConversationEvent }
 
-/** Turns the events of a conversation, from some point on, into pieces. */
-export interface AnswerPieces {
-  take(event: ConversationEvent): AnswerPiece[]
-  /** Ends everything that is still being written. */
-  finish(): AnswerPiece[]
-}
-
 /**
- * Creates a converter from events to pieces. Each text and each call begins once, continues and ends. It does not
- * matter whether it streamed, is read from the log, or was in progress when the listener joined.
+ * Turns the events of a conversation, from some point on, into pieces. Each text and each call begins once, continues
+ * and ends. It does not matter whether it streamed, is read from the log, or was in progress when the listener joined.
  */
-export function createAnswerPieces(): AnswerPieces {
-  return new EventConverter()
-}
-
-class EventConverter implements AnswerPieces {
+export class AnswerPieces {
   readonly #texts = new Texts()
   readonly #reasoning = new Reasoning()
   readonly #calls = new Set<string>()
@@ -50,10 +39,7 @@ class EventConverter implements AnswerPieces {
       case 'TEXT_MESSAGE_START':
         return this.#texts.begin(event.messageId)
       case 'TEXT_MESSAGE_CONTENT':
-        // A listener that missed the beginning gets the whole text at its end.
-        return this.#texts.has(event.messageId)
-          ? this.#texts.write(event.messageId, event.delta)
-          : []
+        return this.#texts.write(event.messageId, event.delta)
       case 'TEXT_MESSAGE_END':
         return this.#texts.end(event.messageId)
       case 'REASONING_MESSAGE_START':
@@ -88,6 +74,7 @@ class EventConverter implements AnswerPieces {
     }
   }
 
+  /** Ends everything that is still being written. */
   finish(): AnswerPiece[] {
     const cut = [...this.#calls].map((id): AnswerPiece => ({ type: 'call-cut', id }))
     this.#calls.clear()
@@ -108,45 +95,42 @@ class EventConverter implements AnswerPieces {
 }
 
 /** How much of a message's text was passed on. */
-interface Told {
+interface SentText {
   text: string
   /** The number of texts. A model may continue after a call, which starts another text. */
   parts: number
-  writing: { id: string; text: string } | null
+  /** The text that is being written: its id, and where it starts. */
+  open: { id: string; from: number } | null
 }
 
 /** The texts of answers. */
 class Texts {
-  readonly #sent = new Map<string, Told>()
-
-  has(messageId: string): boolean {
-    return this.#sent.has(messageId)
-  }
+  readonly #sent = new Map<string, SentText>()
 
   begin(messageId: string): AnswerPiece[] {
-    const sent = this.#sent.get(messageId) ?? { text: '', parts: 0, writing: null }
-    if (sent.writing) return []
+    const sent = this.#sent.get(messageId) ?? { text: '', parts: 0, open: null }
+    if (sent.open) return []
     const id = sent.parts++ === 0 ? messageId : `${messageId}-${sent.parts}`
     this.#sent.set(messageId, sent)
-    sent.writing = { id, text: '' }
+    sent.open = { id, from: sent.text.length }
     return [{ type: 'text-start', id, messageId }]
   }
 
+  /** A listener that missed the beginning gets the whole text at its end. */
   write(messageId: string, delta: string): AnswerPiece[] {
-    if (delta === '') return []
+    const sent = this.#sent.get(messageId)
+    if (!sent || delta === '') return []
     const began = this.begin(messageId)
-    const sent = this.#sent.get(messageId) as Told & { writing: { id: string; text: string } }
     sent.text += delta
-    sent.writing.text += delta
-    return [...began, { type: 'text-delta', id: sent.writing.id, messageId, delta }]
+    return [...began, { type: 'text-delta', id: sent.open?.id ?? '', messageId, delta }]
   }
 
   end(messageId: string, isCut = false): AnswerPiece[] {
     const sent = this.#sent.get(messageId)
-    if (!sent?.writing) return []
-    const { id, text } = sent.writing
-    sent.writing = null
-    return [{ type: 'text-end', id, messageId, text, isCut }]
+    if (!sent?.open) return []
+    const { id, from } = sent.open
+    sent.open = null
+    return [{ type: 'text-end', id, messageId, text: sent.text.slice(from), isCut }]
   }
 
   /** Ends all texts in the middle. */
@@ -158,7 +142,8 @@ class Texts {
   restOf(messageId: string, text: string): AnswerPiece[] {
     const sent = this.#sent.get(messageId)?.text ?? ''
     const rest = text.startsWith(sent) ? text.slice(sent.length) : ''
-    return [...this.write(messageId, rest), ...this.end(messageId)]
+    const began = rest === '' ? [] : this.begin(messageId)
+    return [...began, ...this.write(messageId, rest), ...this.end(messageId)]
   }
 }
 

@@ -1,29 +1,17 @@
 import type { Agent } from '../../agent/agent-contract.ts'
-import { type Board, createBoard } from '../../core/board/board.ts'
-import type { CallState, ConversationState } from '../../core/events/conversation-state.ts'
+import type { ApprovalAnswer } from '../../agent/approve.ts'
+import { createBoard } from '../../core/board/board.ts'
+import type { CallState, RunState } from '../../core/events/conversation-state.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { createFold, type Foldable } from '../../core/events/fold.ts'
+import type { MessageInput } from '../../core/messages/to-message.ts'
 import { EventQueue } from '../../engine/follow-run.ts'
 import { resolveLimits } from '../../engine/limits.ts'
 import { next } from '../../engine/next.ts'
 import { readAll } from '../../log/conversation-log.ts'
 
 /** The state of a conversation, and all its events from then on, in order. Includes events that only stream. */
-export interface FollowedConversation extends AsyncIterable<Foldable> {
-  /** The state after the last event that was iterated. Before the first one, the state at the start. */
-  readonly state: ConversationState
-  readonly board: Board
-  /** Returns the calls that wait for an approval or a client. Null while anything else is running. */
-  waiting(): readonly CallState[] | null
-  /**
-   * Iterates until the run ends or only waits for answers. Answers that are on their way are awaited first.
-   *
-   * @param answered The calls that are being answered.
-   */
-  untilDue(runId: string, answered?: Iterable<string>): AsyncGenerator<Foldable>
-  /** Stops following. */
-  close(): void
-}
+export type FollowedConversation = Awaited<ReturnType<typeof followConversation>>
 
 /**
  * Starts to follow a conversation in the agent's namespace. A conversation that does not exist yet is empty.
@@ -34,7 +22,7 @@ export async function followConversation(
   agent: Agent,
   id: string,
   after = Number.POSITIVE_INFINITY,
-): Promise<FollowedConversation> {
+) {
   const { log } = agent
   const tools = new Map(agent.tools.map((tool) => [tool.id, tool]))
   const limits = resolveLimits()
@@ -69,6 +57,7 @@ export async function followConversation(
     }
   }
 
+  /** Returns the calls that wait for an approval or a client. Null while anything else is running. */
   function waiting(): readonly CallState[] | null {
     const { state } = folded
     const due = next(state, { limits, tools, board, now: Date.now() })
@@ -78,12 +67,18 @@ export async function followConversation(
   }
 
   return {
+    /** The state after the last event that was iterated. Before the first one, the state at the start. */
     state: folded.state,
     board,
     waiting,
-    async *untilDue(runId, answered = []) {
+    /**
+     * Iterates until the run ends or only waits for answers. Answers that are on their way are awaited first.
+     *
+     * @param answered The calls that are being answered.
+     */
+    async *untilDue(runId: string, answered: Iterable<string> = []): AsyncGenerator<Foldable> {
       const calls = folded.state.calls
-      // The other calls were answered before, or nobody was asked about them.
+      // The other calls were answered before, or need no answer.
       const expected = new Set([...answered].filter((id) => calls[id]?.status === 'waiting'))
       const isDue = (): boolean => expected.size === 0 && waiting() !== null
       if (isDue()) return
@@ -94,11 +89,41 @@ export async function followConversation(
         if (isDue() || (run && run.status !== 'running')) return
       }
     },
-    close() {
+    /** Stops following. */
+    close(): void {
       offLog()
       offStream()
       queue.end()
     },
     [Symbol.asyncIterator]: iterate,
   }
+}
+
+type HowToAnswer = Pick<Parameters<Agent['start']>[0], 'context' | 'settings' | 'output'>
+
+/** The content of a request: messages, and answers to waiting calls by their ids. */
+export interface Said {
+  messages: MessageInput[]
+  answers: Map<string, ApprovalAnswer>
+}
+
+/**
+ * Sends messages and answers to a conversation. An open run gets them in its next step. Otherwise a new run starts, as
+ * the options say. Resolves to the id of the run.
+ */
+export async function say(
+  agent: Agent,
+  conversation: string,
+  { messages, answers, open, ...ask }: Said & { open: RunState | null } & HowToAnswer,
+): Promise<string> {
+  if (!open) {
+    const run = await agent.start({ conversation, messages, ...ask, ifBusy: 'refuse' })
+    run.result.catch(() => {})
+    return run.id
+  }
+  if (messages.length > 0) await agent.send(conversation, messages, { mode: 'steer' })
+  for (const [id, answer] of answers) await agent.approve(conversation, id, answer)
+  // Continue the run here, in case no process works on it.
+  agent.resume(conversation).result.catch(() => {})
+  return open.runId
 }

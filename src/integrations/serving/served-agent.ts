@@ -26,7 +26,7 @@ export interface ServedAgentOptions extends ServedAgents<AgentForTools> {
    */
   namespace?(request: Request): string | null | Response | Promise<string | null | Response>
   /**
-   * Whether the sender may also send messages of the system, of the assistant and under other names. Say yes to an
+   * Whether the sender may also send messages of the system, of the assistant and under other names. Return true for an
    * app's backend that stores the conversation itself. Default: no.
    */
   speakAs?(request: Request): boolean | Promise<boolean>

@@ -14,7 +14,7 @@ import type { VariableRef } from '../../core/refs/variable-ref.ts'
 import type { GivenLabels } from '../../policies/trust/check-flow.ts'
 import { resultLabels } from '../../policies/trust/result-labels.ts'
 import { type ModelOutput, outputValue, urlOf } from '../model-output.ts'
-import { labelOfCall, SessionLabels, violationWords } from './session-labels.ts'
+import { labelOfCall, refusalOf, SessionLabels } from './session-labels.ts'
 import { flowTool, type MessageTrust } from './tool-trust.ts'
 
 /** A message as the AI SDK gives it to its models or to its tools. */
@@ -27,7 +27,7 @@ export interface AnyMessage {
 export interface LabelledResult {
   value: unknown
   labels: LabelTree
-  /** Null if the call is not among the messages any more. */
+  /** Null if the messages no longer contain the call. */
   call: { input: unknown; labels: GivenLabels } | null
 }
 
@@ -60,10 +60,10 @@ export class MessageLabels {
   readonly results: LabelledResult[] = []
   readonly #session: SessionLabels
   readonly #trust: MessageTrust
-  /** The calls that have no result yet, with what their model had been shown. Ids may be used again. */
+  /** The calls without a result, with the label of what their model had seen. Ids may be reused. */
   readonly #calls = new Map<string, { input: unknown; context: Label }>()
-  readonly #tools = new Map<string, { tool: Tool; isRenamed?: boolean }>()
-  /** What each acting tool was given so far: a later result of it may contain that. */
+  readonly #tools = new Map<string, Tool>()
+  /** The label of what each acting tool was given so far. Its later results may contain it. */
   readonly #given = new Map<string, Label>()
   readonly #asked = new Map<string, string>()
   readonly #approved = new Set<string>()
@@ -83,15 +83,14 @@ export class MessageLabels {
     return parts ? this.#session.asset(parts) : UNKNOWN
   }
 
-  /**
-   * Returns what a tool does not accept of a new call; null if the call may run, also because a person approved it.
-   */
-  async violations(tool: Tool, { toolCallId, input, args }: NewCall): Promise<string | null> {
+  /** Returns the message for a new call that its tool does not accept; null if the call may run. */
+  async refusal(tool: Tool, { toolCallId, input, args }: NewCall): Promise<string | null> {
+    // A person approved this call.
     if (this.#approved.has(toolCallId)) return null
     const { context, reads } = this.#labelsOf(toolCallId, input)
     const inside = await assetReads(args, (ref) => ({ label: this.#session.asset(ref) }))
     const labels = { context, reads: [...reads, ...inside] }
-    return violationWords(tool, { written: input, args, labels })
+    return refusalOf(tool, { written: input, args, labels })
   }
 
   #labelsOf(toolCallId: string, input: unknown): GivenLabels {
@@ -116,7 +115,7 @@ export class MessageLabels {
     if (type !== 'tool-result') return
     const name = part.toolName ?? ''
     if (role === 'tool') this.#takeResult(name, toolCallId, output)
-    else if (name !== SEARCH_TOOLS || this.#toolOf(name).tool.openWorld !== false) {
+    else if (name !== SEARCH_TOOLS || this.#toolOf(name).openWorld !== false) {
       // The provider ran this tool, and its model read the result before byref could hide it.
       this.#session.showWhole(UNTRUSTED)
       this.#noteAssets(output, UNTRUSTED)
@@ -140,7 +139,7 @@ export class MessageLabels {
     // The person or the app wrote the reason of a denial.
     if (output.type === 'execution-denied') result.value = null
     else {
-      const { tool, isRenamed } = this.#toolOf(toolName)
+      const tool = this.#toolOf(toolName)
       const label = call ? labelOfCall(call.labels) : UNKNOWN
       const given = join(this.#given.get(toolName) ?? TRUSTED, label)
       if (!tool.readOnly) this.#given.set(toolName, given)
@@ -148,7 +147,8 @@ export class MessageLabels {
       const about = { tool, callId: toolCallId, input: made?.input, result: value }
       const tree = resultLabels(about, tool.readOnly ? label : given)
       // Only plain data has the fields that `returns` names: an error has others, and so has content.
-      const isData = (output.type === 'json' || output.type === 'text') && !isRenamed
+      const isData =
+        (output.type === 'json' || output.type === 'text') && !this.#trust.isRenamed?.(toolName)
       result.labels = isData ? tree : { label: wholeOf(tree) }
       this.#noteAssets(value, wholeOf(tree))
     }
@@ -156,13 +156,10 @@ export class MessageLabels {
     this.#session.show(result.labels)
   }
 
-  #toolOf(name: string): { tool: Tool; isRenamed?: boolean } {
-    const known = this.#tools.get(name)
-    if (known) return known
-    const { isRenamed, ...trust } = this.#trust.trustOf(name)
-    const made = { tool: flowTool(name, {}, trust), isRenamed }
-    this.#tools.set(name, made)
-    return made
+  #toolOf(name: string): Tool {
+    const tool = this.#tools.get(name) ?? flowTool(name, {}, this.#trust.trustOf(name))
+    this.#tools.set(name, tool)
+    return tool
   }
 
   /** A trusted result vouches for its own files. An asset that it only names may come from anybody. */
@@ -174,6 +171,14 @@ export class MessageLabels {
       if (!isPlain(label) || files.has(id)) this.#session.noteAsset(id, label)
     }
   }
+}
+
+/** Returns byref's own message if the call of a result was refused; null for any other error text. */
+export function refusalIn({ call }: LabelledResult, tool: Tool, text: string): string | null {
+  if (!call) return null
+  const { input: written, labels } = call
+  const refusal = refusalOf(tool, { written, args: written, labels })
+  return refusal !== null && text.includes(refusal) ? refusal : null
 }
 
 /** Returns the ids of the assets that stand for files in a value. */

@@ -15,7 +15,7 @@ import { type GivenLabels, violationsOf, violationTexts } from '../../policies/t
 export interface CheckedInput {
   /** The arguments as the model wrote them. */
   written: unknown
-  /** The same with the values of their references. */
+  /** The arguments with the values of their references. */
   args: unknown
   labels: GivenLabels
 }
@@ -38,12 +38,12 @@ export class SessionLabels {
     return this.#context
   }
 
-  /** Notes that the model gets a value. In quarantine it sees only the trusted parts. */
+  /** Notes that the model gets a value. In quarantine, it sees only the trusted parts. */
   show(labels: LabelTree): void {
     this.showWhole(this.#mode === 'quarantine' ? visibleOf(labels) : wholeOf(labels))
   }
 
-  /** Notes that the model sees a whole value, also in quarantine. */
+  /** Notes that the model sees a whole value, even in quarantine. */
   showWhole(label: Label): void {
     this.#context = join(this.#context, label)
   }
@@ -91,14 +91,14 @@ export class SessionLabels {
   }
 }
 
-/** Returns the label of everything that a call is given: what its model had been shown, and what it reads. */
+/** Returns the label of everything that a call is given: what its model had seen, and what it reads. */
 export function labelOfCall({ context, reads }: GivenLabels): Label {
   return joinAll([context, ...reads.map(({ labels }) => wholeOf(labels))])
 }
 
 /**
- * Returns why a tool does not accept a call; null if it accepts the call. The text has no values, and only references
- * that the model wrote.
+ * Returns why a tool does not accept a call; null if it accepts the call. The text contains no values, and only
+ * references that the model wrote.
  */
 export function violationWords(tool: Tool, { written, args, labels }: CheckedInput): string | null {
   const violations = violationsOf(tool, Object(args), labels)
@@ -106,7 +106,13 @@ export function violationWords(tool: Tool, { written, args, labels }: CheckedInp
   return violations.length > 0 ? violationTexts(violations, known).join('; ') : null
 }
 
-/** Returns the message of a call that was refused. */
+/** Returns the message of a refused call. */
 export function refusalText({ id }: Tool, words: string): string {
   return `The call of "${id}" was not made: ${words}`
+}
+
+/** Returns the message of a call that its tool does not accept; null if the tool accepts it. */
+export function refusalOf(tool: Tool, input: CheckedInput): string | null {
+  const words = violationWords(tool, input)
+  return words === null ? null : refusalText(tool, words)
 }

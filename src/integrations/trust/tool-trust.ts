@@ -1,7 +1,10 @@
+import { editAssetTool } from '../../assets/edit/edit-asset-tool.ts'
 import { TOOL_OPTIONS, type Tool } from '../../boundary/tool.ts'
-import { is, type OptionTable } from '../../core/check-options.ts'
+import { type Check, is } from '../../core/check-options.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { TrustMode } from '../../core/events/events.ts'
 import { LABEL_TREE, type LabelTreeInput } from '../../core/labels/label-tree.ts'
+import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { TRUST_MODE, TRUST_OPTIONS } from '../../policies/trust/trust-options.ts'
 
 /** The trust options of a tool of the AI SDK. They mean the same as in `defineTool` (docs/reference/trust.md). */
@@ -22,46 +25,66 @@ export interface ByReferenceTrust {
 }
 
 /** {@link ByReferenceTrust} with its defaults, where trust is on. */
-export interface TrustSettings extends Required<Omit<ByReferenceTrust, 'mode'>> {
+export interface MessageTrust extends Required<Omit<ByReferenceTrust, 'mode' | 'tools'>> {
   mode: Exclude<TrustMode, 'off'>
+  trustOf(tool: string): ToolTrust
+  /** Whether a tool's own `toModelOutput` may rename fields of its results. Default: no tool has one. */
+  isRenamed?(tool: string): boolean
 }
 
-/** A tool's trust options, and whether its own `toModelOutput` may rename fields of its results. */
-export interface KnownTrust extends ToolTrust {
-  isRenamed?: boolean
-}
+export const TRUST: Check<TrustMode | ByReferenceTrust> = is.either(
+  TRUST_MODE,
+  is.group<ByReferenceTrust>({
+    mode: is.required(TRUST_MODE),
+    tools: is.recordOf(
+      is.group<ToolTrust>({
+        readOnly: is.boolean,
+        openWorld: is.boolean,
+        accepts: TOOL_OPTIONS.accepts,
+        returns: LABEL_TREE,
+      }),
+    ),
+    onViolation: TRUST_OPTIONS.onViolation,
+    attachments: TRUST_OPTIONS.attachments,
+  }),
+)
 
-/** What the labels of messages depend on, in addition to the messages. */
-export interface MessageTrust extends TrustSettings {
-  trustOf(tool: string): KnownTrust
-}
+/** The trust of tools that read assets: what they return has the label of what they read. */
+const READING: ToolTrust = { readOnly: true, openWorld: false }
 
-export const BY_REFERENCE_TRUST: OptionTable<ByReferenceTrust> = {
-  mode: is.required(TRUST_MODE),
-  tools: is.recordOf(
-    is.group<ToolTrust>({
-      readOnly: is.boolean,
-      openWorld: is.boolean,
-      accepts: TOOL_OPTIONS.accepts,
-      returns: LABEL_TREE,
-    }),
-  ),
-  onViolation: TRUST_OPTIONS.onViolation,
-  attachments: TRUST_OPTIONS.attachments,
-}
-
-/** Fills in the defaults; null for `off`. */
-export function resolveTrust(given: TrustMode | ByReferenceTrust = 'off'): TrustSettings | null {
+/**
+ * Fills in the defaults; null for `off`.
+ *
+ * @param isReading Whether a tool is one of byref's that read assets.
+ */
+export function resolveTrust(
+  given: TrustMode | ByReferenceTrust = 'off',
+  isReading: (tool: string) => boolean,
+): MessageTrust | null {
   const options = typeof given === 'string' ? { mode: given } : given
   const { mode, tools = {}, onViolation = 'ask', attachments = 'untrusted' } = options
-  return mode === 'off' ? null : { mode, tools, onViolation, attachments }
+  if (mode === 'off') return null
+  const trustOf = (name: string): ToolTrust =>
+    (Object.hasOwn(tools, name) && tools[name]) || (isReading(name) ? READING : {})
+  return { mode, onViolation, attachments, trustOf }
 }
 
 /** Returns a tool as the trust policy knows it. Nothing runs it, and it writes no data. */
-export function flowTool(
-  id: string,
-  inputSchema: Tool['inputSchema'],
-  { isRenamed: _, ...trust }: KnownTrust = {},
-): Tool {
+export function flowTool(id: string, inputSchema: Tool['inputSchema'], trust?: ToolTrust): Tool {
   return { id, description: '', inputSchema, outputPath: false, execute: () => null, ...trust }
+}
+
+/**
+ * Checks that a call of a tool that reads assets names its asset by a reference. Such tools take the id alone, too, but labels
+ * follow references only. `edit_asset` takes any other text in `ref` as a value.
+ *
+ * @throws ByrefError `invalid_reference`
+ */
+export function checkNamed(tool: string, { ref, id }: Record<string, unknown>): void {
+  const named = tool === editAssetTool.id ? ref === undefined && id : (ref ?? id)
+  if (typeof named !== 'string' || isAssetRef(named)) return
+  throw new ByrefError(
+    'invalid_reference',
+    'ref must be a reference, such as asset://id, and not the id alone',
+  )
 }

@@ -3,7 +3,55 @@ import type { Agent } from '../../../agent/agent-contract.ts'
 import type { ConversationEvent, LogRecord } from '../../../core/events/events.ts'
 import { readAll } from '../../../log/conversation-log.ts'
 import { followConversation } from '../../serving/follow-conversation.ts'
-import { answersFirst, createUIChunks, type IsRun, type UIChunkOptions } from './ui-chunks.ts'
+import { answersFirst, type IsRun, RunChunks, type UIChunkOptions } from './ui-chunks.ts'
+
+/**
+ * Maximum number of feeds. Above it, feeds that wait for people are dropped. Requests rebuild them from the log.
+ */
+const MAX_FEEDS = 1_000
+
+/** The runs that are watched, or were watched until they paused. Each run has one feed for all its viewers. */
+export class ChatFeeds {
+  readonly #options: UIChunkOptions
+  readonly #feeds = new Map<string, ChatFeed>()
+
+  constructor(options: UIChunkOptions) {
+    this.#options = options
+  }
+
+  /** Watches the run that `isRun` accepts. */
+  async open(agent: Agent, conversation: string, isRun: IsRun): Promise<ChatFeed> {
+    const feeds = this.#feeds
+    const key = keyOf(agent, conversation)
+    let feed: ChatFeed | null = null
+    const onEnd = (): void => {
+      if (feeds.get(key) === feed) feeds.delete(key)
+    }
+    feed = await openFeed(agent, conversation, { ...this.#options, isRun, onEnd })
+    // While the feed of the previous run is open, only this caller watches the new one.
+    if (feed.isOver || feeds.has(key)) return feed
+    feeds.set(key, feed)
+    // A run that waits for people may wait for days.
+    if (feeds.size > MAX_FEEDS) [...feeds.values()].find((one) => one.waiting().length > 0)?.close()
+    return feed
+  }
+
+  /** Returns the current run, also one that another process started. Null if no run is open. */
+  async current(agent: Agent, conversation: string): Promise<ChatFeed | null> {
+    const known = this.#feeds.get(keyOf(agent, conversation))
+    if (known) return known
+    const runId = (await agent.log.find(conversation))?.openRun ?? null
+    if (runId === null) return null
+    const feed = await this.open(agent, conversation, (started) => started.runId === runId)
+    // Continue the run here, in case no process works on it.
+    agent.resume(conversation).result.catch(() => {})
+    return feed.isOver ? null : feed
+  }
+}
+
+function keyOf({ log }: Agent, conversation: string): string {
+  return JSON.stringify([log.namespace, conversation])
+}
 
 /** One run, shared by everybody who watches it. The run continues even if nobody watches. */
 export interface ChatFeed {
@@ -26,20 +74,13 @@ export interface ChatFeed {
  *
  * @param onEnd Called once, when the run has ended or is no longer watched.
  */
-export async function openFeed(
+async function openFeed(
   agent: Agent,
   conversation: string,
-  {
-    isRun,
-    onEnd,
-    ...options
-  }: UIChunkOptions & {
-    isRun: IsRun
-    onEnd(): void
-  },
+  { isRun, onEnd, ...options }: UIChunkOptions & { isRun: IsRun; onEnd(): void },
 ): Promise<ChatFeed> {
   const followed = await followConversation(agent, conversation)
-  const made = createUIChunks(agent, isRun, options)
+  const run = new RunChunks(agent, isRun, options)
   const chunks: UIMessageChunk[] = []
   const readers = new Set<ReadableStreamDefaultController<UIMessageChunk>>()
   const answered = new Set<string>()
@@ -49,13 +90,13 @@ export async function openFeed(
 
   /** Returns the calls that wait for people. Empty while anything else is running. */
   function waiting(): readonly string[] {
-    if (made.runId === '' || made.isOver) return []
+    if (run.runId === '' || run.isOver) return []
     const ids = followed.waiting()?.map(({ id }) => id) ?? []
     return ids.some((id) => answered.has(id)) ? [] : ids
   }
 
   function push(event: ConversationEvent): void {
-    for (const chunk of made.take(event)) {
+    for (const chunk of run.take(event)) {
       chunks.push(chunk)
       for (const reader of readers) reader.enqueue(chunk)
     }
@@ -85,7 +126,7 @@ export async function openFeed(
   async function follow(): Promise<void> {
     for await (const { event } of followed) {
       push(event)
-      if (made.isOver) break
+      if (run.isOver) break
       if (waiting().length > 0) pause()
     }
     close()
@@ -102,13 +143,13 @@ export async function openFeed(
   }
   hasPaused = waiting().length > 0
   if (hasPaused) pausedAt = chunks.length
-  if (made.isOver) close()
+  if (run.isOver) close()
   else follow().catch(close)
 
   return {
     waiting,
     get isOver() {
-      return made.isOver
+      return run.isOver
     },
     answered(ids) {
       for (const id of ids) answered.add(id)
@@ -120,7 +161,7 @@ export async function openFeed(
       return new ReadableStream<UIMessageChunk>({
         start(controller) {
           output = controller
-          const start: UIMessageChunk = { type: 'start', messageId: made.runId }
+          const start: UIMessageChunk = { type: 'start', messageId: run.runId }
           const shown = from === 'start' ? chunks : [start, ...chunks.slice(pausedAt)]
           for (const chunk of shown) controller.enqueue(chunk)
           const isPaused = waiting().length > 0

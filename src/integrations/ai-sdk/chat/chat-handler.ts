@@ -16,14 +16,12 @@ import {
 } from '../../../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
+import { isPlainObject } from '../../../core/json/json.ts'
+import { failureResponse } from '../../serving/asset-handler.ts'
 import { type RequestHandler, requestHandler } from '../../serving/request-handler.ts'
-import { failureResponse } from '../asset-handler.ts'
-import type { ChatFeed } from './chat-feed.ts'
-import { createChatFeeds } from './chat-feeds.ts'
-import { type ChatRequest, readChatRequest } from './chat-request.ts'
-import { again, deleteFrom, edited } from './say-again.ts'
+import { type ChatFeed, ChatFeeds } from './chat-feed.ts'
 import type { UIChunkOptions } from './ui-chunks.ts'
-import { toInput, uiMessages } from './ui-messages.ts'
+import { again, deleteFrom, edited, toInput, uiMessages } from './ui-messages.ts'
 
 type How = ChatRequest['how']
 
@@ -58,7 +56,7 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   checkOptions('createChatHandler', options, OPTIONS)
   const { agent: _agent, agents: _agents, maxBytes = 32 * 1024 * 1024, ...urls } = options
   const agents = readServedAgents('createChatHandler', options)
-  const feeds = createChatFeeds(urls)
+  const feeds = new ChatFeeds(urls)
 
   async function send(agent: Agent, id: string, message: UIMessage, how: How): Promise<Response> {
     const before = await feeds.current(agent, id)
@@ -104,7 +102,6 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   async function post(first: Agent, request: Request): Promise<Response> {
     const { id, last, how, agent: asked } = await readChatRequest(request, maxBytes)
     const agent = await agentOf(request, { first, id, asked })
-    if (agent instanceof Response) return agent
     return last.role === 'assistant' ? answer(agent, id, last) : send(agent, id, last, how)
   }
 
@@ -112,7 +109,7 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   async function agentOf(
     request: Request,
     { first, id, asked }: { first: Agent; id: string; asked?: string },
-  ): Promise<Agent | Response> {
+  ): Promise<Agent> {
     const isKnown = asked !== undefined || agents.size === 1
     const before = isKnown ? null : (await first.log.find(id))?.agent
     const chosen = chooseAgent(agents, { asked, before })
@@ -122,11 +119,9 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   async function serve(request: Request): Promise<Response> {
     const { method } = request
     const first = await madeFor(chooseAgent(agents), request)
-    if (first instanceof Response) return first
     if (method === 'POST') return post(first, request)
     const { id, isStream } = placeOf(request)
     const agent = id === '' ? first : await agentOf(request, { first, id })
-    if (agent instanceof Response) return agent
     if (isStream && method === 'GET') {
       const feed = await feeds.current(agent, id)
       return feed ? streamed(feed, 'start') : new Response(null, { status: 204 })
@@ -145,8 +140,11 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
 const ROUTES =
   'Unknown route. Routes of a chat: POST /…, GET /…/:id, GET /…/:id/stream and DELETE /…/:id/stream'
 
-async function madeFor(agent: AgentForRequest, request: Request): Promise<Agent | Response> {
-  return typeof agent === 'function' ? agent(request) : agent
+/** Returns the agent for a request. @throws the Response that a function returned instead */
+async function madeFor(given: AgentForRequest, request: Request): Promise<Agent> {
+  const agent = typeof given === 'function' ? await given(request) : given
+  if (agent instanceof Response) throw agent
+  return agent
 }
 
 /** Reads the chat's id from the end of the path, whatever comes before it. */
@@ -170,4 +168,63 @@ type Part = ToolUIPart | DynamicToolUIPart
 
 function streamed(feed: ChatFeed, from: 'start' | 'pause'): Response {
   return createUIMessageStreamResponse({ stream: feed.stream(from), keepAliveMs: 15_000 })
+}
+
+/** A request of `DefaultChatTransport`: the chat's id and all messages that the browser has. */
+interface ChatRequest {
+  id: string
+  /** The last message: a new one, or one with answers to calls. */
+  last: UIMessage
+  /**
+   * How to treat the message: send it (`say`), send the one with its id once more (`again`), or replace the one with
+   * its id (`edit`).
+   */
+  how: 'say' | 'again' | 'edit'
+  /** The name of the agent that answers, from the transport's `body`. */
+  agent?: string
+}
+
+/**
+ * Reads a request.
+ *
+ * @throws ByrefError `body_too_large`, `bad_request`
+ */
+async function readChatRequest(request: Request, maxBytes: number): Promise<ChatRequest> {
+  // Forms on other sites cannot send this content type, so this prevents cross-site requests.
+  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) {
+    throw new ByrefError('bad_request', 'The content type of the request must be application/json')
+  }
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of request.body ?? []) {
+    size += chunk.byteLength
+    if (size > maxBytes) {
+      const message = `The request is too large: a message and its files may have at most ${maxBytes} bytes`
+      throw new ByrefError('body_too_large', message)
+    }
+    chunks.push(chunk)
+  }
+  const { id, messages, trigger, messageId, agent } = Object(
+    parsed(Buffer.concat(chunks).toString()),
+  )
+  const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
+  if (typeof id !== 'string' || !isUIMessage(last)) {
+    throw new ByrefError('bad_request', 'The body is not a request of DefaultChatTransport')
+  }
+  const isEdit = last.role === 'user' && messageId === last.id
+  const how = trigger === 'regenerate-message' ? 'again' : isEdit ? 'edit' : 'say'
+  return { id, last, how, ...(typeof agent === 'string' ? { agent } : {}) }
+}
+
+function isUIMessage(value: unknown): value is UIMessage {
+  if (!isPlainObject(value) || typeof value.id !== 'string') return false
+  return Array.isArray(value.parts) && value.parts.every(isPlainObject)
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new ByrefError('bad_request', 'The body is not valid JSON', { cause })
+  }
 }

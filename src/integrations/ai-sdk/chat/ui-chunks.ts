@@ -1,5 +1,6 @@
 import type { FinishReason as UIFinishReason, UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
+import { defined } from '../../../assets/defined.ts'
 import { isAnsweredOutside } from '../../../boundary/tool.ts'
 import { createBoard } from '../../../core/board/board.ts'
 import type {
@@ -13,18 +14,9 @@ import type { DataBlock, Message } from '../../../core/messages/message.ts'
 import { readMetadata } from '../../../core/messages/read-metadata.ts'
 import { renderEmbeddedRefs } from '../../../core/refs/render-embedded-refs.ts'
 import { formatVariable } from '../../../core/refs/variable-ref.ts'
-import { type AnswerPiece, createAnswerPieces } from '../../serving/answer-pieces.ts'
+import { type AnswerPiece, AnswerPieces } from '../../serving/answer-pieces.ts'
 
-/** Converts the events of one run to the chunks of `useChat`. A run is one message of the assistant. */
-export interface UIChunks {
-  /** Returns the chunks of the next event. Give it all events of the conversation: earlier data messages count. */
-  take(event: ConversationEvent): UIMessageChunk[]
-  /** The id of the run, which is the id of the message; empty before the run begins. */
-  readonly runId: string
-  readonly isOver: boolean
-}
-
-/** Options of {@link createUIChunks}. */
+/** Options of {@link RunChunks}. */
 export interface UIChunkOptions {
   /**
    * Returns the URL at which the app serves an asset. References in the text of answers become links or images.
@@ -49,23 +41,15 @@ const REASONS: Partial<Record<FinishReason, UIFinishReason>> = {
   content_filter: 'content-filter',
 }
 
-/** Makes the chunks of one run for `useChat`. */
-export function createUIChunks(
-  agent: Pick<Agent, 'tools'>,
-  isRun: IsRun,
-  options: UIChunkOptions & KnownAssets,
-): UIChunks {
-  return new RunChunks(agent, isRun, options)
-}
-
-class RunChunks implements UIChunks {
+/** Converts the events of one run to the chunks of `useChat`. A run is one message of the assistant. */
+export class RunChunks {
   readonly #isRun: IsRun
   readonly #assetUrl: (ref: string) => string
-  readonly #pieces = createAnswerPieces()
+  readonly #pieces = new AnswerPieces()
   /** The tools that the client answers. */
   readonly #outside: ReadonlySet<string>
-  /** The names of the calls that have no result yet. */
-  readonly #calls = new Map<string, string>()
+  /** The calls that have no result yet. */
+  readonly #calls = new Set<string>()
   /** The calls that people were asked about. */
   readonly #asked = new Set<string>()
   readonly #boardChunks = createBoardChunks()
@@ -85,6 +69,7 @@ class RunChunks implements UIChunks {
     this.#shown = new ShownText(options)
   }
 
+  /** The id of the run, which is the id of the message; empty before the run begins. */
   get runId(): string {
     return this.#runId
   }
@@ -93,6 +78,7 @@ class RunChunks implements UIChunks {
     return this.#isOver
   }
 
+  /** Returns the chunks of the next event. Give it all events of the conversation: earlier data messages count. */
   take(event: ConversationEvent): UIMessageChunk[] {
     if (event.type === 'ASSET_CREATED') this.#shown.note(event.payload)
     if (event.type === 'RUN_STARTED' && this.#runId === '' && this.#isRun(event)) {
@@ -115,17 +101,16 @@ class RunChunks implements UIChunks {
     switch (piece.type) {
       case 'text-start':
       case 'text-end':
-        return [{ type: piece.type, id: piece.id }]
-      case 'text-delta':
-        return [{ type: piece.type, id: piece.id, delta: this.#shown.text(piece) }]
       case 'reasoning-start':
       case 'reasoning-end':
         return [{ type: piece.type, id: piece.id }]
+      case 'text-delta':
+        return [{ type: piece.type, id: piece.id, delta: this.#shown.text(piece) }]
       case 'reasoning-delta':
         return [{ type: piece.type, id: piece.id, delta: piece.delta }]
       case 'call-start': {
         const { id: toolCallId, name: toolName } = piece
-        this.#calls.set(toolCallId, toolName)
+        this.#calls.add(toolCallId)
         return [{ type: 'tool-input-start', toolCallId, toolName }]
       }
       case 'call-delta': {
@@ -163,18 +148,17 @@ class RunChunks implements UIChunks {
         return [{ type: 'data-asset', id: asset.assetId, data }]
       }
       case 'APPROVAL_REQUESTED': {
-        const { toolCallId, arguments: args, items } = event
-        if (this.#outside.has(this.#calls.get(toolCallId) ?? '')) return []
+        const { toolCallId, toolName, arguments: args, items } = event
+        if (this.#outside.has(toolName)) return []
         this.#asked.add(toolCallId)
-        const approvalDescriptor = { arguments: args, ...(items ? { items } : {}) }
+        const approvalDescriptor = { arguments: args, ...(items && { items }) }
         const ids = { approvalId: toolCallId, toolCallId }
         return [{ type: 'tool-approval-request', ...ids, approvalDescriptor }]
       }
       case 'APPROVAL_ANSWERED': {
         const { toolCallId: approvalId, approved, reason } = event
         if (!this.#asked.has(approvalId)) return []
-        const why = reason === undefined ? {} : { reason }
-        return [{ type: 'tool-approval-response', approvalId, approved, ...why }]
+        return [defined({ type: 'tool-approval-response', approvalId, approved, reason })]
       }
       case 'TOOL_PROGRESS':
         return [{ type: 'data-progress', data: event.payload, transient: true }]
@@ -259,7 +243,7 @@ function createBoardChunks(): (message: Message) => UIMessageChunk[] {
     const { kind = 'data', _instance: instance } = message.content as DataBlock
     const id = formatVariable({ kind, instance }, [])
     if (!board.has(id)) return []
-    const data = { kind, ...(instance === undefined ? {} : { instance }), value: board.read(id) }
+    const data = defined({ kind, instance, value: board.read(id) })
     return [{ type: 'data-board', id, data }]
   }
 }

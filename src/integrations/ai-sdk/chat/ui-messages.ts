@@ -1,13 +1,17 @@
 import { readUIMessageStream, type UIMessage, type UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
 import { checkOptions, is } from '../../../core/check-options.ts'
+import { emptyConversation } from '../../../core/events/conversation-state.ts'
 import type { AssetCreated, LogRecord } from '../../../core/events/events.ts'
+import { foldAll } from '../../../core/events/fold.ts'
 import type { Message } from '../../../core/messages/message.ts'
 import { type ReadMedia, readParts } from '../../../core/messages/message-parts.ts'
 import { readMetadata } from '../../../core/messages/read-metadata.ts'
 import type { MessageInput } from '../../../core/messages/to-message.ts'
+import { isDeleted } from '../../../core/messages/tombstone.ts'
+import { newId } from '../../../core/new-id.ts'
 import { readAll } from '../../../log/conversation-log.ts'
-import { answersFirst, createUIChunks, type UIChunkOptions } from './ui-chunks.ts'
+import { answersFirst, RunChunks, type UIChunkOptions } from './ui-chunks.ts'
 
 /**
  * Returns a conversation as messages for `useChat`, for a page that opens it. Each finished run is one message of the
@@ -32,7 +36,7 @@ export async function uiMessages(
     }
   }
   const shared = { ...options, assets: new Map<string, AssetCreated>() }
-  let run = createUIChunks(agent, () => true, shared)
+  let run = new RunChunks(agent, () => true, shared)
   let chunks: UIMessageChunk[] = []
   let asked: readonly string[] = []
   let answers: string[] = []
@@ -54,7 +58,7 @@ export async function uiMessages(
     if (!run.isOver) continue
     // A run whose messages were deleted is not shown.
     if (!areGone(asked) && !areGone(answers)) messages.push(...(await messageOf(chunks)))
-    run = createUIChunks(agent, () => true, shared)
+    run = new RunChunks(agent, () => true, shared)
     chunks = []
   }
   if (run.runId === '') add(pending.keys())
@@ -134,4 +138,50 @@ async function messageOf(chunks: readonly UIMessageChunk[]): Promise<UIMessage[]
   let last: UIMessage | undefined
   for await (const message of readUIMessageStream({ stream })) last = message
   return last && last.parts.length > 0 ? [last] : []
+}
+
+/**
+ * Deletes a message and everything after it, the last first. What tools did elsewhere is not undone. Returns null if
+ * the log has no such message.
+ *
+ * @param id The browser's id of the message.
+ * @throws ByrefError `conversation_busy` during a run
+ */
+export async function deleteFrom(
+  agent: Agent,
+  conversation: string,
+  id: string,
+): Promise<Message | null> {
+  const records: LogRecord[] = []
+  for await (const record of readAll(agent.log, conversation)) records.push(record)
+  const messages = foldAll(emptyConversation, records).messages.filter((one) => !isDeleted(one))
+  const from = messages.findIndex((one) => isUserMessage(one) && uiIdOf(one) === id)
+  if (from === -1) return null
+  for (const one of messages.slice(from).toReversed()) {
+    await agent.deleteMessage(conversation, one.id)
+  }
+  return messages[from] as Message
+}
+
+/** Returns the message as a new one, under the id that the browser already has for it. */
+export function again(message: Message): MessageInput & { id: string } {
+  const metadata = { ...message.metadata, [UI_ID]: uiIdOf(message) }
+  return { ...message, id: newId(), timestamp: new Date().toISOString(), metadata }
+}
+
+/** Returns a new message in place of an edited one. It can refer to the same files. */
+export function edited(
+  { id, parts, ...rest }: UIMessage,
+  before: Message,
+  options: UIChunkOptions,
+): MessageInput & { id: string } {
+  const refs = refsByUrl(before, options)
+  const known = parts.map((part) =>
+    part.type === 'file' ? { ...part, url: refs.get(part.url) ?? part.url } : part,
+  )
+  return {
+    ...toInput({ ...rest, id, parts: known }),
+    id: newId(),
+    metadata: { [UI_ID]: id },
+  } as MessageInput & { id: string }
 }

@@ -1,8 +1,10 @@
 import type {
   LanguageModelV4Message,
   LanguageModelV4Prompt,
+  LanguageModelV4ToolResultPart,
   LanguageModelV4ToolResultPart as ToolResult,
 } from '@ai-sdk/provider'
+import { showValue } from '../../../boundary/boundary.ts'
 import { referenceGuide } from '../../../core/messages/reference-guide.ts'
 import type { MediaSource } from '../../../prompt/media/media-source.ts'
 import { resolveMedia } from '../../../prompt/media/resolve-media.ts'
@@ -18,21 +20,23 @@ import {
   type TranscriptItem,
 } from '../../../prompt/transcript-item.ts'
 import { marker } from '../../../prompt/user-parts.ts'
-import { urlOf } from '../../model-output.ts'
-import type { RedactedPrompt } from '../trust/redact-prompt.ts'
-import type { ResultViews } from './result-views.ts'
+import { type ModelOutput, outputValue, urlOf } from '../../model-output.ts'
+import type { RedactedPrompt } from './redact-prompt.ts'
 
 type ToolMessage = Extract<LanguageModelV4Message, { role: 'tool' }>
 type UserMessage = Extract<LanguageModelV4Message, { role: 'user' }>
 
+/** Where the bodies of a prompt come from. `tail` is for those that `fetch_asset` read for this call. */
+export interface BodySources {
+  source: MediaSource
+  tail: MediaSource
+}
+
 /** Where a prompt gets its results and bodies. */
-export interface PromptOptions {
+interface PromptOptions {
   views: ResultViews
-  /**
-   * Returns what the model takes: called only for prompts with bodies. `tail` is for bodies that `fetch_asset` read for
-   * this call.
-   */
-  source(): Promise<{ source: MediaSource; tail: MediaSource }>
+  /** Returns what the model takes. Called only for prompts with bodies. */
+  source(): Promise<BodySources>
   /** Whether the model has the tools that read assets. */
   hasReading: boolean
   /** Whether `query_tables` is among them. */
@@ -120,7 +124,7 @@ async function assemble(
   return [...messages, { role: 'user', content: tail.flatMap((item) => contentOf(item, how)) }]
 }
 
-/** Results as they are shown. Behind them, bodies that the model takes in no result, and the guide. */
+/** Shows results. Bodies that the model does not accept inside results follow them, and then the guide. */
 function resultsDraft(
   message: ToolMessage,
   shown: readonly ShownResult[],
@@ -144,7 +148,7 @@ function resultsDraft(
   }
 }
 
-/** Returns the guide on what these results show for the first time. */
+/** Returns the parts of the guide that these results need for the first time. */
 function guideFor(shown: readonly ShownResult[], told: ToldOnce): TextPart[] {
   const names = new Set(shown.flatMap((one) => [...one.names]))
   return [
@@ -191,4 +195,81 @@ function mediaIn(part: UserMessage['content'][number]): MediaPart[] {
 function contentOf(item: ResolvedItem, how: ResultCapabilities): UserMessage['content'] {
   const parts = item.type === 'user' ? item.parts : []
   return parts.map((part) => (part.type === 'file' ? toFilePart(part, how) : part))
+}
+
+type ResultPart = LanguageModelV4ToolResultPart
+
+/** How a result is shown by its number. `as` is null if the result stays as it is. */
+interface View {
+  number: number
+  as: ShownResult | null
+}
+
+/** Results up to this length stay as they are, if they contain no reference. */
+const SHORT_CHARS = 200
+
+/** Shows the results of prompts by their names. Each result is converted once, however many prompts contain it. */
+export class ResultViews {
+  /** By output: the AI SDK keeps this object from step to step. */
+  readonly #views = new WeakMap<object, View>()
+  readonly #byReference: (part: ResultPart) => Promise<ModelOutput>
+
+  /** @param byReference A result with its bodies as references, also of a tool that is not wrapped. */
+  constructor(byReference: (part: ResultPart) => Promise<ModelOutput>) {
+    this.#byReference = byReference
+  }
+
+  /**
+   * Returns the results of a prompt that are shown in another way, in their order.
+   *
+   * @param staying Outputs that stay as they are.
+   */
+  async in(
+    prompt: LanguageModelV4Prompt,
+    staying?: ReadonlySet<object>,
+  ): Promise<ReadonlyMap<ResultPart, ShownResult>> {
+    const found = new Map<ResultPart, ShownResult>()
+    const fresh: Promise<unknown>[] = []
+    let number = 0
+    for (const message of prompt) {
+      if (message.role !== 'tool') continue
+      for (const part of message.content) {
+        if (part.type !== 'tool-result') continue
+        number++
+        if (staying?.has(part.output)) continue
+        const view = this.#views.get(part.output)
+        if (view?.number !== number) fresh.push(this.#view(part, number, found))
+        else if (view.as) found.set(part, view.as)
+      }
+    }
+    if (fresh.length > 0) await Promise.all(fresh)
+    return found
+  }
+
+  async #view(part: ResultPart, number: number, found: Map<ResultPart, ShownResult>) {
+    const as = showOutput(part, await this.#byReference(part), number)
+    this.#views.set(part.output, { number, as })
+    if (as) found.set(part, as)
+  }
+}
+
+function showOutput(
+  { toolCallId, toolName }: ResultPart,
+  output: ModelOutput,
+  number: number,
+): ShownResult | null {
+  if (!isValue(output)) return null
+  const value = outputValue(output)
+  const text = typeof value === 'string' ? value : JSON.stringify(value)
+  if (text.length <= SHORT_CHARS && !/"assetRef"|<\|/.test(text)) return null
+  return showValue({ id: toolCallId, name: toolName }, value, number)
+}
+
+/** Returns whether an output is a value, or content with an asset in it. */
+function isValue(output: ModelOutput): boolean {
+  if (output.type === 'text' || output.type === 'json') return true
+  if (output.type !== 'content') return false
+  return output.value.some((part) => {
+    return part.type === 'file' && urlOf(part.data)?.startsWith('asset:')
+  })
 }

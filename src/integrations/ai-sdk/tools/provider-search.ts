@@ -36,14 +36,14 @@ export class ProviderSearch {
     this.#option = option
   }
 
-  /** Whether a tool is the one that is added. */
+  /** Whether a tool is the one that byref adds. */
   adds(name: string): boolean {
     return name === SEARCH_TOOLS
   }
 
   /** Whether the provider may hide a tool of the application. */
   hides(name: string): boolean {
-    return !this.#option.pinned?.includes(name)
+    return name !== SEARCH_TOOLS && !this.#option.pinned?.includes(name)
   }
 
   /** Returns the provider's tool, whose id is known only with the model. */
@@ -71,7 +71,7 @@ export class ProviderSearch {
     isOwn: (tool: LanguageModelV4FunctionTool) => boolean,
     { provider }: Pick<LanguageModel, 'provider'>,
   ): Params {
-    const { tools = [], prompt } = params
+    const { tools = [], toolChoice, prompt } = params
     if (!tools.some(({ name }) => name === SEARCH_TOOLS)) return params
     const search = SEARCHES[provider]
     if (!search) {
@@ -80,8 +80,15 @@ export class ProviderSearch {
         `toolSearch.provider needs a model of ${Object.keys(SEARCHES).join(' or ')}, and this one is of "${provider}". Without "provider", byref searches for any model`,
       )
     }
-    const deferred = deferredIn(params, isOwn, this.#option)
-    if (!deferred) return { ...params, tools: tools.filter(({ name }) => name !== SEARCH_TOOLS) }
+    const chosen = toolChoice?.type === 'tool' ? toolChoice.toolName : null
+    const candidates = tools.filter(
+      (tool): tool is LanguageModelV4FunctionTool =>
+        tool.type === 'function' && this.hides(tool.name) && tool.name !== chosen && !isOwn(tool),
+    )
+    if (!isSearched(this.#option, () => JSON.stringify(candidates).length)) {
+      return { ...params, tools: tools.filter(({ name }) => name !== SEARCH_TOOLS) }
+    }
+    const deferred = new Map(candidates.map((tool) => [tool.name, tool]))
     const { id, key } = search
     return {
       ...params,
@@ -104,23 +111,6 @@ export class ProviderSearch {
 
 /** The tools that a request does not show, by name. */
 type Deferred = ReadonlyMap<string, LanguageModelV4FunctionTool>
-
-/** Returns the tools of a request that a search replaces; null if their schemas are too short. */
-function deferredIn(
-  { tools = [], toolChoice }: Params,
-  isOwn: (tool: LanguageModelV4FunctionTool) => boolean,
-  option: true | ToolSearchOptions,
-): Deferred | null {
-  const pinned = option === true ? [] : (option.pinned ?? [])
-  const chosen = toolChoice?.type === 'tool' ? toolChoice.toolName : null
-  const shown = new Set([chosen, ...pinned])
-  const isShown = (name: string): boolean => name === SEARCH_TOOLS || shown.has(name)
-  const candidates = tools.filter(
-    (tool) => tool.type === 'function' && !isShown(tool.name) && !isOwn(tool),
-  ) as LanguageModelV4FunctionTool[]
-  if (!isSearched(option, () => JSON.stringify(candidates).length)) return null
-  return new Map(candidates.map((tool) => [tool.name, tool]))
-}
 
 /**
  * Adds the parameters of a deferred tool to an error about its arguments. An error about an unknown tool gets the nearest

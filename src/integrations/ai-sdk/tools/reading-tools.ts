@@ -1,13 +1,10 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
 import { jsonSchema, type Tool, type ToolExecutionOptions } from 'ai'
+import type { AssetTool } from '../../../assets/asset-tools.ts'
 import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
-import { hasDuckdb } from '../../../assets/tables/duckdb.ts'
-import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
-import { resolveTools } from '../../../boundary/native-tools.ts'
-import { type Tool as ByrefTool, jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
-import { checkNamed } from '../../trust/check-named.ts'
-import { ToolCalls } from './tool-calls.ts'
-import { type WrapOptions, wrapTool } from './wrap-tool.ts'
+import { checkNamed } from '../../trust/tool-trust.ts'
+import { ToolCalls, type ToolCallsOptions } from './tool-calls.ts'
+import { wrapTool } from './wrap-tool.ts'
 
 type Name = 'fetch_asset' | 'search_asset'
 
@@ -16,52 +13,39 @@ export type ReadingTools<Own> = {
   [Key in Exclude<Name, keyof Own>]: Tool<Record<string, unknown>, unknown>
 }
 
-const { tools: NATIVE } = resolveTools([], { resolveInLLM: true, reading: true, tables: true })
-
-/**
- * Returns the tools that read assets, with SQL where DuckDB is installed. They return pages, so their results never become
- * assets.
- */
-export function readingTools(given: NativeOptions): Record<string, Tool> {
-  // SQL names assets where no label follows them.
-  const hasSql = given.trust === null && hasDuckdb()
-  const tools = NATIVE.filter(({ id }) => hasSql || id !== queryTablesTool.id)
-  return nativeTools(tools, { ...given, maxResultChars: Infinity })
+/** Whether a tool returns pages, which never become assets. */
+export function returnsPages({ id }: AssetTool): boolean {
+  return id !== editAssetTool.id
 }
 
-/** Returns `edit_asset`. */
-export function editingTools(
-  given: NativeOptions & Pick<WrapOptions, 'maxResultChars'>,
-): Record<string, Tool> {
-  return nativeTools([editAssetTool as ByrefTool], given)
-}
-
-type NativeOptions = Pick<WrapOptions, 'assets' | 'trust'>
-
-function nativeTools(
-  tools: readonly ByrefTool[],
-  given: NativeOptions & Pick<WrapOptions, 'maxResultChars'>,
+/** Returns tools of assets as tools of the AI SDK, by name. */
+export function nativeTools(
+  tools: readonly AssetTool[],
+  given: Pick<ToolCallsOptions, 'assets' | 'trust' | 'maxResultChars'>,
 ): Record<string, Tool> {
   const { assets, trust } = given
-  const made = tools.map((tool): [string, Tool] => {
-    const described = {
-      description: tool.description,
-      inputSchema: jsonSchema(jsonSchemaOf(tool)),
+  const made = tools.map((native): [string, Tool] => {
+    const { id: name, description, inputSchema, references } = native
+    const tool = {
+      description,
+      inputSchema: jsonSchema(inputSchema),
       async execute(input: unknown, { abortSignal }: ToolExecutionOptions<unknown>) {
-        if (trust) checkNamed(tool.id, Object(input))
-        return tool.execute(input, { assets, signal: abortSignal } as ToolContext)
+        if (trust) checkNamed(name, Object(input))
+        return native.execute(Object(input), { assets, signal: abortSignal })
       },
     } as Tool
-    const { references } = tool
-    const calls = { ...given, name: tool.id, tool: described, references }
-    const options: WrapOptions = { ...calls, outputs: 'values' }
-    return [tool.id, wrapTool(new ToolCalls(options), options)]
+    const maxResultChars = returnsPages(native) ? Infinity : given.maxResultChars
+    const options = { ...given, name, tool, references, maxResultChars }
+    return [name, wrapTool(new ToolCalls({ ...options, outputs: 'values' }))]
   })
   return Object.fromEntries(made)
 }
 
-/** Returns whether a tool in a request is one of these, and not one of the application. */
-export function isReadingTool({ name, description }: LanguageModelV4FunctionTool): boolean {
-  const own = NATIVE.find(({ id }) => id === name)
-  return own !== undefined && own.description === description
+/** Whether a tool in a request is one of byref's reading tools, and not one of the application. */
+export function isReadingTool(
+  { name, description }: LanguageModelV4FunctionTool,
+  tools: readonly AssetTool[],
+): boolean {
+  const own = tools.find(({ id }) => id === name)
+  return own !== undefined && returnsPages(own) && own.description === description
 }

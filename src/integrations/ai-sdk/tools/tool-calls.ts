@@ -1,4 +1,4 @@
-import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { asSchema, jsonSchema, type Schema, type Tool, type ToolExecutionOptions } from 'ai'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { type Boundary, boundaryOf } from '../../../boundary/boundary.ts'
@@ -14,9 +14,10 @@ import { validateInput } from '../../../boundary/validate.ts'
 import { createResultSource } from '../../../boundary/value-source.ts'
 import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
+import { onceResolved } from '../../../core/once-resolved.ts'
 import { outputValue } from '../../model-output.ts'
+import { describingSchema } from '../../reference-schema.ts'
 import { MessageLabels } from '../../trust/message-labels.ts'
-import { refusalText } from '../../trust/session-labels.ts'
 import { flowTool, type MessageTrust } from '../../trust/tool-trust.ts'
 
 /** The options of a call. */
@@ -27,27 +28,36 @@ export interface ToolCallsOptions {
   name: string
   tool: Tool
   assets: Assets
-  /** Which parameters take references, if not the usual ones. */
+  /** Which parameters take references. Default: as in `defineTool`. */
   references?: ByrefTool['references']
   /** Null if trust is off. */
   trust: MessageTrust | null
   /** Whether errors for wrong arguments have the parameters, because the model may not have seen them. */
   explains?: boolean
+  /** Characters of JSON above which a result becomes an asset. Default: 32,768. */
+  maxResultChars?: number
+  /** What the application gets as the tool's output. */
+  outputs: 'values' | 'references'
 }
 
 /** The calls of one tool of the AI SDK: references in their input become values, and the trust policy is asked. */
 export class ToolCalls {
   /** The input schema for the model. It lets references through: they are checked when they have their values. */
   readonly schema: Schema<unknown>
-  readonly #options: ToolCallsOptions
+  readonly options: ToolCallsOptions
   readonly #boundary: Boundary
-  #described: Promise<ByrefTool> | undefined
-  /** Whether nothing but this class can check arguments of which the model may not have seen the schema. */
+  /** Returns the tool as byref describes one. In quarantine with the fields of its results. */
+  readonly described = onceResolved(() => this.#describe())
+  /** Whether this class must check the arguments: the model may not have seen the schema, and the AI SDK does not check it. */
   readonly #checks: boolean
-  #checked: Promise<ByrefTool> | undefined
+  readonly #checked = onceResolved(async () => {
+    const tool = await this.described()
+    const { $schema: _, ...inputSchema } = jsonSchemaOf(tool)
+    return { ...tool, inputSchema }
+  })
 
   constructor(options: ToolCallsOptions) {
-    this.#options = options
+    this.options = options
     this.#boundary = boundaryOf(() => options.assets)
     const given = asSchema(options.tool.inputSchema) as Schema<unknown>
     this.#checks = options.explains === true && given.validate === undefined
@@ -63,31 +73,9 @@ export class ToolCalls {
     )
   }
 
-  /** Returns the tool as byref describes one. In quarantine with the fields of its results. */
-  described(): Promise<ByrefTool> {
-    this.#described ??= this.#describe()
-    return this.#described
-  }
-
-  /** What the tool does. Empty if the application writes the description anew for each request. */
-  get description(): string {
-    const { description } = this.#options.tool
-    return typeof description === 'string' ? description : ''
-  }
-
-  /** Whether a provider defines the tool. Requests always show it. */
-  get isProviders(): boolean {
-    return this.#options.tool.type === 'provider'
-  }
-
-  /** Whether results may show fields under other names than the tool's values. */
-  get isRenamed(): boolean {
-    return this.#options.tool.toModelOutput !== undefined
-  }
-
   /** Returns whether a call needs no work here: its tool can run at once. */
   isPlain(input: unknown): boolean {
-    return this.#options.trust === null && !this.#checks && !hasRefs(input)
+    return this.options.trust === null && !this.#checks && !hasRefs(input)
   }
 
   /**
@@ -101,16 +89,14 @@ export class ToolCalls {
     { messages, toolCallId }: Pick<CallOptions, 'messages' | 'toolCallId'>,
     use: (input: unknown) => T,
   ): Promise<Awaited<T>> {
-    const { assets, trust } = this.#options
+    const { assets, trust } = this.options
     const tool = await this.described()
-    const written = hasRefs(input) ? input : null
     const boundary = this.#boundary
     let args = input
     let failure: unknown = null
-    if (written) {
+    if (hasRefs(input)) {
       const values = sourceOf(messages, assets)
-      const call = { tool, arguments: written }
-      await boundary.resolve(call, values).then(
+      await boundary.resolve({ tool, arguments: input }, values).then(
         (resolved) => (args = resolved.arguments),
         (error) => (failure = error),
       )
@@ -118,45 +104,39 @@ export class ToolCalls {
     // A call that cannot be resolved is checked as it is written.
     if (trust) {
       const labels = new MessageLabels(messages, trust)
-      const words = await labels.violations(tool, { toolCallId, input, args })
-      if (words !== null) throw new ByrefError('flow_refused', refusalText(tool, words))
+      const refusal = await labels.refusal(tool, { toolCallId, input, args })
+      if (refusal !== null) throw new ByrefError('flow_refused', refusal)
     }
     if (failure !== null) throw failure
-    if (!written) {
+    if (!hasRefs(input)) {
       if (this.#checks) await this.#check(input)
       return await use(input)
     }
     return boundary.withInput({ tool, arguments: Object(args) }, use).catch(async (error) => {
-      const isInvalid = error instanceof ByrefError && error.code === 'invalid_arguments'
-      throw isInvalid ? await this.#explained(error) : error
+      throw isInvalid(error) ? await this.#explained(error) : error
     })
   }
 
   /** Checks input by the JSON Schema of the tool. */
   async #check(input: unknown): Promise<void> {
-    this.#checked ??= this.described().then((tool) => {
-      const { $schema: _, ...inputSchema } = jsonSchemaOf(tool)
-      return { ...tool, inputSchema }
-    })
     try {
-      await validateInput(await this.#checked, input)
+      await validateInput(await this.#checked(), input)
     } catch (error) {
-      const isInvalid = error instanceof ByrefError && error.code === 'invalid_arguments'
       // A schema that cannot be compiled checks nothing, as without byref.
-      if (isInvalid) throw await this.#explained(error)
+      if (isInvalid(error)) throw await this.#explained(error)
     }
   }
 
   /** Adds the parameters to an error for wrong arguments. */
   async #explained(error: Error): Promise<Error> {
-    if (!this.#options.explains) return error
+    if (!this.options.explains) return error
     const described = this.#boundary.describe(await this.described())
     const message = withParameters(errorMessage(error.cause ?? error), described)
     return new Error(message, { cause: error })
   }
 
   async #describe(): Promise<ByrefTool> {
-    const { name, tool, trust, references } = this.#options
+    const { name, tool, trust, references } = this.options
     const schema = asSchema(tool.inputSchema) as Schema<unknown>
     const json = await describe(name, tool, schema)
     checkKeywords(`The tool "${name}"`, json)
@@ -170,42 +150,35 @@ export class ToolCalls {
   }
 }
 
+function isInvalid(error: unknown): error is ByrefError {
+  return error instanceof ByrefError && error.code === 'invalid_arguments'
+}
+
 /** Reads `†result#N` from the results in the messages of a call. */
 function sourceOf(messages: CallOptions['messages'], assets: Assets) {
-  const results = messages
-    .filter((message) => message.role === 'tool')
-    .flatMap(({ content }) => content.filter((part) => part.type === 'tool-result'))
-  return createResultSource(
-    results.map(({ output }) => outputValue(output)),
-    assets,
+  const parts = messages.flatMap(({ role, content }) => (role === 'tool' ? content : []))
+  const results = parts.flatMap((part) =>
+    part.type === 'tool-result' ? [outputValue(part.output)] : [],
   )
+  return createResultSource(results, assets)
 }
 
 /** Returns the AI SDK's schema in the form of a schema library. */
 function checkedBy(schema: Schema<unknown>, described: JsonSchema): ToolSchema {
-  const json = (): Record<string, unknown> => described
-  const standard: StandardSchemaV1.Props & StandardJSONSchemaV1.Props = {
-    version: 1,
-    vendor: 'ai',
-    jsonSchema: { input: json, output: json },
-    async validate(value) {
-      const result = await schema.validate?.(value)
-      if (!result) return { value }
-      return result.success ? { value: result.value } : { issues: issuesOf(result.error) }
-    },
-  }
-  return { '~standard': standard } as ToolSchema
-}
-
-function issuesOf(error: Error): readonly StandardSchemaV1.Issue[] {
-  const { issues } = Object(error.cause ?? error) as { issues?: StandardSchemaV1.Issue[] }
-  return issues ?? [{ message: error.message }]
+  return describingSchema(described, async (value) => {
+    const result = await schema.validate?.(value)
+    if (!result) return { value }
+    if (result.success) return { value: result.value }
+    const { message, cause } = result.error
+    const { issues } = Object(cause ?? result.error) as { issues?: StandardSchemaV1.Issue[] }
+    return { issues: issues ?? [{ message }] }
+  })
 }
 
 /** Returns the tool's JSON Schema, also if it has types such as bytes, which only references can stand for. */
 async function describe(name: string, tool: Tool, schema: Schema<unknown>): Promise<JsonSchema> {
   try {
-    // A copy without the marks of zod, which would make it pass for a schema of a library.
+    // A copy without zod's marks, which would make it look like a schema of a library.
     return { ...(await schema.jsonSchema) }
   } catch (error) {
     const given = Object(tool.inputSchema) as ToolSchema

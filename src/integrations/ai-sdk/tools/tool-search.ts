@@ -37,9 +37,9 @@ interface RequestTools {
 /** Lets models find the tools of an application by search. It keeps nothing between requests. */
 export class ToolSearch {
   readonly #option: true | ToolSearchOptions
-  /** The tools of requests that do not show all. */
+  /** The tools of requests that do not show all their tools. */
   readonly #requests = new WeakMap<Params, RequestTools>()
-  /** The names that a `search_tools` finds, by its schema. */
+  /** The names that `search_tools` finds, by the schema of that tool. */
   readonly #found = new WeakMap<object, ReadonlySet<string>>()
   readonly #lengths = new WeakMap<object, number>()
 
@@ -55,7 +55,9 @@ export class ToolSearch {
   tools(tools: ReadonlyMap<string, ToolCalls>): Record<string, Tool> {
     const taken = [...tools.keys()].find((name) => this.adds(name))
     if (taken !== undefined) throw takenName(taken)
-    const hidden = [...tools].filter(([name, { isProviders }]) => !isProviders && this.hides(name))
+    const hidden = [...tools].filter(([name, { options }]) => {
+      return options.tool.type !== 'provider' && this.hides(name)
+    })
     const names = hidden.map(([name]) => name)
     const index = onceResolved(async () => {
       const { describe } = boundaryOf(() => {
@@ -63,7 +65,8 @@ export class ToolSearch {
       })
       const found = await Promise.all(
         hidden.map(async ([, calls]) => {
-          return { ...describe(await calls.described()), description: calls.description }
+          const tool = await calls.described()
+          return { ...describe(tool), description: tool.description }
         }),
       )
       return new ToolIndex(found, this.#option === true ? undefined : this.#option.rank)
@@ -91,12 +94,11 @@ export class ToolSearch {
     const found = this.#found.get(search.inputSchema)
     const others = tools.filter((tool) => !this.adds(tool.name))
     const chosen = toolChoice?.type === 'tool' ? toolChoice.toolName : null
-    const deferred = new Set<string>()
-    for (const tool of others) {
-      const isShown = tool.name === chosen || !this.hides(tool.name) || isOwn(tool)
-      const isFound = found?.has(tool.name) ?? true
-      if (tool.type === 'function' && isFound && !isShown) deferred.add(tool.name)
-    }
+    const candidates = others.filter(({ type, name }) => {
+      const isFound = found?.has(name) ?? true
+      return type === 'function' && isFound && this.hides(name) && name !== chosen
+    })
+    const deferred = new Set(candidates.filter((one) => !isOwn(one)).map(({ name }) => name))
     if (deferred.size === 0 || !isSearched(this.#option, () => this.#lengthOf(others))) {
       return { ...params, tools: others.length > 0 ? others : undefined }
     }
@@ -149,7 +151,7 @@ export class ToolSearch {
     return name === SEARCH_TOOLS || name === CALL_TOOL
   }
 
-  /** Whether requests may be without a tool of the application. */
+  /** Whether requests may leave out a tool of the application. */
   hides(name: string): boolean {
     return this.#option === true || !this.#option.pinned?.includes(name)
   }
@@ -200,7 +202,7 @@ function calledBy(call: LanguageModelV4ToolCall, tools: RequestTools): LanguageM
     : { ...call, toolName: CALL_TOOL, input: JSON.stringify({ name, arguments: args }) }
 }
 
-/** Whether a call does not say itself which tool runs. */
+/** Whether the name of a call is not the name of the tool that runs. */
 function isUnnamed(
   { toolName, providerExecuted }: { toolName: string; providerExecuted?: boolean },
   { all }: RequestTools,

@@ -2,21 +2,13 @@ import type { Tool } from 'ai'
 import { isIterable, lastYield } from '../../../boundary/store.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import type { ModelOutput } from '../../model-output.ts'
-import type { MessageTrust } from '../../trust/tool-trust.ts'
 import {
   outputByReference,
   type ResultOptions,
   valueByReference,
   valueOutput,
 } from '../output-by-reference.ts'
-import type { CallOptions, ToolCalls, ToolCallsOptions } from './tool-calls.ts'
-
-/** A tool, and how it is wrapped. */
-export interface WrapOptions extends ToolCallsOptions {
-  maxResultChars: number
-  /** What the application gets as the tool's output. */
-  outputs: 'values' | 'references'
-}
+import type { CallOptions, ToolCalls } from './tool-calls.ts'
 
 type Execute = (input: unknown, options: CallOptions) => unknown
 
@@ -24,21 +16,20 @@ type Execute = (input: unknown, options: CallOptions) => unknown
  * Wraps a tool: its parameters take references, and the model gets references in its results. The application gets what it
  * got before. Tools of a provider are left alone, and dynamic tools keep their schema.
  */
-export function wrapTool(calls: ToolCalls, options: WrapOptions): Tool {
-  const { tool } = options
+export function wrapTool(calls: ToolCalls): Tool {
+  const { tool, assets, maxResultChars, name, outputs } = calls.options
   if (tool.type === 'provider') return tool
   const storing = (toolCallId: string): ResultOptions => {
-    const { assets, maxResultChars, name } = options
     return { assets, maxResultChars, tool: name, toolCallId }
   }
   const wrapped: Record<string, unknown> = { ...tool, toModelOutput: showing(tool, storing) }
-  const needsApproval = asking(tool, calls, options.trust)
+  const needsApproval = asking(calls)
   if (needsApproval !== undefined) wrapped.needsApproval = needsApproval
   if (!tool.execute) return wrapped as Tool
   if (tool.type !== 'dynamic') wrapped.inputSchema = calls.schema
   const run = executing(tool.execute.bind(tool) as Execute, calls, isGenerator(tool.execute))
-  // A toModelOutput of the tool's own expects values.
-  const isStored = options.outputs === 'references' && !tool.toModelOutput
+  // The tool's own toModelOutput expects values.
+  const isStored = outputs === 'references' && !tool.toModelOutput
   wrapped.execute = isStored
     ? (input: unknown, call: CallOptions) => stored(run(input, call), storing(call.toolCallId))
     : run
@@ -96,11 +87,8 @@ function stored(output: unknown, options: ResultOptions): unknown {
  * Returns whether a person is asked: where the tool says so of the values, and where the trust policy would refuse the
  * call.
  */
-function asking(
-  tool: Tool,
-  calls: ToolCalls,
-  trust: MessageTrust | null,
-): Tool['needsApproval'] | Execute {
+function asking(calls: ToolCalls): Tool['needsApproval'] | Execute {
+  const { tool, trust } = calls.options
   const { needsApproval: own, execute } = tool
   if (!trust && (typeof own !== 'function' || !execute)) return own
   const decide = (input: unknown, options: CallOptions): unknown =>

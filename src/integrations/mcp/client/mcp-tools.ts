@@ -6,11 +6,10 @@ import { ByrefError } from '../../../core/errors.ts'
 import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
 import { dataInText } from '../../json-in-text.ts'
 import { shownSchema } from '../../plain-tools.ts'
+import { saveBody } from '../assets-for-clients.ts'
 import { freeName } from '../free-name.ts'
-import { metaOf } from '../label-meta.ts'
+import { metaOf, type ServerTrust, serverTrust } from '../mcp-labels.ts'
 import { mcpTool, resolveArguments } from '../reference-arguments.ts'
-import { saveBody } from '../save-body.ts'
-import { type ServerTrust, serverTrust } from '../server-trust.ts'
 
 /** Options of {@link mcpTools}. */
 export interface McpToolsOptions {
@@ -75,7 +74,7 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
     const id = freeName(`${prefix}${name}`, taken)
     taken.add(id)
     const described = mcpTool(id, schema, options.files)
-    const { said, ...declared } = serverTrust(tool, trust)
+    const { noteLabel, ...declared } = serverTrust(tool, trust)
     return {
       id,
       description: description ?? title ?? name,
@@ -92,7 +91,7 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
         })
         const given = context.trust && { _meta: metaOf(context.trust.given) }
         const answer = await callTool(client, { name, arguments: args, ...given }, context)
-        said(input, answer)
+        noteLabel(input, answer)
         const result = resultOf(name, answer)
         return options.followLinks === false ? result : withLinked(result, client, context.assets)
       },
@@ -115,13 +114,13 @@ function isDestructive({ annotations = {} }: McpTool): boolean {
 async function callTool(
   client: Client,
   params: Parameters<Client['callTool']>[0],
-  { signal, progress: tell }: ToolContext,
+  { signal, progress: report }: ToolContext,
 ): Promise<CallToolResult> {
   const result = await client.callTool(params, {
     signal,
     timeout: NO_TIMEOUT,
     onprogress: ({ message, progress, total }) =>
-      tell(
+      report(
         message ?? `${progress}${total ? ` of ${total}` : ''}`,
         total ? progress / total : undefined,
       ),

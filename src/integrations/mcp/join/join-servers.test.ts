@@ -1,5 +1,9 @@
-import type { Transport } from '@modelcontextprotocol/client'
-import { Client, type ClientOptions, InMemoryTransport } from '@modelcontextprotocol/client'
+import {
+  Client,
+  type ClientOptions,
+  InMemoryTransport,
+  type Transport,
+} from '@modelcontextprotocol/client'
 import { McpServer as OldServer } from '@modelcontextprotocol/sdk/server/mcp.js'
 import { McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
@@ -10,7 +14,7 @@ import { PNG } from '../fixtures/proxied.ts'
 import { type ProxyOptions, proxyMcp } from '../proxy/proxy-mcp.ts'
 import type { Channel } from '../rpc/json-rpc.ts'
 import { joinServers } from './join-servers.ts'
-import type { ServerSource } from './server-source.ts'
+import type { ServerSource } from './server-connection.ts'
 
 type Version = 'old' | 'new'
 const VERSIONS: readonly (readonly [client: Version, server: Version])[] = [

@@ -12,19 +12,30 @@ import { checkOptions, is, type OptionTable } from '../../../core/check-options.
 import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { inBackground } from '../../../core/in-background.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
-import { type OptionalPeers, optionalPeer } from '../../../optional-peer.ts'
+import { onceResolved } from '../../../core/once-resolved.ts'
+import { optionalPeer } from '../../../optional-peer.ts'
 import { version } from '../../../version.ts'
-import type { Channel, RpcMessage } from '../rpc/json-rpc.ts'
+import {
+  type Channel,
+  CLIENT_CAPABILITIES,
+  ProtocolError,
+  type RpcMessage,
+} from '../rpc/json-rpc.ts'
 import { OpenCalls, type Round } from './open-calls.ts'
 import { ResourcePlaces } from './resource-places.ts'
-import { ServerConnection, type ServerListener, type ServerState } from './server-connection.ts'
-import { NOT_RUNNING, type ServerSource } from './server-source.ts'
+import {
+  NOT_RUNNING,
+  ServerConnection,
+  type ServerListener,
+  type ServerSource,
+  type ServerState,
+} from './server-connection.ts'
 import { type Place, SharedNames } from './shared-names.ts'
 
 /** Options of {@link joinServers}. */
 export interface JoinOptions {
   /**
-   * How long the client waits for the servers at the start, in milliseconds. Tools of a server that takes longer are
+   * How long the client waits for the servers at the start, in milliseconds. The tools of slower servers are
    * added later. Default 10,000.
    */
   startMs?: number
@@ -34,7 +45,7 @@ export interface JoinOptions {
 
 const OPTIONS: OptionTable<JoinOptions> = { startMs: is.positive, log: is.callback() }
 
-/** What is known of one of the servers. */
+/** The state of one of the servers. */
 export interface ServerStatus {
   name: string
   state: ServerState
@@ -54,7 +65,6 @@ export type JoinedServers = Channel & {
   connectAll(most?: number): Promise<ServerStatus[]>
 }
 
-const CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
 /** Disables the SDK's own time limit. The client has its own. */
 const NO_TIMEOUT = 2 ** 31 - 1
 const NOT_FOUND = 404
@@ -88,11 +98,6 @@ interface ConnectedClient {
   isNew: boolean
 }
 
-interface Sdks {
-  client: OptionalPeers['@modelcontextprotocol/client']
-  server: OptionalPeers['@modelcontextprotocol/server']
-}
-
 class Joined implements JoinedServers {
   onmessage?: (message: RpcMessage) => void
   onclose?: () => void
@@ -101,11 +106,9 @@ class Joined implements JoinedServers {
   #connections: ServerConnection[] = []
   readonly #calls = new OpenCalls()
   readonly #resources = new ResourcePlaces()
-  #sdks: Sdks | null = null
   #client: ConnectedClient | null = null
   /** Resolves when the client can be asked. */
   readonly #connected = Promise.withResolvers<void>()
-  #started: Promise<void> | null = null
   #toClient: Channel | null = null
   #ready: Promise<unknown> | null = null
   readonly #toolNames = new SharedNames<Tool>()
@@ -118,12 +121,7 @@ class Joined implements JoinedServers {
     this.#options = options
   }
 
-  start(): Promise<void> {
-    this.#started ??= this.#open()
-    return this.#started
-  }
-
-  async #open(): Promise<void> {
+  readonly start = onceResolved(async () => {
     const { server } = await this.#load()
     const { serveStdio } = await optionalPeer('@modelcontextprotocol/server/stdio', PURPOSE)
     const [near, far] = server.InMemoryTransport.createLinkedPair()
@@ -133,11 +131,11 @@ class Joined implements JoinedServers {
     this.#toClient = channel
     serveStdio(({ era }) => this.#serve(era === 'modern'), { transport: far })
     await channel.start()
-  }
+  })
 
   async send(message: RpcMessage): Promise<void> {
-    // The client may be quicker than the packages load.
-    await this.#started
+    // The client may send before the packages are loaded.
+    await this.start()
     this.#ready ??= this.#startFor(message)
     await this.#toClient?.send(message)
   }
@@ -158,23 +156,22 @@ class Joined implements JoinedServers {
     })
   }
 
-  async #load(): Promise<Sdks> {
-    if (this.#sdks) return this.#sdks
+  /** Loads the packages, and prepares the connections. */
+  readonly #load = onceResolved(async () => {
     const [client, server] = await Promise.all([
       optionalPeer('@modelcontextprotocol/client', PURPOSE),
       optionalPeer('@modelcontextprotocol/server', PURPOSE),
     ])
-    this.#sdks = { client, server }
     this.#connections = this.#sources.map(
       (one) => new ServerConnection(one, this.#listener, client),
     )
-    return this.#sdks
-  }
+    return { client, server }
+  })
 
   /** Starts the servers with what the client can be asked for, which its first message says. */
   async #startFor({ params }: RpcMessage): Promise<void> {
     const isNew = params?.capabilities === undefined
-    const declared = isNew ? Object(params?._meta)[CAPABILITIES] : params?.capabilities
+    const declared = isNew ? Object(params?._meta)[CLIENT_CAPABILITIES] : params?.capabilities
     const { sampling, elicitation, roots } = Object(declared) as ClientCapabilities
     const capabilities = {
       ...(sampling ? { sampling } : {}),
@@ -225,7 +222,7 @@ class Joined implements JoinedServers {
     server.setRequestHandler('tools/call', ({ params }, context) => this.#call(params, context))
     server.setRequestHandler('prompts/get', ({ params }, context) => {
       const place = this.#prompts.get(params.name)
-      if (!place) throw invalidParams(`There is no prompt "${params.name}"`)
+      if (!place) throw new ProtocolError(`There is no prompt "${params.name}"`)
       const { connection, item } = place
       return this.#relay(connection, context, (client, options) =>
         client.getPrompt({ ...params, name: item.name }, options),
@@ -275,7 +272,7 @@ class Joined implements JoinedServers {
       const why = this.#notRunning().map(
         ({ name, why }) => ` The server "${name}" is not running: ${why}.`,
       )
-      throw invalidParams(`${noSuchTool(params.name, [...this.#tools.keys()])}${why.join('')}`)
+      throw new ProtocolError(`${noSuchTool(params.name, [...this.#tools.keys()])}${why.join('')}`)
     }
     const { connection, item } = place
     let client: Client | undefined
@@ -290,7 +287,7 @@ class Joined implements JoinedServers {
       this.#resources.note(result, connection)
       return result as CallToolResult
     } catch (error) {
-      // A server that refuses a call says so itself.
+      // The server refused the call, and its error says why.
       if (client && connection.isOpen(client)) throw error
       const text = client
         ? `The MCP server "${connection.name}" ended while it worked on the call: ${connection.why}. The call may or may not have had its effect`
@@ -316,9 +313,9 @@ class Joined implements JoinedServers {
         // The client may have stopped waiting.
         mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
       }
-      const telling = progressToken === undefined ? {} : { onprogress }
+      const reporting = progressToken === undefined ? {} : { onprogress }
       const run = async (cancelled: AbortSignal): Promise<Result> => {
-        const options = { ...telling, signal: cancelled, timeout: NO_TIMEOUT }
+        const options = { ...reporting, signal: cancelled, timeout: NO_TIMEOUT }
         const client = await connection.client()
         try {
           return await work(client, options)
@@ -346,12 +343,12 @@ class Joined implements JoinedServers {
       this.#prompts = this.#promptNames.of(this.#connections, ({ offers }) => offers.prompts)
       const { server } = this.#client ?? {}
       if (!server) return
-      const told = [
+      const sent = [
         server.sendToolListChanged(),
         server.sendPromptListChanged(),
         server.sendResourceListChanged(),
       ]
-      inBackground('Telling the client of other lists', Promise.all(told))
+      inBackground('Notifying the client of other lists', Promise.all(sent))
     },
     asks: async (connection, method, params) => {
       await this.#connected.promise
@@ -363,14 +360,14 @@ class Joined implements JoinedServers {
       if (method === 'elicitation/create') return server.elicitInput(given, options)
       return server.createMessage(given, options)
     },
-    tells: (connection, method, params) => {
+    notifies: (connection, method, params) => {
       const { server } = this.#client ?? {}
       const { logger } = Object(params)
       const named = logger === undefined ? connection.name : `${connection.name}/${logger}`
       const own = method === 'notifications/message' ? { ...params, logger: named } : params
-      const told = server?.notification({ method, params: own as Record<string, unknown> })
+      const sent = server?.notification({ method, params: own as Record<string, unknown> })
       // A client that cannot take the notification misses it.
-      told?.catch(() => {})
+      sent?.catch(() => {})
     },
     logs: (line) => this.#options.log?.(line),
   }
@@ -390,11 +387,6 @@ class Joined implements JoinedServers {
 }
 
 const PURPOSE = 'A proxy for several MCP servers'
-const INVALID_PARAMS = -32602
-
-function invalidParams(message: string): Error {
-  return Object.assign(new Error(message), { code: INVALID_PARAMS })
-}
 
 /** Returns a tool under its name for the client. Annotations of a server that is not believed are left out. */
 function shownTool(tool: Tool, name: string, { source }: ServerConnection): Tool {

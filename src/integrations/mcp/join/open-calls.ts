@@ -12,7 +12,7 @@ interface OpenCall<Result> {
   connection: ServerConnection
   result: Promise<{ result: Result }>
   questions: { question: Question; answer(response: unknown): void }[]
-  /** Tells that there is a question. */
+  /** Signals that there is a question. */
   wake(): void
   cancel(): void
 }
@@ -24,8 +24,8 @@ export type Round<Result> = { result: Result } | { question: Question; state: st
 const MAX_WAITING = 100
 
 /**
- * Requests with questions in between, for clients of 2026-07-28. Such a client gets the question as an answer, and
- * sends the request again with what its person or model says. Meanwhile the server goes on waiting.
+ * Requests that servers interrupt with questions, for clients of 2026-07-28. Such a client gets the question as an
+ * answer, and sends the request again with the response of its person or model. Meanwhile the server waits.
  */
 export class OpenCalls {
   readonly #running: OpenCall<unknown>[] = []
@@ -51,7 +51,7 @@ export class OpenCalls {
   }
 
   /**
-   * Goes on with a request whose question was answered.
+   * Continues a request whose question was answered.
    *
    * @throws ByrefError `invalid_arguments` for an unknown state
    */

@@ -1,3 +1,4 @@
+import { ProtocolError } from '../rpc/json-rpc.ts'
 import type { ServerConnection } from './server-connection.ts'
 
 /** Maximum number of addresses in results that are remembered. */
@@ -36,7 +37,7 @@ export class ResourcePlaces {
   ): Promise<Result> {
     const place = this.placeOf(uri, connections)
     const asked = place ? [place] : connections.filter(hasResources)
-    let reason: unknown = Object.assign(new Error(`There is no resource ${uri}`), { code: -32002 })
+    let reason: unknown = new ProtocolError(`There is no resource ${uri}`, { code: -32002 })
     for (const connection of asked) {
       try {
         return await readFrom(connection)

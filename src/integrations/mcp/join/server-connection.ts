@@ -14,17 +14,39 @@ import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { errorMessage } from '../../../core/errors.ts'
 import { inBackground } from '../../../core/in-background.ts'
 import { version } from '../../../version.ts'
-import type { ServerSource, ServerTransport } from './server-source.ts'
-import { TASKS, withTasks } from './with-tasks.ts'
+import type { ServerTrust } from '../mcp-labels.ts'
+import { type ServerTransport, TASKS, withTasks } from './with-tasks.ts'
 
-/** What a server tells while it runs. */
+/** In the list of tools: the names of servers whose tools may be missing. */
+export const NOT_RUNNING = 'byref/notRunning'
+
+/** One of several servers, and how to reach it. */
+export interface ServerSource {
+  /** The name of the server for people and models, such as `github`. */
+  name: string
+  /** What the names of its tools and prompts begin with. Default: its name and `_`. */
+  prefix?: string
+  /**
+   * Whether the annotations of its tools are believed. Without them, each tool counts as one that acts. Default
+   * `trusted`.
+   */
+  trust?: ServerTrust
+  /**
+   * Opens a connection. Called again when it has ended. A connection that knows why it ended says so in `whyEnded`.
+   */
+  connect(): ServerTransport | Promise<ServerTransport>
+  /** Called when connecting failed. Returns whether it is worth trying once more, for example after a login. */
+  recover?(error: unknown): Promise<boolean>
+}
+
+/** Gets what a server sends while it runs. */
 export interface ServerListener {
   /** The server is connected, and its lists are read; or one of its lists has changed. */
   changed(connection: ServerConnection): void
   /** The server asks the client: `sampling/createMessage`, `elicitation/create` or `roots/list`. */
   asks(connection: ServerConnection, method: string, params: unknown): Promise<object>
   /** A notification for the client. */
-  tells(connection: ServerConnection, method: string, params: object): void
+  notifies(connection: ServerConnection, method: string, params: object): void
   /** A line for the log. */
   logs(line: string): void
 }
@@ -46,17 +68,17 @@ const ANY: StandardSchemaV1<unknown, Record<string, unknown>> = {
 }
 /** Pauses before a server that has ended is started again, in milliseconds. After the last, only a request starts it. */
 const PAUSES = [1_000, 2_000, 4_000, 8_000, 16_000]
-/** After this time, a server that ends is started again as if it were the first time. */
+/** A server that ran for this time before it ended is restarted without the longer pauses. */
 const STABLE_MS = 60_000
-/** After this time without an answer, the log says so. */
+/** Time without an answer after which the log says so. */
 const SLOW_MS = 10_000
 /** Maximum time to connect. `npx` may have to install the server first. */
 const CONNECT_MS = 300_000
 /** A server on stdio that has not answered the first request after this time speaks an older protocol. */
 const PROBE_MS = 3_000
-/** The connection has ended before it was open. */
+/** The connection ended before it was open. */
 const ENDED = new Error('The server has closed the connection')
-const TELLING = ['notifications/message', 'notifications/resources/updated'] as const
+const FORWARDED = ['notifications/message', 'notifications/resources/updated'] as const
 
 /** The connection to one MCP server. It connects again when the server has ended. */
 export class ServerConnection {
@@ -131,7 +153,7 @@ export class ServerConnection {
     return this.#client === client
   }
 
-  /** Ends a connection that the server does not know any more. */
+  /** Closes a connection that the server has forgotten. */
   async drop(client: Client): Promise<void> {
     if (this.#client === client) this.#client = null
     await client.close().catch(() => {})
@@ -222,9 +244,9 @@ export class ServerConnection {
       },
     )
     this.#answer(client)
-    for (const method of TELLING) {
+    for (const method of FORWARDED) {
       client.setNotificationHandler(method, ({ params }) => {
-        this.#listener.tells(this, method, params)
+        this.#listener.notifies(this, method, params)
       })
     }
     client.onclose = () => this.#ended(client, transport)
@@ -240,23 +262,13 @@ export class ServerConnection {
   /** Passes what the server asks to the client of the proxy, which answers in the form of the method. */
   #answer(client: Client): void {
     const { sampling, elicitation, roots } = this.#capabilities
-    const asks = <Answer>(method: string, params: unknown) =>
-      this.#listener.asks(this, method, params) as Promise<Answer>
-    if (sampling) {
-      client.setRequestHandler('sampling/createMessage', ({ method, params }) =>
-        asks<CreateMessageResult>(method, params),
-      )
-    }
-    if (elicitation) {
-      client.setRequestHandler('elicitation/create', ({ method, params }) =>
-        asks<ElicitResult>(method, params),
-      )
-    }
-    if (roots) {
-      client.setRequestHandler('roots/list', ({ method, params }) =>
-        asks<ListRootsResult>(method, params),
-      )
-    }
+    const ask =
+      <Answer>() =>
+      ({ method, params }: { method: string; params?: unknown }) =>
+        this.#listener.asks(this, method, params) as Promise<Answer>
+    if (sampling) client.setRequestHandler('sampling/createMessage', ask<CreateMessageResult>())
+    if (elicitation) client.setRequestHandler('elicitation/create', ask<ElicitResult>())
+    if (roots) client.setRequestHandler('roots/list', ask<ListRootsResult>())
   }
 
   #ended(client: Client, transport: ServerTransport): void {

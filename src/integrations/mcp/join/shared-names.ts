@@ -7,13 +7,13 @@ export interface Place<Item> {
   item: Item
 }
 
-/** The names of tools or prompts of several servers. A name that was given stays with its item, also if that is gone. */
+/** The names of tools or prompts of several servers. An item keeps its name, even if it is removed and comes back. */
 export class SharedNames<Item extends { name: string }> {
   /** The given names, with the server and the item's own name. */
   readonly #given = new Map<string, string>()
   readonly #names = new Map<string, string>()
 
-  /** Returns the items of all servers by names that differ: the server's prefix and the item's own name. */
+  /** Returns the items of all servers by unique names: the server's prefix and the item's own name. */
   of(
     connections: readonly ServerConnection[],
     itemsOf: (connection: ServerConnection) => readonly Item[],

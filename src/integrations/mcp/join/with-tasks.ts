@@ -1,15 +1,18 @@
+import type { Transport } from '@modelcontextprotocol/client'
 import { inBackground } from '../../../core/in-background.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
-import { failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
-import type { ServerTransport } from './server-source.ts'
+import { type Channel, failureOf, INTERNAL_ERROR, type RpcMessage } from '../rpc/json-rpc.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
+
+/** A transport of the MCP SDK, or a channel. */
+export type ServerTransport = (Transport | Channel) & { whyEnded?(): string }
 
 /** The extension of the protocol, as clients declare it (SEP-2663). */
 export const TASKS = { 'io.modelcontextprotocol/tasks': {} } as const
 
-/** Pause between two questions for the state of a task, in milliseconds: usual, and the limits of what a server asks for. */
+/** Pause between two requests for the state of a task, in milliseconds: usual, and the limits of what a server asks for. */
 const PAUSE = { usual: 1_000, least: 50, most: 30_000 }
 const STATE = 'byref-task:'
 
@@ -25,7 +28,7 @@ interface Task {
 }
 
 /**
- * Lets a client call tools that run as tasks, as if they were calls that take long. It asks for the state of the task
+ * Lets a client call tools that run as tasks, as if they were long calls. It asks for the state of the task
  * until it ends, passes the server's status on as progress, and its questions as questions about the call. The client
  * must declare {@link TASKS} in its `extensions`.
  *
@@ -42,7 +45,7 @@ class TaskTransport {
   readonly #send: Send
   /** Calls that the server has not answered, by the id of the request. */
   readonly #calls = new Map<unknown, Request>()
-  /** How to end the tasks that run, by the id of the request. */
+  /** Aborts the running tasks, by the id of the request. */
   readonly #running = new Map<unknown, AbortController>()
   /** Our own requests that the server has not answered. */
   readonly #asked = new Map<unknown, (answer: RpcMessage) => void>()
@@ -119,12 +122,12 @@ class TaskTransport {
   /** Returns the answer to a call when its task ends or has a question. */
   async #untilEnd({ id, request, signal }: Task, first: object): Promise<RpcMessage> {
     let state: Record<string, unknown> = { ...first }
-    let told: unknown
+    let reported: unknown
     for (let step = 1; ; step++) {
       const { statusMessage } = state
-      if (statusMessage !== told && typeof statusMessage === 'string') {
-        told = statusMessage
-        this.#tell(request, { progress: step, message: statusMessage })
+      if (statusMessage !== reported && typeof statusMessage === 'string') {
+        reported = statusMessage
+        this.#report(request, { progress: step, message: statusMessage })
       }
       await sleep(pauseOf(state), undefined, { signal, ref: false })
       const answer = await this.#ask(request, 'tasks/get', { taskId: id })
@@ -135,11 +138,11 @@ class TaskTransport {
     }
   }
 
-  #tell({ params }: Request, progress: object): void {
-    const { progressToken } = Object(params?._meta)
+  #report(request: Request, progress: object): void {
+    const { progressToken } = Object(request.params?._meta)
     if (progressToken === undefined) return
-    const told = { ...progress, progressToken }
-    this.#listener?.({ jsonrpc: '2.0', method: 'notifications/progress', params: told })
+    const params = { ...progress, progressToken }
+    this.#listener?.({ jsonrpc: '2.0', method: 'notifications/progress', params })
   }
 
   /** Ends a task whose call is cancelled. */
@@ -175,6 +178,6 @@ function endOf(
     return { result: { resultType: 'input_required', inputRequests, requestState } }
   }
   if (status === 'working') return null
-  const { code = -32603, message = `The task is ${status}` } = Object(error)
+  const { code = INTERNAL_ERROR, message = `The task is ${status}` } = Object(error)
   return { error: { code, message } }
 }

@@ -2,11 +2,15 @@ import { isPlainObject } from '../../../core/json/json.ts'
 import { join, type Label, TRUSTED, UNTRUSTED } from '../../../core/labels/label.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { assetTools } from '../../plain-tools.ts'
-import { checkNamed } from '../../trust/check-named.ts'
 import { labelOfCall } from '../../trust/session-labels.ts'
-import { ASSET_TEMPLATE, assetAsResource } from '../asset-resource.ts'
-import { callAssetTool, READING_TOOLS } from '../asset-tools.ts'
-import { stricterByMeta, withLabel } from '../label-meta.ts'
+import { checkNamed } from '../../trust/tool-trust.ts'
+import {
+  ASSET_TEMPLATE,
+  assetAsResource,
+  callAssetTool,
+  READING_TOOLS,
+} from '../assets-for-clients.ts'
+import { stricterByMeta, withLabel } from '../mcp-labels.ts'
 import { answerTo, failureOf, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Handler } from '../rpc/relay.ts'
 import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
@@ -23,18 +27,15 @@ const AUTHORED = /^(ping|prompts\/list|logging\/setLevel|resources\/(un)?subscri
 const WORDLESS = /^(ping|roots\/list|notifications\/.*list_changed|notifications\/cancelled)$/
 
 /**
- * Returns the view of a client that sees values. Large ones become references. With trust, the session notes the label
- * of everything that the client sees.
+ * Returns the view of a client that sees values. Large ones become references. With trust on, the session records the
+ * label of everything that the client sees.
  */
 export function plainView(
-  { assets, labels, editing, toolSearch, files, save }: ProxySession,
+  session: ProxySession,
   limits: Omit<ShortenOptions, 'save' | 'readingTools'>,
 ): ProxyView {
-  const tools = new ProxyTools({
-    assets,
-    labels,
-    toolSearch,
-    files,
+  const { assets, labels, editing, save } = session
+  const tools = new ProxyTools(session, {
     isQuarantine: false,
     added: assetTools(editing),
     toServer: (request) => request,
@@ -57,13 +58,13 @@ export function plainView(
     return all
   }
 
-  /** Returns the answer with references in place of what is large. */
+  /** Returns the answer with references in place of large values. */
   async function shortened(answer: RpcMessage, name: string, label: Label): Promise<RpcMessage> {
     if (!answer.result) return answer
     const given = labels ? withLabel(answer.result, label) : answer.result
     const { readingTools = READING_TOOLS } = (await tools.known()) ?? {}
     const options = { ...limits, save: save(label), readingTools }
-    // Where nothing can be stored, such as on a full disk, the result passes as it is.
+    // If storing fails, for example on a full disk, the result passes unchanged.
     const result = await shortenResult(given, name, options).catch(() => given)
     return result === answer.result ? answer : { ...answer, result }
   }
@@ -88,7 +89,7 @@ export function plainView(
   }
 
   const introduced: Handler = async (request, { ask }) => {
-    tools.hear(request)
+    tools.noteCapabilities(request)
     return withGuide(await ask(request))
   }
   return {
@@ -141,16 +142,16 @@ function resourceHandlers({
     },
     'resources/templates/list': async (request, { ask }) =>
       listed(await ask(request), request, 'resourceTemplates', [ASSET_TEMPLATE]),
-    async 'resources/read'(request, help) {
+    async 'resources/read'(request, peers) {
       const uri = String(request.params?.uri)
-      if (!isAssetRef(uri)) return readResource(request, help)
+      if (!isAssetRef(uri)) return readResource(request, peers)
       const context = TRUSTED
       if (labels) labels.showWhole(labelOfCall({ context, reads: labels.reads({ uri }) }))
       try {
         return answerTo(request, await assetAsResource(assets, uri))
       } catch (error) {
         // The server may have addresses of this form, too.
-        const answer = await help.ask(request)
+        const answer = await peers.ask(request)
         return answer.error ? failureOf(request, error) : answer
       }
     },

@@ -5,12 +5,12 @@ import { ByrefError } from '../../../core/errors.ts'
 import type { TrustMode } from '../../../core/events/events.ts'
 import { TRUST_MODE } from '../../../policies/trust/trust-options.ts'
 import { SessionLabels } from '../../trust/session-labels.ts'
+import { saveBody } from '../assets-for-clients.ts'
 import type { Channel } from '../rpc/json-rpc.ts'
 import { relay } from '../rpc/relay.ts'
-import { saveBody } from '../save-body.ts'
 import { plainView } from './plain-view.ts'
 import type { ProxySession } from './proxy-tools.ts'
-import { quarantineView } from './quarantine.ts'
+import { QuarantineView } from './quarantine.ts'
 
 /** Options of {@link proxyMcp}. */
 export interface ProxyOptions {
@@ -86,7 +86,7 @@ export function proxyMcp(
   const session = { assets, labels, editing, toolSearch, files, save }
   const view =
     trust === 'quarantine'
-      ? quarantineView(session)
+      ? new QuarantineView(session)
       : plainView(session, { maxChars, maxBytes, showImages })
   return relay(client, server, { ...view, whyEnded })
 }

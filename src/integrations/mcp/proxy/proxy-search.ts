@@ -13,8 +13,8 @@ import {
 import { ByrefError } from '../../../core/errors.ts'
 import type { ToolCall } from '../../../core/messages/message.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
-import { describeTool } from '../asset-tools.ts'
-import { NOT_RUNNING } from '../join/server-source.ts'
+import { describeTool } from '../assets-for-clients.ts'
+import { NOT_RUNNING } from '../join/server-connection.ts'
 import type { Fields, RpcMessage } from '../rpc/json-rpc.ts'
 import type { ToolCatalog } from './tool-catalog.ts'
 
@@ -23,7 +23,7 @@ const { isDeepStrictEqual } = nodeBuiltin('node:util')
 /** Number of servers in a note. */
 const MAX_MISSING = 20
 /** Characters of the names in the note about changed tools. */
-const MAX_NEWS = 1_000
+const MAX_NAMES = 1_000
 
 /**
  * Lets a client find the tools of its server by search. The client's list stays the same for the whole session, so
@@ -79,11 +79,11 @@ export class ProxySearch {
     if (isSame) return null
     this.#index = null
     const after = this.#names()
-    const news = [
+    const notes = [
       noteOf(`New tools, which ${SEARCH_TOOLS} finds`, without(after, before)),
       noteOf('Tools that do not exist any more', without(before, after)),
     ].filter((one) => one !== null)
-    return news.length > 0 ? news.join('\n') : null
+    return notes.length > 0 ? notes.join('\n') : null
   }
 
   /** Answers a call of `search_tools`. Null for a call of another tool, also one of this name that the server has. */
@@ -164,5 +164,5 @@ function without(names: readonly string[], others: readonly string[]): string[] 
 function noteOf(what: string, names: readonly string[]): string | null {
   if (names.length === 0) return null
   const list = names.join(', ')
-  return `${what}: ${list.length > MAX_NEWS ? `${list.slice(0, MAX_NEWS)}…` : list}`
+  return `${what}: ${list.length > MAX_NAMES ? `${list.slice(0, MAX_NAMES)}…` : list}`
 }

@@ -16,13 +16,12 @@ import {
   type SessionLabels,
   violationWords,
 } from '../../trust/session-labels.ts'
-import { failedCall } from '../asset-tools.ts'
-import { stricterByMeta } from '../label-meta.ts'
+import { PersonAsker } from '../ask-person.ts'
+import { failedCall, type SaveBody } from '../assets-for-clients.ts'
+import { stricterByMeta } from '../mcp-labels.ts'
 import { resolveArguments } from '../reference-arguments.ts'
 import { answerTo, type Fields, type RpcMessage } from '../rpc/json-rpc.ts'
-import type { Handler, Help, RelayOptions } from '../rpc/relay.ts'
-import type { SaveBody } from '../save-body.ts'
-import { PersonAsker } from './ask-person.ts'
+import type { Handler, Peers, RelayOptions } from '../rpc/relay.ts'
 import { ProxySearch } from './proxy-search.ts'
 import { readToolCatalog, type ToolCatalog } from './tool-catalog.ts'
 
@@ -45,14 +44,14 @@ export interface ProxySession {
 export type ProxyView = Omit<RelayOptions, 'whyEnded'>
 
 /** How a client sees the tools of its server. */
-export interface ToolView extends Pick<ProxySession, 'assets' | 'labels' | 'toolSearch' | 'files'> {
+export interface ToolView {
   /** The tools that are added to those of the server. */
   added: readonly AssetTool[]
-  /** Whether the client sees nothing of the server but the tools of its first list. */
+  /** Whether the client sees only the tools of the server's first list. */
   isQuarantine: boolean
   /** Prepares a request for the server. */
   toServer(request: RpcMessage): RpcMessage
-  /** Runs one of the added tools. Its result is for the client. */
+  /** Runs one of the added tools. Returns its result for the client. */
   read(tool: AssetTool, call: ProxyCall): Promise<Fields>
   /** Returns the answer of the server, for the client. */
   shown(answer: RpcMessage, call: ProxyCall): Promise<RpcMessage>
@@ -79,17 +78,19 @@ const MAX_SHOWN = 2_000
 
 /** The tools of one session: answers `tools/list` and `tools/call`. */
 export class ProxyTools {
+  readonly #session: ProxySession
   readonly #view: ToolView
   readonly #asker = new PersonAsker()
   #catalog: Promise<ToolCatalog> | null = null
   /** Undefined until the first list is known, which decides for the whole session. */
   #search: ProxySearch | null | undefined
-  /** What the model has to know of changed tools. */
-  #news: string | null = null
+  /** What the model must know about changed tools. */
+  #changeNote: string | null = null
   /** The names of tools, in the order in which they appeared. */
   readonly #order = new Map<unknown, number>()
 
-  constructor(view: ToolView) {
+  constructor(session: ProxySession, view: ToolView) {
+    this.#session = session
     this.#view = view
   }
 
@@ -104,8 +105,8 @@ export class ProxyTools {
   }
 
   /** Notes the capabilities that a client declares in a request. */
-  hear(request: RpcMessage): void {
-    this.#asker.hear(request)
+  noteCapabilities(request: RpcMessage): void {
+    this.#asker.noteCapabilities(request)
   }
 
   /** Returns the catalog as it was last read; null before that. */
@@ -113,18 +114,18 @@ export class ProxyTools {
     return (await this.#catalog?.catch(() => null)) ?? null
   }
 
-  readonly list: Handler = async (request, help) => {
+  readonly list: Handler = async (request, peers) => {
     this.changed()
-    const { shown, added, rest } = await this.#read(request, help)
+    const { shown, added, rest } = await this.#read(request, peers)
     const tools = this.#search?.list ?? [...shown, ...added]
     return answerTo(request, this.#view.isQuarantine ? { tools } : { ...rest, tools })
   }
 
-  readonly call: Handler = async (request, help) => {
-    this.hear(request)
-    // Not every client and server tell of changes.
+  readonly call: Handler = async (request, peers) => {
+    this.noteCapabilities(request)
+    // Not every server reports changes.
     if (this.#search?.isStale(request)) this.changed()
-    await this.#read(request, help)
+    const { tools } = await this.#read(request, peers)
     let asked: RpcMessage
     try {
       asked = this.#search?.called(request) ?? request
@@ -132,21 +133,22 @@ export class ProxyTools {
       return answerTo(request, failedCall(error))
     }
     // Through call_tool, it is the server's own tool of this name, if there is one.
-    const isOther = asked !== request && (await this.known())?.tools.has(asked.params?.name)
+    const isOther = asked !== request && tools.has(asked.params?.name)
     const found = isOther ? null : await this.#search?.answer(asked)
-    const answer = found ? answerTo(request, found) : await this.#call(asked, request, help)
-    return this.#withNews(answer)
+    const answer = found ? answerTo(request, found) : await this.#call(asked, request, peers)
+    return this.#withChangeNote(answer)
   }
 
   /** @param sent The request as the client sent it. It differs where the call came through `call_tool`. */
-  async #call(request: RpcMessage, sent: RpcMessage, help: Help): Promise<RpcMessage> {
+  async #call(request: RpcMessage, sent: RpcMessage, peers: Peers): Promise<RpcMessage> {
     const { name, arguments: given, _meta } = Object(request.params)
-    const { isQuarantine, labels: session, read, shown, failed, toServer } = this.#view
-    const { own, tools } = await this.#read(request, help)
+    const { isQuarantine, read, shown, failed, toServer } = this.#view
+    const known = this.#session.labels
+    const { own, tools } = await this.#read(request, peers)
     const written = isPlainObject(given) ? given : {}
-    const context = stricterByMeta(session?.context ?? UNKNOWN, _meta)
-    const labels = { context, reads: session?.reads(written) ?? [] }
-    const { signal } = help
+    const context = stricterByMeta(known?.context ?? UNKNOWN, _meta)
+    const labels = { context, reads: known?.reads(written) ?? [] }
+    const { signal } = peers
     const tool = tools.get(name)
     const about = { request, name: String(name), tool, written, signal }
     const call: ProxyCall = { ...about, labels, label: labelOfCall(labels) }
@@ -158,27 +160,28 @@ export class ProxyTools {
     }
     let ready: RpcMessage
     try {
-      ready = await this.#resolved(call, { isChecked: request !== sent }, help)
+      ready = await this.#resolved(call, { isChecked: request !== sent }, peers)
     } catch (error) {
       return answerTo(request, failedCall(failed(error)))
     }
     // A question for the person of the client, in place of a call.
     if (ready.method === undefined) return ready
     signal.throwIfAborted()
-    return shown(await help.ask(toServer(ready)), call)
+    return shown(await peers.ask(toServer(ready)), call)
   }
 
-  /** Adds what is new about the tools at the end of a result. */
-  #withNews(answer: RpcMessage): RpcMessage {
+  /** Adds a note about changed tools at the end of a result. */
+  #withChangeNote(answer: RpcMessage): RpcMessage {
     const { content } = Object(answer.result)
-    if (this.#news === null || !Array.isArray(content)) return answer
-    const news = { type: 'text', text: this.#news }
-    this.#news = null
-    return { ...answer, result: { ...answer.result, content: [...content, news] } }
+    if (this.#changeNote === null || !Array.isArray(content)) return answer
+    const note = { type: 'text', text: this.#changeNote }
+    this.#changeNote = null
+    return { ...answer, result: { ...answer.result, content: [...content, note] } }
   }
 
-  #read(request: RpcMessage, { ask }: Help): Promise<ToolCatalog> {
-    const { toServer, added: adding, files } = this.#view
+  #read(request: RpcMessage, { ask }: Peers): Promise<ToolCatalog> {
+    const { toServer, added: adding } = this.#view
+    const { files } = this.#session
     this.#catalog ??= readToolCatalog(toServer(request), ask, { adding, files }).then((one) =>
       this.#noted(one),
     )
@@ -197,16 +200,16 @@ export class ProxyTools {
     const placeOf = ({ name }: Fields): number => this.#order.get(name) ?? 0
     const catalog = { ...read, shown: read.shown.toSorted((a, b) => placeOf(a) - placeOf(b)) }
     if (this.#search === undefined) {
-      this.#search = ProxySearch.for(catalog, this.#view.toolSearch)
+      this.#search = ProxySearch.for(catalog, this.#session.toolSearch)
     } else {
-      const news = this.#search?.update(catalog) ?? null
-      this.#news = [this.#news, news].filter((one) => one !== null).join('\n') || null
+      const note = this.#search?.update(catalog) ?? null
+      this.#changeNote = [this.#changeNote, note].filter((one) => one !== null).join('\n') || null
     }
     return catalog
   }
 
   /**
-   * Returns the request with the values of its references. Or an answer, if the client must ask its person first.
+   * Returns the request with the values of its references. Returns an answer if the client must ask its person first.
    *
    * @param isChecked Whether wrong arguments are answered with the parameters of the tool.
    * @throws ByrefError of the reference that failed; `flow_refused`, `invalid_arguments`
@@ -214,14 +217,14 @@ export class ProxyTools {
   async #resolved(
     call: ProxyCall,
     { isChecked }: { isChecked: boolean },
-    { askClient }: Help,
+    { askClient }: Peers,
   ): Promise<RpcMessage> {
     const { request, tool, written, labels } = call
-    const { assets, files, labels: session, isQuarantine } = this.#view
+    const { assets, files, labels: known } = this.#session
     if (!tool) return request
     const args = await resolveArguments(tool, written, { assets, files })
     if (isChecked) await checkArguments(tool, args)
-    if (!session) return withArguments(call, args)
+    if (!known) return withArguments(call, args)
     const before = this.#asker.answered(request)
     if (before?.approved) return withArguments(call, before.given, true)
     // A value that was filled in has an origin, even if no label records it.
@@ -230,7 +233,7 @@ export class ProxyTools {
     const reads = isUnknown ? [unknown] : labels.reads
     const words = violationWords(tool, { written, args, labels: { ...labels, reads } })
     if (words === null) return withArguments(call, args)
-    const values = isQuarantine ? '' : `\n${JSON.stringify(args).slice(0, MAX_SHOWN)}`
+    const values = this.#view.isQuarantine ? '' : `\n${JSON.stringify(args).slice(0, MAX_SHOWN)}`
     const question = { message: `Run ${tool.id}? ${words}${values}`, given: args }
     const answer = before ? false : await this.#asker.ask(request, question, askClient)
     if (answer === true) return withArguments(call, args)
@@ -246,14 +249,14 @@ export class ProxyTools {
  * @throws ByrefError `invalid_arguments`, with the parameters of the tool
  */
 async function checkArguments(tool: Tool, args: Record<string, unknown>): Promise<void> {
-  const error = await validateInput(tool, args).then(
-    () => null,
-    (reason) => reason,
-  )
-  // A schema that cannot be compiled is left to the server.
-  if (!(error instanceof ByrefError) || error.code !== 'invalid_arguments') return
-  const described = { name: tool.id, inputSchema: shownSchema(tool) }
-  throw new ByrefError(error.code, withParameters(error.message, described))
+  try {
+    await validateInput(tool, args)
+  } catch (error) {
+    // A schema that cannot be compiled is left to the server.
+    if (!(error instanceof ByrefError) || error.code !== 'invalid_arguments') return
+    const described = { name: tool.id, inputSchema: shownSchema(tool) }
+    throw new ByrefError(error.code, withParameters(error.message, described))
+  }
 }
 
 /** @param isAnswer Whether the request answers a question of the proxy, which the server must not see. */

@@ -1,4 +1,5 @@
 import type { AssetTool } from '../../../assets/asset-tools.ts'
+import { defined } from '../../../assets/defined.ts'
 import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
 import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
 import type { Tool } from '../../../boundary/tool.ts'
@@ -9,35 +10,38 @@ import { join, type Label, TRUSTED, UNTRUSTED } from '../../../core/labels/label
 import { redactedText } from '../../../core/labels/redact-value.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { assetTools, runAssetTool } from '../../plain-tools.ts'
-import { failedCall } from '../asset-tools.ts'
-import { metaOf, stricterByMeta } from '../label-meta.ts'
-import { answerTo, type Fields, failureOf, type RpcMessage } from '../rpc/json-rpc.ts'
-import type { FromServer, Handler, Help } from '../rpc/relay.ts'
-import { NamedResources } from './named-resources.ts'
+import { failedCall } from '../assets-for-clients.ts'
+import { metaOf, stricterByMeta } from '../mcp-labels.ts'
+import {
+  answerTo,
+  CLIENT_CAPABILITIES,
+  type Fields,
+  failureOf,
+  INTERNAL_ERROR,
+  METHOD_NOT_FOUND,
+  ProtocolError,
+  type RpcMessage,
+} from '../rpc/json-rpc.ts'
+import type { FromServer, Handler, Peers } from '../rpc/relay.ts'
 import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
 import { redactResult } from './redact-result.ts'
-import { describedServer, knownCode, withoutAsking } from './server-words.ts'
 import { readPages } from './tool-catalog.ts'
 
 /** The guide that is added to a server's instructions. */
 const GUIDE =
   'Results of tools are not shown. You get a reference, asset://…, instead. Pass it, or one field of it as asset://…/content/KEY, as a parameter of any tool. Inside a text, write <|asset://…|>.'
 
-/** Tools whose results are assets. */
+/** Tools that make assets. */
 const MAKING: ReadonlySet<AssetTool> = new Set([queryTablesTool, editAssetTool])
 
 const NOT_SHOWN = new ByrefError('tool_failed', 'The error text of the server is not shown')
-const NOT_PASSED = { code: -32601, message: 'This method is not available in quarantine' }
+const NOT_PASSED = { code: METHOD_NOT_FOUND, message: 'This method is not available in quarantine' }
 
 /**
- * Creates the view of a client in quarantine. It sees the server's first description of itself, and references in place
- * of results. Nothing that the server sends unasked is passed on.
+ * The view of a client in quarantine. It sees the server's first description of itself, and references in place of
+ * results. Nothing that the server sends unasked is passed on.
  */
-export function quarantineView(session: ProxySession): ProxyView {
-  return new QuarantineView(session)
-}
-
-class QuarantineView implements ProxyView {
+export class QuarantineView implements ProxyView {
   readonly handlers: ProxyView['handlers']
   readonly #session: ProxySession
   readonly #resources = new NamedResources()
@@ -55,9 +59,9 @@ class QuarantineView implements ProxyView {
 
   readonly otherwise: Handler = async (request) => failureOf(request, NOT_PASSED)
 
-  readonly fromServer: ProxyView['fromServer'] = (message, help) => {
+  readonly fromServer: ProxyView['fromServer'] = (message, peers) => {
     const { id, method, params } = message
-    if (id !== undefined) inBackground('Answering a server', answerServer(message, help))
+    if (id !== undefined) inBackground('Answering a server', answerServer(message, peers))
     else if (method === 'notifications/progress') return this.#progress.next(params)
     else if (method === 'notifications/resources/updated') return this.#resources.updated(params)
     else if (method === 'notifications/resources/list_changed') return { jsonrpc: '2.0', method }
@@ -68,30 +72,30 @@ class QuarantineView implements ProxyView {
     const resources = this.#resources
     const described = this.#pinned((result) => describedServer(result, GUIDE))
     return {
-      initialize(request, help) {
-        tools.hear(request)
-        return described(request, help)
+      initialize(request, peers) {
+        tools.noteCapabilities(request)
+        return described(request, peers)
       },
       'server/discover': described,
       'tools/list': tools.list,
       'tools/call': tools.call,
       'prompts/list': this.#pinned(({ prompts = [] }) => ({ prompts })),
-      'prompts/get': async (request, help) => {
-        const { text, _meta } = await this.#redacted(await ask(request, help), 'prompt')
+      'prompts/get': async (request, peers) => {
+        const { text, _meta } = await this.#redacted(await ask(request, peers), 'prompt')
         const messages = [{ role: 'user', content: textBlock(text) }]
         return answerTo(request, { messages, _meta })
       },
-      'resources/templates/list': this.#pinned(({ resourceTemplates = [] }) => {
-        return { resourceTemplates }
-      }),
-      async 'resources/list'(request, help) {
-        const { items } = await readPages(withoutAsking(request), help.ask, 'resources')
+      'resources/templates/list': this.#pinned(({ resourceTemplates = [] }) => ({
+        resourceTemplates,
+      })),
+      async 'resources/list'(request, peers) {
+        const { items } = await readPages(withoutAsking(request), peers.ask, 'resources')
         return answerTo(request, { resources: resources.list(items) })
       },
-      'resources/read': async (request, help) => {
+      'resources/read': async (request, peers) => {
         const { uri } = Object(request.params)
         if (isAssetRef(uri)) throw new ShownError('The content of assets is not shown')
-        const result = await ask(resources.toServer(request), help)
+        const result = await ask(resources.toServer(request), peers)
         const { text, _meta } = await this.#redacted(result, 'resource')
         return answerTo(request, { contents: [{ uri, mimeType: 'text/plain', text }], _meta })
       },
@@ -102,14 +106,9 @@ class QuarantineView implements ProxyView {
   }
 
   #tools(): ProxyTools {
-    const { assets, labels, editing, toolSearch, files } = this.#session
-    return new ProxyTools({
-      assets,
-      labels,
-      toolSearch,
-      files,
+    return new ProxyTools(this.#session, {
       isQuarantine: true,
-      added: assetTools(editing).filter((tool) => MAKING.has(tool)),
+      added: assetTools(this.#session.editing).filter((tool) => MAKING.has(tool)),
       toServer: withoutAsking,
       read: (tool, call) => this.#make(tool, call),
       failed: failureHere,
@@ -157,11 +156,11 @@ class QuarantineView implements ProxyView {
     }
   }
 
-  /** Answers with the first result of a method. What the server says later changes nothing. */
+  /** Answers with the first result of a method. Later results of the server are ignored. */
   #pinned(pick: (result: Fields) => Fields): Handler {
-    return async (request, help) => {
+    return async (request, peers) => {
       const method = String(request.method)
-      const result = this.#first.get(method) ?? ask(request, help).then(pick)
+      const result = this.#first.get(method) ?? ask(request, peers).then(pick)
       this.#first.set(method, result)
       result.catch(() => this.#first.delete(method))
       return answerTo(request, await result)
@@ -169,14 +168,14 @@ class QuarantineView implements ProxyView {
   }
 }
 
-async function ask(request: RpcMessage, help: Help): Promise<Fields> {
-  return resultOf(await help.ask(withoutAsking(request)))
+async function ask(request: RpcMessage, peers: Peers): Promise<Fields> {
+  return resultOf(await peers.ask(withoutAsking(request)))
 }
 
-/** Passes a request on, and answers only that it is done. */
+/** Forwards a request. The answer says only that it succeeded. */
 function confirm(toServer: (request: RpcMessage) => RpcMessage): Handler {
-  return async (request, help) => {
-    await ask(toServer(request), help)
+  return async (request, peers) => {
+    await ask(toServer(request), peers)
     return answerTo(request, {})
   }
 }
@@ -186,25 +185,19 @@ function textBlock(text: string): Fields {
 }
 
 /** An error whose message contains no text of the server. */
-class ShownError extends Error {
-  readonly code: number
-  constructor(message: string, code = -32602) {
-    super(message)
-    this.code = code
-  }
-}
+class ShownError extends ProtocolError {}
 
 /** Replaces the text of errors by our own. Of the server's errors, only a code of the protocol is passed on. */
 function inOurWords(handler: Handler): Handler {
-  return (request, help) =>
-    handler(request, help).catch((error) => {
+  return (request, peers) =>
+    handler(request, peers).catch((error) => {
       return failureOf(request, error instanceof ShownError ? error : serverError(error))
     })
 }
 
 function serverError(error: unknown): ShownError {
   const message = 'The server answered with an error. Its text is not shown'
-  return new ShownError(message, knownCode(Object(error).code))
+  return new ShownError(message, { code: knownCode(Object(error).code) })
 }
 
 function resultOf({ result, error }: RpcMessage): Fields {
@@ -239,10 +232,10 @@ class ProgressCounter {
 
   /** Counts progress while the handler runs. */
   during(handler: Handler): Handler {
-    return async (request, help) => {
+    return async (request, peers) => {
       const { progressToken } = Object(request.params?._meta)
       if (progressToken !== undefined) this.#counts.set(progressToken, 0)
-      return handler(request, help).finally(() => this.#counts.delete(progressToken))
+      return handler(request, peers).finally(() => this.#counts.delete(progressToken))
     }
   }
 
@@ -255,4 +248,92 @@ class ProgressCounter {
     this.#counts.set(progressToken, progress)
     return { jsonrpc: '2.0', method: 'notifications/progress', params: { progressToken, progress } }
   }
+}
+
+const SCHEME = 'byref-resource:'
+
+/** The resources of a server under neutral names: their own names and addresses are untrusted. */
+class NamedResources {
+  readonly #addresses: string[] = []
+  /** The address that the client knows, by the server's. */
+  readonly #subscribed = new Map<unknown, string>()
+
+  /** Returns a list for the client. */
+  list(resources: readonly unknown[]): Fields[] {
+    return resources.flatMap((one) => {
+      if (!isPlainObject(one) || typeof one.uri !== 'string') return []
+      if (!this.#addresses.includes(one.uri)) this.#addresses.push(one.uri)
+      const number = this.#addresses.indexOf(one.uri) + 1
+      return { uri: `${SCHEME}${number}`, name: `untrusted resource ${number}` }
+    })
+  }
+
+  /** Returns a request with the server's address. */
+  toServer(request: RpcMessage): RpcMessage {
+    const given = String(request.params?.uri)
+    const number = given.startsWith(SCHEME) ? Number(given.slice(SCHEME.length)) : 0
+    const uri = this.#addresses[number - 1]
+    return uri === undefined ? request : { ...request, params: { ...request.params, uri } }
+  }
+
+  /** Returns the same for a subscription. */
+  subscribe(request: RpcMessage): RpcMessage {
+    const made = this.toServer(request)
+    this.#subscribed.set(made.params?.uri, String(request.params?.uri))
+    return made
+  }
+
+  /** Returns the notification of a change, for the client. Null for a resource without a subscription. */
+  updated(params: unknown): RpcMessage | null {
+    const uri = this.#subscribed.get(Object(params).uri)
+    if (uri === undefined) return null
+    return { jsonrpc: '2.0', method: 'notifications/resources/updated', params: { uri } }
+  }
+}
+
+/**
+ * Returns a request without the means to ask the client's model or person, and without tasks. Only roots remain of
+ * the client's capabilities.
+ */
+function withoutAsking(request: RpcMessage): RpcMessage {
+  if (request.params === undefined) return request
+  const { capabilities, _meta, task, requestState, inputResponses, ...params } = request.params
+  const declared = Object(_meta)[CLIENT_CAPABILITIES]
+  const meta =
+    declared === undefined ? _meta : { ...Object(_meta), [CLIENT_CAPABILITIES]: rootsOf(declared) }
+  const roots = capabilities === undefined ? undefined : rootsOf(capabilities)
+  return { ...request, params: defined({ ...params, capabilities: roots, _meta: meta }) }
+}
+
+function rootsOf(capabilities: unknown): Fields {
+  return defined({ roots: Object(capabilities).roots })
+}
+
+const VERSION = /^\d{4}-\d\d-\d\d$/
+const isVersion = (one: unknown): boolean => typeof one === 'string' && VERSION.test(one)
+
+/** Returns a server's first description of itself: its author's words, without capabilities that ask for more. */
+function describedServer(result: Fields, guide: string): Fields {
+  const { protocolVersion, supportedVersions, serverInfo, instructions } = result
+  const has = Object(result.capabilities)
+  const { name = 'server', title, version = '' } = Object(serverInfo)
+  const words = [instructions, guide].filter((one) => typeof one === 'string' && one !== '')
+  const resources = Object(has.resources).subscribe === true ? { subscribe: true } : {}
+  return defined({
+    protocolVersion: isVersion(protocolVersion) ? protocolVersion : undefined,
+    supportedVersions: Array.isArray(supportedVersions)
+      ? supportedVersions.filter(isVersion)
+      : undefined,
+    serverInfo: defined({ name, version, title }),
+    capabilities: defined({ tools: {}, resources, prompts: has.prompts ? {} : undefined }),
+    instructions: words.join('\n\n'),
+  })
+}
+
+/** Codes of errors that the protocol defines. */
+const CODES = new Set([-32700, -32600, -32601, -32602, -32603, -32002, -32042, -32022])
+
+/** Returns an error's code if the protocol defines it. Other numbers come from the server and are not shown. */
+function knownCode(code: unknown): number {
+  return typeof code === 'number' && CODES.has(code) ? code : INTERNAL_ERROR
 }

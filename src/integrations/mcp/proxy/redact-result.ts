@@ -3,8 +3,8 @@ import type { Tool } from '../../../boundary/tool.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { redactedText } from '../../../core/labels/redact-value.ts'
 import { dataInText } from '../../json-in-text.ts'
+import type { SaveBody } from '../assets-for-clients.ts'
 import type { Fields } from '../rpc/json-rpc.ts'
-import type { SaveBody } from '../save-body.ts'
 
 /** A result as a client in quarantine sees it. */
 export interface RedactedResult {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../../../assets/create-assets.ts'
-import { saveBody } from '../save-body.ts'
+import { saveBody } from '../assets-for-clients.ts'
 import { shortenResult } from './shorten-result.ts'
 
 const assets = createAssets()

@@ -1,4 +1,5 @@
 import type { AssetInfo } from '../../../assets/asset-store.ts'
+import { defined } from '../../../assets/defined.ts'
 import { inParallel } from '../../../assets/in-parallel.ts'
 import { ArgumentPlaces } from '../../../boundary/argument-places.ts'
 import { previewOf } from '../../../boundary/store.ts'
@@ -6,9 +7,8 @@ import { cutText } from '../../../core/json/cut.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { nodeBuiltin } from '../../../node-builtin.ts'
 import { dataInText } from '../../json-in-text.ts'
-import type { ReadingToolNames } from '../asset-tools.ts'
+import type { ReadingToolNames, SaveBody } from '../assets-for-clients.ts'
 import type { Fields } from '../rpc/json-rpc.ts'
-import type { SaveBody } from '../save-body.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
@@ -34,7 +34,7 @@ interface Stored {
 const PREVIEW_CHARS = 2_000
 
 /**
- * Puts references in place of what is large in a result of `tools/call`, `resources/read` or `prompts/get`. Returns the same
+ * Puts references in place of large values in a result of `tools/call`, `resources/read` or `prompts/get`. Returns the same
  * object if nothing is.
  *
  * @param name The name of the assets.
@@ -46,30 +46,35 @@ export async function shortenResult(
 ): Promise<Fields> {
   const { structuredContent, content, contents, messages } = result
   const shortener = new Shortener(name, options)
-  const changed: Record<string, unknown> = {}
-  if (structuredContent !== undefined) {
-    changed.structuredContent = await shortener.data(structuredContent)
-  }
-  if (Array.isArray(content)) changed.content = await shortener.content(content)
-  if (Array.isArray(contents)) {
-    changed.contents = await Promise.all(contents.map((one) => shortener.resource(one)))
-  }
-  if (Array.isArray(messages)) {
-    changed.messages = await Promise.all(messages.map((one) => shortener.message(one)))
-  }
-  const isChanged = Object.keys(changed).some((key) => !sameItems(result[key], changed[key]))
+  const changed = defined({
+    structuredContent: await shortener.data(structuredContent),
+    content: await ifList(content, (blocks) => shortener.content(blocks)),
+    contents: await ifList(contents, (all) =>
+      Promise.all(all.map((one) => shortener.resource(one))),
+    ),
+    messages: await ifList(messages, (all) =>
+      Promise.all(all.map((one) => shortener.message(one))),
+    ),
+  })
+  const isChanged = Object.entries(changed).some(([key, now]) => now !== result[key])
   return isChanged ? { ...result, ...changed } : result
 }
 
-function sameItems(before: unknown, after: unknown): boolean {
-  if (!Array.isArray(before) || !Array.isArray(after)) return before === after
-  return before.length === after.length && before.every((one, i) => one === after[i])
+/** Changes a list. Returns the same value if it is not a list, or if no item changes. */
+async function ifList(
+  value: unknown,
+  change: (items: readonly unknown[]) => Promise<readonly unknown[]>,
+): Promise<unknown> {
+  if (!Array.isArray(value)) return value
+  const items = await change(value)
+  const isSame = items.length === value.length && items.every((one, i) => one === value[i])
+  return isSame ? value : items
 }
 
 class Shortener {
   readonly #name: string
   readonly #options: ShortenOptions
-  /** The structured content, where all of it was stored. */
+  /** The structured content, if all of it was stored. */
   #data: { value: unknown; stored: Stored } | null = null
 
   constructor(name: string, options: ShortenOptions) {

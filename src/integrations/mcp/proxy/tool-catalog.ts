@@ -3,11 +3,11 @@ import type { JsonSchema } from '../../../boundary/describe-schema.ts'
 import type { Tool } from '../../../boundary/tool.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { shownSchema } from '../../plain-tools.ts'
-import { describeTool, READING_TOOLS, type ReadingToolNames } from '../asset-tools.ts'
+import { describeTool, READING_TOOLS, type ReadingToolNames } from '../assets-for-clients.ts'
+import { serverTrust } from '../mcp-labels.ts'
 import { mcpTool } from '../reference-arguments.ts'
 import { type Fields, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
 import type { Ask } from '../rpc/relay.ts'
-import { serverTrust } from '../server-trust.ts'
 
 /** The tools of a server, and those that are added to them. */
 export interface ToolCatalog {
@@ -78,7 +78,7 @@ export async function readPages(
 
 function toolOf({ name, inputSchema, outputSchema, annotations }: Fields, files?: string): Tool {
   const described = { annotations: Object(annotations), outputSchema }
-  const { said: _said, ...declared } = serverTrust(described, 'trusted')
+  const { noteLabel: _noteLabel, ...declared } = serverTrust(described, 'trusted')
   // Servers name older drafts, which the validator does not know.
   const { $schema: _, ...schema } = Object(inputSchema)
   return { ...mcpTool(String(name), schema, files), ...declared }

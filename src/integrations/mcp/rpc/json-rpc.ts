@@ -26,12 +26,36 @@ export interface Channel {
   close(): Promise<void>
 }
 
-const METHOD_NOT_FOUND = -32601
-const INTERNAL_ERROR = -32603
+export const METHOD_NOT_FOUND = -32601
+export const INVALID_PARAMS = -32602
+export const INTERNAL_ERROR = -32603
+
+/** The keys in the `_meta` of a request that say what its client is, since 2026-07-28. */
+export const CLIENT_VERSION = 'io.modelcontextprotocol/protocolVersion'
+export const CLIENT_CAPABILITIES = 'io.modelcontextprotocol/clientCapabilities'
+
+/** What an error of the protocol has besides its message. */
+interface ErrorDetails {
+  /** Default: -32602, invalid params. */
+  code?: number
+  data?: unknown
+  cause?: unknown
+}
+
+/** An error with a code of the protocol. */
+export class ProtocolError extends Error {
+  readonly code: number
+  readonly data: unknown
+  constructor(message: string, { code = INVALID_PARAMS, data, cause }: ErrorDetails = {}) {
+    super(message, { cause })
+    this.code = code
+    this.data = data
+  }
+}
 
 /** Returns whether a request is of protocol version 2026-07-28 or later. Since then each request names its version. */
 export function isOfNewProtocol({ params }: RpcMessage): boolean {
-  return Object(params?._meta)['io.modelcontextprotocol/protocolVersion'] !== undefined
+  return Object(params?._meta)[CLIENT_VERSION] !== undefined
 }
 
 /** Returns the answer to a request. Since 2026-07-28 a result names its type. */
@@ -46,11 +70,7 @@ export function answerTo(request: RpcMessage, result: Fields): RpcMessage {
 export function failureOf({ id }: RpcMessage, error: unknown): RpcMessage {
   const { code: given, message = 'failed', data } = Object(error) as Partial<RpcError>
   const code = Number.isInteger(given) ? Number(given) : INTERNAL_ERROR
-  return {
-    jsonrpc: '2.0',
-    id,
-    error: data === undefined ? { code, message } : { code, message, data },
-  }
+  return { jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } }
 }
 
 /** Returns whether a server does not know the method that it was asked for. */

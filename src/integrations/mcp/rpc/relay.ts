@@ -4,17 +4,18 @@ import { type Channel, failureOf, type RpcMessage } from './json-rpc.ts'
 /** Sends a request and resolves to the answer. */
 export type Ask = (request: RpcMessage) => Promise<RpcMessage>
 
-/** What a handler can use. */
-export interface Help {
+/** The two sides of the relay, for a handler. */
+export interface Peers {
   /** Asks the server. */
   ask: Ask
   /** Asks the client, under a new id. Resolves to an error when the handled request is cancelled. */
   askClient: Ask
+  /** Aborted when the client cancels the request. */
   signal: AbortSignal
 }
 
 /** Answers a request of the client. */
-export type Handler = (request: RpcMessage, help: Help) => Promise<RpcMessage>
+export type Handler = (request: RpcMessage, peers: Peers) => Promise<RpcMessage>
 
 /** Options of {@link relay}. */
 export interface RelayOptions {
@@ -28,7 +29,7 @@ export interface RelayOptions {
   whyEnded(): string
 }
 
-/** What can be done with a message of the server. */
+/** How to respond to a message of the server. */
 export interface FromServer {
   askClient: Ask
   answer(message: RpcMessage): void
@@ -36,8 +37,8 @@ export interface FromServer {
 
 /**
  * Passes messages between a client and a server. Requests with a handler are answered by it. When one side ends, requests that
- * the server did not answer get an error, and the other side is closed. Where the server ends before the first request, that
- * request gets the error too: a client shows it as the reason why there is no server.
+ * the server did not answer get an error, and the other side is closed. If the server ends before the first request, that
+ * request gets the error too, because clients show it as the reason.
  *
  * @returns Which side ended first.
  */
@@ -59,7 +60,7 @@ export async function relay(
     server.send(message).catch((error) => take(failureOf(message, error)))
   }
 
-  /** Sends to the client. A client that is gone gets nothing. */
+  /** Sends to the client, if it is still connected. */
   async function report(message: RpcMessage): Promise<void> {
     await client.send(message).catch(() => {})
   }
@@ -91,8 +92,8 @@ export async function relay(
     const controller = new AbortController()
     const { signal } = controller
     working.set(request.id, controller)
-    const help = { ask, askClient: (one: RpcMessage) => askClient(one, signal), signal }
-    const answer = await handler(request, help).catch((error) => failureOf(request, error))
+    const peers = { ask, askClient: (one: RpcMessage) => askClient(one, signal), signal }
+    const answer = await handler(request, peers).catch((error) => failureOf(request, error))
     if (controller.signal.aborted) return
     working.delete(request.id)
     await report(answer)
@@ -126,7 +127,7 @@ export async function relay(
   server.onmessage = (message) => {
     if (message.method === undefined) return take(message)
     const passing = fromServer(message, { askClient, answer: send })
-    if (passing) inBackground('Telling the client', report(passing))
+    if (passing) inBackground('Notifying the client', report(passing))
   }
   const clientEnded = new Promise<'client'>((resolve) => {
     client.onclose = () => resolve('client')
@@ -144,7 +145,7 @@ export async function relay(
   const lateRequest = new Promise<void>((resolve) => {
     client.onmessage = (message) => {
       if (!isRequest(message)) return
-      inBackground('Telling the client', report(failureOf(message, reason)).then(resolve))
+      inBackground('Notifying the client', report(failureOf(message, reason)).then(resolve))
     }
   })
   for (const id of asked.keys()) take(failureOf({ jsonrpc: '2.0', id: id as string }, reason))

@@ -37,7 +37,7 @@ it('cancels a run whose request ends while its answer is taken', async () => {
       context: { mcpReq } as unknown as ServerContext,
       canAsk: true,
       mint: async () => '',
-      whom: { reader: null, callers: 'trusted' },
+      sender: { reader: null, callers: 'trusted' },
     },
   )
   expect((await run.result).reason).toBe('cancelled')

@@ -16,7 +16,8 @@ import {
 import { type Speaker, spokenBy } from '../../../core/messages/spoken-by.ts'
 import type { Run } from '../../../engine/follow-run.ts'
 import { violationTexts } from '../../../policies/trust/check-flow.ts'
-import { metaOf, stricterByMeta } from '../label-meta.ts'
+import { approvalRequest, isApproved } from '../ask-person.ts'
+import { metaOf, stricterByMeta } from '../mcp-labels.ts'
 import { conversationLabels, isReadableBy } from './served-labels.ts'
 
 /** The input of the tool that asks an agent, as JSON Schema. */
@@ -37,7 +38,7 @@ export interface Question {
   conversation?: string
 }
 
-/** The state that goes to the client and back while its person is asked. */
+/** The state that the client sends back after asking its person. */
 interface Asked {
   conversation: string
   /** The calls that were answered, and the call that the question is about. */
@@ -51,11 +52,11 @@ interface AskOptions {
   /** Whether the client can ask its person (`elicitation`). */
   canAsk: boolean
   mint: RequestStateCodec['mint']
-  whom: Whom
+  sender: Sender
 }
 
 /** The sender of a question. */
-export interface Whom {
+export interface Sender {
   /** The sender's name in labels. Null if labels do not name the sender. */
   reader: string | null
   /** Whether the sender's messages are trusted. */
@@ -72,17 +73,17 @@ const LINKS = 20
 export async function askAgent(
   agent: Agent,
   { message, attachments = [], conversation }: Question,
-  { context, canAsk, mint, whom }: AskOptions,
+  { context, canAsk, mint, sender }: AskOptions,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { mcpReq } = context
   const asked = mcpReq.requestState<Asked>()
   const metadata = { attachments: attachments.map((assetRef) => ({ assetRef })) }
   const run = asked
-    ? await answered(agent, asked, { responses: mcpReq.inputResponses, by: whom.reader })
+    ? await answered(agent, asked, { responses: mcpReq.inputResponses, by: sender.reader })
     : agent.run({
         conversation,
-        messages: [spokenBy({ content: message, metadata }, speakerOf(whom))],
-        label: labelOfCall(mcpReq._meta, whom),
+        messages: [spokenBy({ content: message, metadata }, speakerOf(sender))],
+        label: labelOfCall(mcpReq._meta, sender),
       })
   // Also aborts when the request that asked the person ends.
   const over = new AbortController()
@@ -93,27 +94,29 @@ export async function askAgent(
   try {
     for await (const event of run) {
       if (event.type === 'APPROVAL_REQUESTED' && !done.has(event.toolCallId)) {
-        if (!canAsk || !isFor(event, whom)) return waiting(run, event, whom)
-        const { conversation: of } = run
-        const state: Asked = { conversation: of, answered: [...done], call: event.toolCallId }
-        return question(inWords(event, whom), await mint(state, context))
+        if (!canAsk || !isFor(event, sender)) return waiting(run, event, sender)
+        const { toolCallId: call } = event
+        const state: Asked = { conversation: run.conversation, answered: [...done], call }
+        const approve = approvalRequest(inWords(event, sender))
+        const requestState = await mint(state, context)
+        return { resultType: 'input_required', inputRequests: { approve }, requestState }
       }
       const progressToken = mcpReq._meta?.progressToken
       if (event.type !== 'TOOL_CALL_END' || progressToken === undefined) continue
       const params = { progressToken, progress: ++progress, message: event.call.name }
       await mcpReq.notify({ method: 'notifications/progress', params })
     }
-    return await answerOf(agent, run, whom)
+    return await answerOf(agent, run, sender)
   } finally {
     over.abort()
   }
 }
 
 /** Returns the speaker of a question. The sender cannot speak for anybody else. */
-function speakerOf({ reader }: Whom): Speaker {
-  const sender =
-    reader === null ? {} : { sender: { participant_id: reader, participant_role: 'user' } }
-  return { ...sender, speaksAsOthers: false }
+function speakerOf({ reader }: Sender): Speaker {
+  if (reader === null) return { speaksAsOthers: false }
+  const sender = { participant_id: reader, participant_role: 'user' }
+  return { sender, speaksAsOthers: false }
 }
 
 async function answered(
@@ -121,43 +124,32 @@ async function answered(
   { conversation, answered: before, call }: Asked,
   { responses = {}, by }: { responses?: Record<string, unknown>; by: string | null },
 ): Promise<Run> {
-  const { action, content } = Object(responses.approve)
-  const approved = action === 'accept' && Object(content).approve === true
-  await agent.approve(conversation, call, { approved, ...(by === null ? {} : { by }) })
+  const approved = isApproved(responses.approve)
+  await agent.approve(conversation, call, { approved, ...(by !== null && { by }) })
   before.push(call)
   return agent.resume(conversation) as Run
 }
 
 type Request = Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>
 
-function question(message: string, requestState: string): InputRequiredResult {
-  const requestedSchema = {
-    type: 'object' as const,
-    properties: { approve: { type: 'boolean' as const, title: 'Approve' } },
-    required: ['approve'],
-  }
-  const approve = { method: 'elicitation/create' as const, params: { message, requestedSchema } }
-  return { resultType: 'input_required', inputRequests: { approve }, requestState }
-}
-
 /** Returns the stricter of the label that the call declares and the label of its sender. */
-function labelOfCall(meta: unknown, { callers }: Whom): LabelInput {
+function labelOfCall(meta: unknown, { callers }: Sender): LabelInput {
   return writeLabel(stricterByMeta(callers === 'trusted' ? TRUSTED : UNTRUSTED, meta))
 }
 
 /** Returns whether the sender may read what the call would be given. */
-function isFor({ label }: Request, { reader }: Whom): boolean {
+function isFor({ label }: Request, { reader }: Sender): boolean {
   return label === undefined || isReadableBy(reader, readLabel(label))
 }
 
-function waiting(run: Run, request: Request, whom: Whom): CallToolResult {
-  const text = `${inWords(request, whom)} It waits for a person in conversation ${run.conversation}; ask there again when it is approved.`
+function waiting(run: Run, request: Request, sender: Sender): CallToolResult {
+  const text = `${inWords(request, sender)} It waits for a person in conversation ${run.conversation}; ask there again when it is approved.`
   return { content: [{ type: 'text', text }] }
 }
 
-function inWords(request: Request, whom: Whom): string {
+function inWords(request: Request, sender: Sender): string {
   const { toolName, arguments: args, violations = [], reason, previews = [] } = request
-  const mayRead = isFor(request, whom)
+  const mayRead = isFor(request, sender)
   const given = mayRead ? JSON.stringify(args).slice(0, 2_000) : 'what others may read'
   const shown = new Set(mayRead ? violations.flatMap(({ ref }) => ref ?? []) : [])
   const reasons = mayRead && reason !== undefined ? [reason] : []
@@ -166,21 +158,20 @@ function inWords(request: Request, whom: Whom): string {
   return `Run ${toolName} with ${given}?${why}${diffs.join('')}`
 }
 
-async function answerOf(agent: Agent, run: Run, { reader }: Whom): Promise<CallToolResult> {
+async function answerOf(agent: Agent, run: Run, { reader }: Sender): Promise<CallToolResult> {
   const { text, assets, conversation } = await run.result
   const labels = await conversationLabels(agent, conversation)
-  const overall = labels?.answer() ?? null
+  const overall = labels?.answer ?? null
   const _meta = { 'byref/conversation': conversation, ...(overall ? metaOf(overall) : {}) }
   if (overall && !isReadableBy(reader, overall)) {
     const words = 'forbidden: only others may read the answer'
     return { content: [{ type: 'text', text: words }], isError: true, _meta }
   }
   const links = assets.slice(-LINKS).flatMap(({ ref, assetId, mime, name, size }) => {
-    const label = labels?.asset(assetId) ?? null
+    const label = labels?.assets.get(assetId) ?? null
     if (label && !isReadableBy(reader, label)) return []
-    const about = { mimeType: mime, ...(size === null ? {} : { size }) }
-    const link = { type: 'resource_link' as const, uri: ref, name: name ?? ref, ...about }
-    return label ? { ...link, _meta: metaOf(label) } : link
+    const link = { type: 'resource_link' as const, uri: ref, name: name ?? ref, mimeType: mime }
+    return { ...link, ...(size !== null && { size }), ...(label && { _meta: metaOf(label) }) }
   })
   return { content: [{ type: 'text', text }, ...links], _meta }
 }

@@ -14,9 +14,16 @@ import { optionalPeer } from '../../../optional-peer.ts'
 import { version } from '../../../version.ts'
 import { assetTools } from '../../plain-tools.ts'
 import { type RequestHandler, requestHandler } from '../../serving/request-handler.ts'
-import { ASSET_TEMPLATE, assetAsResource, newestAssets } from '../asset-resource.ts'
-import { callAssetTool, describeTool, failedCall } from '../asset-tools.ts'
-import { metaOf, withLabel } from '../label-meta.ts'
+import {
+  ASSET_TEMPLATE,
+  assetAsResource,
+  callAssetTool,
+  describeTool,
+  failedCall,
+  newestAssets,
+} from '../assets-for-clients.ts'
+import { metaOf, withLabel } from '../mcp-labels.ts'
+import { INVALID_PARAMS } from '../rpc/json-rpc.ts'
 import { askAgent, QUESTION, type Question } from './ask-agent.ts'
 import { readableAssets } from './served-labels.ts'
 
@@ -82,7 +89,6 @@ const OPTIONS: OptionTable<McpServerOptions> = {
   secret: is.string,
   extend: is.callback(),
 }
-const INVALID_PARAMS = -32602
 /** Maximum time for a person's answer. */
 const STATE_SECONDS = 24 * 60 * 60
 
@@ -158,7 +164,7 @@ async function openServer(
           context: ctx,
           canAsk: canAsk(ctx),
           mint: codec.mint,
-          whom: { reader, callers },
+          sender: { reader, callers },
         }),
       )
     }

@@ -6,14 +6,12 @@ import { isPlain, join, joinAll, type Label, mayRead, TRUSTED } from '../../../c
 import { createLabels } from '../../../core/labels/labels.ts'
 import { referencesIn } from '../../../core/refs/references-in.ts'
 import { listAll, readAll } from '../../../log/conversation-log.ts'
-import { metaOf } from '../label-meta.ts'
+import { metaOf } from '../mcp-labels.ts'
 
 /** The labels of a conversation that had trust on. */
 export interface ConversationLabels {
-  /** Returns the label of its model's last answer. */
-  answer(): Label
-  /** Returns the label of an asset that the conversation made. Null for any other asset. */
-  asset(id: string): Label | null
+  /** The label of its model's last answer. */
+  answer: Label
   /** The labels of all assets that the conversation made. */
   assets: ReadonlyMap<string, Label>
 }
@@ -38,13 +36,8 @@ export async function conversationLabels(
     if (isSaid) last = event.payload.id
   }
   if (!isOn) return null
-  const of = (id: string): Label => labels.asset({ id, fieldPath: [] })
-  const assets = new Map([...made].map((id) => [id, of(id)]))
-  return {
-    answer: () => labels.message(last).label,
-    asset: (id) => assets.get(id) ?? null,
-    assets,
-  }
+  const assets = new Map([...made].map((id) => [id, labels.asset({ id, fieldPath: [] })]))
+  return { answer: labels.message(last).label, assets }
 }
 
 /**
@@ -56,21 +49,8 @@ export function isReadableBy(reader: string | null, label: Label): boolean {
   return reader !== null && mayRead(reader, label)
 }
 
-/** The assets that a reader may read. */
-export interface ReadableAssets {
-  /**
-   * Returns the label of the assets that an input names. Null if nothing is known of them; an error if only others may
-   * read them.
-   */
-  given(tool: string, input: unknown): Promise<Label | ByrefError | null>
-  /** Returns the items that may be read, with their labels. */
-  list<T extends { uri: string }>(
-    resources: readonly T[],
-  ): Promise<(T & { _meta?: ReturnType<typeof metaOf> })[]>
-}
-
-/** Creates the readable assets of agents in one namespace. Nothing is known of the assets of agents without trust. */
-export function readableAssets(agents: readonly Agent[], reader: string | null): ReadableAssets {
+/** The assets that a reader may read, of agents in one namespace. Nothing is known of those of agents without trust. */
+export function readableAssets(agents: readonly Agent[], reader: string | null) {
   const trusting = agents.filter(({ trust }) => trust !== 'off')
 
   function labelOf(known: ReadonlyMap<string, Label>, value: unknown): Label | null {
@@ -80,7 +60,11 @@ export function readableAssets(agents: readonly Agent[], reader: string | null):
   }
 
   return {
-    async given(tool, input) {
+    /**
+     * Returns the label of the assets that an input names. Null if nothing is known of them; an error if only others
+     * may read them.
+     */
+    async given(tool: string, input: unknown): Promise<Label | ByrefError | null> {
       const label = labelOf(await labelsOfAssets(trusting), input)
       if (!label) return null
       const isNamed = label.confidentiality === 'private' && label.readers !== null
@@ -89,7 +73,8 @@ export function readableAssets(agents: readonly Agent[], reader: string | null):
       if (isReadableBy(reader, label) && !(isMaking && isNamed)) return label
       return new ByrefError('forbidden', 'Only others may read this value')
     },
-    async list(resources) {
+    /** Returns the items that may be read, with their labels. */
+    async list<T extends { uri: string }>(resources: readonly T[]) {
       const known = await labelsOfAssets(trusting)
       return resources.flatMap((one) => {
         const label = labelOf(known, one.uri)

@@ -1,23 +1,54 @@
 import type { CallToolResult, Tool as McpTool } from '@modelcontextprotocol/client'
 import type { JsonSchema } from '../../boundary/describe-schema.ts'
 import type { Tool } from '../../boundary/tool.ts'
-import { TRUSTED, UNTRUSTED } from '../../core/labels/label.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { isPlain, join, type Label, TRUSTED, UNTRUSTED } from '../../core/labels/label.ts'
 import {
   type LabelTree,
   type LabelTreeInput,
+  readLabelTree,
   wholeOf,
   writeLabelTree,
 } from '../../core/labels/label-tree.ts'
-import { labelInMeta, stricterByMeta } from './label-meta.ts'
+import type { Fields } from './rpc/json-rpc.ts'
 
-/** Whether to believe a server's annotations and the labels of its results. */
+/** The key of a label in the `_meta` of calls, results, resources and links. */
+export const LABEL_KEY = 'byref/label'
+
+/** Returns the label in a `_meta`; null if there is none. An invalid label is the strictest one. */
+export function labelInMeta(meta: unknown): LabelTree | null {
+  if (!isPlainObject(meta) || meta[LABEL_KEY] === undefined) return null
+  return readLabelTree(meta[LABEL_KEY])
+}
+
+/** Joins a known label with the one in a `_meta`, which can only make it stricter. */
+export function stricterByMeta(known: Label, meta: unknown): Label {
+  const label = labelInMeta(meta)
+  return label ? join(known, wholeOf(label)) : known
+}
+
+/**
+ * Returns a label for the `_meta` of an outgoing message. It leaves out sources and the names of readers, which must stay
+ * private.
+ */
+export function metaOf({ integrity, confidentiality }: Label) {
+  return { [LABEL_KEY]: { integrity, confidentiality } }
+}
+
+/** Returns a result with its label in `_meta`, unless it is trusted and public. */
+export function withLabel(result: Fields, label: Label): Fields {
+  if (isPlain(label)) return result
+  return { ...result, _meta: { ...Object(result._meta), ...metaOf(label) } }
+}
+
+/** Whether a server's annotations and the labels of its results are believed. */
 export type ServerTrust = 'trusted' | 'untrusted'
 
 /** The trust options of a server's tool. */
 export interface ToolTrust
   extends Pick<Tool, 'readOnly' | 'openWorld' | 'returns' | 'outputSchema'> {
-  /** Notes the label that an answer declares. Must be called before `returns`. */
-  said(input: unknown, answer: CallToolResult): void
+  /** Notes the label that an answer declares. Call it before `returns`. */
+  noteLabel(input: unknown, answer: CallToolResult): void
 }
 
 /**
@@ -40,7 +71,7 @@ export function serverTrust(
     readOnly,
     openWorld,
     outputSchema: outputSchema as JsonSchema | undefined,
-    said(input, { _meta, structuredContent, content }) {
+    noteLabel(input, { _meta, structuredContent, content }) {
       const tree = labelInMeta(_meta)
       if (!tree) return
       // The label names fields of the structured content, which is the value if there is no other content.

@@ -1,7 +1,7 @@
-import { isPlainObject } from '../../../core/json/json.ts'
-import { nodeBuiltin } from '../../../node-builtin.ts'
-import { answerTo, isOfNewProtocol, type RpcMessage } from '../rpc/json-rpc.ts'
-import type { Ask } from '../rpc/relay.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
+import { answerTo, CLIENT_CAPABILITIES, isOfNewProtocol, type RpcMessage } from './rpc/json-rpc.ts'
+import type { Ask } from './rpc/relay.ts'
 
 const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
@@ -14,12 +14,22 @@ interface Question {
 /** Maximum number of open questions. The oldest are forgotten first. */
 const MAX_WAITING = 100
 
-const CLIENT = 'io.modelcontextprotocol/clientCapabilities'
-
+/** The form in which a person of a client approves a call. */
 const FORM = {
-  type: 'object',
-  properties: { approve: { type: 'boolean', title: 'Approve' } },
+  type: 'object' as const,
+  properties: { approve: { type: 'boolean' as const, title: 'Approve' } },
   required: ['approve'],
+}
+
+/** Returns the request that asks the person of a client whether a call may run. */
+export function approvalRequest(message: string) {
+  return { method: 'elicitation/create' as const, params: { message, requestedSchema: FORM } }
+}
+
+/** Returns whether the person approved. */
+export function isApproved(answer: unknown): boolean {
+  const { action, content } = Object(answer)
+  return action === 'accept' && Object(content).approve === true
 }
 
 /** Asks the person of a client about calls (elicitation). */
@@ -28,8 +38,9 @@ export class PersonAsker {
   #canAsk = false
 
   /** Notes the capabilities that a client declares in a request. */
-  hear({ method, params }: RpcMessage): void {
-    const declared = method === 'initialize' ? params?.capabilities : Object(params?._meta)[CLIENT]
+  noteCapabilities({ method, params }: RpcMessage): void {
+    const declared =
+      method === 'initialize' ? params?.capabilities : Object(params?._meta)[CLIENT_CAPABILITIES]
     if (declared !== undefined) this.#canAsk = takesForms(Object(declared).elicitation)
   }
 
@@ -43,9 +54,9 @@ export class PersonAsker {
     askClient: Ask,
   ): Promise<boolean | RpcMessage | null> {
     if (!this.#canAsk) return null
-    const asking = { method: 'elicitation/create', params: { message, requestedSchema: FORM } }
+    const asking = approvalRequest(message)
     if (!isOfNewProtocol(request)) {
-      return isYes((await askClient({ jsonrpc: '2.0', ...asking })).result)
+      return isApproved((await askClient({ jsonrpc: '2.0', ...asking })).result)
     }
     const requestState = crypto.randomUUID()
     const { name, arguments: args } = Object(request.params)
@@ -64,7 +75,7 @@ export class PersonAsker {
     const asked = this.#waiting.get(requestState)
     this.#waiting.delete(requestState)
     if (!asked || asked.name !== name || !isDeepStrictEqual(asked.args, args)) return null
-    return { given: asked.given, approved: isYes(Object(inputResponses).approve) }
+    return { given: asked.given, approved: isApproved(Object(inputResponses).approve) }
   }
 }
 
@@ -72,9 +83,4 @@ export class PersonAsker {
 function takesForms(elicitation: unknown): boolean {
   if (!isPlainObject(elicitation)) return false
   return elicitation.form !== undefined || elicitation.url === undefined
-}
-
-function isYes(answer: unknown): boolean {
-  const { action, content } = Object(answer)
-  return action === 'accept' && Object(content).approve === true
 }

@@ -10,8 +10,7 @@ import { isRedacted, redactedText, redactValue } from '../../../core/labels/reda
 import { resultName } from '../../../core/messages/results.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { urlOf } from '../../model-output.ts'
-import { type LabelledResult, MessageLabels } from '../../trust/message-labels.ts'
-import { refusalText, violationWords } from '../../trust/session-labels.ts'
+import { type LabelledResult, MessageLabels, refusalIn } from '../../trust/message-labels.ts'
 import type { MessageTrust } from '../../trust/tool-trust.ts'
 
 /** The context of a prompt that is redacted. */
@@ -58,10 +57,11 @@ export async function redactPrompt(
       ?.described()
       .catch(() => undefined)
     const isError = part.output.type === 'error-text' || part.output.type === 'error-json'
-    const output = isError
-      ? { type: 'error-text' as const, value: failureText(name, result, tool) }
-      : { type: 'text' as const, value: `${valueText(name, result, tool)}${guide}` }
+    const text = isError
+      ? ((tool && refusalIn(result, tool, String(result.value))) ?? failureText(name))
+      : `${valueText(name, result, tool)}${guide}`
     if (!isError) guide = ''
+    const output = { type: isError ? 'error-text' : 'text', value: text } as const
     redacted.add(output)
     return { ...part, output }
   }
@@ -90,18 +90,7 @@ function valueText(
     : JSON.stringify({ [name]: redactValue(value, labels) })
 }
 
-/** Returns why a call was refused, in our own words. Any other error is not shown. */
-function failureText(
-  name: string,
-  { value, call }: LabelledResult,
-  tool: Tool | undefined,
-): string {
-  if (call && tool) {
-    const { input: written, labels } = call
-    const words = violationWords(tool, { written, args: written, labels })
-    const text = refusalText(tool, words ?? '')
-    if (words !== null && String(value).includes(text)) return text
-  }
+function failureText(name: string): string {
   return `the call failed. Its error message is not shown, because it is not trusted: ${name}`
 }
 

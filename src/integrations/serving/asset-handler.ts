@@ -4,7 +4,7 @@ import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { extractAssetId, formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
-import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
+import { type RequestHandler, requestHandler } from './request-handler.ts'
 
 /** Options of {@link createAssetHandler}. */
 export interface AssetHandlerOptions {
@@ -64,8 +64,9 @@ export function createAssetHandler(options: AssetHandlerOptions): RequestHandler
   })
 }
 
-/** Returns the response to a request that failed. `useChat` shows its text as the error. */
+/** Returns the response to a request that failed, or that was thrown. `useChat` shows its text as the error. */
 export function failureResponse(error: unknown): Response {
+  if (error instanceof Response) return error
   if (error instanceof URIError) return new Response('The URL is malformed', { status: 400 })
   if (!(error instanceof ByrefError)) return new Response('Something went wrong', { status: 500 })
   return new Response(publicMessage(error), { status: HTTP_STATUS[error.code] })
