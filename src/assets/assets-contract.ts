@@ -1,6 +1,6 @@
 import type { AssetCreated, AssetEvent } from '../core/events/events.ts'
 import type { WrittenLabel } from '../core/labels/label.ts'
-import type { AssetMeta } from '../core/messages/asset.ts'
+import type { AssetMeta } from '../core/messages/asset-meta.ts'
 import type { AssetInfo, AssetMaker } from './asset-info.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import type { AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'

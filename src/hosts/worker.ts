@@ -7,8 +7,7 @@ import {
   type ServedAgents,
 } from '../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
-import { ByrefError, errorMessage } from '../core/errors.ts'
-import { DamagedError } from '../core/events/damaged-error.ts'
+import { ByrefError, DamagedError, errorMessage } from '../core/errors.ts'
 import { inBackground } from '../core/in-background.ts'
 import {
   type ConversationLog,

@@ -1,5 +1,4 @@
-import { ByrefError } from '../core/errors.ts'
-import type { Damage } from '../core/events/damaged-error.ts'
+import { ByrefError, type Damage } from '../core/errors.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import type { CostSum, CostsOptions, RunSummary, RunsOptions } from './runs.ts'
 

@@ -2,7 +2,6 @@ import { checkMethods } from '../core/check-options.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import { newId } from '../core/new-id.ts'
 import { admit, checkAppend, leaseAfter } from './admit.ts'
-import { chatText, foldCase } from './chat-text.ts'
 import {
   checkId,
   checkLease,
@@ -41,7 +40,9 @@ import {
   type StoredRun,
 } from './runs.ts'
 import {
+  chatText,
   deletedBy,
+  foldCase,
   isDue,
   messageIn,
   NEW_CONVERSATION,

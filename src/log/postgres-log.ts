@@ -46,9 +46,9 @@ import { postgresExport, postgresImport, publishStaged } from './postgres/postgr
 import { listConversations } from './postgres/postgres-lists.ts'
 import { readRecords, storedRows } from './postgres/postgres-reads.ts'
 import { runReader } from './postgres/postgres-runs.ts'
+import type { Lines } from './read-lines.ts'
 import { debugOf, rowProblem } from './record-rows.ts'
 import { listRuns, readCosts } from './run-rows.ts'
-import type { Lines } from './stage-lines.ts'
 
 /** Options of {@link createPostgresLog}. */
 export type PostgresLogOptions = PostgresOptions & {

@@ -1,5 +1,5 @@
+import type { Damage } from '../core/errors.ts'
 import { emptyConversation, openRun } from '../core/events/conversation-state.ts'
-import type { Damage } from '../core/events/damaged-error.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { foldAll } from '../core/events/fold.ts'
 import { newId } from '../core/new-id.ts'

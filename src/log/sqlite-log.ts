@@ -22,9 +22,15 @@ import {
 } from './conversation-log.ts'
 import { type ConversationRow, leaseOf, type Place, summaryOfRow } from './conversation-row.ts'
 import { logEntry } from './copy-event.ts'
-import { type DebugRow, exportStored, type StoredPages } from './export-stored.ts'
 import { CHUNK } from './pause.ts'
-import { debugOf, type RecordRow, rowProblem } from './record-rows.ts'
+import {
+  type DebugRow,
+  debugOf,
+  exportStored,
+  type RecordRow,
+  rowProblem,
+  type StoredPages,
+} from './record-rows.ts'
 import { listRuns, readCosts } from './run-rows.ts'
 import { deletedIn } from './sqlite/delete-messages.ts'
 import { listConversations } from './sqlite/list-conversations.ts'

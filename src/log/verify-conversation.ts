@@ -1,5 +1,4 @@
-import { ByrefError } from '../core/errors.ts'
-import { type Damage, DamagedError } from '../core/events/damaged-error.ts'
+import { ByrefError, type Damage, DamagedError } from '../core/errors.ts'
 import { createFold } from '../core/events/fold.ts'
 import { type ConversationLog, type ConversationSummary, readAll } from './conversation-log.ts'
 import { type ConversationState, NEW_CONVERSATION, stateAfter } from './summary.ts'

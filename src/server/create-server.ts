@@ -38,7 +38,6 @@ import { eventRoutes } from './routes/event-routes.ts'
 import { infoRoutes } from './routes/info-routes.ts'
 import { lineageRoutes } from './routes/lineage-routes.ts'
 import { messageRoutes } from './routes/message-routes.ts'
-import { runListRoutes } from './routes/run-list-routes.ts'
 import { runRoutes } from './routes/run-routes.ts'
 import { toolRoutes } from './routes/tool-routes.ts'
 import { uploadRoutes } from './routes/upload-routes.ts'
@@ -182,7 +181,6 @@ class AgentServer implements Server {
       ...conversationRoutes,
       ...messageRoutes,
       ...runRoutes,
-      ...runListRoutes,
       ...dataRoutes,
       ...lineageRoutes,
       ...eventRoutes(this.#hub),

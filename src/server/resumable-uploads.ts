@@ -10,8 +10,7 @@ import { uploaded } from '../wire/assets.ts'
 import type { Caller } from './caller.ts'
 import { failureOf } from './error-response.ts'
 import { type Call, type Route, route } from './route.ts'
-import { importOne, SAVE_ERRORS } from './routes/upload-routes.ts'
-import { withProgress } from './routes/with-progress.ts'
+import { importOne, SAVE_ERRORS, withProgress } from './routes/upload-routes.ts'
 
 /** How long an unfinished upload is kept, in milliseconds. */
 const KEEP_MS = 24 * 60 * 60 * 1000

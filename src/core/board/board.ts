@@ -12,17 +12,18 @@ import { isPlainObject, type JsonObject, type JsonValue } from '../json/json.ts'
 import { kindOf, labelOf, methodOf } from '../messages/data-block.ts'
 import type { DataBlock, Message } from '../messages/message.ts'
 import { type MessageInput, toMessage } from '../messages/to-message.ts'
-import { evaluateVariable, variablesIn } from '../refs/evaluate-variable.ts'
 import type { FieldKey } from '../refs/field-key.ts'
 import { explainMissing, MISSING } from '../refs/field-path.ts'
 import {
+  evaluateVariable,
   formatVariable,
   parseVariableRef,
   VariableError,
   type VariableExpression,
   type VariableRef,
+  variablesIn,
 } from '../refs/variable-ref.ts'
-import { WIDE } from './edit-container.ts'
+import { WIDE } from './merge.ts'
 import { checkSchema, type ValidateSchema } from './schema-check.ts'
 import { childOf, countUpTo, NOW, Slot, toJson, valueAt } from './versioned.ts'
 import { applyWrite, checkWrite, type Write } from './write.ts'

@@ -1,7 +1,6 @@
-import { isPlainObject, type JsonObject, type JsonValue } from '../json/json.ts'
-import type { FieldKey } from '../refs/field-key.ts'
+import { isPlainObject, type JsonObject, type JsonValue, putKey } from '../json/json.ts'
+import { type FieldKey, indexOf } from '../refs/field-key.ts'
 import { MISSING } from '../refs/field-path.ts'
-import { type EditOptions, editable, PLAIN, put, seal, setAt } from './edit-container.ts'
 import {
   type Container,
   childOf,
@@ -9,6 +8,7 @@ import {
   isList,
   type Maybe,
   type Stored,
+  Wide,
 } from './versioned.ts'
 
 /**
@@ -64,4 +64,107 @@ export function mergeChanges(base: Maybe, patch: JsonValue, isDeep = true) {
     }
   }
   return changes
+}
+
+/** The position at which containers change, and the number of entries from which they become wide. */
+export interface EditOptions {
+  position: number
+  /** Infinity keeps all containers plain JSON. */
+  wide: number
+}
+
+/** Number of entries from which the board keeps versions per key instead of copying the container. */
+export const WIDE = 32
+
+/** Options for values that are entirely plain JSON. */
+export const PLAIN: EditOptions = { position: 0, wide: Number.POSITIVE_INFINITY }
+
+/**
+ * Returns a container that can be changed: a wide one itself, a small one as a copy, a large plain one as a
+ * wide one.
+ */
+export function editable(container: Container, { position, wide }: EditOptions): Container {
+  if (container instanceof Wide) return container
+  if (Object.keys(container).length >= wide) return widen(container, position)
+  return Array.isArray(container) ? [...container] : { ...container }
+}
+
+/** Sets a key of an editable container and returns the container. It becomes wide if the value is wide. */
+export function put(
+  target: Container,
+  key: FieldKey,
+  value: Stored,
+  { position }: EditOptions,
+): Container {
+  const out = value instanceof Wide && !(target instanceof Wide) ? widen(target, position) : target
+  if (out instanceof Wide) out.set(key, value, position)
+  else if (Array.isArray(out)) out[indexOf(key)] = value
+  else putKey(out as Record<string, Stored>, String(key), value)
+  return out
+}
+
+/** Appends to an editable list. */
+export function append(
+  target: Container,
+  items: readonly JsonValue[],
+  edit: EditOptions,
+): Container {
+  let out = target
+  for (const item of items) out = put(out, isList(out) ? out.length : 0, item, edit)
+  return out
+}
+
+/** Ends the edit: freezes a plain container. */
+export function seal(target: Container): Container {
+  return target instanceof Wide ? target : Object.freeze(target)
+}
+
+/**
+ * Returns the value with another value at a path, or with nothing there. Creates missing containers: a list if
+ * the next key is an integer, otherwise an object. Fills the gap between a list's end and a higher index with
+ * null.
+ */
+export function setAt(
+  root: Maybe,
+  path: readonly FieldKey[],
+  value: Maybe,
+  edit: EditOptions,
+): Maybe {
+  const parents: Container[] = []
+  let current = root
+  for (const key of path) {
+    const container = current === MISSING ? emptyFor(key) : current
+    parents.push(container as Container)
+    current = childOf(container, key)
+  }
+  let next = value
+  for (let depth = path.length - 1; depth >= 0; depth--) {
+    const key = path[depth] as FieldKey
+    let out = editable(parents[depth] as Container, edit)
+    if (next === MISSING) {
+      remove(out, key, edit)
+    } else {
+      while (isList(out) && out.length < indexOf(key)) out = append(out, [null], edit)
+      out = put(out, key, next, edit)
+    }
+    next = seal(out)
+  }
+  return next
+}
+
+/** Returns the container to create when a key is written and nothing exists. */
+export function emptyFor(key: FieldKey): Container {
+  return typeof key === 'number' ? [] : {}
+}
+
+function remove(target: Container, key: FieldKey, { position }: EditOptions): void {
+  if (target instanceof Wide) target.delete(key, position)
+  else if (Array.isArray(target)) target.splice(indexOf(key), 1)
+  else delete (target as Record<string, Stored>)[key]
+}
+
+function widen(container: Container, position: number): Container {
+  const wide = new Wide(Array.isArray(container))
+  for (const [key, value] of Object.entries(container)) wide.set(key, value, position)
+  return wide
 }

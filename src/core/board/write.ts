@@ -9,12 +9,13 @@ import {
   type EditOptions,
   editable,
   emptyFor,
+  mergeable,
+  mergeStored,
   PLAIN,
   put,
   seal,
   setAt,
-} from './edit-container.ts'
-import { mergeable, mergeStored } from './merge.ts'
+} from './merge.ts'
 import { type Container, childOf, isContainer, isList, type Maybe, valueAt } from './versioned.ts'
 
 /** One write to a value of the board. */

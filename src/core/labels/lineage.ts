@@ -1,11 +1,9 @@
 import type { AssetCreated, ConversationEvent, LogRecord } from '../events/events.ts'
 import { isPlainObject } from '../json/json.ts'
 import { isData, kindOf, labelOf, methodOf } from '../messages/data-block.ts'
-import type { DataBlock, Message } from '../messages/message.ts'
+import { type DataBlock, isDeletedResult, type Message } from '../messages/message.ts'
 import { RESULT, resultCall, resultName } from '../messages/results.ts'
-import { isDeletedResult } from '../messages/tombstone.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
-import { variablesIn } from '../refs/evaluate-variable.ts'
 import type { FieldKey } from '../refs/field-key.ts'
 import { referencesIn } from '../refs/references-in.ts'
 import {
@@ -13,6 +11,7 @@ import {
   formatVariable,
   parseVariableRef,
   type VariableRef,
+  variablesIn,
 } from '../refs/variable-ref.ts'
 
 /** A node of the lineage: a message, a call with its result, an asset, or a write to the board. */

@@ -1,7 +1,6 @@
 import { isPlainObject } from '../json/json.ts'
 import { formatVariable } from '../refs/variable-ref.ts'
-import type { DataBlock, Message } from './message.ts'
-import { isDeletedResult } from './tombstone.ts'
+import { type DataBlock, isDeletedResult, type Message } from './message.ts'
 
 /** The kind in references to results: `†result#12`. */
 export const RESULT = 'result'

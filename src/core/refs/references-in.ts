@@ -1,9 +1,8 @@
 import { type AssetRef, type AssetRefParts, isAssetRef, parseAssetRef } from './asset-ref.ts'
 import { findEmbeddedRefs } from './embedded-refs.ts'
-import { variablesIn } from './evaluate-variable.ts'
 import type { FieldKey } from './field-key.ts'
 import { variablesInText } from './text-marks.ts'
-import { parseVariableRef, type VariableRef } from './variable-ref.ts'
+import { parseVariableRef, type VariableRef, variablesIn } from './variable-ref.ts'
 
 /** A reference in a value, to assets or variables. An expression may refer to several variables. */
 export interface FoundReference {

@@ -1,11 +1,10 @@
 import type { ConversationEvent } from '../../core/events/events.ts'
 import type { Query } from '../../postgres/database.ts'
 import { isOwnKey, keyOf, toPlain } from '../../postgres/plain-text.ts'
-import { chatText, foldCase } from '../chat-text.ts'
 import type { Lease } from '../conversation-log.ts'
 import { eventSum, seal } from '../record-rows.ts'
 import type { StoredRun } from '../runs.ts'
-import { type ConversationState, messageIn } from '../summary.ts'
+import { type ConversationState, chatText, foldCase, messageIn } from '../summary.ts'
 import { NOW, stateColumns } from './conversation-rows.ts'
 import { insertRuns, runsJson } from './postgres-runs.ts'
 

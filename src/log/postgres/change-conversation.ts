@@ -1,8 +1,8 @@
 import type { Database, Query } from '../../postgres/database.ts'
 import { toPlain } from '../../postgres/plain-text.ts'
-import { foldCase } from '../chat-text.ts'
 import { type ConversationQueue, type Lease, notFoundError } from '../conversation-log.ts'
 import { type ConversationRow, type Place, stateOf } from '../conversation-row.ts'
+import { foldCase } from '../summary.ts'
 import { COLUMNS, decodeRow, findRow, NOW } from './conversation-rows.ts'
 import { enqueueDue } from './postgres-append.ts'
 

@@ -3,11 +3,9 @@ import type { Database } from '../../postgres/database.ts'
 import { fromPlain } from '../../postgres/plain-text.ts'
 import { existsError } from '../conversation-log.ts'
 import type { Place } from '../conversation-row.ts'
-import { type DebugRow, exportStored } from '../export-stored.ts'
 import { CHUNK } from '../pause.ts'
-import type { ImportedLine } from '../read-lines.ts'
-import { eventSum, type RecordRow } from '../record-rows.ts'
-import { type Lines, type Staged, stageLines } from '../stage-lines.ts'
+import { type ImportedLine, type Lines, type Staged, stageLines } from '../read-lines.ts'
+import { type DebugRow, eventSum, exportStored, type RecordRow } from '../record-rows.ts'
 import { debugColumns, messageKey, wordsOf } from './append-statement.ts'
 import {
   deleteConversation,

@@ -1,9 +1,9 @@
 import type { Database } from '../../postgres/database.ts'
 import { toPlain } from '../../postgres/plain-text.ts'
-import { foldCase } from '../chat-text.ts'
 import { checkPage, parseCursor } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
 import { pageOf, summaryOfRow } from '../conversation-row.ts'
+import { foldCase } from '../summary.ts'
 import { COLUMNS, decodeRow, NOW, type TimedRow } from './conversation-rows.ts'
 
 /** Shorter searches cannot use the trigram index, and read the texts. */

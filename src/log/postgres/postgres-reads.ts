@@ -1,4 +1,4 @@
-import { DamagedError } from '../../core/events/damaged-error.ts'
+import { DamagedError } from '../../core/errors.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import type { Query } from '../../postgres/database.ts'
 import { isCorrupt } from '../../postgres/postgres-errors.ts'

@@ -1,8 +1,7 @@
-import { DamagedError } from '../../core/events/damaged-error.ts'
+import { DamagedError } from '../../core/errors.ts'
 import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
 import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
 import { admit, leaseAfter, type StoredLease } from '../admit.ts'
-import { foldCase } from '../chat-text.ts'
 import type { AppendOptions } from '../conversation-log.ts'
 import {
   type ConversationRow,
@@ -17,6 +16,7 @@ import type { StoredRun } from '../runs.ts'
 import {
   type ConversationState,
   deletedBy,
+  foldCase,
   messageIn,
   stateAfter,
   withoutMessages,

@@ -17,12 +17,12 @@ import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import { withheldMessage } from '../../core/labels/withheld.ts'
 import type { Message } from '../../core/messages/message.ts'
 import { type AssetRefParts, parseAssetRef } from '../../core/refs/asset-ref.ts'
-import { chatText, foldCase } from '../../log/chat-text.ts'
 import {
   type ConversationLog,
   type ConversationSummary,
   readAll,
 } from '../../log/conversation-log.ts'
+import { chatText, foldCase } from '../../log/summary.ts'
 import { asRead } from './as-read.ts'
 import type { ConversationLabels } from './conversation-labels.ts'
 import { LabelIndex } from './label-index.ts'
