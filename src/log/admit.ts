@@ -1,6 +1,5 @@
 import { ByrefError } from '../core/errors.ts'
 import type { LogRecord } from '../core/events/events.ts'
-import { checkLease, checkPosition } from './check-arguments.ts'
 import {
   type AppendOptions,
   type Lease,
@@ -18,12 +17,6 @@ export interface StoredLease {
 export interface Standing {
   position: number
   lease: StoredLease | null
-}
-
-/** Checks the options of an append. @throws ByrefError `bad_request` */
-export function checkAppend({ after, lease }: AppendOptions): void {
-  if (after !== undefined) checkPosition(after)
-  if (lease) checkLease(lease)
 }
 
 /**

@@ -1,6 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import { eventProblem } from '../core/events/event-schema.ts'
-import { type ConversationEvent, isDurable } from '../core/events/events.ts'
+import { type ConversationEvent, isDurable, type LogRecord } from '../core/events/events.ts'
 import { isPlainObject, putKey } from '../core/json/json.ts'
 import { redact } from './redact.ts'
 
@@ -19,7 +19,7 @@ export interface LogEntry {
  * much faster, and the redacted debug data, including those in the metadata of messages.
  *
  * @throws ByrefError `bad_request` for an event that lacks a field or has one of a wrong type; TypeError for one that
- * is not   durable, and for values that are not JSON: bigints, cycles, more than 1,000 levels
+ * is not durable, and for values that are not JSON: bigints, cycles, more than 1,000 levels
  */
 export function logEntry(
   events: readonly ConversationEvent[],
@@ -44,6 +44,16 @@ export function logEntry(
     if (copy !== undefined) debug.set(message, joined(debug.get(message), copy))
   }
   return { events: copies, debug: [...debug].map(([id, value]) => [id, JSON.stringify(value)]) }
+}
+
+/** Returns the records of events that are stored after a position, at a time in milliseconds since 1970. */
+export function recordsAfter(
+  position: number,
+  events: readonly ConversationEvent[],
+  at: number,
+): LogRecord[] {
+  const timestamp = new Date(at).toISOString()
+  return events.map((event, i) => ({ v: 1, position: position + i + 1, timestamp, event }))
 }
 
 /** An event without its debug data, and the redacted debug data with the id of their message. */

@@ -55,20 +55,37 @@ export interface Staged {
   runs: readonly StoredRun[]
 }
 
-/** Where lines are staged. */
-export interface Staging {
+/** Where lines are staged, under a key that is not a conversation. */
+export interface Staging<T> {
   key: number
   /** Stores some lines; the last call may have none. */
   store(piece: readonly ImportedLine[]): Promise<void>
   /** Removes deleted messages that are stored. Returns how many there were, and the title of the remaining messages. */
   forget(ids: readonly string[]): Promise<{ deleted: number; title: string | null }>
+  /** Makes a conversation of the staged lines. */
+  publish(staged: Staged): Promise<T>
+  /** Removes the staged lines. */
+  discard(): Promise<void>
 }
 
 /** Lines of an export. */
 export type Lines = AsyncIterable<string> | Iterable<string>
 
-/** Stores lines in pieces and folds them. */
-export async function stageLines(lines: Lines, { key, store, forget }: Staging): Promise<Staged> {
+/** Stores lines in pieces, folds them, and publishes them at the end. A failure leaves nothing behind. */
+export async function importStaged<T>(lines: Lines, staging: Staging<T>): Promise<T> {
+  try {
+    return await staging.publish(await stage(lines, staging))
+  } catch (error) {
+    // Anything that cannot be removed now is removed later, as a leftover.
+    await staging.discard().catch(() => {})
+    throw error
+  }
+}
+
+async function stage(
+  lines: Lines,
+  { key, store, forget }: Pick<Staging<unknown>, 'key' | 'store' | 'forget'>,
+): Promise<Staged> {
   const header: ExportHeader = { id: '', title: null, created: 0, updated: 0 }
   const staged: Staged = { key, header, position: 0, state: NEW_CONVERSATION, runs: [] }
   const runs = new Map<string, StoredRun>()

@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib'
 import { DamagedError, errorMessage } from '../core/errors.ts'
 import { eventProblem } from '../core/events/event-schema.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
-import { notFoundError } from './conversation-log.ts'
+import { notFoundError, type StoredRecord } from './conversation-log.ts'
 import type { ConversationRow } from './conversation-row.ts'
 import { CHUNK, pause } from './pause.ts'
 import { debugLine, headerLine, recordLine } from './read-lines.ts'
@@ -23,12 +23,18 @@ export function eventSum(position: number, event: string): number {
 }
 
 /** Returns what is wrong with a row, without parsing its event; null for a right checksum. */
-export function rowProblem({ position, at, event, sum }: RecordRow): string | null {
+function rowProblem({ position, at, event, sum }: RecordRow): string | null {
   return eventSum(position, event) + at === sum ? null : 'its checksum is wrong'
 }
 
+/** Returns a stored record, sound or damaged. */
+export function storedRecord(row: RecordRow): StoredRecord {
+  const { position, at, event } = row
+  return { position, at, event, problem: rowProblem(row) }
+}
+
 /** Returns the record that a row of a conversation holds. @throws DamagedError */
-export function recordOf(row: RecordRow, conversation: string): LogRecord {
+function recordOf(row: RecordRow, conversation: string): LogRecord {
   const { position } = row
   const broken = (reason: string, cause?: unknown) =>
     new DamagedError(conversation, { position, reason }, { cause })
@@ -105,13 +111,13 @@ export function seal(text: string): string {
 }
 
 /** Returns the text that {@link seal} got; null for damaged text. */
-export function unseal(sealed: string): string | null {
+function unseal(sealed: string): string | null {
   const text = sealed.slice(SEAL_LENGTH)
   return seal(text) === sealed ? text : null
 }
 
 /** Returns the line of an export that a row holds. @throws DamagedError */
-export function exportedLine(row: RecordRow, conversation: string, expected: number): string {
+function exportedLine(row: RecordRow, conversation: string, expected: number): string {
   const { position, at, event } = row
   const problem = position === expected ? rowProblem(row) : 'the record is missing'
   if (problem === null) return recordLine(position, at, event)

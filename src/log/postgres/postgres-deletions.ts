@@ -1,5 +1,6 @@
 import type { Query } from '../../postgres/database.ts'
 import { isOwnKey, keyOf } from '../../postgres/plain-text.ts'
+import type { Place } from '../conversation-row.ts'
 import { CHUNK } from '../pause.ts'
 import { eventIn } from '../record-rows.ts'
 import { messageIn, titleOf } from '../summary.ts'
@@ -30,12 +31,12 @@ export async function deleteMessages(
 }
 
 /** Returns the ids of the deleted messages. */
-export async function deletedIn(query: Query, place: readonly [string, string]): Promise<string[]> {
+export async function deletedIn(query: Query, { namespace, id }: Place): Promise<string[]> {
   const { rows } = await query<{ message: string; event: string | null }>(
     `SELECT r.message, CASE WHEN r.message LIKE '\\\\%' THEN r.event END AS event
      FROM byref.conversations c JOIN byref.records r ON r.conversation = c.key AND r.deleted
      WHERE c.namespace = $1 AND c.id = $2`,
-    place,
+    [namespace, id],
   )
   return rows.flatMap(({ message, event }) => {
     if (isOwnKey(message) || event === null) return message

@@ -4,7 +4,7 @@ import { fromPlain } from '../../postgres/plain-text.ts'
 import { existsError } from '../conversation-log.ts'
 import type { Place } from '../conversation-row.ts'
 import { CHUNK } from '../pause.ts'
-import { type ImportedLine, type Lines, type Staged, stageLines } from '../read-lines.ts'
+import { type ImportedLine, importStaged, type Lines, type Staged } from '../read-lines.ts'
 import { type DebugRow, eventSum, exportStored, type RecordRow } from '../record-rows.ts'
 import { debugColumns, messageKey, wordsOf } from './append-statement.ts'
 import {
@@ -56,22 +56,17 @@ export async function postgresImport<T>(
 ): Promise<T> {
   await removeLeftovers(database)
   const key = await newKey(database)
-  try {
-    const staged = await stageLines(lines, {
-      key,
-      store: (piece) => storeLines(database, key, piece),
-      forget: (ids) =>
-        database.transaction(async (query) => {
-          const deleted = await deleteMessages(query, key, ids)
-          return { deleted, title: await titleIn(query, key) }
-        }),
-    })
-    return await publish(staged)
-  } catch (error) {
-    // Anything that cannot be removed now is removed later, as a leftover.
-    await removeRecords(database, key).catch(() => {})
-    throw error
-  }
+  return importStaged(lines, {
+    key,
+    store: (piece) => storeLines(database, key, piece),
+    forget: (ids) =>
+      database.transaction(async (query) => {
+        const deleted = await deleteMessages(query, key, ids)
+        return { deleted, title: await titleIn(query, key) }
+      }),
+    publish,
+    discard: () => removeRecords(database, key),
+  })
 }
 
 /**

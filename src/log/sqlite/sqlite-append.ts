@@ -2,7 +2,6 @@ import { DamagedError } from '../../core/errors.ts'
 import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
 import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
 import { admit, leaseAfter, type StoredLease } from '../admit.ts'
-import type { AppendOptions } from '../conversation-log.ts'
 import {
   type ConversationRow,
   leaseOf,
@@ -10,6 +9,8 @@ import {
   stateColumns,
   stateOf,
 } from '../conversation-row.ts'
+import { recordsAfter } from '../copy-event.ts'
+import type { TextAppendix } from '../log-storage.ts'
 import { eventSum, type RecordRow, recordsOf, seal } from '../record-rows.ts'
 import { RUN_COLUMNS, rowOfRun } from '../run-rows.ts'
 import type { StoredRun } from '../runs.ts'
@@ -24,18 +25,11 @@ import {
 import { deleteMessages, titleIn } from './delete-messages.ts'
 import { rowOf, rowsOf, type Statements } from './statements.ts'
 
-/** The events of an append, each also as JSON, and debug data as JSON by message id. */
-export interface Appendix {
-  events: readonly ConversationEvent[]
-  texts: readonly string[]
-  debug: readonly (readonly [string, string])[]
-}
-
 /** Appends in a transaction, or throws the reason why it may not before it writes anything. */
 export function sqliteAppend(
   sql: Statements,
   place: Place,
-  { events, texts, debug, ...options }: Appendix & AppendOptionsWithoutDebug,
+  { events, texts, debug, ...options }: TextAppendix,
 ): LogRecord[] {
   const now = Date.now()
   const before = findRow(sql, place)
@@ -46,13 +40,15 @@ export function sqliteAppend(
     missed: (after) => (before ? readRecords(sql, before, { after, limit: Infinity }) : []),
   })
   const row = before ?? createRow(sql, place, now)
-  const records = insert(sql, row, { events, texts, now })
+  const records = recordsAfter(row.position, events, now)
+  for (const [i, { position, event }] of records.entries()) {
+    const text = texts[i] ?? ''
+    sql.insert.run(row.key, position, now, text, eventSum(position, text) + now, messageIn(event))
+  }
   for (const [message, value] of debug) sql.putDebug.run(row.key, message, seal(value))
   update(sql, row, { events, now, lease: leaseAfter(lease, options.lease, now) })
   return records
 }
-
-type AppendOptionsWithoutDebug = Omit<AppendOptions, 'debug'>
 
 /** Returns the row of a conversation, or null. */
 export function findRow(sql: Statements, { namespace, id }: Place): ConversationRow | null {
@@ -63,20 +59,6 @@ export function findRow(sql: Statements, { namespace, id }: Place): Conversation
 export function createRow(sql: Statements, place: Place, now: number): ConversationRow {
   sql.create.run(place.namespace, place.id, now, now)
   return findRow(sql, place) as ConversationRow
-}
-
-function insert(
-  sql: Statements,
-  { key, position }: ConversationRow,
-  { events, texts, now }: { now: number } & Pick<Appendix, 'events' | 'texts'>,
-): LogRecord[] {
-  const timestamp = new Date(now).toISOString()
-  return events.map((event, i): LogRecord => {
-    const at = position + i + 1
-    const text = texts[i] ?? ''
-    sql.insert.run(key, at, now, text, eventSum(at, text) + now, messageIn(event))
-    return { v: 1, position: at, timestamp, event }
-  })
 }
 
 function update(

@@ -1,7 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import { existsError } from '../conversation-log.ts'
 import { type Place, stateColumns } from '../conversation-row.ts'
-import { type ImportedLine, type Staged, stageLines } from '../read-lines.ts'
+import { type ImportedLine, importStaged, type Lines, type Staged } from '../read-lines.ts'
 import { eventSum, seal } from '../record-rows.ts'
 import { messageIn } from '../summary.ts'
 import { deleteMessages, titleIn } from './delete-messages.ts'
@@ -11,46 +11,23 @@ import type { LogConnection, Statements } from './statements.ts'
 
 /**
  * Imports in pieces: records are stored under a key that is not a conversation, so that nobody sees them and others can write in
- * between. One last transaction makes the conversation. Then `published` is called with its id.
+ * between. One last transaction makes the conversation. Then `published` is called with its place.
  */
 export async function sqliteImport(
   connection: LogConnection,
-  lines: AsyncIterable<string> | Iterable<string>,
+  lines: Lines,
   options: {
-    namespace: string
-    id: string | undefined
-    /** Whether it replaces the conversation with that id. */
+    placeOf(id: string): Place
+    /** Whether it replaces the conversation at that place. */
     replaces?: boolean
-    published(id: string): void
+    published(place: Place): void
   },
 ): Promise<string> {
-  const { namespace, id, replaces = false, published } = options
+  const { placeOf, replaces = false, published } = options
+  const { write } = connection
   await removeLeftovers(connection)
-  const key = await connection.write(newKey)
-  let place: Place
-  let replaced: { key: number; more: boolean } | null
-  try {
-    const staged = await stage(connection, lines, key)
-    place = { namespace, id: id ?? staged.header.id }
-    replaced = await connection.write(
-      (sql) => publish(sql, place, { ...staged, replaces }),
-      () => published(place.id),
-    )
-  } catch (error) {
-    // Anything that cannot be removed now is removed later, as a leftover.
-    await removeAll(connection, key).catch(() => {})
-    throw error
-  }
-  if (replaced?.more) await removeAll(connection, replaced.key)
-  return place.id
-}
-
-function stage(
-  { write }: LogConnection,
-  lines: AsyncIterable<string> | Iterable<string>,
-  key: number,
-): Promise<Staged> {
-  return stageLines(lines, {
+  const key = await write(newKey)
+  const { place, replaced } = await importStaged(lines, {
     key,
     store: (piece) => write((sql) => storeLines(sql, key, piece)),
     forget: (ids) =>
@@ -58,7 +35,18 @@ function stage(
         const deleted = deleteMessages(sql, key, ids)
         return { deleted, title: titleIn(sql, key) }
       }),
+    async publish(staged) {
+      const place = placeOf(staged.header.id)
+      const replaced = await write(
+        (sql) => publish(sql, place, { ...staged, replaces }),
+        () => published(place),
+      )
+      return { place, replaced }
+    },
+    discard: () => removeAll(connection, key),
   })
+  if (replaced?.more) await removeAll(connection, replaced.key)
+  return place.id
 }
 
 /** Returns a key that no conversation has or will have. */
