@@ -368,8 +368,11 @@ export type ConversationEvent =
   | { type: 'MODEL_RETRY'; messageId: string; attempt: number; waitMs: number; reason: string }
   | { type: 'TOOL_PROGRESS'; payload: { toolCallId: string; message: string; fraction?: number } }
 
+/** The events of a type, or of several. */
+export type EventOf<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
+
 /** The `ASSET_CREATED` and `ASSET_ERROR` events. */
-export type AssetEvent = Extract<ConversationEvent, { type: 'ASSET_CREATED' | 'ASSET_ERROR' }>
+export type AssetEvent = EventOf<'ASSET_CREATED' | 'ASSET_ERROR'>
 
 /** A durable event with its place in the log. */
 export interface LogRecord {

@@ -16,7 +16,7 @@ import {
   type StepState,
 } from './conversation-state.ts'
 import { EditableState, type Writable } from './editable-state.ts'
-import type { ConversationEvent, LogRecord } from './events.ts'
+import type { ConversationEvent, EventOf, LogRecord } from './events.ts'
 
 /** What can be folded: a record of the log, or a streamed event without a position. */
 export type Foldable =
@@ -98,10 +98,9 @@ export function createFold(
   }
 }
 
-type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
 type Apply<T extends ConversationEvent['type']> = (
   editable: EditableState,
-  event: Event<T>,
+  event: EventOf<T>,
   at: string,
 ) => void
 

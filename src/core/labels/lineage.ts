@@ -1,4 +1,4 @@
-import type { AssetCreated, ConversationEvent, LogRecord } from '../events/events.ts'
+import type { AssetCreated, EventOf, LogRecord } from '../events/events.ts'
 import { isPlainObject } from '../json/json.ts'
 import { isData, kindOf, labelOf, methodOf } from '../messages/data-block.ts'
 import { type DataBlock, isDeletedResult, type Message } from '../messages/message.ts'
@@ -13,6 +13,7 @@ import {
   type VariableRef,
   variablesIn,
 } from '../refs/variable-ref.ts'
+import { callIdOf } from './labels.ts'
 
 /** A node of the lineage: a message, a call with its result, an asset, or a write to the board. */
 export interface LineageNode {
@@ -45,13 +46,6 @@ export interface Lineage {
   edges: readonly LineageEdge[]
 }
 
-/** The lineage of all values of a conversation. It is a fold of the log. */
-export interface LineageGraph {
-  apply(record: Pick<LogRecord, 'event'>): void
-  /** Returns the lineage of a reference; null if it names nothing. */
-  lineage(ref: string): Lineage | null
-}
-
 interface Write {
   node: string
   block: DataBlock
@@ -65,10 +59,11 @@ interface Call {
 
 /** Creates an empty lineage. */
 export function createLineage(): LineageGraph {
-  return new LineageFold()
+  return new LineageGraph()
 }
 
-class LineageFold implements LineageGraph {
+/** The lineage of all values of a conversation. It is a fold of the log. */
+export class LineageGraph {
   readonly #nodes = new Map<string, LineageNode>()
   readonly #edges: LineageEdge[] = []
   readonly #linked = new Set<string>()
@@ -94,6 +89,7 @@ class LineageFold implements LineageGraph {
     }
   }
 
+  /** Returns the lineage of a reference; null if it names nothing. */
   lineage(ref: string): Lineage | null {
     const of = [...new Set(this.#startOf(ref))]
     if (of.length === 0) return null
@@ -124,7 +120,7 @@ class LineageFold implements LineageGraph {
     const id = `asset:${assetId}`
     if (!this.#nodes.has(id)) this.#nodes.set(id, { id, type: 'asset', ref, name: tool ?? by })
     if (previous !== undefined) this.#link(this.#assetNode(previous), id, previous)
-    if (toolCallId !== undefined) this.#link(`call:${toolCallId.replace(/\/\d+$/, '')}`, id)
+    if (toolCallId !== undefined) this.#link(`call:${callIdOf(toolCallId)}`, id)
     if (messageId !== undefined) this.#link(this.#messageNode(messageId), id)
   }
 
@@ -135,7 +131,7 @@ class LineageFold implements LineageGraph {
     return id
   }
 
-  #addCall({ toolCallId, parentMessageId, call }: Event<'TOOL_CALL_END'>): void {
+  #addCall({ toolCallId, parentMessageId, call }: EventOf<'TOOL_CALL_END'>): void {
     const id = `call:${toolCallId}`
     this.#nodes.set(id, { id, type: 'call', name: call.name })
     this.#link(this.#messageNode(parentMessageId), id)
@@ -220,8 +216,6 @@ class LineageFold implements LineageGraph {
     return this.#nodes.has(`asset:${id}`) ? [`asset:${id}`] : []
   }
 }
-
-type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
 
 /** Follows the edges from these nodes, backwards (`from`) or forwards (`to`). */
 function reached(

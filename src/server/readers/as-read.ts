@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '../../core/events/events.ts'
+import type { ConversationEvent, EventOf } from '../../core/events/events.ts'
 import { joinAll, type Label, readLabel, UNTRUSTED } from '../../core/labels/label.ts'
 import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import { withheld, withheldCall, withheldMessage } from '../../core/labels/withheld.ts'
@@ -13,9 +13,8 @@ export interface Reading {
   said(tool: string | undefined): Label
 }
 
-type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
 type Reader<T extends ConversationEvent['type']> = (
-  event: Event<T>,
+  event: EventOf<T>,
   reading: Reading,
 ) => ConversationEvent
 

@@ -9,7 +9,7 @@ import {
   UNTRUSTED,
 } from '../../core/labels/label.ts'
 import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
-import { createLabels } from '../../core/labels/labels.ts'
+import { callIdOf, createLabels } from '../../core/labels/labels.ts'
 import { isData, kindOf, labelOf } from '../../core/messages/data-block.ts'
 import type { DataBlock } from '../../core/messages/message.ts'
 import type { VariableRef } from '../../core/refs/variable-ref.ts'
@@ -58,7 +58,7 @@ export class ConversationLabels {
 
   /** Returns the tool of a call. */
   toolOf(callId: string): string | undefined {
-    return this.#tools.get(callId.replace(/\/\d+$/, ''))
+    return this.#tools.get(callIdOf(callId))
   }
 
   apply(record: Pick<LogRecord, 'event' | 'position'>): void {
