@@ -1,5 +1,5 @@
 import { checkMethods } from '../core/check-options.ts'
-import type { Damage } from '../core/errors.ts'
+import { ByrefError, type Damage } from '../core/errors.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import { newId } from '../core/new-id.ts'
 import {
@@ -19,7 +19,9 @@ import {
   closedError,
   existsError,
   type Lease,
+  LeaseHeldError,
   type ListOptions,
+  LogConflictError,
   type LogUpkeep,
   notFoundError,
   type ReadOptions,
@@ -169,4 +171,48 @@ function upkeepOf(
     cut: (id, after) => use(() => upkeep.cut(placeOf(id), after)),
     ...(upkeep.check && { check: () => use(async () => upkeep.check?.() ?? []) }),
   }
+}
+
+/** The owner of a lease, and its end in milliseconds since 1970. */
+export interface StoredLease {
+  owner: string
+  until: number
+}
+
+/**
+ * Throws if an append must be refused; `missed` reads the records after a position. `status` is null for a conversation that
+ * does not exist.
+ *
+ * @throws LogConflictError, LeaseHeldError; ByrefError `conversation_not_found`
+ */
+export function admit(
+  conversation: string,
+  status: { position: number; lease: StoredLease | null } | null,
+  options: AppendOptions & { now: number; missed: (after: number) => LogRecord[] },
+): void {
+  const { after, lease, now, missed } = options
+  const position = status?.position ?? 0
+  if (after !== undefined && after < position) {
+    throw new LogConflictError(conversation, missed(after))
+  }
+  if (after !== undefined && after > position) {
+    throw new ByrefError(
+      'conversation_not_found',
+      `The conversation "${conversation}" has ${position} records, not ${after}: read it again`,
+    )
+  }
+  const held = status?.lease
+  if (lease && held && held.owner !== lease.owner && held.until > now) {
+    throw new LeaseHeldError(conversation, { owner: held.owner, expiresIn: held.until - now })
+  }
+}
+
+/** Returns the lease after an append or a renewal. */
+export function leaseAfter(
+  before: StoredLease | null,
+  lease: Lease | undefined,
+  now: number,
+): StoredLease | null {
+  if (!lease) return before
+  return lease.ms === 0 ? null : { owner: lease.owner, until: now + lease.ms }
 }

@@ -1,6 +1,5 @@
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
-import { admit, leaseAfter } from './admit.ts'
-import { checkPage, formatCursor, type ListPlace, parseCursor } from './check-arguments.ts'
+import { checkPage, type ListPlace, parseCursor } from './check-arguments.ts'
 import {
   type ConversationLog,
   type ConversationSummary,
@@ -13,7 +12,7 @@ import { type Place, pageOf } from './conversation-row.ts'
 import { recordsAfter } from './copy-event.ts'
 import { partsOf, sumCosts } from './cost-sums.ts'
 import { Listeners } from './listeners.ts'
-import { type LogStorage, logOf } from './log-storage.ts'
+import { admit, type LogStorage, leaseAfter, logOf } from './log-storage.ts'
 import { CHUNK, pause } from './pause.ts'
 import {
   debugLine,
@@ -243,7 +242,8 @@ function listPage(
     if (words !== null && !contains(conversation, words)) continue
     if (found.push(conversation) > size) break
   }
-  return pageOf(found, size, (conversation) => summaryOf(conversation, now))
+  const { items, next } = pageOf(found, size, (conversation) => summaryOf(conversation, now))
+  return { conversations: items, next }
 }
 
 interface MatchingRun {
@@ -281,14 +281,11 @@ function runPage(
   const rest = placed
     .toSorted(lastChangedFirst)
     .filter((one) => after === null || lastChangedFirst(after, one) < 0)
-  const page = rest.slice(0, size)
-  const last = page.at(-1)
-  return {
-    runs: page.map(({ conversation: { id, namespace, name, state }, run }) =>
-      runSummary(run, { conversation: id, namespace, title: name ?? state.title }),
-    ),
-    next: last && rest.length > size ? formatCursor(last) : null,
-  }
+  const { items, next } = pageOf(rest, size, ({ conversation, run }) => {
+    const { id, namespace, name, state } = conversation
+    return runSummary(run, { conversation: id, namespace, title: name ?? state.title })
+  })
+  return { runs: items, next }
 }
 
 /** More than the runs of any conversation. */

@@ -1,9 +1,8 @@
 import { checkOptions, is } from '../core/check-options.ts'
 import { connect } from '../sqlite/connection.ts'
-import { leaseAfter } from './admit.ts'
 import type { ConversationLog, Lease, LogChange } from './conversation-log.ts'
 import { type ConversationRow, leaseOf, type Place, summaryOfRow } from './conversation-row.ts'
-import { type LogStorage, logOf, type StorageUpkeep } from './log-storage.ts'
+import { type LogStorage, leaseAfter, logOf, type StorageUpkeep } from './log-storage.ts'
 import { CHUNK } from './pause.ts'
 import {
   type DebugRow,

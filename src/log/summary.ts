@@ -1,8 +1,8 @@
 import type { Damage } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
-import { isPlainObject } from '../core/json/json.ts'
 import { resultCall } from '../core/messages/results.ts'
 import type { Branch, ConversationStatus, ConversationSummary } from './conversation-log.ts'
+import type { StoredLease } from './log-storage.ts'
 import { isNews, runAfter, type StoredRun } from './runs.ts'
 
 /** The data about a conversation's events that a log stores, so that lists need not read the events. */
@@ -48,7 +48,7 @@ export interface StoredSummary {
   updated: number
   position: number
   state: ConversationState
-  lease: { owner: string; until: number } | null
+  lease: StoredLease | null
   damage: Damage | null
 }
 
@@ -121,44 +121,6 @@ export function summaryOf(stored: StoredSummary, now: number): ConversationSumma
   }
 }
 
-/**
- * Returns a list of ids as databases store it; empty for damaged text, so that one row does not break a list of
- * conversations.
- */
-export function readIds(stored: string | null): string[] {
-  const ids: unknown = stored === null ? [] : readJson(stored)
-  return Array.isArray(ids) && ids.every((id) => typeof id === 'string') ? ids : []
-}
-
-/** Returns the branch of a conversation as databases store it: its root, and the rest as JSON. Null for none. */
-export function readBranch(root: string | null, stored: string | null): Branch | null {
-  if (root === null || stored === null) return null
-  const { from, at } = Object(readJson(stored))
-  return branchIn({ root, from, at })
-}
-
-/** Returns the damage of a conversation as databases store it; null for none. */
-export function readDamage(stored: string | null): Damage | null {
-  if (stored === null) return null
-  const { position, reason } = Object(readJson(stored))
-  return { position: Number(position) || 0, reason: String(reason) }
-}
-
-/** Returns the open run as databases store it; null for none. */
-export function readRun(stored: string | null): StoredRun | null {
-  const run: unknown = stored === null ? null : readJson(stored)
-  return isPlainObject(run) && typeof run.run === 'string' ? (run as object as StoredRun) : null
-}
-
-/** Null if it is not JSON. */
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
 /** Returns whether a run is open or messages wait for one. */
 export function isDue({ openRun, queued }: ConversationState): boolean {
   return openRun !== null || queued.length > 0
@@ -218,15 +180,8 @@ function addMessage(
   if (answered !== null) state.approvals = without(state.approvals, [answered])
 }
 
-function branchIn({
-  root,
-  from,
-  at,
-}: {
-  root: unknown
-  from: unknown
-  at?: unknown
-}): Branch | null {
+/** Returns the branch that an event or a row describes; null for none, and for damaged fields. */
+export function branchIn({ root, from, at }: Record<string, unknown>): Branch | null {
   if (typeof root !== 'string' || typeof from !== 'string') return null
   return { root, from, at: typeof at === 'string' ? at : null }
 }

@@ -6,6 +6,7 @@ import { Server as TusServer, type Upload } from '@tus/server'
 import type { Assets, ImportOptions } from '../assets/assets-contract.ts'
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import { newId } from '../core/new-id.ts'
+import { setRecent } from '../core/set-recent.ts'
 import { uploaded } from '../wire/assets.ts'
 import type { Caller } from './caller.ts'
 import { failureOf } from './error-response.ts'
@@ -123,11 +124,8 @@ export class ResumableUploads {
     }
     return withProgress(c, 201, (onProgress) => {
       const made = this.#answers.get(key) ?? this.#import(agent().assets, upload, onProgress)
-      this.#answers.set(key, made)
+      setRecent(this.#answers, key, made, MAX_ANSWERS)
       made.catch(() => this.#answers.delete(key))
-      for (const oldest of this.#answers.keys()) {
-        if (this.#answers.size > MAX_ANSWERS) this.#answers.delete(oldest)
-      }
       return made
     })
   }

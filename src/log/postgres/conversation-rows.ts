@@ -1,5 +1,5 @@
 import type { Query } from '../../postgres/database.ts'
-import { fromPlain, toPlain } from '../../postgres/plain-text.ts'
+import { fromPlain, mapTexts, toPlain } from '../../postgres/plain-text.ts'
 import { type ConversationRow, stateColumns as columnsOf, type Place } from '../conversation-row.ts'
 import type { ConversationState } from '../summary.ts'
 
@@ -52,25 +52,14 @@ async function firstRow(
 
 /** Returns a row with its texts as they were given. */
 export function decodeRow<Row extends ConversationRow>(row: Row): Row {
-  const { name, title, open_run, agent, root } = row
-  return {
-    ...row,
-    name: name && fromPlain(name),
-    title: title && fromPlain(title),
-    open_run: open_run && fromPlain(open_run),
-    agent: agent && fromPlain(agent),
-    root: root && fromPlain(root),
-  }
+  return mapTexts(row, ['name', 'title', 'open_run', 'agent', 'root'], fromPlain)
 }
 
 /** The columns title, messages, open_run, queued, approvals, failed, agent, root, branch and run, in this order. */
 export function stateColumns(state: ConversationState): unknown[] {
-  const { title, openRun, agent, branch } = state
+  const { branch } = state
   return columnsOf({
-    ...state,
-    title: title && toPlain(title),
-    openRun: openRun && toPlain(openRun),
-    agent: agent && toPlain(agent),
+    ...mapTexts(state, ['title', 'openRun', 'agent'], toPlain),
     branch: branch && { ...branch, root: toPlain(branch.root) },
   })
 }

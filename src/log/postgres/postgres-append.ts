@@ -1,10 +1,9 @@
 import type { LogRecord } from '../../core/events/events.ts'
 import type { Database, Query } from '../../postgres/database.ts'
-import { admit, leaseAfter } from '../admit.ts'
 import type { ConversationQueue } from '../conversation-log.ts'
 import { leaseOf, type Place, stateOf } from '../conversation-row.ts'
 import { recordsAfter } from '../copy-event.ts'
-import type { Appendix, TextAppendix } from '../log-storage.ts'
+import { type Appendix, admit, leaseAfter, type TextAppendix } from '../log-storage.ts'
 import {
   type ConversationState,
   deletedBy,

@@ -35,7 +35,8 @@ export async function listConversations(
      ORDER BY updated DESC, key DESC LIMIT ${value(limit + 1)}`,
     values,
   )
-  return pageOf(rows, limit, (row) => summaryOfRow(decodeRow(row), row.now))
+  const { items, next } = pageOf(rows, limit, (row) => summaryOfRow(decodeRow(row), row.now))
+  return { conversations: items, next }
 }
 
 /** Returns the condition that a conversation is this one or a branch of it. */

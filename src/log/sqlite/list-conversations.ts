@@ -31,7 +31,8 @@ export async function listConversations(
     ? await scanRows(connection, { ...query, size: 100 }, { place, words, size: limit + 1 })
     : await readRows(connection, query, place)
   const now = Date.now()
-  return pageOf(rows, limit, (row) => summaryOfRow(row, now))
+  const { items, next } = pageOf(rows, limit, (row) => summaryOfRow(row, now))
+  return { conversations: items, next }
 }
 
 async function scanRows(

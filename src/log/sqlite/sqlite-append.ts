@@ -1,7 +1,6 @@
 import { DamagedError } from '../../core/errors.ts'
 import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
 import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
-import { admit, leaseAfter, type StoredLease } from '../admit.ts'
 import {
   type ConversationRow,
   leaseOf,
@@ -10,7 +9,7 @@ import {
   stateOf,
 } from '../conversation-row.ts'
 import { recordsAfter } from '../copy-event.ts'
-import type { TextAppendix } from '../log-storage.ts'
+import { admit, leaseAfter, type StoredLease, type TextAppendix } from '../log-storage.ts'
 import { eventSum, type RecordRow, recordsOf, seal } from '../record-rows.ts'
 import { RUN_COLUMNS, rowOfRun } from '../run-rows.ts'
 import type { StoredRun } from '../runs.ts'

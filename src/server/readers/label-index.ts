@@ -1,5 +1,6 @@
 import { joinAll, type Label } from '../../core/labels/label.ts'
 import type { AssetRefParts } from '../../core/refs/asset-ref.ts'
+import { setRecent } from '../../core/set-recent.ts'
 import { type ConversationLog, listAll, readAll } from '../../log/conversation-log.ts'
 import { ConversationLabels } from './conversation-labels.ts'
 
@@ -41,11 +42,7 @@ export class LabelIndex {
       its: new ConversationLabels(),
       reading: Promise.resolve(),
     }
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
-    if (this.#entries.size > MAX_ENTRIES) {
-      this.#entries.delete(this.#entries.keys().next().value as string)
-    }
+    setRecent(this.#entries, key, entry, MAX_ENTRIES)
     const reading = entry.reading.catch(() => {}).then(() => this.#read(entry, log, conversation))
     entry.reading = reading
     // The next read ignores a failure of this one.
