@@ -8,7 +8,7 @@ import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import { newId } from '../core/new-id.ts'
 import { setRecent } from '../core/set-recent.ts'
 import { uploaded } from '../wire/assets.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, scopedKey } from './caller.ts'
 import { failureOf } from './error-response.ts'
 import { type Call, type Route, route } from './route.ts'
 import { importOne, SAVE_ERRORS, withProgress } from './routes/upload-routes.ts'
@@ -111,7 +111,7 @@ export class ResumableUploads {
 
   async #makeAsset({ c, caller, param, agent }: Call<undefined, undefined>) {
     const id = param('uploadId')
-    const key = `${caller.namespace ?? ''}\n${id}`
+    const key = scopedKey(caller.namespace, id)
     const known = this.#answers.get(key)
     if (known) return withProgress(c, 201, () => known)
     const upload = await this.#find(id, caller.namespace)

@@ -9,7 +9,7 @@ import { ByrefError } from '../errors.ts'
 import { isoTime } from '../iso-time.ts'
 import { copyJson } from '../json/copy-json.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../json/json.ts'
-import { kindOf, labelOf, methodOf } from '../messages/data-block.ts'
+import { blockOf, kindOf, labelOf, methodOf } from '../messages/data-block.ts'
 import type { DataBlock, Message } from '../messages/message.ts'
 import { type MessageInput, toMessage } from '../messages/to-message.ts'
 import type { FieldKey } from '../refs/field-key.ts'
@@ -23,10 +23,9 @@ import {
   type VariableRef,
   variablesIn,
 } from '../refs/variable-ref.ts'
-import { WIDE } from './merge.ts'
 import { checkSchema, type ValidateSchema } from './schema-check.ts'
 import { childOf, countUpTo, NOW, Slot, toJson, valueAt } from './versioned.ts'
-import { applyWrite, checkWrite, type Write } from './write.ts'
+import { applyWrite, checkWrite, WIDE, type Write } from './write.ts'
 
 /**
  * A point in the conversation: after the message with this id, or after the last message up to this time (ISO
@@ -194,7 +193,8 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
   const board: Board = {
     append(input) {
       const message = toMessage(input)
-      if (message.content_type === 'data') take(message, message.content as DataBlock)
+      const block = blockOf(message)
+      if (block) take(message, block)
       else timeline.add(message)
       return message
     },

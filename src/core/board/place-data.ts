@@ -1,5 +1,5 @@
 import { copyJson } from '../json/copy-json.ts'
-import { kindOf, methodOf } from '../messages/data-block.ts'
+import { blockOf, kindOf, methodOf } from '../messages/data-block.ts'
 import type { DataBlock, Message } from '../messages/message.ts'
 import { resultCall } from '../messages/results.ts'
 import { type Board, type BoardOptions, createBoard } from './board.ts'
@@ -58,10 +58,6 @@ export function placeData(
 /** Returns the merged entries by the id of their last message. */
 function mergedEntries(board: Pick<Board, 'entries'>): Map<string, DataEntry> {
   return new Map(board.entries().map((entry) => [entry.messageId, entry]))
-}
-
-function blockOf({ content_type, content }: Message): DataBlock | null {
-  return content_type === 'data' ? (content as DataBlock) : null
 }
 
 /** Returns one message as written, with its path, and with its method if that is not the default. */

@@ -2,6 +2,7 @@ import { joinAll, type Label } from '../../core/labels/label.ts'
 import type { AssetRefParts } from '../../core/refs/asset-ref.ts'
 import { setRecent } from '../../core/set-recent.ts'
 import { type ConversationLog, listAll, readAll } from '../../log/conversation-log.ts'
+import { scopedKey } from '../caller.ts'
 import { ConversationLabels } from './conversation-labels.ts'
 
 interface Entry {
@@ -37,7 +38,7 @@ export class LabelIndex {
 
   /** Returns the labels of a conversation, up to the end of its log. */
   async of(log: ConversationLog, conversation: string): Promise<ConversationLabels> {
-    const key = keyOf(log.namespace, conversation)
+    const key = scopedKey(log.namespace, conversation)
     const entry = this.#entries.get(key) ?? {
       its: new ConversationLabels(),
       reading: Promise.resolve(),
@@ -71,13 +72,13 @@ export class LabelIndex {
     const now = before.catch(() => {}).then(() => this.#refresh(log))
     this.#refreshing.set(namespace, now)
     await now
-    return [...(this.#homes.get(keyOf(namespace, assetId)) ?? [])]
+    return [...(this.#homes.get(scopedKey(namespace, assetId)) ?? [])]
   }
 
   #forget(namespace: string | null, conversation: string): void {
-    const key = keyOf(namespace, conversation)
+    const key = scopedKey(namespace, conversation)
     for (const id of this.#entries.get(key)?.its.assets ?? []) {
-      this.#homes.get(keyOf(namespace, id))?.delete(conversation)
+      this.#homes.get(scopedKey(namespace, id))?.delete(conversation)
     }
     this.#entries.delete(key)
     this.#changed.get(namespace)?.delete(conversation)
@@ -87,7 +88,7 @@ export class LabelIndex {
     for await (const record of readAll(log, conversation, entry.its.position)) {
       entry.its.apply(record)
       if (record.event.type !== 'ASSET_CREATED') continue
-      const key = keyOf(log.namespace, record.event.payload.assetId)
+      const key = scopedKey(log.namespace, record.event.payload.assetId)
       const known = this.#homes.get(key) ?? new Set()
       this.#homes.set(key, known.add(conversation))
     }
@@ -116,8 +117,4 @@ export class LabelIndex {
       }
     }
   }
-}
-
-function keyOf(namespace: string | null, id: string): string {
-  return `${namespace ?? ''}\n${id}`
 }

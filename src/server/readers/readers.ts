@@ -64,22 +64,22 @@ interface ReaderSources {
 /** What somebody may read of a server whose agents have trust on (docs/reference/http-api.md). */
 export class Reader {
   readonly #subject: string
-  readonly #agents: readonly Agent[]
-  readonly #index: LabelIndex
-  readonly #tools: ReadonlyMap<string, Label>
+  readonly #sources: ReaderSources
 
-  constructor(subject: string, { agents, index, tools }: ReaderSources) {
+  constructor(subject: string, sources: ReaderSources) {
     this.#subject = subject
-    this.#agents = agents
-    this.#index = index
-    this.#tools = tools
+    this.#sources = sources
+  }
+
+  get #index(): LabelIndex {
+    return this.#sources.index
   }
 
   /** Returns a conversation as they may read it. */
   async conversation(log: ConversationLog, id: string): Promise<ConversationReader> {
     const its = await this.#index.of(log, id)
     const may = (label: Label) => this.#may(label)
-    const said = (tool: string | undefined) => this.#tools.get(tool ?? '') ?? TRUSTED
+    const said = (tool: string | undefined) => this.#sources.tools.get(tool ?? '') ?? TRUSTED
     const read = (event: ConversationEvent) => asRead(event, { its, may, said })
     return {
       its,
@@ -149,7 +149,7 @@ export class Reader {
       this.#need(label, `The asset ${id}`)
       all = join(all, label)
     }
-    return all.readers === null ? undefined : inputOf(all)
+    return all.readers === null ? undefined : labelInput(all)
   }
 
   /** Returns the assets with readers that no other conversation knows. They are deleted with the conversation. */
@@ -196,7 +196,7 @@ export class Reader {
   ): Promise<Label | null> {
     const known = await this.#index.asset(log, ref)
     if (known) return known
-    for (const agent of this.#agents) {
+    for (const agent of this.#sources.agents) {
       const info = await findAsset(ref.id, agent.scoped(log.namespace).assets)
       if (info?.label) return readLabel(info.label)
     }
@@ -220,10 +220,11 @@ export function joinedLabel(
   a: LabelInput | undefined,
   b: LabelInput | undefined,
 ): LabelInput | undefined {
-  return a && b ? inputOf(join(readLabel(a), readLabel(b))) : (a ?? b)
+  return a && b ? labelInput(join(readLabel(a), readLabel(b))) : (a ?? b)
 }
 
-function inputOf({ integrity, confidentiality, readers }: Label): LabelInput {
+/** Returns a label without its sources. */
+export function labelInput({ integrity, confidentiality, readers }: Label): LabelInput {
   return { integrity, confidentiality, readers }
 }
 
