@@ -16,15 +16,13 @@ import {
   renameConversation,
   renewLease,
 } from './postgres/change-conversation.ts'
-import { createRow, findRow } from './postgres/conversation-rows.ts'
+import { createRow, findRow, listConversations } from './postgres/conversation-rows.ts'
 import { LOG_TABLES } from './postgres/log-tables.ts'
 import { Notifier } from './postgres/notifier.ts'
 import { appendAtOnce, appendInTransaction, type Known } from './postgres/postgres-append.ts'
 import { PostgresChanges } from './postgres/postgres-changes.ts'
-import { deletedIn } from './postgres/postgres-deletions.ts'
 import { postgresExport, postgresImport, publishStaged } from './postgres/postgres-import.ts'
-import { listConversations } from './postgres/postgres-lists.ts'
-import { readRecords, storedRows } from './postgres/postgres-reads.ts'
+import { deletedIn, readRecords, storedRows } from './postgres/postgres-records.ts'
 import { runReader } from './postgres/postgres-runs.ts'
 import type { Lines } from './read-lines.ts'
 import { debugOf, storedRecord } from './record-rows.ts'

@@ -3,7 +3,15 @@ import { isoTime } from '../core/iso-time.ts'
 import { fromPlain, mapTexts, toPlain } from '../postgres/plain-text.ts'
 import { checkPage, type ListPlace, parseCursor } from './check-arguments.ts'
 import { jsonIn, pageOf } from './conversation-row.ts'
-import { amountsOf, type CostPart, isUnpriced, partsOf, SLOT_MS, sumCosts } from './cost-sums.ts'
+import {
+  type Amounts,
+  amountsOf,
+  type CostPart,
+  isUnpriced,
+  partsOf,
+  SLOT_MS,
+  sumCosts,
+} from './cost-sums.ts'
 import {
   type CostSum,
   type CostsOptions,
@@ -20,27 +28,15 @@ import {
  * A row of the table of runs in a database. Names are encoded by `toPlain`, and lists of names as lines of JSON.
  * `usages` is JSON for a run with several models, and else null.
  */
-export interface RunRow {
-  run: string
-  parent: string | null
-  agent: string | null
+export interface RunRow extends PlainColumns, Amounts {
   models: string
-  started: number
-  finished: number | null
-  status: StoredRun['status']
-  reason: string | null
-  error: string | null
-  steps: number
-  calls: number
   failed_calls: number
   tools: string
-  input: number | null
-  cached: number | null
-  output: number | null
-  cost: number | null
   unpriced: number
   usages: string | null
 }
+
+type PlainColumns = Omit<StoredRun, 'models' | 'tools' | 'failedCalls' | 'usages'>
 
 /** The columns of {@link RunRow}. */
 export const RUN_COLUMNS: readonly (keyof RunRow)[] = [

@@ -12,18 +12,20 @@ import {
   storedRecord,
 } from './record-rows.ts'
 import { listRuns, readCosts } from './run-rows.ts'
-import { deletedIn } from './sqlite/delete-messages.ts'
 import { listConversations } from './sqlite/list-conversations.ts'
-import { forget, giveNotice, removeAll } from './sqlite/remove-records.ts'
-import {
-  createRow,
-  findRow,
-  indexTitle,
-  readRecords,
-  sqliteAppend,
-} from './sqlite/sqlite-append.ts'
 import { SqliteChanges } from './sqlite/sqlite-changes.ts'
 import { sqliteImport } from './sqlite/sqlite-import.ts'
+import {
+  createRow,
+  deletedIn,
+  findRow,
+  forget,
+  giveNotice,
+  indexTitle,
+  readRecords,
+  removeAll,
+  sqliteAppend,
+} from './sqlite/sqlite-rows.ts'
 import {
   LOG_FILE,
   type LogConnection,

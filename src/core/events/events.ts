@@ -385,8 +385,8 @@ export interface LogRecord {
   event: ConversationEvent
 }
 
-// A record over the union: an event type that is missing here is a compile error.
-const DURABLE: Record<ConversationEvent['type'], boolean> = {
+// An event type that is missing here is a compile error.
+const DURABLE = {
   NEW_MESSAGE: true,
   MESSAGE_DELETED: true,
   BRANCH_STARTED: true,
@@ -417,7 +417,12 @@ const DURABLE: Record<ConversationEvent['type'], boolean> = {
   TOOL_CALL_RESULT: false,
   MODEL_RETRY: false,
   TOOL_PROGRESS: false,
-}
+} as const satisfies Record<ConversationEvent['type'], boolean>
+
+/** The types of durable events. */
+export type DurableType = {
+  [Type in ConversationEvent['type']]: (typeof DURABLE)[Type] extends true ? Type : never
+}[ConversationEvent['type']]
 
 /** All event types. */
 export const EVENT_TYPES = Object.keys(DURABLE) as ConversationEvent['type'][]

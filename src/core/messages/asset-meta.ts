@@ -20,12 +20,7 @@ export interface Asset {
 }
 
 /** The asset with every value that JSON cannot represent replaced by its type string. */
-export interface AssetMeta {
-  asset_type?: string
-  asset_id: string
-  asset_name?: string
-  description?: string
-  content_type: string
+export interface AssetMeta extends Asset {
   content: JsonValue
 }
 

@@ -13,8 +13,7 @@ import {
 } from '../summary.ts'
 import { appendBehind, appendNothing } from './append-statement.ts'
 import { createRow, lockRow, stateColumns, type TimedRow } from './conversation-rows.ts'
-import { deleteMessages, titleIn } from './postgres-deletions.ts'
-import { readRecords } from './postgres-reads.ts'
+import { deleteMessages, readRecords, titleIn } from './postgres-records.ts'
 
 /** The state of a conversation at a position. */
 export interface Known {

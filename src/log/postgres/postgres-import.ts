@@ -16,7 +16,7 @@ import {
   removeRecords,
 } from './change-conversation.ts'
 import { NOW, stateColumns, type TimedRow } from './conversation-rows.ts'
-import { deleteMessages, titleIn } from './postgres-deletions.ts'
+import { deleteMessages, titleIn } from './postgres-records.ts'
 import { putRuns } from './postgres-runs.ts'
 
 /** Returns the lines of a conversation; see {@link exportStored}. */

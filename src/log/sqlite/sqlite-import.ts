@@ -4,9 +4,18 @@ import { type Place, stateColumns } from '../conversation-row.ts'
 import { type ImportedLine, importStaged, type Lines, type Staged } from '../read-lines.ts'
 import { eventSum, seal } from '../record-rows.ts'
 import { messageIn } from '../summary.ts'
-import { deleteMessages, titleIn } from './delete-messages.ts'
-import { forget, giveNotice, removeAll, removeLeftovers } from './remove-records.ts'
-import { createRow, findRow, indexTitle, putRuns } from './sqlite-append.ts'
+import {
+  createRow,
+  deleteMessages,
+  findRow,
+  forget,
+  giveNotice,
+  indexTitle,
+  putRuns,
+  removeAll,
+  removeLeftovers,
+  titleIn,
+} from './sqlite-rows.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
 /**

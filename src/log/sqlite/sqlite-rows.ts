@@ -10,7 +10,8 @@ import {
 } from '../conversation-row.ts'
 import { recordsAfter } from '../copy-event.ts'
 import { admit, leaseAfter, type StoredLease, type TextAppendix } from '../log-storage.ts'
-import { eventSum, type RecordRow, recordsOf, seal } from '../record-rows.ts'
+import { CHUNK, pause } from '../pause.ts'
+import { eventIn, eventSum, type RecordRow, recordsOf, seal } from '../record-rows.ts'
 import { RUN_COLUMNS, rowOfRun } from '../run-rows.ts'
 import type { StoredRun } from '../runs.ts'
 import {
@@ -19,10 +20,10 @@ import {
   foldCase,
   messageIn,
   stateAfter,
+  titleOf,
   withoutMessages,
 } from '../summary.ts'
-import { deleteMessages, titleIn } from './delete-messages.ts'
-import { rowOf, rowsOf, type Statements } from './statements.ts'
+import { type LogConnection, rowOf, rowsOf, type Statements } from './statements.ts'
 
 /** Appends in a transaction, or throws the reason why it may not before it writes anything. */
 export function sqliteAppend(
@@ -128,4 +129,96 @@ export function readRecords(
     const reason = `its page of the file is damaged (${cause.errstr})`
     throw new DamagedError(id, { position: after + 1, reason }, { cause })
   }
+}
+
+/**
+ * Removes messages from lists and searches, and their debug data, in a transaction. Their records stay.
+ *
+ * @returns How many records had messages that were not deleted before.
+ */
+export function deleteMessages(sql: Statements, key: number, ids: readonly string[]): number {
+  let deleted = 0
+  for (const messageId of new Set(ids)) {
+    for (const { id, event } of sql.ofMessage.all(key, messageId)) {
+      // SQLite changes text that is not valid Unicode, so the id in the event decides.
+      const found = eventIn(event)
+      if (!found || messageIn(found) !== messageId) continue
+      deleted += Number(sql.markDeleted.run(id as number).changes)
+      sql.unindex.run(2 * Number(id))
+      sql.removeDebugOf.run(key, messageId)
+    }
+  }
+  return deleted
+}
+
+/** Returns the ids of the deleted messages. */
+export function deletedIn(sql: Statements, key: number): string[] {
+  return sql.deleted.all(key).flatMap(({ event }) => {
+    const found = eventIn(event)
+    return (found && messageIn(found)) ?? []
+  })
+}
+
+/** Returns the title that the remaining messages give. */
+export function titleIn(sql: Statements, key: number): string | null {
+  for (let position = 0; ; ) {
+    const rows = sql.messages.all(key, position, CHUNK)
+    for (const { event } of rows) {
+      const found = eventIn(event)
+      const title = found && titleOf(found)
+      if (title !== null) return title
+    }
+    if (rows.length < CHUNK) return null
+    position = Number(rows.at(-1)?.position)
+  }
+}
+
+/** An import that stores nothing for this time is abandoned, in milliseconds. */
+const ABANDONED_MS = 3_600_000
+
+/** Removes some records of a key that is not a conversation. Returns whether there are more. */
+export function removeSome(sql: Statements, key: number): boolean {
+  sql.unindexSome.run(key, CHUNK)
+  if (Number(sql.removeSome.run(key, CHUNK).changes) === CHUNK) return true
+  sql.removeDebug.run(key)
+  sql.dropLeftover.run(key)
+  return false
+}
+
+/** Removes all of them, in many small transactions. */
+export async function removeAll({ write }: LogConnection, key: number): Promise<void> {
+  while (await write((sql) => removeSome(sql, key))) await pause()
+}
+
+/** Removes the leftovers of processes that ended in the middle of a deletion or an import. */
+export async function removeLeftovers(connection: LogConnection): Promise<void> {
+  const rows = await connection.read((sql) => sql.oldLeftovers.all(Date.now() - ABANDONED_MS))
+  for (const { key } of rows) await removeAll(connection, Number(key))
+}
+
+/** Deletes a conversation in a transaction. Returns its key and whether records are left; null for an unknown conversation. */
+export function forget(sql: Statements, place: Place): { key: number; more: boolean } | null {
+  const row = findRow(sql, place)
+  if (!row) return null
+  const { key } = row
+  sql.forget.run(key)
+  sql.forgetRuns.run(key)
+  indexTitle(sql, key, null)
+  giveNotice(sql, place, { deleted: true })
+  sql.putLeftover.run(key, 0)
+  return { key, more: removeSome(sql, key) }
+}
+
+/** How long notices are kept, in milliseconds. */
+const KEPT_MS = 3_600_000
+
+/** Informs other processes of a rename, an import or a deletion, which has no record. */
+export function giveNotice(
+  sql: Statements,
+  { namespace, id }: Place,
+  { deleted }: { deleted: boolean },
+): void {
+  const now = Date.now()
+  sql.pruneNotices.run(now - KEPT_MS)
+  sql.notice.run(now, namespace, id, deleted ? 1 : 0)
 }
