@@ -88,7 +88,7 @@ type PiecesOptions = Required<
   }
 
 /** An upload that has started. */
-interface Begun {
+interface StartedUpload {
   path: string
   /** How many bytes the server has; null if this is unknown. */
   offset: number | null
@@ -109,10 +109,10 @@ async function uploadInPieces(
   options: PiecesOptions,
 ): Promise<UploadResult | null> {
   const { signal, retryDelay } = options
-  let upload: Begun | null = null
+  let upload: StartedUpload | null = null
   for (let failures = 0; ; ) {
     try {
-      upload ??= await begin(transport, file, options)
+      upload ??= await startUpload(transport, file, options)
       if (!upload) return null
       upload.offset ??= await offsetOf(transport, upload, signal)
       while (upload.offset < file.size) {
@@ -132,17 +132,17 @@ async function uploadInPieces(
 }
 
 /** Starts an upload; null if the server does not support it. */
-async function begin(
+async function startUpload(
   transport: Transport,
   file: Blob,
   { name, mimeType, signal }: PiecesOptions,
-): Promise<Begun | null> {
+): Promise<StartedUpload | null> {
   const metadata = `filename ${base64(name)},filetype ${base64(mimeType)}`
   const headers = { ...TUS, 'upload-length': String(file.size), 'upload-metadata': metadata }
   try {
     const made = await request(transport, '/api/uploads', { method: 'POST', headers, signal })
     const id = made.headers.get('location')?.split('/').at(-1)
-    if (!id) throw strange(made.status)
+    if (!id) throw protocolError(made.status)
     return { path: `/api/uploads/${id}`, offset: 0 }
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return null
@@ -152,7 +152,7 @@ async function begin(
 
 async function offsetOf(
   transport: Transport,
-  { path }: Begun,
+  { path }: StartedUpload,
   signal?: AbortSignal,
 ): Promise<number> {
   const known = await request(transport, path, { method: 'HEAD', headers: TUS, signal })
@@ -162,7 +162,7 @@ async function offsetOf(
 async function sendPiece(
   transport: Transport,
   file: Blob,
-  { path, offset }: Begun,
+  { path, offset }: StartedUpload,
   { pieceBytes, onSent, signal }: PiecesOptions,
 ): Promise<number> {
   const start = offset ?? 0
@@ -184,7 +184,7 @@ async function sendPiece(
 /** Makes an asset of the upload. Another attempt gets the same answer. */
 async function finish(
   transport: Transport,
-  { path }: Begun,
+  { path }: StartedUpload,
   { signal, onImport }: PiecesOptions,
 ): Promise<UploadResult> {
   const method = 'POST'
@@ -201,12 +201,12 @@ async function finish(
 }
 
 /** Deletes the upload. A server that cannot be reached deletes it after a day. */
-function deleteUpload(transport: Transport, { path }: Begun): void {
+function deleteUpload(transport: Transport, { path }: StartedUpload): void {
   request(transport, path, { method: 'DELETE', headers: TUS }).catch(() => {})
 }
 
 /** Returns whether to try again: after a passing failure, or if the server has another offset or no upload. */
-function mayRetry(error: unknown, upload: Begun | null): boolean {
+function mayRetry(error: unknown, upload: StartedUpload | null): boolean {
   if (!(error instanceof ApiError)) return false
   const isOutOfStep = error.status === 409 || error.status === 423
   return error.transient || (upload !== null && (isOutOfStep || isNotFound(error)))
@@ -219,10 +219,10 @@ function isNotFound(error: unknown): boolean {
 function offsetIn(status: number, text: string | null): number {
   const offset = text === null ? Number.NaN : Number(text)
   if (Number.isSafeInteger(offset) && offset >= 0) return offset
-  throw strange(status)
+  throw protocolError(status)
 }
 
-function strange(status: number): ApiError {
+function protocolError(status: number): ApiError {
   const message =
     'The server did not answer the upload by the tus protocol. Check that the URL is that of a byref server.'
   return new ApiError(status, 'unexpected_response', message)

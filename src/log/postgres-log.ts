@@ -11,7 +11,7 @@ import { type LogStorage, logOf, type StorageUpkeep } from './log-storage.ts'
 import {
   deleteConversation,
   enqueueNow,
-  type Noted,
+  type Notice,
   removeRecords,
   renameConversation,
   renewLease,
@@ -135,7 +135,7 @@ class PostgresStorage implements LogStorage {
     const texts = given.events.map((event) => JSON.stringify(event))
     const appendix = { ...given, texts }
     return this.#inTurn(place, async () => {
-      const known = this.#forget(place)
+      const known = this.#takeKnown(place)
       const isKnown = known !== undefined && known.position === given.after
       const atOnce = isKnown ? await appendAtOnce(database.query, known, { appendix, queue }) : null
       const { records, known: now } =
@@ -171,12 +171,12 @@ class PostgresStorage implements LogStorage {
 
   readonly rename: LogStorage['rename'] = async (place, name) => {
     const rename = () => renameConversation(this.#database.query, place, name)
-    return (await this.#noted(place, rename, { deleted: false })) !== null
+    return (await this.#changeWithNotice(place, rename, { deleted: false })) !== null
   }
 
   readonly delete: LogStorage['delete'] = async (place) => {
     const remove = () => deleteConversation(this.#database.query, place)
-    const deleted = await this.#noted(place, remove, { deleted: true })
+    const deleted = await this.#changeWithNotice(place, remove, { deleted: true })
     if (deleted) await removeRecords(this.#database, deleted.key)
     return deleted !== null
   }
@@ -226,23 +226,23 @@ class PostgresStorage implements LogStorage {
     setRecent(this.#known, placeKey(place), known, MAX_KNOWN)
   }
 
-  #forget(place: Place): Known | undefined {
+  #takeKnown(place: Place): Known | undefined {
     const known = this.#known.get(placeKey(place))
     this.#known.delete(placeKey(place))
     return known
   }
 
   /** Makes a change that no record contains, in the conversation's turn, and publishes it. */
-  #noted(
+  #changeWithNotice(
     place: Place,
-    change: () => Promise<Noted | null>,
+    change: () => Promise<Notice | null>,
     { deleted }: { deleted: boolean },
-  ): Promise<Noted | null> {
+  ): Promise<Notice | null> {
     return this.#inTurn(place, async () => {
-      const noted = await change()
-      if (deleted) this.#forget(place)
-      if (noted) await this.#changes.publish({ ...place, ...noted, position: null, deleted })
-      return noted
+      const notice = await change()
+      if (deleted) this.#takeKnown(place)
+      if (notice) await this.#changes.publish({ ...place, ...notice, position: null, deleted })
+      return notice
     })
   }
 
@@ -257,7 +257,7 @@ class PostgresStorage implements LogStorage {
     const { place, old } = await postgresImport(database, lines, (staged) => {
       const place = placeOf(staged.header.id)
       return this.#inTurn(place, async () => {
-        if (replaces) this.#forget(place)
+        if (replaces) this.#takeKnown(place)
         const { made, old } = await publishStaged(database, place, { ...staged, replaces })
         if (old) await changes.publish({ ...place, ...old, position: null, deleted: true })
         const { position } = staged

@@ -61,7 +61,7 @@ export interface Staging<T> {
   /** Stores some lines; the last call may have none. */
   store(piece: readonly ImportedLine[]): Promise<void>
   /** Removes deleted messages that are stored. Returns how many there were, and the title of the remaining messages. */
-  forget(ids: readonly string[]): Promise<{ deleted: number; title: string | null }>
+  deleteMessages(ids: readonly string[]): Promise<{ deleted: number; title: string | null }>
   /** Makes a conversation of the staged lines. */
   publish(staged: Staged): Promise<T>
   /** Removes the staged lines. */
@@ -84,7 +84,7 @@ export async function importStaged<T>(lines: Lines, staging: Staging<T>): Promis
 
 async function stage(
   lines: Lines,
-  { key, store, forget }: Pick<Staging<unknown>, 'key' | 'store' | 'forget'>,
+  { key, store, deleteMessages }: Pick<Staging<unknown>, 'key' | 'store' | 'deleteMessages'>,
 ): Promise<Staged> {
   const header: ExportHeader = { id: '', title: null, created: 0, updated: 0 }
   const staged: Staged = { key, header, position: 0, state: NEW_CONVERSATION, runs: [] }
@@ -109,7 +109,8 @@ async function stage(
     piece = []
   }
   await store(piece)
-  if (deleted.length > 0) staged.state = withoutMessages(staged.state, await forget(deleted))
+  if (deleted.length > 0)
+    staged.state = withoutMessages(staged.state, await deleteMessages(deleted))
   return { ...staged, runs: [...runs.values()] }
 }
 

@@ -16,14 +16,14 @@ import { listConversations } from './sqlite/list-conversations.ts'
 import { SqliteChanges } from './sqlite/sqlite-changes.ts'
 import { sqliteImport } from './sqlite/sqlite-import.ts'
 import {
+  addNotice,
   createRow,
+  deleteConversation,
   deletedIn,
   findRow,
-  forget,
-  giveNotice,
   indexTitle,
   readRecords,
-  removeAll,
+  removeRecords,
   sqliteAppend,
 } from './sqlite/sqlite-rows.ts'
 import {
@@ -142,16 +142,16 @@ class SqliteStorage implements LogStorage {
 
   readonly rename: LogStorage['rename'] = (place, name) =>
     this.#connection.write(
-      (sql) => giveName(sql, place, name),
+      (sql) => renameConversation(sql, place, name),
       (renamed) => renamed && this.#notify(place),
     )
 
   readonly delete: LogStorage['delete'] = async (place) => {
     const removed = await this.#connection.write(
-      (sql) => forget(sql, place),
+      (sql) => deleteConversation(sql, place),
       (deleted) => deleted && this.#notify(place, { deleted: true }),
     )
-    if (removed?.more) await removeAll(this.#connection, removed.key)
+    if (removed?.more) await removeRecords(this.#connection, removed.key)
     return removed !== null
   }
 
@@ -225,11 +225,11 @@ function renewLease(sql: Statements, place: Place, lease: Lease): boolean {
 }
 
 /** Renames a conversation in a transaction; a null title restores its own. Returns false for an unknown conversation. */
-function giveName(sql: Statements, place: Place, name: string | null): boolean {
+function renameConversation(sql: Statements, place: Place, name: string | null): boolean {
   const row = findRow(sql, place)
   if (!row) return false
   sql.name.run(name, row.key)
   indexTitle(sql, row.key, name ?? row.title)
-  giveNotice(sql, place, { deleted: false })
+  addNotice(sql, place, { deleted: false })
   return true
 }

@@ -17,7 +17,7 @@ export interface Connection<S> {
   /** Runs; `close` waits until it ends. @throws ByrefError after `close` */
   use<T>(run: () => Promise<T>): Promise<T>
   /** Reads at once; null if that fails. */
-  glance<T>(work: (sql: S) => T): T | null
+  tryRead<T>(work: (sql: S) => T): T | null
   readonly closed: boolean
   close(): Promise<void>
 }
@@ -68,7 +68,7 @@ export function connect<S extends TransactionStatements>(
     }
   }
 
-  function glance<T>(work: (sql: S) => T): T | null {
+  function tryRead<T>(work: (sql: S) => T): T | null {
     try {
       return work(open().sql)
     } catch (error) {
@@ -91,7 +91,7 @@ export function connect<S extends TransactionStatements>(
   return {
     read,
     write: writeQueue({ open, owner, busyTimeoutMs, hooks, backOff }),
-    glance,
+    tryRead,
     get closed() {
       return closing !== null
     },

@@ -115,9 +115,9 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
   const identities = new Map<string, Identity>()
   const timeline = createTimeline()
 
-  function take(message: Message, block: DataBlock): void {
+  function addData(message: Message, block: DataBlock): void {
     const label = identity(block)
-    const entry = identities.get(label) ?? born(label, block)
+    const entry = identities.get(label) ?? newIdentity(label, block)
     const { fields } = entry
     const schema = block.schema ? copyJson(block.schema) : MISSING
     const value = fields.data.at(NOW)
@@ -194,7 +194,7 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     append(input) {
       const message = toMessage(input)
       const block = blockOf(message)
-      if (block) take(message, block)
+      if (block) addData(message, block)
       else timeline.add(message)
       return message
     },
@@ -241,7 +241,7 @@ function isWritten(entry: JsonObject): entry is BoardEntry & JsonObject {
   return Boolean(entry.messageId)
 }
 
-function born(label: string, block: DataBlock): Identity {
+function newIdentity(label: string, block: DataBlock): Identity {
   const slot = () => new Slot(MISSING, 0)
   const fields = { messageId: slot(), data: slot(), schema: slot(), description: slot() }
   return { label, ...headOf(block), fields }

@@ -176,11 +176,7 @@ function put(
 }
 
 /** Appends to an editable list. */
-function append(
-  target: Container,
-  items: readonly JsonValue[],
-  edit: EditOptions,
-): Container {
+function append(target: Container, items: readonly JsonValue[], edit: EditOptions): Container {
   let out = target
   for (const item of items) out = put(out, isList(out) ? out.length : 0, item, edit)
   return out
@@ -196,12 +192,7 @@ function seal(target: Container): Container {
  * the next key is an integer, otherwise an object. Fills the gap between a list's end and a higher index with
  * null.
  */
-function setAt(
-  root: Maybe,
-  path: readonly FieldKey[],
-  value: Maybe,
-  edit: EditOptions,
-): Maybe {
+function setAt(root: Maybe, path: readonly FieldKey[], value: Maybe, edit: EditOptions): Maybe {
   const parents: Container[] = []
   let current = root
   for (const key of path) {

@@ -9,7 +9,7 @@ import { type DebugRow, eventSum, exportStored, type RecordRow } from '../record
 import { debugColumns, messageKey, wordsOf } from './append-statement.ts'
 import {
   deleteConversation,
-  type Noted,
+  type Notice,
   nameColumns,
   noticeOf,
   removeLeftovers,
@@ -59,7 +59,7 @@ export async function postgresImport<T>(
   return importStaged(lines, {
     key,
     store: (piece) => storeLines(database, key, piece),
-    forget: (ids) =>
+    deleteMessages: (ids) =>
       database.transaction(async (query) => {
         const deleted = await deleteMessages(query, key, ids)
         return { deleted, title: await titleIn(query, key) }
@@ -78,14 +78,14 @@ export function publishStaged(
   { transaction }: Database,
   place: Place,
   { replaces = false, ...staged }: Staged & { replaces?: boolean },
-): Promise<{ made: Noted; old: Noted | null }> {
+): Promise<{ made: Notice; old: Notice | null }> {
   const { key, header, position, state, runs } = staged
   const { created, updated, title } = header
   const [name, words] = nameColumns(title)
   return transaction(async (query) => {
     const old = replaces ? await deleteConversation(query, place) : null
     await query('DELETE FROM byref.leftovers WHERE key = $1', [key])
-    const { rows } = await query<Noted>(
+    const { rows } = await query<Notice>(
       `WITH made AS (
          INSERT INTO byref.conversations (key, namespace, id, name, words, created, updated, position, imported,
            title, messages, open_run, queued, approvals, failed, agent, root, branch, run)

@@ -5,15 +5,15 @@ import { type ImportedLine, importStaged, type Lines, type Staged } from '../rea
 import { eventSum, seal } from '../record-rows.ts'
 import { messageIn } from '../summary.ts'
 import {
+  addNotice,
   createRow,
+  deleteConversation,
   deleteMessages,
   findRow,
-  forget,
-  giveNotice,
   indexTitle,
   putRuns,
-  removeAll,
   removeLeftovers,
+  removeRecords,
   titleIn,
 } from './sqlite-rows.ts'
 import type { LogConnection, Statements } from './statements.ts'
@@ -39,7 +39,7 @@ export async function sqliteImport(
   const { place, replaced } = await importStaged(lines, {
     key,
     store: (piece) => write((sql) => storeLines(sql, key, piece)),
-    forget: (ids) =>
+    deleteMessages: (ids) =>
       write((sql) => {
         const deleted = deleteMessages(sql, key, ids)
         return { deleted, title: titleIn(sql, key) }
@@ -52,9 +52,9 @@ export async function sqliteImport(
       )
       return { place, replaced }
     },
-    discard: () => removeAll(connection, key),
+    discard: () => removeRecords(connection, key),
   })
-  if (replaced?.more) await removeAll(connection, replaced.key)
+  if (replaced?.more) await removeRecords(connection, replaced.key)
   return place.id
 }
 
@@ -62,7 +62,7 @@ export async function sqliteImport(
 function newKey(sql: Statements): number {
   const now = Date.now()
   const { key } = createRow(sql, { namespace: '\0import', id: crypto.randomUUID() }, now)
-  sql.forget.run(key)
+  sql.deleteConversation.run(key)
   sql.putLeftover.run(key, now)
   return key
 }
@@ -87,9 +87,9 @@ function publish(
   sql: Statements,
   place: Place,
   { replaces, ...staged }: Staged & { replaces: boolean },
-): ReturnType<typeof forget> {
+): ReturnType<typeof deleteConversation> {
   const { key, header, position, state, runs } = staged
-  const replaced = replaces ? forget(sql, place) : null
+  const replaced = replaces ? deleteConversation(sql, place) : null
   if (findRow(sql, place)) throw existsError(place.id)
   const { created, updated, title } = header
   const imported = Number(sql.lastRecord.get()?.seq ?? 0)
@@ -99,6 +99,6 @@ function publish(
   sql.publish.run(key, namespace, id, title, created, updated, position, ...columns, imported)
   indexTitle(sql, key, title ?? state.title)
   putRuns(sql, { key, namespace }, runs)
-  giveNotice(sql, place, { deleted: false })
+  addNotice(sql, place, { deleted: false })
   return replaced
 }

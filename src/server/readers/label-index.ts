@@ -6,7 +6,7 @@ import { scopedKey } from '../caller.ts'
 import { ConversationLabels } from './conversation-labels.ts'
 
 interface Entry {
-  its: ConversationLabels
+  labels: ConversationLabels
   /** Reads of one conversation run one after the other. */
   reading: Promise<void>
 }
@@ -40,7 +40,7 @@ export class LabelIndex {
   async of(log: ConversationLog, conversation: string): Promise<ConversationLabels> {
     const key = scopedKey(log.namespace, conversation)
     const entry = this.#entries.get(key) ?? {
-      its: new ConversationLabels(),
+      labels: new ConversationLabels(),
       reading: Promise.resolve(),
     }
     setRecent(this.#entries, key, entry, MAX_ENTRIES)
@@ -49,7 +49,7 @@ export class LabelIndex {
     // The next read ignores a failure of this one.
     reading.catch(() => {})
     await reading
-    return entry.its
+    return entry.labels
   }
 
   /** Returns the label of an asset or a field, joined over all conversations that know it; null if none does. */
@@ -59,7 +59,7 @@ export class LabelIndex {
   ): Promise<Label | null> {
     const found: Label[] = []
     for (const id of await this.homes(log, ref.id)) {
-      found.push((await this.of(log, id)).labels.asset(ref))
+      found.push((await this.of(log, id)).values.asset(ref))
     }
     return found.length === 0 ? null : joinAll(found)
   }
@@ -77,7 +77,7 @@ export class LabelIndex {
 
   #forget(namespace: string | null, conversation: string): void {
     const key = scopedKey(namespace, conversation)
-    for (const id of this.#entries.get(key)?.its.assets ?? []) {
+    for (const id of this.#entries.get(key)?.labels.assets ?? []) {
       this.#homes.get(scopedKey(namespace, id))?.delete(conversation)
     }
     this.#entries.delete(key)
@@ -85,8 +85,8 @@ export class LabelIndex {
   }
 
   async #read(entry: Entry, log: ConversationLog, conversation: string): Promise<void> {
-    for await (const record of readAll(log, conversation, entry.its.position)) {
-      entry.its.apply(record)
+    for await (const record of readAll(log, conversation, entry.labels.position)) {
+      entry.labels.apply(record)
       if (record.event.type !== 'ASSET_CREATED') continue
       const key = scopedKey(log.namespace, record.event.payload.assetId)
       const known = this.#homes.get(key) ?? new Set()

@@ -29,7 +29,7 @@ import { LabelIndex } from './label-index.ts'
 
 /** What somebody may read of one conversation. */
 export interface ConversationReader {
-  readonly its: ConversationLabels
+  readonly labels: ConversationLabels
   may(label: Label): boolean
   record(record: LogRecord): LogRecord
   message(message: Message): Message
@@ -77,17 +77,17 @@ export class Reader {
 
   /** Returns a conversation as they may read it. */
   async conversation(log: ConversationLog, id: string): Promise<ConversationReader> {
-    const its = await this.#index.of(log, id)
+    const labels = await this.#index.of(log, id)
     const may = (label: Label) => this.#may(label)
-    const said = (tool: string | undefined) => this.#sources.tools.get(tool ?? '') ?? TRUSTED
-    const read = (event: ConversationEvent) => asRead(event, { its, may, said })
+    const declared = (tool: string | undefined) => this.#sources.tools.get(tool ?? '') ?? TRUSTED
+    const read = (event: ConversationEvent) => asRead(event, { labels, may, declared })
     return {
-      its,
+      labels,
       may,
       need: (label, what) => this.#need(label, what),
-      shownTo: (messageId) => its.message(messageId) ?? its.labels.context(messageId),
+      shownTo: (messageId) => labels.message(messageId) ?? labels.values.context(messageId),
       message: (message) =>
-        may(its.message(message.id) ?? its.all) ? message : withheldMessage(message),
+        may(labels.message(message.id) ?? labels.all) ? message : withheldMessage(message),
       record: (record) => ({ ...record, event: read(record.event) }),
       stream: (stream) =>
         mapEvents(stream, async (value) => {
@@ -113,14 +113,14 @@ export class Reader {
     { id, title }: ConversationSummary,
     search: string,
   ): Promise<boolean> {
-    const its = await this.#index.of(log, id)
-    if (this.#may(its.all)) return true
+    const labels = await this.#index.of(log, id)
+    if (this.#may(labels.all)) return true
     const folded = foldCase(search)
-    if (this.#may(its.title) && foldCase(title ?? '').includes(folded)) return true
+    if (this.#may(labels.title) && foldCase(title ?? '').includes(folded)) return true
     const deleted = new Set(await log.deleted(id))
     for await (const { event } of readAll(log, id)) {
       if (event.type !== 'NEW_MESSAGE' || deleted.has(event.payload.id)) continue
-      if (!this.#may(its.message(event.payload.id) ?? its.all)) continue
+      if (!this.#may(labels.message(event.payload.id) ?? labels.all)) continue
       if (foldCase(chatText(event) ?? '').includes(folded)) return true
     }
     return false
@@ -154,10 +154,10 @@ export class Reader {
 
   /** Returns the assets with readers that no other conversation knows. They are deleted with the conversation. */
   async assetsOnlyIn(log: ConversationLog, id: string): Promise<readonly string[]> {
-    const { assets, labels } = await this.#index.of(log, id)
+    const { assets, values } = await this.#index.of(log, id)
     const found: string[] = []
     for (const asset of assets) {
-      if (labels.asset({ id: asset }).readers === null) continue
+      if (values.asset({ id: asset }).readers === null) continue
       const homes = await this.#index.homes(log, asset)
       if (homes.every((home) => home === id)) found.push(asset)
     }

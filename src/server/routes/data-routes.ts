@@ -32,7 +32,8 @@ export const dataRoutes: readonly Route[] = [
       const board = boardOf(messages, { points: true })
       const { at, ref, instance } = query
       const reading = await readingOf()
-      const labels = reading && at !== undefined ? await labelsAt(log, id, at) : reading?.its.labels
+      const labels =
+        reading && at !== undefined ? await labelsAt(log, id, at) : reading?.labels.values
       if (ref === undefined) {
         const entries = board.entries({ at })
         if (!reading || !labels) return json({ entries })
