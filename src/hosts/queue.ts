@@ -123,7 +123,7 @@ class BossQueue implements HostQueue {
     return withErrors(async () => {
       const { boss, queue } = await this.#queueOf(due.agent)
       const { data, ...options } = jobOf(due)
-      // The lock lasts until the append is committed, so whoever takes the job then reads the new records.
+      // The lock lasts until the append is committed, so the worker that takes the job reads the new records.
       const waiting = await query(lockJob(this.#schema), [queue, options.singletonKey])
       if (waiting.rows.length > 0) return
       const db = { executeSql: (text: string, values: unknown[] = []) => query(text, values) }

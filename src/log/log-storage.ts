@@ -33,7 +33,7 @@ import type { Audience, Listener } from './listeners.ts'
 import type { Lines } from './read-lines.ts'
 import type { CostsOptions, RunsOptions } from './runs.ts'
 
-/** What an append stores. The events are copies, which nobody else changes. */
+/** What an append stores. The events are copies, so the caller cannot change them. */
 export interface Appendix extends LogEntry, Pick<AppendOptions, 'after' | 'lease'> {}
 
 /** An append whose events are also JSON, for databases. */

@@ -208,7 +208,7 @@ function add(conversation: MemoryConversation, line: ImportedLine): void {
   fold(conversation, [event], at)
 }
 
-/** Returns the lines of a conversation as it is when the first is asked for. */
+/** Returns the lines of a conversation, in its state when the first line is read. */
 async function* exportLines(conversation: MemoryConversation): AsyncGenerator<string> {
   const { id, name: title, created, updated } = conversation
   const records = conversation.records.slice()
@@ -237,7 +237,7 @@ function listPage(
   for (const conversation of all.toSorted(lastChangedFirst)) {
     if (after && lastChangedFirst(after, conversation) >= 0) continue
     if (due && !isDue(conversation.state)) continue
-    if (due === 'abandoned' && !isOver(conversation, now)) continue
+    if (due === 'abandoned' && !hasExpiredLease(conversation, now)) continue
     if (branchesOf !== null && !isInFamily(conversation, branchesOf)) continue
     if (words !== null && !contains(conversation, words)) continue
     if (found.push(conversation) > size) break
@@ -299,7 +299,7 @@ function lastChangedFirst(a: ListPlace, b: ListPlace): number {
   return b.updated - a.updated || b.key - a.key
 }
 
-function isOver({ lease }: MemoryConversation, now: number): boolean {
+function hasExpiredLease({ lease }: MemoryConversation, now: number): boolean {
   return lease !== null && lease.until <= now
 }
 
@@ -373,12 +373,12 @@ interface MemoryConversation extends StoredSummary {
   deleted: Set<string>
 }
 
-let made = 0
+let conversationsMade = 0
 
 /** Returns a conversation without events. */
 function newConversation({ namespace, id }: Place, now: number): MemoryConversation {
   return {
-    key: ++made,
+    key: ++conversationsMade,
     id,
     namespace: namespace || null,
     name: null,

@@ -31,7 +31,7 @@ export async function* removedRecords(
 
 /**
  * Removes everything after the last sound record of a conversation. An open run then ends with an error, and so do queued
- * messages, because nobody knows what had been done. Returns how many records were removed.
+ * messages, because it is unknown what had been done. Returns how many records were removed.
  */
 export async function repairConversation(
   log: ConversationLog,

@@ -41,8 +41,8 @@ export interface SqliteLogOptions {
 }
 
 /**
- * Makes a log in one SQLite file, with Node's `node:sqlite`. What resolves has reached the disk (WAL, `synchronous=FULL`), and
- * concurrent appends share one sync. Several processes on one machine may use the file. Leases use the machine's clock. The
+ * Makes a log in one SQLite file, with Node's `node:sqlite`. When a call resolves, its changes are on disk (WAL,
+ * `synchronous=FULL`). Concurrent appends share one sync. Several processes on one machine may use the file. Leases use the machine's clock. The
  * file and its folder are created if they are missing. A busy file is opened at its first use.
  *
  * @param path A file's path, or `:memory:`.

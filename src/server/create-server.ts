@@ -62,7 +62,7 @@ export interface ServerOptions extends ServedAgents {
    * Default: owners may. Without `auth` everybody is an owner.
    */
   speakAs?: (caller: Caller) => boolean
-  /** Who may use the server. Without it, everybody who reaches it may, and it listens on loopback only. */
+  /** Who may use the server. Without it, no token is needed, and the server listens on loopback only. */
   auth?: AuthOptions
   limits?: ServerLimits
   /** Hosts that requests may name in addition to localhost and IP addresses: `box.local`, or `*` behind a proxy that checks. */

@@ -115,6 +115,7 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
   const identities = new Map<string, Identity>()
   const timeline = createTimeline()
 
+  /** Adds a data message to its identity. @throws ByrefError `invalid_data`, `schema_violation` */
   function addData(message: Message, block: DataBlock): void {
     const label = identity(block)
     const entry = identities.get(label) ?? newIdentity(label, block)
@@ -149,6 +150,7 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     })
   }
 
+  /** Returns the value of a reference at a position, or {@link MISSING}. */
   function find(ref: VariableRef, instance: string | undefined, position: number) {
     for (const { fields } of candidates(ref, instance)) {
       const value = valueAt(fields.data.at(position), ref.path, position)
@@ -157,6 +159,7 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     return MISSING
   }
 
+  /** Returns why a reference has no value at a position. */
   function explain(ref: VariableRef, instance: string | undefined, position: number): string {
     const has = ({ fields }: Identity) => fields.data.at(position) !== MISSING
     const entry = candidates(ref, instance).find(has)

@@ -30,7 +30,7 @@ const MAX_GAP = 1000
 
 /** Returns the value after a write. Call {@link checkWrite} first; then this does not throw. */
 export function applyWrite(root: Maybe, write: Write, edit: EditOptions = PLAIN): Maybe {
-  return setAt(root, write.path, act(valueAt(root, write.path), write, edit), edit)
+  return setAt(root, write.path, written(valueAt(root, write.path), write, edit), edit)
 }
 
 /**
@@ -39,7 +39,7 @@ export function applyWrite(root: Maybe, write: Write, edit: EditOptions = PLAIN)
  */
 export function checkWrite(root: Maybe, write: Write): void {
   const { path, method, data } = write
-  const refuse = (depth: number, value: Maybe, reason: string) => {
+  const reject = (depth: number, value: Maybe, reason: string) => {
     const ref = formatVariable(write, path.slice(0, depth))
     const what = value === MISSING ? 'missing' : describeValue(isList(value) ? [] : value)
     throw new ByrefError('invalid_data', `${ref} is ${what}: ${reason}.`)
@@ -50,23 +50,24 @@ export function checkWrite(root: Maybe, write: Write): void {
     const index = isList(current) ? indexOf(key) : 0
     const isFar = isList(current) && index > current.length + MAX_GAP
     if (isFar || index < 0 || !(isContainer(current) || current === MISSING)) {
-      refuse(depth, current, `cannot write at ${JSON.stringify(key)}`)
+      reject(depth, current, `cannot write at ${JSON.stringify(key)}`)
     }
     current = childOf(current, key)
   }
   if (method === 'delete' ? current === MISSING : data === undefined) {
-    refuse(path.length, current, `there is nothing to ${method}`)
+    reject(path.length, current, `there is nothing to ${method}`)
   }
   const fitsList = isList(current) || current === MISSING
   const fitsText = typeof current === 'string' || current === MISSING
   const isJoin = Array.isArray(data) ? fitsList : fitsText && typeof data === 'string'
-  if (method === 'push' && !fitsList) refuse(path.length, current, 'push needs a list')
+  if (method === 'push' && !fitsList) reject(path.length, current, 'push needs a list')
   if (method === 'concat' && !isJoin) {
-    refuse(path.length, current, 'concat needs two lists or two texts')
+    reject(path.length, current, 'concat needs two lists or two texts')
   }
 }
 
-function act(current: Maybe, { method, data }: Write, edit: EditOptions): Maybe {
+/** Returns what a write makes of the value at its path. */
+function written(current: Maybe, { method, data }: Write, edit: EditOptions): Maybe {
   if (method === 'delete' || data === undefined) return MISSING
   if (method === 'merge') return mergeStored(current, data, edit)
   if (method === 'assign' && mergeable(current, data)) {

@@ -14,7 +14,7 @@ export interface FoundReference {
   assets: readonly AssetRefParts[]
 }
 
-/** An asset URL in longer text, even without marks, because whoever receives the text may follow it. */
+/** An asset URL in longer text, even without marks, because the receiver of the text may follow it. */
 const ADDRESS = /asset:\/\/[^\s"'`<>|()[\]{}\\]+/gi
 
 /** Maximum nesting depth that is searched. Calls with deeper values are rejected. */

@@ -46,7 +46,7 @@ export function postgresExport(
 }
 
 /**
- * Stores lines in pieces under a key that is not a conversation, so that nobody sees them. `publish` then makes it one. A
+ * Stores lines in pieces under a key that is not a conversation, so that they are not visible. `publish` then makes it one. A
  * failure leaves nothing behind.
  */
 export async function postgresImport<T>(
@@ -146,7 +146,7 @@ function storeLines(
       ],
     )
     const columns = debugColumns(debug.map(({ message, json }) => [message, json]))
-    // A message may bring debug data and also have a line of its own: the later one counts.
+    // The debug data of a message may be in its metadata and on a line of its own. The later one is kept.
     await query(
       `INSERT INTO byref.debug (conversation, message, name, value)
        SELECT $1, message, name, value FROM (

@@ -19,8 +19,8 @@ import {
 import type { LogConnection, Statements } from './statements.ts'
 
 /**
- * Imports in pieces: records are stored under a key that is not a conversation, so that nobody sees them and others can write in
- * between. One last transaction makes the conversation. Then `published` is called with its place.
+ * Imports in pieces, so that others can write in between. The records are stored under a key that is not a conversation, and are
+ * not visible. One last transaction makes the conversation. Then `published` is called with its place.
  */
 export async function sqliteImport(
   connection: LogConnection,

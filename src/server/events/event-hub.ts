@@ -64,7 +64,7 @@ export class EventHub {
 
   /**
    * Returns the stream of a conversation: the log after a position, then everything as it happens; null for an unknown
-   * conversation. Where the conversation is shorter than that position, an event `reset` comes first, and then the
+   * conversation. If the conversation is shorter than that position, an event `reset` comes first, and then the
    * whole log.
    */
   async conversation(

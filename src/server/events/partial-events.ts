@@ -49,7 +49,7 @@ export class PartialEvents {
         this.#open.delete(reasoningKey(event.payload.id))
         this.#progress.delete(event.payload.metadata.tool_result?.tool_call_id ?? '')
         break
-      // Whoever takes over a run starts its step again.
+      // The process that takes over a run starts its step again.
       case 'RUN_CLAIMED':
       case 'RUN_FINISHED':
       case 'RUN_ERROR':

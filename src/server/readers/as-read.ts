@@ -21,7 +21,7 @@ type Reader<T extends ConversationEvent['type']> = (
 /** Replaces text that the reader may not see. */
 const TEXT = 'Withheld: you are not among its readers'
 
-/** Returns an event as somebody may read it: values that they may not see are replaced by their types and sizes. */
+/** Returns an event as a reader may see it: values that they may not see are replaced by their types and sizes. */
 export function asRead(event: ConversationEvent, reading: Reading): ConversationEvent {
   const read = READERS[event.type] as Reader<ConversationEvent['type']> | undefined
   return read ? read(event, reading) : event

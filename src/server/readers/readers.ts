@@ -27,7 +27,7 @@ import { asRead } from './as-read.ts'
 import type { ConversationLabels } from './conversation-labels.ts'
 import { LabelIndex } from './label-index.ts'
 
-/** What somebody may read of one conversation. */
+/** What a reader may see of one conversation. */
 export interface ConversationReader {
   readonly labels: ConversationLabels
   may(label: Label): boolean
@@ -61,7 +61,7 @@ interface ReaderSources {
   tools: ReadonlyMap<string, Label>
 }
 
-/** What somebody may read of a server whose agents have trust on (docs/reference/http-api.md). */
+/** What one caller may read, on a server whose agents have trust on (docs/reference/http-api.md). */
 export class Reader {
   readonly #subject: string
   readonly #sources: ReaderSources

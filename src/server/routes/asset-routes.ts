@@ -280,7 +280,8 @@ async function readableAssets(
 }
 
 /**
- * No conversation would know what is made of assets with readers, so everybody could read it.
+ * Rejects assets that only some readers may see. What is made of them here would belong to no conversation, so everybody could
+ * read it.
  *
  * @throws ByrefError `forbidden` for a value that names such an asset
  */

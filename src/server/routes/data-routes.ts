@@ -79,7 +79,7 @@ async function labelsAt(log: ConversationLog, id: string, at: string): Promise<L
   return labels
 }
 
-/** Returns an entry as somebody may read it. Where a part of it is withheld, the whole entry is. */
+/** Returns an entry as a reader may see it. If they may not read a part of it, all of it is withheld. */
 function entryFor(
   entry: BoardEntry,
   labels: Labels,
