@@ -14,14 +14,7 @@ import { partsOf, sumCosts } from './cost-sums.ts'
 import { Listeners } from './listeners.ts'
 import { admit, type LogStorage, leaseAfter, logOf } from './log-storage.ts'
 import { CHUNK, pause } from './pause.ts'
-import {
-  debugLine,
-  headerLine,
-  type ImportedLine,
-  type Lines,
-  readLines,
-  recordLine,
-} from './read-lines.ts'
+import { debugLine, headerLine, type ImportedLine, importStaged, recordLine } from './read-lines.ts'
 import {
   checkRunFilter,
   matchesRun,
@@ -144,13 +137,27 @@ class MemoryStorage implements LogStorage {
     return found ? exportLines(found) : null
   }
 
-  readonly import: LogStorage['import'] = async (lines, placeOf) => {
-    const imported = await collectLines(lines)
-    const place = placeOf(imported.id)
-    if (this.#find(place)) throw existsError(place.id)
-    this.#put(place, { ...imported, id: place.id, namespace: place.namespace || null })
-    this.#notify(place)
-    return place.id
+  readonly import: LogStorage['import'] = (lines, placeOf) => {
+    const imported = newConversation({ namespace: '', id: '' }, 0)
+    return importStaged(lines, {
+      key: imported.key,
+      async store(piece) {
+        for (const line of piece) addLine(imported, line)
+        await pause()
+      },
+      deleteMessages: async (ids) => deleteMessages(imported, ids),
+      publish: async ({ header, position, state, runs }) => {
+        const { namespace, id } = placeOf(header.id)
+        if (this.#find({ namespace, id })) throw existsError(id)
+        const { title: name, created, updated } = header
+        for (const run of runs) imported.runs.set(run.run, run)
+        Object.assign(imported, { id, name, created, updated, position, state })
+        this.#put({ namespace, id }, { ...imported, namespace: namespace || null })
+        this.#notify({ namespace, id })
+        return id
+      },
+      discard: async () => {},
+    })
   }
 
   readonly subscribe: LogStorage['subscribe'] = (listener, audience) =>
@@ -180,32 +187,11 @@ class MemoryStorage implements LogStorage {
   }
 }
 
-/** Returns the conversation that lines describe. @throws ByrefError `bad_request` */
-async function collectLines(lines: Lines): Promise<MemoryConversation> {
-  const conversation = newConversation({ namespace: '', id: '' }, 0)
-  let read = 0
-  for await (const line of readLines(lines)) {
-    if (++read % CHUNK === 0) await pause()
-    add(conversation, line)
-  }
-  deleteMessages(conversation, deletedBy(conversation.records.map(({ event }) => event)))
-  return conversation
-}
-
-function add(conversation: MemoryConversation, line: ImportedLine): void {
-  if (line.type === 'header') {
-    const { id, title: name, created, updated } = line.header
-    Object.assign(conversation, { id, name, created, updated })
-    return
-  }
-  if (line.type === 'debug') {
-    conversation.debug.set(line.message, line.json)
-    return
-  }
+function addLine({ records, debug }: MemoryConversation, line: ImportedLine): void {
+  if (line.type === 'debug') debug.set(line.message, line.json)
+  if (line.type !== 'record') return
   const { position, at, event } = line
-  conversation.records.push({ v: 1, position, timestamp: new Date(at).toISOString(), event })
-  conversation.position = position
-  fold(conversation, [event], at)
+  records.push({ v: 1, position, timestamp: new Date(at).toISOString(), event })
 }
 
 /** Returns the lines of a conversation, in its state when the first line is read. */
@@ -320,26 +306,23 @@ function store(
   for (const record of records) conversation.records.push(record)
   conversation.position += records.length
   conversation.updated = now
-  fold(conversation, events, now)
-  deleteMessages(conversation, deletedBy(events))
+  const { state, runs } = stateAfter(conversation.state, events, now)
+  for (const run of runs) conversation.runs.set(run.run, run)
+  const ids = deletedBy(events)
+  conversation.state =
+    ids.length > 0 ? withoutMessages(state, deleteMessages(conversation, ids)) : state
   return records
 }
 
-/** Updates the state and the runs of a conversation. */
-function fold(
+/**
+ * Removes messages from lists and searches, and their debug data. Their records stay. Returns how many there were, and the title
+ * that the remaining messages give.
+ */
+function deleteMessages(
   conversation: MemoryConversation,
-  events: readonly ConversationEvent[],
-  at: number,
-): void {
-  const { state, runs } = stateAfter(conversation.state, events, at)
-  for (const run of runs) conversation.runs.set(run.run, run)
-  conversation.state = state
-}
-
-/** Removes what lists show of messages, and their debug data. Their records stay. */
-function deleteMessages(conversation: MemoryConversation, ids: readonly string[]): void {
-  if (ids.length === 0) return
-  const { records, deleted, debug, state } = conversation
+  ids: readonly string[],
+): { deleted: number; title: string | null } {
+  const { records, deleted, debug } = conversation
   const remaining = new Set(ids.filter((id) => !deleted.has(id)))
   let count = 0
   for (const { event } of records) {
@@ -349,7 +332,7 @@ function deleteMessages(conversation: MemoryConversation, ids: readonly string[]
     deleted.add(id)
     debug.delete(id)
   }
-  conversation.state = withoutMessages(state, { deleted: count, title: titleIn(conversation) })
+  return { deleted: count, title: titleIn(conversation) }
 }
 
 function titleIn({ records, deleted }: MemoryConversation): string | null {

@@ -1,4 +1,5 @@
 import { ByrefError, errorMessage } from '../core/errors.ts'
+import { RunningCalls } from '../core/running-calls.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { closeFile, type FileKind, type OpenFile, openFile } from './open-file.ts'
 import { busyError, type FileOwner, fileError, isBusy, isSqliteError } from './sqlite-errors.ts'
@@ -42,8 +43,9 @@ export function connect<S extends TransactionStatements>(
   const { owner, kind, hooks, busyTimeoutMs = 60_000 } = options
   const { path } = owner
   let file: OpenFile<S> | null = null
-  let closing: Promise<void> | null = null
-  const uses = new Set<Promise<unknown>>()
+  const calls = new RunningCalls(
+    () => new ByrefError(owner.failed, `The ${owner.what} is closed: open it again`),
+  )
 
   function open(): OpenFile<S> {
     if (file?.isTemporary) {
@@ -77,11 +79,6 @@ export function connect<S extends TransactionStatements>(
     }
   }
 
-  async function end(): Promise<void> {
-    await Promise.allSettled(uses)
-    if (file) closeFile(file)
-  }
-
   makeFolder(owner)
   try {
     open()
@@ -93,22 +90,13 @@ export function connect<S extends TransactionStatements>(
     write: writeQueue({ open, owner, busyTimeoutMs, hooks, backOff }),
     tryRead,
     get closed() {
-      return closing !== null
+      return calls.closed
     },
-    async use(run) {
-      if (closing) throw new ByrefError(owner.failed, `The ${owner.what} is closed: open it again`)
-      const running = run()
-      uses.add(running)
-      try {
-        return await running
-      } finally {
-        uses.delete(running)
-      }
-    },
-    close() {
-      closing ??= end()
-      return closing
-    },
+    use: (run) => calls.run(run),
+    close: () =>
+      calls.close(() => {
+        if (file) closeFile(file)
+      }),
   }
 }
 
