@@ -4,7 +4,7 @@ import { defu } from 'defu'
 import { merge as mergeInPlace, toMerged } from 'es-toolkit'
 // @ts-expect-error: it comes without types.
 import lodash from 'lodash'
-import { merge } from '../../src/core/board/merge.ts'
+import { merge } from '../../src/core/board/write.ts'
 import { copyJson } from '../../src/core/json/copy-json.ts'
 import type { JsonValue } from '../../src/core/json/json.ts'
 import { measure, printMachine } from './measure.ts'

@@ -4,8 +4,7 @@ import type { ApprovalState, ConversationState } from '../core/events/conversati
 import type { AssetCreated } from '../core/events/events.ts'
 import { createFold } from '../core/events/fold.ts'
 import type { Lineage } from '../core/labels/lineage.ts'
-import type { Message } from '../core/messages/message.ts'
-import { isDeleted } from '../core/messages/tombstone.ts'
+import { isDeleted, type Message } from '../core/messages/message.ts'
 import { boardOf } from '../engine/session-values.ts'
 import { type ConversationLog, notFoundError, readAll } from '../log/conversation-log.ts'
 

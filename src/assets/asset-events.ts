@@ -1,6 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import type { AssetCreated } from '../core/events/events.ts'
-import type { AssetMeta } from '../core/messages/asset.ts'
+import type { AssetMeta } from '../core/messages/asset-meta.ts'
 import { metaLines } from '../core/messages/metas-block.ts'
 import type { AssetInfo, AssetMaker } from './asset-store.ts'
 import { copyBytes } from './bodies/body.ts'

@@ -1,8 +1,8 @@
 import { ByrefError } from '../core/errors.ts'
-import { assertAssetId } from '../core/refs/asset-id.ts'
 import {
   type AssetRef,
   type AssetRefParts,
+  assertAssetId,
   extractAssetId,
   formatAssetRef,
   parseAssetRef,

@@ -1,5 +1,5 @@
 import { ByrefError } from '../core/errors.ts'
-import type { AssetMeta } from '../core/messages/asset.ts'
+import type { AssetMeta } from '../core/messages/asset-meta.ts'
 import {
   explainMissing,
   type FieldKey,

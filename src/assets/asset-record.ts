@@ -1,7 +1,7 @@
 import { ByrefError } from '../core/errors.ts'
 import { isoTime } from '../core/iso-time.ts'
 import { newId } from '../core/new-id.ts'
-import { assertAssetId } from '../core/refs/asset-id.ts'
+import { assertAssetId } from '../core/refs/asset-ref.ts'
 import type { AssetRecord, FullAssetStore, StoreSaveOptions } from './asset-store.ts'
 import { sha256 } from './bodies/digest.ts'
 import { kindOf, normalizeMimeType } from './bodies/mime-type.ts'

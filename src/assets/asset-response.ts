@@ -1,6 +1,5 @@
 import { ByrefError } from '../core/errors.ts'
-import { ASSET_FIELDS } from '../core/refs/asset-id.ts'
-import { parseAssetRef } from '../core/refs/asset-ref.ts'
+import { ASSET_FIELDS, parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { AssetInfo } from './asset-store.ts'
 import type { Assets } from './assets-contract.ts'
 import { extensionOf, mimeTypeOfName } from './bodies/mime-type.ts'

@@ -1,7 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
-import type { AssetMeta } from '../core/messages/asset.ts'
-import { assetMeta } from '../core/messages/asset-meta.ts'
+import { type AssetMeta, assetMeta } from '../core/messages/asset-meta.ts'
 import { OFFLOADED_TYPE } from '../core/messages/offloaded.ts'
 import { createdPayload, type KeptBody } from './asset-events.ts'
 import { checkAssetId } from './asset-locator.ts'

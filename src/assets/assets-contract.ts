@@ -1,6 +1,6 @@
 import type { AssetCreated, AssetEvent } from '../core/events/events.ts'
 import type { WrittenLabel } from '../core/labels/label.ts'
-import type { AssetMeta } from '../core/messages/asset.ts'
+import type { AssetMeta } from '../core/messages/asset-meta.ts'
 import type { AssetRefInput, NamespaceOption } from './asset-locator.ts'
 import type { AssetInfo, AssetMaker, AssetStore, StoreUsage, StoreVerified } from './asset-store.ts'
 import type { AssetsConfig, ResolvedAssetsConfig } from './assets-config.ts'

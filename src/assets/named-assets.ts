@@ -1,7 +1,6 @@
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { isPlainObject } from '../core/json/json.ts'
-import { isAssetId } from '../core/refs/asset-id.ts'
-import { parseAssetRef } from '../core/refs/asset-ref.ts'
+import { isAssetId, parseAssetRef } from '../core/refs/asset-ref.ts'
 
 /** An id that byref made, anywhere in a text. */
 const ID = /(?<![0-9a-z])[0-9a-hjkmnp-tv-z]{27}(?![0-9a-z])/g

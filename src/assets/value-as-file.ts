@@ -1,5 +1,5 @@
 import { ByrefError } from '../core/errors.ts'
-import { Branch, copyTree, isOpen } from '../core/json/copy-tree.ts'
+import { Branch, copyTree, isOpen } from '../core/json/copy-json.ts'
 import { className, isPlainObject, type JsonValue } from '../core/json/json.ts'
 import type { FieldKey } from '../core/refs/field-path.ts'
 import { bytesIn, isByteView } from './bodies/body.ts'

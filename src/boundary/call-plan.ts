@@ -3,11 +3,14 @@ import { ByrefError } from '../core/errors.ts'
 import type { CallError } from '../core/events/events.ts'
 import type { OutputMethod, ToolCall } from '../core/messages/message.ts'
 import { RESULT } from '../core/messages/results.ts'
-import { variablesIn } from '../core/refs/evaluate-variable.ts'
 import type { FieldKey } from '../core/refs/field-key.ts'
-import { type OutputTarget, parseOutputPath } from '../core/refs/output-path.ts'
 import { variablesInText } from '../core/refs/text-marks.ts'
-import { parseVariableRef } from '../core/refs/variable-ref.ts'
+import {
+  type OutputTarget,
+  parseOutputPath,
+  parseVariableRef,
+  variablesIn,
+} from '../core/refs/variable-ref.ts'
 import { type PlannedEdit, planEdit } from './edit-plan.ts'
 import { mapsOver, type Tool } from './tool.ts'
 import { noSuchTool } from './tool-index.ts'

@@ -2,8 +2,7 @@ import { ByrefError } from '../core/errors.ts'
 import { RESULT } from '../core/messages/results.ts'
 import { isNewId } from '../core/new-id.ts'
 import { isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
-import type { OutputTarget } from '../core/refs/output-path.ts'
-import { formatVariable, parseVariableRef } from '../core/refs/variable-ref.ts'
+import { formatVariable, type OutputTarget, parseVariableRef } from '../core/refs/variable-ref.ts'
 
 /** What a call of `edit_asset` edits: the value at a place on the board, or an asset. */
 export type PlannedEdit =

@@ -13,15 +13,16 @@ import {
 } from '../core/messages/offloaded.ts'
 import { RESULT, type Result, type Results, resultName } from '../core/messages/results.ts'
 import { type AssetRefParts, formatAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
-import { evaluateVariable, variablesIn } from '../core/refs/evaluate-variable.ts'
 import { explainMissing, type FieldKey, MISSING, ownField } from '../core/refs/field-path.ts'
 import {
+  evaluateVariable,
   formatVariable,
   formatVariableRef,
   parseVariableRef,
   VariableError,
   type VariableExpression,
   type VariableRef,
+  variablesIn,
 } from '../core/refs/variable-ref.ts'
 
 /** A value with its labels. */

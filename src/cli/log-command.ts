@@ -2,11 +2,13 @@ import { createWriteStream } from 'node:fs'
 import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import { ByrefError } from '../core/errors.ts'
-import { type Damage, DamagedError } from '../core/events/damaged-error.ts'
+import { ByrefError, type Damage, DamagedError } from '../core/errors.ts'
 import { type ConversationLog, type LogUpkeep, listAll } from '../log/conversation-log.ts'
-import { removedRecords, repairConversation } from '../log/repair-conversation.ts'
-import { verifyConversation } from '../log/verify-conversation.ts'
+import {
+  removedRecords,
+  repairConversation,
+  verifyConversation,
+} from '../log/repair-conversation.ts'
 import { openStorage, STORAGE, STORAGE_HELP } from './storage.ts'
 import {
   chooseTask,

@@ -38,13 +38,13 @@ export type {
   ToolCall,
   ToolResultMark,
 } from '../core/messages/message.ts'
+export { isDeleted } from '../core/messages/message.ts'
 export { type ReadMetadata, readMetadata } from '../core/messages/read-metadata.ts'
 export {
   demoQuestions,
   type QuestionedColumns,
   tableQuestions,
 } from '../core/messages/table-questions.ts'
-export { isDeleted } from '../core/messages/tombstone.ts'
 export {
   type AssetRefParts,
   formatAssetRef,
@@ -114,5 +114,4 @@ export {
 } from './create-client.ts'
 export type { ConversationStatus, LiveConversation, LiveOptions } from './live-conversation.ts'
 export { ApiError } from './transport.ts'
-export type { UploadOptions } from './upload.ts'
-export type { ImportProgress } from './upload-in-pieces.ts'
+export type { ImportProgress, UploadOptions } from './upload.ts'

@@ -1,71 +1,75 @@
-/** Every code of byref's own errors. The server's table of HTTP statuses covers all of them. */
-export type ByrefErrorCode =
+/** The HTTP status of every code of byref's own errors. Codes are stable and meant for programs. */
+export const HTTP_STATUS = {
   // References and data.
-  | 'invalid_reference'
-  | 'field_not_found'
-  | 'variable_not_found'
-  | 'invalid_message'
-  | 'invalid_data'
-  | 'schema_violation'
+  invalid_reference: 400,
+  field_not_found: 404,
+  variable_not_found: 404,
+  invalid_message: 400,
+  invalid_data: 400,
+  schema_violation: 422,
   // Assets.
-  | 'asset_not_found'
-  | 'asset_exists'
-  | 'asset_invalid'
-  | 'asset_unsupported'
-  | 'asset_too_large'
-  | 'edit_rejected'
-  | 'too_many_assets'
-  | 'too_deep'
-  | 'result_too_large'
-  | 'quota_exceeded'
-  | 'range_not_satisfiable'
-  | 'namespace_required'
-  | 'storage_full'
-  | 'storage_failed'
-  | 'table_invalid'
+  asset_not_found: 404,
+  asset_exists: 409,
+  asset_invalid: 422,
+  asset_unsupported: 422,
+  asset_too_large: 413,
+  edit_rejected: 409,
+  too_many_assets: 413,
+  too_deep: 413,
+  result_too_large: 413,
+  quota_exceeded: 413,
+  range_not_satisfiable: 416,
+  namespace_required: 400,
+  storage_full: 507,
+  storage_failed: 503,
+  table_invalid: 422,
   // Conversations, models and tools.
-  | 'conversation_not_found'
-  | 'conversation_exists'
-  | 'conversation_busy'
-  | 'conversation_damaged'
-  | 'log_conflict'
-  | 'log_failed'
-  | 'lease_held'
-  | 'message_not_found'
-  | 'message_exists'
-  | 'agent_not_found'
-  | 'model_failed'
-  | 'model_unauthorized'
-  | 'tool_not_found'
-  | 'tool_failed'
-  | 'tool_timeout'
-  | 'invalid_arguments'
-  | 'call_cycle'
-  | 'source_failed'
-  | 'approval_denied'
-  | 'call_refused'
-  | 'flow_refused'
-  | 'call_not_found'
-  | 'approval_answered'
-  | 'run_failed'
-  | 'output_invalid'
-  | 'run_not_found'
-  | 'interrupted'
+  conversation_not_found: 404,
+  conversation_exists: 409,
+  conversation_busy: 409,
+  conversation_damaged: 500,
+  log_conflict: 409,
+  log_failed: 503,
+  lease_held: 409,
+  message_not_found: 404,
+  message_exists: 409,
+  agent_not_found: 404,
+  model_failed: 502,
+  model_unauthorized: 502,
+  tool_not_found: 404,
+  tool_failed: 500,
+  tool_timeout: 504,
+  invalid_arguments: 422,
+  call_cycle: 422,
+  source_failed: 422,
+  approval_denied: 403,
+  call_refused: 403,
+  flow_refused: 403,
+  call_not_found: 404,
+  approval_answered: 409,
+  run_failed: 500,
+  output_invalid: 502,
+  run_not_found: 404,
+  interrupted: 503,
   // Server and configuration.
-  | 'bad_request'
-  | 'body_too_large'
-  | 'method_not_allowed'
-  | 'request_timeout'
-  | 'not_found'
-  | 'unauthorized'
-  | 'forbidden'
-  | 'rate_limited'
-  | 'shutting_down'
-  | 'config_invalid'
-  | 'dependency_missing'
+  bad_request: 400,
+  body_too_large: 413,
+  method_not_allowed: 405,
+  request_timeout: 408,
+  not_found: 404,
+  unauthorized: 401,
+  forbidden: 403,
+  rate_limited: 429,
+  shutting_down: 503,
+  config_invalid: 500,
+  dependency_missing: 501,
   // Errors that only a client reports.
-  | 'unreachable'
-  | 'unexpected_response'
+  unreachable: 502,
+  unexpected_response: 502,
+} as const
+
+/** The code of one of byref's own errors. */
+export type ByrefErrorCode = keyof typeof HTTP_STATUS
 
 /** Options of {@link ByrefError}. `cause` is the original error, for debugging. */
 export interface ByrefErrorOptions {
@@ -96,5 +100,43 @@ export function errorMessage(error: unknown): string {
     return String(error)
   } catch {
     return 'a value was thrown that cannot be read'
+  }
+}
+
+/** Codes whose messages may contain folders, hosts or buckets of this machine. */
+const INNER: ReadonlySet<ByrefErrorCode> = new Set([
+  'storage_failed',
+  'log_failed',
+  'config_invalid',
+])
+
+/** Returns an error's message for clients, without messages of stores and disks. */
+export function publicMessage({ code, message }: ByrefError): string {
+  return INNER.has(code) ? 'The server failed: see its log for the cause' : message
+}
+
+/** Where a conversation cannot be read, and why. */
+export interface Damage {
+  /** The position of the first damaged or missing record. */
+  position: number
+  /** A description, such as `its checksum is wrong`. */
+  reason: string
+}
+
+/** Thrown if a conversation cannot be read to its end. Other conversations are not affected. */
+export class DamagedError extends ByrefError {
+  readonly damage: Damage
+
+  /**
+   * @param conversation Null if its id is unknown.
+   */
+  constructor(conversation: string | null, damage: Damage, options: ByrefErrorOptions = {}) {
+    const which = conversation === null ? 'A conversation' : `The conversation "${conversation}"`
+    super(
+      'conversation_damaged',
+      `${which} is damaged at position ${damage.position}: ${damage.reason}. Inspect it with "byref log verify" and repair it with "byref log repair".`,
+      options,
+    )
+    this.damage = damage
   }
 }

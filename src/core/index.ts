@@ -40,7 +40,7 @@ export {
   type LineageGraph,
   type LineageNode,
 } from './labels/lineage.ts'
-export type { Asset, AssetMeta } from './messages/asset.ts'
+export type { Asset, AssetMeta } from './messages/asset-meta.ts'
 export { assetMeta, type MetaOptions } from './messages/asset-meta.ts'
 export { flatten, unflatten } from './messages/flatten.ts'
 export type {
@@ -52,9 +52,9 @@ export type {
   Participant,
   ToolCall,
 } from './messages/message.ts'
+export { isDeleted } from './messages/message.ts'
 export { type ReadMetadata, readMetadata } from './messages/read-metadata.ts'
 export { type MessageInput, toMessage } from './messages/to-message.ts'
-export { isDeleted } from './messages/tombstone.ts'
 export { newId } from './new-id.ts'
 export {
   type AssetRef,

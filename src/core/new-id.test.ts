@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest'
 import { isNewId, newId } from './new-id.ts'
-import { isAssetId } from './refs/asset-id.ts'
+import { isAssetId } from './refs/asset-ref.ts'
 
 describe('newId', () => {
   it('makes ids that are safe everywhere and sort in creation order', () => {

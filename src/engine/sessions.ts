@@ -1,6 +1,5 @@
-import { ByrefError } from '../core/errors.ts'
+import { ByrefError, DamagedError } from '../core/errors.ts'
 import { openRun } from '../core/events/conversation-state.ts'
-import { DamagedError } from '../core/events/damaged-error.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import { inBackground } from '../core/in-background.ts'

@@ -86,7 +86,6 @@ export function createQueue(options: HostQueueOptions): HostQueue {
 }
 
 class BossQueue implements HostQueue {
-  readonly #schema: string
   readonly #channel: string
   readonly #pool: LazyPool
   readonly #database: Database
@@ -99,11 +98,11 @@ class BossQueue implements HostQueue {
   #closed = false
 
   constructor(options: HostQueueOptions) {
-    this.#schema = options.schema ?? DEFAULT_SCHEMA
-    this.#channel = `${this.#schema}_due`.slice(-63)
+    const { schema = DEFAULT_SCHEMA } = options
+    this.#channel = `${schema}_due`.slice(-63)
     this.#pool = poolOf(options)
     this.#database = new Database(
-      { ...options, schema: this.#schema },
+      { ...options, schema },
       { owner: OWNER, migrate: async () => {}, pool: this.#pool },
     )
   }
@@ -123,8 +122,8 @@ class BossQueue implements HostQueue {
     return withErrors(async () => {
       const { boss, queue } = await this.#queueOf(due.agent)
       const { data, ...options } = jobOf(due)
-      // The lock lasts until the append is committed, so whoever takes the job then reads the new records.
-      const waiting = await query(lockJob(this.#schema), [queue, options.singletonKey])
+      // The lock lasts until the append is committed, so the worker that takes the job reads the new records.
+      const waiting = await query(lockJob(this.#database.schema), [queue, options.singletonKey])
       if (waiting.rows.length > 0) return
       const db = { executeSql: (text: string, values: unknown[] = []) => query(text, values) }
       const send = () => boss.send(queue, data, { ...options, db })
@@ -233,7 +232,7 @@ class BossQueue implements HostQueue {
     const pool = await this.#pool.open()
     const boss = new PgBoss({
       db: { executeSql: (text: string, values?: unknown[]) => pool.query(text, values) },
-      schema: this.#schema,
+      schema: this.#database.schema,
       schedule: false,
       supervise: false,
       monitorIntervalSeconds: SUPERVISE_MS / 1000,

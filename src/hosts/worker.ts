@@ -7,8 +7,7 @@ import {
   type ServedAgents,
 } from '../agent/served-agents.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
-import { ByrefError, errorMessage } from '../core/errors.ts'
-import { DamagedError } from '../core/events/damaged-error.ts'
+import { ByrefError, DamagedError, errorMessage } from '../core/errors.ts'
 import { inBackground } from '../core/in-background.ts'
 import {
   type ConversationLog,
@@ -87,10 +86,7 @@ class QueueWorker implements Worker {
   readonly #agents: AgentsByName
   readonly #first: Agent
   readonly #queue: HostQueue
-  readonly #concurrency: number
-  readonly #perNamespace: number
-  readonly #graceMs: number
-  readonly #onError: (error: unknown) => void
+  readonly #options: Required<Omit<WorkerOptions, keyof ServedAgents | 'queue'>>
   readonly #leaving = new AbortController()
   readonly #stopping = new AbortController()
   /** Running conversations, each with its namespace. */
@@ -118,10 +114,7 @@ class QueueWorker implements Worker {
     }
     this.#first = agents[0] as Agent
     this.#queue = queue
-    this.#concurrency = concurrency
-    this.#perNamespace = perNamespace
-    this.#graceMs = graceMs
-    this.#onError = onError
+    this.#options = { concurrency, perNamespace, graceMs, onError }
   }
 
   get active(): number {
@@ -143,7 +136,7 @@ class QueueWorker implements Worker {
     this.#unsubscribe()
     // The caller closes the queue and the log after this.
     await Promise.all([this.#polling, this.#filling])
-    const abort = setTimeout(() => this.#stopping.abort(), this.#graceMs)
+    const abort = setTimeout(() => this.#stopping.abort(), this.#options.graceMs)
     await Promise.all(this.#active.keys())
     clearTimeout(abort)
     await this.#flush()
@@ -155,7 +148,7 @@ class QueueWorker implements Worker {
     this.#filling ??= (async () => {
       while (this.#again && !this.#leaving.signal.aborted) {
         this.#again = false
-        await this.#takeAll().catch(this.#onError)
+        await this.#takeAll().catch(this.#options.onError)
       }
       this.#filling = null
     })()
@@ -163,11 +156,14 @@ class QueueWorker implements Worker {
 
   /** First takes jobs of namespaces that have less than their share, then fills the remaining room. */
   async #takeAll(): Promise<void> {
-    const concurrency = this.#concurrency
+    const concurrency = this.#options.concurrency
     const agents = [...new Set([null, ...this.#agents.keys()])]
     const namespaces = new Set(this.#active.values()).size
     const fair = Math.max(1, Math.floor(concurrency / (namespaces + 1)))
-    for (const most of new Set([Math.min(this.#perNamespace, fair), this.#perNamespace])) {
+    for (const most of new Set([
+      Math.min(this.#options.perNamespace, fair),
+      this.#options.perNamespace,
+    ])) {
       while (this.#active.size < concurrency && !this.#leaving.signal.aborted) {
         const { crowded, room } = this.#crowd(most)
         // All jobs may be of one namespace.
@@ -197,7 +193,7 @@ class QueueWorker implements Worker {
   }
 
   #begin(job: TakenJob): void {
-    const work = this.#advance(job).catch(this.#onError)
+    const work = this.#advance(job).catch(this.#options.onError)
     this.#active.set(work, job.namespace)
     const ended = work.then(() => {
       this.#active.delete(work)
@@ -220,7 +216,7 @@ class QueueWorker implements Worker {
         if (error instanceof DamagedError) done()
         const isLogFailure = error instanceof ByrefError && error.code === 'log_failed'
         if (pause === null || !isLogFailure || this.#leaving.signal.aborted) throw error
-        this.#onError(error)
+        this.#options.onError(error)
         await sleep(pause)
       }
     }
@@ -250,7 +246,7 @@ class QueueWorker implements Worker {
     this.#flushTimer = undefined
     if (this.#finished.length > 0) {
       const before = this.#flushed
-      const done = this.#queue.done(this.#finished).catch(this.#onError)
+      const done = this.#queue.done(this.#finished).catch(this.#options.onError)
       this.#finished = []
       this.#flushed = done.then(() => before)
     }
@@ -266,7 +262,7 @@ class QueueWorker implements Worker {
       }
       await enqueueAbandoned(log, this.#queue)
     } catch (error) {
-      this.#onError(error)
+      this.#options.onError(error)
     }
     this.#fill()
     if (this.#leaving.signal.aborted) return

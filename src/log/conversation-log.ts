@@ -1,5 +1,4 @@
-import { ByrefError } from '../core/errors.ts'
-import type { Damage } from '../core/events/damaged-error.ts'
+import { ByrefError, type Damage } from '../core/errors.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import type { CostSum, CostsOptions, RunSummary, RunsOptions } from './runs.ts'
 
@@ -228,7 +227,7 @@ export interface ConversationLog {
 
   /**
    * Appends the events in order, all or none, and creates the conversation if it does not exist (unless `after` says that it
-   * did). What resolves is on disk: a crash after that loses nothing. Concurrent appends never interleave.
+   * did). When the promise resolves, the events are on disk, and a crash loses nothing. Concurrent appends never interleave.
    *
    * @throws LogConflictError, LeaseHeldError; ByrefError `conversation_not_found` if `after` is not 0 and the
    *   conversation is shorter or deleted, `bad_request` for an event with a missing field or a wrong type; `TypeError` for an
@@ -241,7 +240,7 @@ export interface ConversationLog {
   ): Promise<LogRecord[]>
 
   /**
-   * Renews a lease without an event, also an expired one that nobody has taken over. `ms` 0 ends it. False, without any change,
+   * Renews a lease without an event, also an expired one that no other owner has taken. `ms` 0 ends it. False, without any change,
    * for a lease of another owner.
    */
   renew(conversation: string, lease: Lease): Promise<boolean>

@@ -1,14 +1,10 @@
-import type { StoredLease } from './admit.ts'
-import { formatCursor } from './check-arguments.ts'
+import type { Damage } from '../core/errors.ts'
+import { isPlainObject } from '../core/json/json.ts'
+import { formatCursor, type ListPlace } from './check-arguments.ts'
 import type { ConversationSummary } from './conversation-log.ts'
-import {
-  type ConversationState,
-  readBranch,
-  readDamage,
-  readIds,
-  readRun,
-  summaryOf,
-} from './summary.ts'
+import type { StoredLease } from './log-storage.ts'
+import type { StoredRun } from './runs.ts'
+import { branchIn, type ConversationState, summaryOf } from './summary.ts'
 
 /** The namespace and id of a conversation. The namespace '' means none. */
 export interface Place {
@@ -58,16 +54,17 @@ export function stateColumns(state: ConversationState): (string | number | null)
 
 /** Decodes the columns of {@link stateColumns}. */
 export function stateOf(row: ConversationRow): ConversationState {
+  const run = jsonIn(row.run)
   return {
     title: row.title,
     messages: row.messages,
     openRun: row.open_run,
-    queued: readIds(row.queued),
-    approvals: readIds(row.approvals),
+    queued: idsIn(row.queued),
+    approvals: idsIn(row.approvals),
     failed: Boolean(row.failed),
     agent: row.agent,
-    branch: readBranch(row.root, row.branch),
-    run: readRun(row.run),
+    branch: branchIn({ ...Object(jsonIn(row.branch)), root: row.root }),
+    run: isPlainObject(run) && typeof run.run === 'string' ? (run as object as StoredRun) : null,
   }
 }
 
@@ -80,21 +77,21 @@ export function leaseOf(row: ConversationRow): StoredLease | null {
 export function summaryOfRow(row: ConversationRow, now: number): ConversationSummary {
   const { id, name, created, updated, position } = row
   const namespace = row.namespace || null
-  const damage = readDamage(row.damage)
+  const damage = row.damage === null ? null : damageIn(row.damage)
   const stored = { id, namespace, name, created, updated, position, damage }
   return summaryOf({ ...stored, state: stateOf(row), lease: leaseOf(row) }, now)
 }
 
-/** Returns a page of at most `limit` rows. One more row was read, to see whether another page follows. */
-export function pageOf<Row extends { updated: number; key: number }>(
+/** Returns a page of at most `limit` items. One more row was read, to see whether another page follows. */
+export function pageOf<Row extends ListPlace, Item>(
   rows: readonly Row[],
   limit: number,
-  summaryOfOne: (row: Row) => ConversationSummary,
-): { conversations: ConversationSummary[]; next: string | null } {
+  itemOf: (row: Row) => Item,
+): { items: Item[]; next: string | null } {
   const page = rows.slice(0, limit)
   const last = page.at(-1)
   return {
-    conversations: page.map(summaryOfOne),
+    items: page.map(itemOf),
     next: last && rows.length > limit ? formatCursor(last) : null,
   }
 }
@@ -106,4 +103,23 @@ export function placeKey({ namespace, id }: Place): string {
 
 function listText(ids: readonly string[]): string | null {
   return ids.length > 0 ? JSON.stringify(ids) : null
+}
+
+function idsIn(stored: string | null): string[] {
+  const ids = jsonIn(stored)
+  return Array.isArray(ids) && ids.every((id) => typeof id === 'string') ? ids : []
+}
+
+function damageIn(stored: string): Damage {
+  const { position, reason } = Object(jsonIn(stored))
+  return { position: Number(position) || 0, reason: String(reason) }
+}
+
+/** Returns the JSON in a column. Null for none, and for damaged text, so that one row does not break a list. */
+export function jsonIn(stored: string | null): unknown {
+  try {
+    return stored === null ? null : JSON.parse(stored)
+  } catch {
+    return null
+  }
 }

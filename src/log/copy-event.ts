@@ -1,9 +1,8 @@
 import { ByrefError } from '../core/errors.ts'
 import { eventProblem } from '../core/events/event-schema.ts'
-import { type ConversationEvent, isDurable } from '../core/events/events.ts'
+import { type ConversationEvent, isDurable, type LogRecord } from '../core/events/events.ts'
 import { isPlainObject, putKey } from '../core/json/json.ts'
 import { redact } from './redact.ts'
-import { splitDebug } from './split-debug.ts'
 
 /** Maximum depth of an event, so that no reader of a log runs out of stack. */
 export const MAX_DEPTH = 1000
@@ -20,7 +19,7 @@ export interface LogEntry {
  * much faster, and the redacted debug data, including those in the metadata of messages.
  *
  * @throws ByrefError `bad_request` for an event that lacks a field or has one of a wrong type; TypeError for one that
- * is not   durable, and for values that are not JSON: bigints, cycles, more than 1,000 levels
+ * is not durable, and for values that are not JSON: bigints, cycles, more than 1,000 levels
  */
 export function logEntry(
   events: readonly ConversationEvent[],
@@ -45,6 +44,57 @@ export function logEntry(
     if (copy !== undefined) debug.set(message, joined(debug.get(message), copy))
   }
   return { events: copies, debug: [...debug].map(([id, value]) => [id, JSON.stringify(value)]) }
+}
+
+/** Returns the records of events that are stored after a position, at a time in milliseconds since 1970. */
+export function recordsAfter(
+  position: number,
+  events: readonly ConversationEvent[],
+  at: number,
+): LogRecord[] {
+  const timestamp = new Date(at).toISOString()
+  return events.map((event, i) => ({ v: 1, position: position + i + 1, timestamp, event }))
+}
+
+/** An event without its debug data, and the redacted debug data with the id of their message. */
+export interface SplitDebug {
+  event: ConversationEvent
+  debug: [message: string, value: unknown] | null
+}
+
+/**
+ * Replaces `metadata.debug` of a message by `has_debug_data`. Other events are returned unchanged. Empty debug data are dropped,
+ * and so are those of a message without an id, because nobody could read them.
+ */
+export function splitDebug(event: ConversationEvent): SplitDebug {
+  const payload: unknown = event.type === 'NEW_MESSAGE' ? event.payload : null
+  const metadata = isPlainObject(payload) ? payload.metadata : null
+  if (!isPlainObject(payload) || !isPlainObject(metadata) || !Object.hasOwn(metadata, 'debug')) {
+    return { event, debug: null }
+  }
+  const { id } = payload
+  const { debug: value } = metadata
+  const hasDebug = typeof id === 'string' && !isEmpty(value)
+  const split = { ...event, payload: { ...payload, metadata: withoutDebug(metadata, hasDebug) } }
+  return { event: split as ConversationEvent, debug: hasDebug ? [id, redact(value)] : null }
+}
+
+function isEmpty(value: unknown): boolean {
+  if (typeof value === 'object' && value !== null) return Object.keys(value).length === 0
+  return value === null || value === undefined || value === ''
+}
+
+/** Returns the metadata with the same order of keys. */
+function withoutDebug(
+  metadata: Record<string, unknown>,
+  hasDebug: boolean,
+): Record<string, unknown> {
+  const rest: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(metadata)) {
+    if (key !== 'debug') putKey(rest, key, value)
+    if (hasDebug && (key === 'debug' || key === 'has_debug_data')) rest.has_debug_data = true
+  }
+  return rest
 }
 
 /** Debug data from a message's metadata, and those given separately from the events. */

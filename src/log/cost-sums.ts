@@ -79,9 +79,10 @@ function costSum(period: string | null, sum: CostPart): CostSum {
   }
 }
 
-type Amounts = Pick<CostPart, 'input' | 'cached' | 'output' | 'cost'>
+/** The columns of a usage. */
+export type Amounts = Pick<CostPart, 'input' | 'cached' | 'output' | 'cost'>
 
-/** Returns the columns of a usage. */
+/** Returns a usage as columns. */
 export function amountsOf({ inputTokens, cachedInputTokens, ...rest }: TokenUsage): Amounts {
   const { outputTokens, cost = null } = rest
   return { input: inputTokens, cached: cachedInputTokens ?? null, output: outputTokens, cost }

@@ -9,6 +9,5 @@ export {
   LogConflictError,
   type ReadOptions,
 } from './conversation-log.ts'
-export { type LogEntry, logEntry } from './copy-event.ts'
+export { type LogEntry, logEntry, type SplitDebug, splitDebug } from './copy-event.ts'
 export type { CostSum, CostsOptions, RunFilter, RunSummary, RunsOptions } from './runs.ts'
-export { type SplitDebug, splitDebug } from './split-debug.ts'

@@ -5,7 +5,8 @@ export interface Audience extends SubscribeOptions {
   namespace: string | null
 }
 
-type Listener = (change: LogChange) => void
+/** Receives the changes of a log. */
+export type Listener = (change: LogChange) => void
 
 /** The subscribers of one storage. */
 export class Listeners {

@@ -1,36 +1,20 @@
-import { checkMethods } from '../core/check-options.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
-import { newId } from '../core/new-id.ts'
-import { admit, checkAppend, leaseAfter } from './admit.ts'
-import { chatText, foldCase } from './chat-text.ts'
+import { checkPage, type ListPlace, parseCursor } from './check-arguments.ts'
 import {
-  checkId,
-  checkLease,
-  checkLimit,
-  checkNamespace,
-  checkPage,
-  checkPosition,
-  checkTitle,
-  formatCursor,
-  type ListPlace,
-  LOG_METHODS,
-  parseCursor,
-} from './check-arguments.ts'
-import {
-  type AppendOptions,
   type ConversationLog,
   type ConversationSummary,
   closedError,
   existsError,
   type ListOptions,
-  notFoundError,
+  type LogChange,
 } from './conversation-log.ts'
-import { pageOf } from './conversation-row.ts'
-import { logEntry } from './copy-event.ts'
+import { type Place, pageOf } from './conversation-row.ts'
+import { recordsAfter } from './copy-event.ts'
 import { partsOf, sumCosts } from './cost-sums.ts'
 import { Listeners } from './listeners.ts'
+import { admit, type LogStorage, leaseAfter, logOf } from './log-storage.ts'
 import { CHUNK, pause } from './pause.ts'
-import { debugLine, headerLine, type ImportedLine, readLines, recordLine } from './read-lines.ts'
+import { debugLine, headerLine, type ImportedLine, importStaged, recordLine } from './read-lines.ts'
 import {
   checkRunFilter,
   matchesRun,
@@ -41,7 +25,9 @@ import {
   type StoredRun,
 } from './runs.ts'
 import {
+  chatText,
   deletedBy,
+  foldCase,
   isDue,
   messageIn,
   NEW_CONVERSATION,
@@ -52,154 +38,163 @@ import {
   withoutMessages,
 } from './summary.ts'
 
-/** The state that the logs of all namespaces share. */
-interface Storage {
-  conversations: Map<string | null, Map<string, MemoryConversation>>
-  subscribers: Listeners
-  closed: boolean
-}
-
 /**
  * Makes a log in memory, which ends with its process: for tests, scripts and agents that need no history. Readers share the
  * records: do not change them.
  */
 export function createMemoryLog(): ConversationLog {
-  return logOf({ conversations: new Map(), subscribers: new Listeners(), closed: false }, null)
+  return logOf(new MemoryStorage(), null)
 }
 
-function logOf(storage: Storage, namespace: string | null): ConversationLog {
-  const { conversations, subscribers } = storage
-  const scoped = conversations.get(namespace) ?? new Map<string, MemoryConversation>()
-  conversations.set(namespace, scoped)
+class MemoryStorage implements LogStorage {
+  closed = false
+  /** Conversations by namespace and id. */
+  readonly #spaces = new Map<string, Map<string, MemoryConversation>>()
+  readonly #subscribers = new Listeners()
 
-  function find(id: string): MemoryConversation | undefined {
-    if (storage.closed) throw closedError()
-    return scoped.get(id)
+  async use<T>(run: () => Promise<T>): Promise<T> {
+    if (this.closed) throw closedError()
+    return run()
   }
 
-  function make(id: string, now: number): MemoryConversation {
-    const made = newConversation(id, namespace, now)
-    scoped.set(id, made)
-    return made
+  readonly create: LogStorage['create'] = async (place) => {
+    if (this.#find(place)) return
+    this.#put(place, newConversation(place, Date.now()))
+    this.#notify(place)
   }
 
-  const log: ConversationLog = {
-    namespace,
-    scoped: (other) => logOf(storage, checkNamespace(other)),
-    async create(id = newId()) {
-      if (find(checkId(id))) return id
-      make(id, Date.now())
-      subscribers.notify({ conversation: id, namespace, records: [] })
-      return id
-    },
-    async find(id) {
-      const found = find(id)
-      return found ? summaryOf(found, Date.now()) : null
-    },
-    async list(options = {}) {
-      if (storage.closed) throw closedError()
-      const spaces = options.allNamespaces ? [...conversations.values()] : [scoped]
-      const all = spaces.flatMap((space) => [...space.values()])
-      return listPage(all, options)
-    },
-    ...runReaders(storage, scoped),
-    async append(id, events, options) {
-      checkId(id)
-      const target = { id, find: () => find(id), make: (now: number) => make(id, now) }
-      const records = memoryAppend(target, events, options)
-      if (records.length > 0) subscribers.notify({ conversation: id, namespace, records })
-      return records
-    },
-    async renew(id, lease) {
-      const found = find(id)
-      checkLease(lease)
-      if (found?.lease?.owner !== lease.owner) return false
-      found.lease = leaseAfter(found.lease, lease, Date.now())
-      return true
-    },
-    async read(id, { after = 0, limit = 500 } = {}) {
-      const start = checkPosition(after)
-      const end = start + checkLimit(limit)
-      return find(id)?.records.slice(start, end) ?? []
-    },
-    async deleted(id) {
-      return [...(find(id)?.deleted ?? [])]
-    },
-    async debug(id, messageId) {
-      const value = find(id)?.debug.get(messageId)
-      return value === undefined ? null : JSON.parse(value)
-    },
-    async rename(id, title) {
-      const name = checkTitle(title)
-      const found = find(id)
-      if (!found) return false
-      found.name = name
-      subscribers.notify({ conversation: id, namespace, records: [] })
-      return true
-    },
-    async delete(id) {
-      if (!find(id)) return false
-      scoped.delete(id)
-      subscribers.notify({ conversation: id, namespace, records: [], deleted: true })
-      return true
-    },
-    async *export(id) {
-      const found = find(id)
-      if (!found) throw notFoundError(id)
-      yield* exportLines(found)
-    },
-    async import(lines, { id: requested } = {}) {
-      if (requested !== undefined && find(checkId(requested))) throw existsError(requested)
-      const imported = await collectLines(lines, namespace)
-      const id = requested ?? imported.id
-      if (find(id)) throw existsError(id)
-      scoped.set(id, { ...imported, id })
-      subscribers.notify({ conversation: id, namespace, records: [] })
-      return id
-    },
-    subscribe(listener, options) {
-      if (storage.closed) throw closedError()
-      return subscribers.add(listener, { ...options, namespace })
-    },
-    async close() {
-      storage.closed = true
-    },
+  readonly find: LogStorage['find'] = async (place) => {
+    const found = this.#find(place)
+    return found ? summaryOf(found, Date.now()) : null
   }
-  return checkMethods('log', log, LOG_METHODS)
+
+  readonly list: LogStorage['list'] = async (namespace, options) => {
+    const spaces = options.allNamespaces ? [...this.#spaces.keys()] : [namespace]
+    return listPage(
+      spaces.flatMap((space) => this.#all(space)),
+      options,
+    )
+  }
+
+  readonly runs: LogStorage['runs'] = async (namespace, options) =>
+    runPage(matchingRuns(this.#all(namespace), options), options)
+
+  readonly costs: LogStorage['costs'] = async (namespace, options) => {
+    const found = matchingRuns(this.#all(namespace), options)
+    return sumCosts(
+      found.flatMap(({ run }) => partsOf(run, options)),
+      options,
+    )
+  }
+
+  readonly append: LogStorage['append'] = async (place, { events, debug, ...options }) => {
+    const now = Date.now()
+    const found = this.#find(place)
+    const missed = (after: number): LogRecord[] => found?.records.slice(after) ?? []
+    admit(place.id, found ?? null, { ...options, now, missed })
+    const conversation = found ?? this.#put(place, newConversation(place, now))
+    conversation.lease = leaseAfter(conversation.lease, options.lease, now)
+    for (const [message, value] of debug) conversation.debug.set(message, value)
+    if (events.length === 0) return []
+    const records = store(conversation, events, now)
+    this.#notify(place, { records })
+    return records
+  }
+
+  readonly renew: LogStorage['renew'] = async (place, lease) => {
+    const found = this.#find(place)
+    if (found?.lease?.owner !== lease.owner) return false
+    found.lease = leaseAfter(found.lease, lease, Date.now())
+    return true
+  }
+
+  readonly read: LogStorage['read'] = async (place, { after, limit }) =>
+    this.#find(place)?.records.slice(after, after + limit) ?? []
+
+  readonly deleted: LogStorage['deleted'] = async (place) => [...(this.#find(place)?.deleted ?? [])]
+
+  readonly debug: LogStorage['debug'] = async (place, message) => {
+    const value = this.#find(place)?.debug.get(message)
+    return value === undefined ? null : JSON.parse(value)
+  }
+
+  readonly rename: LogStorage['rename'] = async (place, name) => {
+    const found = this.#find(place)
+    if (!found) return false
+    found.name = name
+    this.#notify(place)
+    return true
+  }
+
+  readonly delete: LogStorage['delete'] = async (place) => {
+    const isDeleted = this.#spaces.get(place.namespace)?.delete(place.id) ?? false
+    if (isDeleted) this.#notify(place, { deleted: true })
+    return isDeleted
+  }
+
+  readonly export: LogStorage['export'] = async (place) => {
+    const found = this.#find(place)
+    return found ? exportLines(found) : null
+  }
+
+  readonly import: LogStorage['import'] = (lines, placeOf) => {
+    const imported = newConversation({ namespace: '', id: '' }, 0)
+    return importStaged(lines, {
+      key: imported.key,
+      async store(piece) {
+        for (const line of piece) addLine(imported, line)
+        await pause()
+      },
+      deleteMessages: async (ids) => deleteMessages(imported, ids),
+      publish: async ({ header, position, state, runs }) => {
+        const { namespace, id } = placeOf(header.id)
+        if (this.#find({ namespace, id })) throw existsError(id)
+        const { title: name, created, updated } = header
+        for (const run of runs) imported.runs.set(run.run, run)
+        Object.assign(imported, { id, name, created, updated, position, state })
+        this.#put({ namespace, id }, { ...imported, namespace: namespace || null })
+        this.#notify({ namespace, id })
+        return id
+      },
+      discard: async () => {},
+    })
+  }
+
+  readonly subscribe: LogStorage['subscribe'] = (listener, audience) =>
+    this.#subscribers.add(listener, audience)
+
+  async close(): Promise<void> {
+    this.closed = true
+  }
+
+  #all(namespace: string): MemoryConversation[] {
+    return [...(this.#spaces.get(namespace)?.values() ?? [])]
+  }
+
+  #find({ namespace, id }: Place): MemoryConversation | undefined {
+    return this.#spaces.get(namespace)?.get(id)
+  }
+
+  #put({ namespace, id }: Place, conversation: MemoryConversation): MemoryConversation {
+    const space = this.#spaces.get(namespace) ?? new Map<string, MemoryConversation>()
+    this.#spaces.set(namespace, space.set(id, conversation))
+    return conversation
+  }
+
+  #notify({ namespace, id }: Place, change: Partial<LogChange> = {}): void {
+    const conversation = id
+    this.#subscribers.notify({ conversation, namespace: namespace || null, records: [], ...change })
+  }
 }
 
-/** Returns the conversation that lines describe, in a namespace. @throws ByrefError `bad_request` */
-async function collectLines(
-  lines: AsyncIterable<string> | Iterable<string>,
-  namespace: string | null,
-): Promise<MemoryConversation> {
-  const conversation = newConversation('', namespace, 0)
-  let read = 0
-  for await (const line of readLines(lines)) {
-    if (++read % CHUNK === 0) await pause()
-    add(conversation, line)
-  }
-  deleteMessages(conversation, deletedBy(conversation.records.map(({ event }) => event)))
-  return conversation
-}
-
-function add(conversation: MemoryConversation, line: ImportedLine): void {
-  if (line.type === 'header') {
-    const { id, title: name, created, updated } = line.header
-    Object.assign(conversation, { id, name, created, updated })
-    return
-  }
-  if (line.type === 'debug') {
-    conversation.debug.set(line.message, line.json)
-    return
-  }
+function addLine({ records, debug }: MemoryConversation, line: ImportedLine): void {
+  if (line.type === 'debug') debug.set(line.message, line.json)
+  if (line.type !== 'record') return
   const { position, at, event } = line
-  conversation.records.push({ v: 1, position, timestamp: new Date(at).toISOString(), event })
-  conversation.position = position
-  fold(conversation, [event], at)
+  records.push({ v: 1, position, timestamp: new Date(at).toISOString(), event })
 }
 
-/** Returns the lines of a conversation as it is when the first is asked for. */
+/** Returns the lines of a conversation, in its state when the first line is read. */
 async function* exportLines(conversation: MemoryConversation): AsyncGenerator<string> {
   const { id, name: title, created, updated } = conversation
   const records = conversation.records.slice()
@@ -228,29 +223,13 @@ function listPage(
   for (const conversation of all.toSorted(lastChangedFirst)) {
     if (after && lastChangedFirst(after, conversation) >= 0) continue
     if (due && !isDue(conversation.state)) continue
-    if (due === 'abandoned' && !isOver(conversation, now)) continue
+    if (due === 'abandoned' && !hasExpiredLease(conversation, now)) continue
     if (branchesOf !== null && !isInFamily(conversation, branchesOf)) continue
     if (words !== null && !contains(conversation, words)) continue
     if (found.push(conversation) > size) break
   }
-  return pageOf(found, size, (conversation) => summaryOf(conversation, now))
-}
-
-function runReaders(
-  storage: Storage,
-  conversations: ReadonlyMap<string, MemoryConversation>,
-): Pick<ConversationLog, 'runs' | 'costs'> {
-  const matching = (filter: RunFilter): MatchingRun[] => {
-    if (storage.closed) throw closedError()
-    return matchingRuns(conversations, filter)
-  }
-  return {
-    runs: async (options = {}) => runPage(matching(options), options),
-    async costs(options = {}) {
-      const parts = matching(options).flatMap(({ run }) => partsOf(run, options))
-      return sumCosts(parts, options)
-    },
-  }
+  const { items, next } = pageOf(found, size, (conversation) => summaryOf(conversation, now))
+  return { conversations: items, next }
 }
 
 interface MatchingRun {
@@ -260,14 +239,15 @@ interface MatchingRun {
   key: number
 }
 
+/** @throws ByrefError `bad_request` for a time that is not ISO 8601 */
 function matchingRuns(
-  conversations: ReadonlyMap<string, MemoryConversation>,
+  conversations: readonly MemoryConversation[],
   filter: RunFilter,
 ): MatchingRun[] {
   checkRunFilter(filter)
   const now = Date.now()
   const { conversation: only } = filter
-  return [...conversations.values()]
+  return conversations
     .filter(({ id }) => only === undefined || id === only)
     .flatMap((conversation) =>
       [...conversation.runs.values()].map((run, i) => {
@@ -287,14 +267,11 @@ function runPage(
   const rest = placed
     .toSorted(lastChangedFirst)
     .filter((one) => after === null || lastChangedFirst(after, one) < 0)
-  const page = rest.slice(0, size)
-  const last = page.at(-1)
-  return {
-    runs: page.map(({ conversation: { id, namespace, name, state }, run }) =>
-      runSummary(run, { conversation: id, namespace, title: name ?? state.title }),
-    ),
-    next: last && rest.length > size ? formatCursor(last) : null,
-  }
+  const { items, next } = pageOf(rest, size, ({ conversation, run }) => {
+    const { id, namespace, name, state } = conversation
+    return runSummary(run, { conversation: id, namespace, title: name ?? state.title })
+  })
+  return { runs: items, next }
 }
 
 /** More than the runs of any conversation. */
@@ -308,7 +285,7 @@ function lastChangedFirst(a: ListPlace, b: ListPlace): number {
   return b.updated - a.updated || b.key - a.key
 }
 
-function isOver({ lease }: MemoryConversation, now: number): boolean {
+function hasExpiredLease({ lease }: MemoryConversation, now: number): boolean {
   return lease !== null && lease.until <= now
 }
 
@@ -319,64 +296,33 @@ function contains({ name, state, records, deleted }: MemoryConversation, words: 
   })
 }
 
-/** Appends to the conversation from `find`, or else to a new one from `make`. All events are stored or none. */
-function memoryAppend(
-  { id, find, make }: Target,
-  events: readonly ConversationEvent[],
-  options: AppendOptions = {},
-): LogRecord[] {
-  checkAppend(options)
-  const { events: copies, debug } = logEntry(events, options.debug)
-  const now = Date.now()
-  const found = find()
-  const missed = (after: number): LogRecord[] => found?.records.slice(after) ?? []
-  admit(id, found ?? null, { ...options, now, missed })
-  const conversation = found ?? make(now)
-  conversation.lease = leaseAfter(conversation.lease, options.lease, now)
-  for (const [message, value] of debug) {
-    conversation.debug.set(message, value)
-  }
-  return copies.length > 0 ? store(conversation, copies, now) : []
-}
-
-/** Where an append goes. */
-interface Target {
-  id: string
-  find(): MemoryConversation | undefined
-  make(now: number): MemoryConversation
-}
-
+/** Stores events at the end of a conversation. */
 function store(
   conversation: MemoryConversation,
   events: readonly ConversationEvent[],
   now: number,
 ): LogRecord[] {
-  const timestamp = new Date(now).toISOString()
-  const records = events.map((event): LogRecord => {
-    return { v: 1, position: ++conversation.position, timestamp, event }
-  })
+  const records = recordsAfter(conversation.position, events, now)
   for (const record of records) conversation.records.push(record)
+  conversation.position += records.length
   conversation.updated = now
-  fold(conversation, events, now)
-  deleteMessages(conversation, deletedBy(events))
+  const { state, runs } = stateAfter(conversation.state, events, now)
+  for (const run of runs) conversation.runs.set(run.run, run)
+  const ids = deletedBy(events)
+  conversation.state =
+    ids.length > 0 ? withoutMessages(state, deleteMessages(conversation, ids)) : state
   return records
 }
 
-/** Updates the state and the runs of a conversation. */
-function fold(
+/**
+ * Removes messages from lists and searches, and their debug data. Their records stay. Returns how many there were, and the title
+ * that the remaining messages give.
+ */
+function deleteMessages(
   conversation: MemoryConversation,
-  events: readonly ConversationEvent[],
-  at: number,
-): void {
-  const { state, runs } = stateAfter(conversation.state, events, at)
-  for (const run of runs) conversation.runs.set(run.run, run)
-  conversation.state = state
-}
-
-/** Removes what lists show of messages, and their debug data. Their records stay. */
-function deleteMessages(conversation: MemoryConversation, ids: readonly string[]): void {
-  if (ids.length === 0) return
-  const { records, deleted, debug, state } = conversation
+  ids: readonly string[],
+): { deleted: number; title: string | null } {
+  const { records, deleted, debug } = conversation
   const remaining = new Set(ids.filter((id) => !deleted.has(id)))
   let count = 0
   for (const { event } of records) {
@@ -386,7 +332,7 @@ function deleteMessages(conversation: MemoryConversation, ids: readonly string[]
     deleted.add(id)
     debug.delete(id)
   }
-  conversation.state = withoutMessages(state, { deleted: count, title: titleIn(conversation) })
+  return { deleted: count, title: titleIn(conversation) }
 }
 
 function titleIn({ records, deleted }: MemoryConversation): string | null {
@@ -410,14 +356,14 @@ interface MemoryConversation extends StoredSummary {
   deleted: Set<string>
 }
 
-let made = 0
+let conversationsMade = 0
 
 /** Returns a conversation without events. */
-function newConversation(id: string, namespace: string | null, now: number): MemoryConversation {
+function newConversation({ namespace, id }: Place, now: number): MemoryConversation {
   return {
-    key: ++made,
+    key: ++conversationsMade,
     id,
-    namespace,
+    namespace: namespace || null,
     name: null,
     created: now,
     updated: now,

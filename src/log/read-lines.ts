@@ -4,9 +4,17 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import { isoTime } from '../core/iso-time.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { checkId, checkTitle } from './check-arguments.ts'
-import { MAX_DEPTH } from './copy-event.ts'
+import { MAX_DEPTH, splitDebug } from './copy-event.ts'
+import { CHUNK } from './pause.ts'
 import { redact } from './redact.ts'
-import { splitDebug } from './split-debug.ts'
+import type { StoredRun } from './runs.ts'
+import {
+  type ConversationState,
+  deletedBy,
+  NEW_CONVERSATION,
+  stateAfter,
+  withoutMessages,
+} from './summary.ts'
 
 /** A line of an import. */
 export type ImportedLine =
@@ -36,6 +44,74 @@ export async function* readLines(
     }
   }
   if (number === 0) throw new ByrefError('bad_request', 'Line 1: the header is missing')
+}
+
+/** Imported lines that become a conversation after the last line was accepted. */
+export interface Staged {
+  key: number
+  header: ExportHeader
+  position: number
+  state: ConversationState
+  runs: readonly StoredRun[]
+}
+
+/** Where lines are staged, under a key that is not a conversation. */
+export interface Staging<T> {
+  key: number
+  /** Stores some lines; the last call may have none. */
+  store(piece: readonly ImportedLine[]): Promise<void>
+  /** Removes deleted messages that are stored. Returns how many there were, and the title of the remaining messages. */
+  deleteMessages(ids: readonly string[]): Promise<{ deleted: number; title: string | null }>
+  /** Makes a conversation of the staged lines. */
+  publish(staged: Staged): Promise<T>
+  /** Removes the staged lines. */
+  discard(): Promise<void>
+}
+
+/** Lines of an export. */
+export type Lines = AsyncIterable<string> | Iterable<string>
+
+/** Stores lines in pieces, folds them, and publishes them at the end. A failure leaves nothing behind. */
+export async function importStaged<T>(lines: Lines, staging: Staging<T>): Promise<T> {
+  try {
+    return await staging.publish(await stage(lines, staging))
+  } catch (error) {
+    // Anything that cannot be removed now is removed later, as a leftover.
+    await staging.discard().catch(() => {})
+    throw error
+  }
+}
+
+async function stage(
+  lines: Lines,
+  { key, store, deleteMessages }: Pick<Staging<unknown>, 'key' | 'store' | 'deleteMessages'>,
+): Promise<Staged> {
+  const header: ExportHeader = { id: '', title: null, created: 0, updated: 0 }
+  const staged: Staged = { key, header, position: 0, state: NEW_CONVERSATION, runs: [] }
+  const runs = new Map<string, StoredRun>()
+  const deleted: string[] = []
+  let piece: ImportedLine[] = []
+  for await (const line of readLines(lines)) {
+    if (line.type === 'header') {
+      staged.header = line.header
+      continue
+    }
+    if (line.type === 'record') {
+      const { at, position } = line
+      const events = [line.event]
+      const after = stateAfter(staged.state, events, at)
+      for (const run of after.runs) runs.set(run.run, run)
+      Object.assign(staged, { position, state: after.state })
+      deleted.push(...deletedBy(events))
+    }
+    if (piece.push(line) < CHUNK) continue
+    await store(piece)
+    piece = []
+  }
+  await store(piece)
+  if (deleted.length > 0)
+    staged.state = withoutMessages(staged.state, await deleteMessages(deleted))
+  return { ...staged, runs: [...runs.values()] }
 }
 
 function lineParser(): (line: string) => ImportedLine[] {

@@ -1,9 +1,11 @@
 import { crc32 } from 'node:zlib'
-import { errorMessage } from '../core/errors.ts'
-import { DamagedError } from '../core/events/damaged-error.ts'
+import { DamagedError, errorMessage } from '../core/errors.ts'
 import { eventProblem } from '../core/events/event-schema.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
-import { recordLine } from './read-lines.ts'
+import { notFoundError, type StoredRecord } from './conversation-log.ts'
+import type { ConversationRow } from './conversation-row.ts'
+import { CHUNK, pause } from './pause.ts'
+import { debugLine, headerLine, recordLine } from './read-lines.ts'
 
 /** A row of the table of records in a database. */
 export interface RecordRow {
@@ -21,12 +23,18 @@ export function eventSum(position: number, event: string): number {
 }
 
 /** Returns what is wrong with a row, without parsing its event; null for a right checksum. */
-export function rowProblem({ position, at, event, sum }: RecordRow): string | null {
+function rowProblem({ position, at, event, sum }: RecordRow): string | null {
   return eventSum(position, event) + at === sum ? null : 'its checksum is wrong'
 }
 
+/** Returns a stored record, sound or damaged. */
+export function storedRecord(row: RecordRow): StoredRecord {
+  const { position, at, event } = row
+  return { position, at, event, problem: rowProblem(row) }
+}
+
 /** Returns the record that a row of a conversation holds. @throws DamagedError */
-export function recordOf(row: RecordRow, conversation: string): LogRecord {
+function recordOf(row: RecordRow, conversation: string): LogRecord {
   const { position } = row
   const broken = (reason: string, cause?: unknown) =>
     new DamagedError(conversation, { position, reason }, { cause })
@@ -103,13 +111,13 @@ export function seal(text: string): string {
 }
 
 /** Returns the text that {@link seal} got; null for damaged text. */
-export function unseal(sealed: string): string | null {
+function unseal(sealed: string): string | null {
   const text = sealed.slice(SEAL_LENGTH)
   return seal(text) === sealed ? text : null
 }
 
 /** Returns the line of an export that a row holds. @throws DamagedError */
-export function exportedLine(row: RecordRow, conversation: string, expected: number): string {
+function exportedLine(row: RecordRow, conversation: string, expected: number): string {
   const { position, at, event } = row
   const problem = position === expected ? rowProblem(row) : 'the record is missing'
   if (problem === null) return recordLine(position, at, event)
@@ -125,4 +133,54 @@ export function debugOf(
   if (text !== null) return text
   const reason = `the debug data of the message "${message}" are damaged`
   throw new DamagedError(id, { position: position + 1, reason })
+}
+
+/** Reads the rows of one conversation, in pages of {@link CHUNK}. */
+export interface StoredPages {
+  /** Records after a position. */
+  records(after: number): Promise<readonly RecordRow[]>
+  /** Debug data after an id. */
+  debug(after: number): Promise<readonly DebugRow[]>
+}
+
+/** Debug data of a message. */
+export interface DebugRow {
+  id: number
+  message: string
+  value: string
+}
+
+/**
+ * Returns the lines of a conversation, read in pages, up to the position in its row. For a repair, `soundEnd` is the
+ * last sound position: the lines end there, and damaged debug data are left out.
+ *
+ * @throws DamagedError
+ */
+export async function* exportStored(
+  { id, name: title, created, updated, position }: ConversationRow,
+  { records, debug }: StoredPages,
+  soundEnd: number | null = null,
+): AsyncGenerator<string> {
+  const end = soundEnd ?? position
+  yield `${headerLine({ id, title, created, updated })}\n`
+  for (let last = 0; last < end; ) {
+    const rows = (await records(last)).slice(0, end - last)
+    if (rows.length === 0) throw soundEnd === null ? notFoundError(id) : missing(id, last + 1)
+    for (const row of rows) yield `${exportedLine(row, id, ++last)}\n`
+    await pause()
+  }
+  for (let last = 0; ; ) {
+    const rows = await debug(last)
+    for (const { message, value } of rows) {
+      if (soundEnd !== null && unseal(value) === null) continue
+      yield `${debugLine(message, debugOf(value, { id, position, message }))}\n`
+    }
+    if (rows.length < CHUNK) return
+    last = rows.at(-1)?.id ?? last
+    await pause()
+  }
+}
+
+function missing(id: string, position: number): DamagedError {
+  return new DamagedError(id, { position, reason: 'the record is missing' })
 }

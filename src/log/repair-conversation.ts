@@ -1,14 +1,16 @@
+import { ByrefError, type Damage, DamagedError } from '../core/errors.ts'
 import { emptyConversation, openRun } from '../core/events/conversation-state.ts'
-import type { Damage } from '../core/events/damaged-error.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
-import { foldAll } from '../core/events/fold.ts'
+import { createFold, foldAll } from '../core/events/fold.ts'
 import { newId } from '../core/new-id.ts'
 import {
   type ConversationLog,
+  type ConversationSummary,
   type LogUpkeep,
   readAll,
   type StoredRecord,
 } from './conversation-log.ts'
+import { type ConversationState, NEW_CONVERSATION, stateAfter } from './summary.ts'
 
 const PAGE = 500
 
@@ -29,7 +31,7 @@ export async function* removedRecords(
 
 /**
  * Removes everything after the last sound record of a conversation. An open run then ends with an error, and so do queued
- * messages, because nobody knows what had been done. Returns how many records were removed.
+ * messages, because it is unknown what had been done. Returns how many records were removed.
  */
 export async function repairConversation(
   log: ConversationLog,
@@ -59,4 +61,34 @@ export async function repairConversation(
   }
   if (events.length > 0) await log.append(conversation, events, { after })
   return removed
+}
+
+/**
+ * Reads everything in a conversation, also during appends. Returns the first damage; null for a sound or an unknown
+ * conversation.
+ */
+export async function verifyConversation(log: ConversationLog, id: string): Promise<Damage | null> {
+  const fold = createFold()
+  let state = NEW_CONVERSATION
+  try {
+    for await (const record of readAll(log, id)) {
+      fold.apply(record)
+      state = stateAfter(state, [record.event], 0).state
+    }
+    // The export also reads the debug data.
+    for await (const _ of log.export(id));
+  } catch (error) {
+    if (error instanceof DamagedError) return error.damage
+    if (error instanceof ByrefError && error.code === 'conversation_not_found') return null
+    throw error
+  }
+  const summary = await log.find(id)
+  const { position } = fold.state
+  if (!summary || summary.position !== position || matches(summary, state)) return null
+  return { position: position + 1, reason: 'its summary does not match its records' }
+}
+
+function matches(summary: ConversationSummary, state: ConversationState): boolean {
+  const { openRun, queued, agent } = summary
+  return openRun === state.openRun && queued === state.queued.length && agent === state.agent
 }

@@ -1,8 +1,17 @@
 import type { TokenUsage } from '../core/events/events.ts'
 import { isoTime } from '../core/iso-time.ts'
-import { fromPlain, toPlain } from '../postgres/plain-text.ts'
-import { checkPage, formatCursor, parseCursor } from './check-arguments.ts'
-import { amountsOf, type CostPart, isUnpriced, partsOf, SLOT_MS, sumCosts } from './cost-sums.ts'
+import { fromPlain, mapTexts, toPlain } from '../postgres/plain-text.ts'
+import { checkPage, type ListPlace, parseCursor } from './check-arguments.ts'
+import { jsonIn, pageOf } from './conversation-row.ts'
+import {
+  type Amounts,
+  amountsOf,
+  type CostPart,
+  isUnpriced,
+  partsOf,
+  SLOT_MS,
+  sumCosts,
+} from './cost-sums.ts'
 import {
   type CostSum,
   type CostsOptions,
@@ -19,27 +28,15 @@ import {
  * A row of the table of runs in a database. Names are encoded by `toPlain`, and lists of names as lines of JSON.
  * `usages` is JSON for a run with several models, and else null.
  */
-export interface RunRow {
-  run: string
-  parent: string | null
-  agent: string | null
+export interface RunRow extends PlainColumns, Amounts {
   models: string
-  started: number
-  finished: number | null
-  status: StoredRun['status']
-  reason: string | null
-  error: string | null
-  steps: number
-  calls: number
   failed_calls: number
   tools: string
-  input: number | null
-  cached: number | null
-  output: number | null
-  cost: number | null
   unpriced: number
   usages: string | null
 }
+
+type PlainColumns = Omit<StoredRun, 'models' | 'tools' | 'failedCalls' | 'usages'>
 
 /** The columns of {@link RunRow}. */
 export const RUN_COLUMNS: readonly (keyof RunRow)[] = [
@@ -69,16 +66,14 @@ export const RUN_CHANGES = RUN_COLUMNS.filter((name) => name !== 'run' && name !
   .map((name) => `${name} = excluded.${name}`)
   .join(', ')
 
+/** The columns with encoded texts. */
+const TEXTS = ['run', 'parent', 'agent', 'reason', 'error'] as const
+
 /** Returns the row of a run. */
 export function rowOfRun(stored: StoredRun): RunRow {
-  const { run, parent, agent, reason, error, models, tools, usages, failedCalls, ...same } = stored
+  const { models, tools, usages, failedCalls, ...same } = mapTexts(stored, TEXTS, toPlain)
   return {
     ...same,
-    run: toPlain(run),
-    parent: parent && toPlain(parent),
-    agent: agent && toPlain(agent),
-    reason: reason && toPlain(reason),
-    error: error && toPlain(error),
     failed_calls: failedCalls,
     models: listText(models),
     tools: listText(tools),
@@ -90,19 +85,20 @@ export function rowOfRun(stored: StoredRun): RunRow {
 
 /** Decodes a row of {@link rowOfRun}. */
 export function runOfRow(row: RunRow): StoredRun {
-  const { run, parent, agent, reason, error, started, finished, status, steps, calls } = row
+  const { run, parent, agent, reason, error, ...rest } = mapTexts(row, TEXTS, fromPlain)
+  const { started, finished, status, steps, calls } = rest
   return {
+    run,
+    parent,
+    agent,
+    reason,
+    error,
     started,
     finished,
     status,
     steps,
     calls,
     failedCalls: row.failed_calls,
-    run: fromPlain(run),
-    parent: parent && fromPlain(parent),
-    agent: agent && fromPlain(agent),
-    reason: reason && fromPlain(reason),
-    error: error && fromPlain(error),
     models: listIn(row.models),
     tools: listIn(row.tools),
     usages: usagesOf(row),
@@ -136,8 +132,15 @@ export async function listRuns(
   options: RunsOptions,
 ): Promise<{ runs: RunSummary[]; next: string | null }> {
   checkRunFilter(options)
-  const found = await rows<FoundRun>((dialect) => runsQuery(namespace, options, dialect))
-  return runsPage(found, options, titleOf)
+  const limit = checkPage(options.limit ?? 50)
+  const found = await rows<FoundRun>((dialect) => runsQuery(namespace, options, { limit, dialect }))
+  const { items: runs, next } = pageOf(found, limit, (row) => {
+    const { id: conversation, name, title } = row
+    const stored = name ?? title
+    const about = { conversation, namespace: namespace || null, title: stored && titleOf(stored) }
+    return runSummary(runOfRow(row), about)
+  })
+  return { runs, next }
 }
 
 /** Sums of what runs have used. The namespace '' means none. */
@@ -156,47 +159,26 @@ export async function readCosts(
 }
 
 /** Returns the statement that reads a page of runs, and one more to see whether another page follows. */
-function runsQuery(namespace: string, options: RunsOptions, dialect: RunDialect): string {
+function runsQuery(
+  namespace: string,
+  options: RunsOptions,
+  { limit, dialect }: { limit: number; dialect: RunDialect },
+): string {
   const { value, schema } = dialect
-  const limit = checkPage(options.limit ?? 50)
   const place = options.cursor ? parseCursor(options.cursor) : null
   const where = conditionsOf(namespace, options, dialect)
   const after = place && `(r.started, r.key) < (${value(place.updated)}, ${value(place.key)})`
-  return `SELECT r.*, c.id, c.name, c.title
+  return `SELECT r.*, r.started AS updated, c.id, c.name, c.title
     FROM ${schema}runs r JOIN ${schema}conversations c ON c.key = r.conversation
     WHERE ${where}${after ? ` AND ${after}` : ''}
     ORDER BY r.started DESC, r.key DESC LIMIT ${value(limit + 1)}`
 }
 
 /** A row of {@link runsQuery}. */
-interface FoundRun extends RunRow {
-  key: number
-  namespace: string
+interface FoundRun extends RunRow, ListPlace {
   id: string
   name: string | null
   title: string | null
-}
-
-/** Returns the page of the rows of {@link runsQuery}. */
-function runsPage(
-  rows: readonly FoundRun[],
-  { limit = 50 }: RunsOptions,
-  titleOf: RunReader['titleOf'],
-): { runs: RunSummary[]; next: string | null } {
-  const page = rows.slice(0, checkPage(limit))
-  const last = page.at(-1)
-  return {
-    runs: page.map((row) => {
-      const { id: conversation, name, title, namespace } = row
-      const stored = name ?? title
-      const about = { conversation, namespace: namespace || null, title: stored && titleOf(stored) }
-      return runSummary(runOfRow(row), about)
-    }),
-    next:
-      last && rows.length > page.length
-        ? formatCursor({ updated: last.started, key: last.key })
-        : null,
-  }
 }
 
 /** Returns the statement that reads {@link CostPart}s, without those of runs that are read by {@link splitQuery}. */
@@ -286,7 +268,8 @@ function lineOf(name: string): string {
 
 /** Decodes the names of {@link listText}; empty for damaged text. */
 function listIn(text: string): string[] {
-  return readJson(`[${text.trim().replaceAll('\n', ',')}]`, [])
+  const names = jsonIn(`[${text.trim().replaceAll('\n', ',')}]`)
+  return Array.isArray(names) ? names : []
 }
 
 function usagesOf({ input, cached, output, cost, usages }: RunRow): TokenUsage[] {
@@ -296,14 +279,6 @@ function usagesOf({ input, cached, output, cost, usages }: RunRow): TokenUsage[]
     ...(cached === null ? {} : { cachedInputTokens: cached }),
     ...(cost === null ? {} : { cost }),
   }
-  return usages === null ? [whole] : readJson(usages, [whole])
-}
-
-function readJson<T extends readonly unknown[]>(text: string, otherwise: T): T {
-  try {
-    const value: unknown = JSON.parse(text)
-    return Array.isArray(value) ? (value as unknown[] as typeof value & T) : otherwise
-  } catch {
-    return otherwise
-  }
+  const split = jsonIn(usages)
+  return Array.isArray(split) ? split : [whole]
 }

@@ -1,43 +1,31 @@
-import { checkMethods, checkOptions, is } from '../core/check-options.ts'
-import { newId } from '../core/new-id.ts'
+import { checkOptions, is } from '../core/check-options.ts'
 import { connect } from '../sqlite/connection.ts'
-import { checkAppend, leaseAfter } from './admit.ts'
-import {
-  checkId,
-  checkLease,
-  checkLimit,
-  checkNamespace,
-  checkPosition,
-  checkTitle,
-  LOG_METHODS,
-} from './check-arguments.ts'
-import {
-  type ConversationLog,
-  closedError,
-  existsError,
-  type Lease,
-  type LogChange,
-  type LogUpkeep,
-  notFoundError,
-} from './conversation-log.ts'
+import type { ConversationLog, Lease, LogChange } from './conversation-log.ts'
 import { type ConversationRow, leaseOf, type Place, summaryOfRow } from './conversation-row.ts'
-import { logEntry } from './copy-event.ts'
-import { type DebugRow, exportStored, type StoredPages } from './export-stored.ts'
+import { type LogStorage, leaseAfter, logOf, type StorageUpkeep } from './log-storage.ts'
 import { CHUNK } from './pause.ts'
-import { debugOf, type RecordRow, rowProblem } from './record-rows.ts'
-import { listRuns, readCosts } from './run-rows.ts'
-import { deletedIn } from './sqlite/delete-messages.ts'
-import { listConversations } from './sqlite/list-conversations.ts'
-import { forget, giveNotice, removeAll } from './sqlite/remove-records.ts'
 import {
+  type DebugRow,
+  debugOf,
+  exportStored,
+  type RecordRow,
+  storedRecord,
+} from './record-rows.ts'
+import { listRuns, readCosts } from './run-rows.ts'
+import { listConversations } from './sqlite/list-conversations.ts'
+import { SqliteChanges } from './sqlite/sqlite-changes.ts'
+import { sqliteImport } from './sqlite/sqlite-import.ts'
+import {
+  addNotice,
   createRow,
+  deleteConversation,
+  deletedIn,
   findRow,
   indexTitle,
   readRecords,
+  removeRecords,
   sqliteAppend,
-} from './sqlite/sqlite-append.ts'
-import { SqliteChanges } from './sqlite/sqlite-changes.ts'
-import { sqliteImport } from './sqlite/sqlite-import.ts'
+} from './sqlite/sqlite-rows.ts'
 import {
   LOG_FILE,
   type LogConnection,
@@ -53,8 +41,8 @@ export interface SqliteLogOptions {
 }
 
 /**
- * Makes a log in one SQLite file, with Node's `node:sqlite`. What resolves has reached the disk (WAL, `synchronous=FULL`), and
- * concurrent appends share one sync. Several processes on one machine may use the file. Leases use the machine's clock. The
+ * Makes a log in one SQLite file, with Node's `node:sqlite`. When a call resolves, its changes are on disk (WAL,
+ * `synchronous=FULL`). Concurrent appends share one sync. Several processes on one machine may use the file. Leases use the machine's clock. The
  * file and its folder are created if they are missing. A busy file is opened at its first use.
  *
  * @param path A file's path, or `:memory:`.
@@ -65,188 +53,165 @@ export function createSqliteLog(path: string, options: SqliteLogOptions = {}): C
   const { busyTimeoutMs } = checkOptions('createSqliteLog', options, {
     busyTimeoutMs: is.notNegative,
   })
-  const owner = { path, what: 'conversation log', failed: 'log_failed' } as const
-  const changes = new SqliteChanges()
-  return logOf(connect({ owner, kind: LOG_FILE, hooks: changes, busyTimeoutMs }), changes, null)
-}
-
-function logOf(
-  connection: LogConnection,
-  changes: SqliteChanges,
-  namespace: string | null,
-): ConversationLog {
-  const { use, write } = connection
-  const space = new Space(connection, changes, namespace)
-  const log: ConversationLog = {
-    namespace,
-    scoped: (other) => logOf(connection, changes, checkNamespace(other)),
-    create: (id = newId()) => use(() => space.create(id)),
-    find: (id) =>
-      use(async () => {
-        const row = await space.rowOf(id)
-        return row && summaryOfRow(row, Date.now())
-      }),
-    list: (options = {}) => use(() => listConversations(connection, namespace ?? '', options)),
-    runs: (options = {}) => use(() => listRuns(runReader(connection), namespace ?? '', options)),
-    costs: (options = {}) => use(() => readCosts(runReader(connection), namespace ?? '', options)),
-    append: (id, events, options) => use(() => space.append(id, events, options)),
-    renew: (id, { owner, ms }) =>
-      use(async () => {
-        checkLease({ owner, ms })
-        return write((sql) => renewLease(sql, space.placeOf(id), { owner, ms }))
-      }),
-    read: (id, { after = 0, limit = 500 } = {}) =>
-      use(async () => {
-        const page = { after: checkPosition(after), limit: checkLimit(limit) }
-        return space.read(id, [], (sql, row) => readRecords(sql, row, page))
-      }),
-    deleted: (id) => use(() => space.read(id, [], (sql, row) => deletedIn(sql, row.key))),
-    debug: (id, message) =>
-      use(() =>
-        space.read(id, null, (sql, { key, position }) => {
-          const found = sql.debug.get(key, message)
-          return found ? JSON.parse(debugOf(String(found.value), { id, position, message })) : null
-        }),
-      ),
-    rename: (id, title) => use(() => space.rename(id, title)),
-    delete: (id) => use(() => space.delete(id)),
-    async *export(id) {
-      const row = await use(() => space.rowOf(id))
-      if (!row) throw notFoundError(id)
-      yield* space.linesOf(row)
-    },
-    import: (lines, { id } = {}) => use(() => space.import(lines, id)),
-    subscribe(listener, options) {
-      if (connection.closed) throw closedError()
-      return changes.subscribe(connection, listener, { ...options, namespace })
-    },
-    upkeep: upkeepOf(connection, space),
-    close: connection.close,
-  }
-  return checkMethods('log', log, LOG_METHODS)
+  return logOf(new SqliteStorage(path, busyTimeoutMs), null)
 }
 
 type ReadRow<T> = (sql: Statements, row: ConversationRow) => T
 
-/** The conversations of one namespace in a file. */
-class Space {
-  readonly namespace: string | null
+class SqliteStorage implements LogStorage {
   readonly #connection: LogConnection
-  readonly #changes: SqliteChanges
+  readonly #changes = new SqliteChanges()
 
-  constructor(connection: LogConnection, changes: SqliteChanges, namespace: string | null) {
-    this.namespace = namespace
-    this.#connection = connection
-    this.#changes = changes
+  constructor(path: string, busyTimeoutMs: number | undefined) {
+    const owner = { path, what: 'conversation log', failed: 'log_failed' } as const
+    this.#connection = connect({ owner, kind: LOG_FILE, hooks: this.#changes, busyTimeoutMs })
   }
 
-  placeOf(id: string): Place {
-    return { namespace: this.namespace ?? '', id }
+  readonly upkeep: StorageUpkeep = {
+    setAside: (place, damage) =>
+      this.#connection.write((sql) => {
+        const row = findRow(sql, place)
+        if (row) sql.setAside.run(damage && JSON.stringify(damage), row.key)
+      }),
+    stored: (place, { after, limit }) =>
+      this.#read(place, [], (sql, { key }) =>
+        rowsOf<RecordRow>(sql.read.all(key, after, limit)).map(storedRecord),
+      ),
+    cut: (place, after) => this.#cut(place, after),
+    check: () =>
+      this.#connection.read(({ other }) =>
+        other('PRAGMA integrity_check(20)')
+          .all()
+          .map((row) => String(row.integrity_check))
+          .filter((problem) => problem !== 'ok'),
+      ),
   }
 
-  rowOf(id: string): Promise<ConversationRow | null> {
-    return this.#connection.read((sql) => findRow(sql, this.placeOf(id)))
+  get closed(): boolean {
+    return this.#connection.closed
+  }
+
+  use<T>(run: () => Promise<T>): Promise<T> {
+    return this.#connection.use(run)
+  }
+
+  readonly create: LogStorage['create'] = (place) =>
+    this.#connection.write(
+      (sql) => findRow(sql, place) === null && createRow(sql, place, Date.now()),
+      (made) => made && this.#notify(place),
+    )
+
+  readonly find: LogStorage['find'] = async (place) => {
+    const row = await this.#rowOf(place)
+    return row && summaryOfRow(row, Date.now())
+  }
+
+  readonly list: LogStorage['list'] = (namespace, options) =>
+    listConversations(this.#connection, namespace, options)
+
+  readonly runs: LogStorage['runs'] = (namespace, options) =>
+    listRuns(runReader(this.#connection), namespace, options)
+
+  readonly costs: LogStorage['costs'] = (namespace, options) =>
+    readCosts(runReader(this.#connection), namespace, options)
+
+  readonly append: LogStorage['append'] = (place, appendix) => {
+    const texts = appendix.events.map((event) => JSON.stringify(event))
+    return this.#connection.write(
+      (sql) => sqliteAppend(sql, place, { ...appendix, texts }),
+      (records) => {
+        if (records.length > 0) this.#notify(place, { records })
+      },
+    )
+  }
+
+  readonly renew: LogStorage['renew'] = (place, lease) =>
+    this.#connection.write((sql) => renewLease(sql, place, lease))
+
+  readonly read: LogStorage['read'] = (place, page) =>
+    this.#read(place, [], (sql, row) => readRecords(sql, row, page))
+
+  readonly deleted: LogStorage['deleted'] = (place) =>
+    this.#read(place, [], (sql, row) => deletedIn(sql, row.key))
+
+  readonly debug: LogStorage['debug'] = (place, message) =>
+    this.#read(place, null, (sql, { id, key, position }) => {
+      const found = sql.debug.get(key, message)
+      return found ? JSON.parse(debugOf(String(found.value), { id, position, message })) : null
+    })
+
+  readonly rename: LogStorage['rename'] = (place, name) =>
+    this.#connection.write(
+      (sql) => renameConversation(sql, place, name),
+      (renamed) => renamed && this.#notify(place),
+    )
+
+  readonly delete: LogStorage['delete'] = async (place) => {
+    const removed = await this.#connection.write(
+      (sql) => deleteConversation(sql, place),
+      (deleted) => deleted && this.#notify(place, { deleted: true }),
+    )
+    if (removed?.more) await removeRecords(this.#connection, removed.key)
+    return removed !== null
+  }
+
+  readonly export: LogStorage['export'] = async (place) => {
+    const row = await this.#rowOf(place)
+    return row && this.#linesOf(row)
+  }
+
+  readonly import: LogStorage['import'] = (lines, placeOf) =>
+    sqliteImport(this.#connection, lines, {
+      placeOf,
+      published: (place) => this.#notify(place),
+    })
+
+  readonly subscribe: LogStorage['subscribe'] = (listener, audience) =>
+    this.#changes.subscribe(this.#connection, listener, audience)
+
+  close(): Promise<void> {
+    return this.#connection.close()
+  }
+
+  #rowOf(place: Place): Promise<ConversationRow | null> {
+    return this.#connection.read((sql) => findRow(sql, place))
   }
 
   /** Reads from a conversation; resolves to `none` for an unknown conversation. */
-  read<T, None>(id: string, none: None, work: ReadRow<T>): Promise<T | None> {
+  #read<T, None>(place: Place, none: None, work: ReadRow<T>): Promise<T | None> {
     return this.#connection.read((sql) => {
-      const row = findRow(sql, this.placeOf(id))
+      const row = findRow(sql, place)
       return row ? work(sql, row) : none
     })
   }
 
-  async create(id: string): Promise<string> {
-    const place = this.placeOf(checkId(id))
-    await this.#connection.write(
-      (sql) => {
-        if (findRow(sql, place)) return false
-        createRow(sql, place, Date.now())
-        return true
-      },
-      (made) => made && this.#notify(id),
-    )
-    return id
-  }
-
-  readonly append: ConversationLog['append'] = async (id, events, options = {}) => {
-    const place = this.placeOf(checkId(id))
-    checkAppend(options)
-    const entry = logEntry(events, options.debug)
-    const appendix = {
-      after: options.after,
-      lease: options.lease && { ...options.lease },
-      ...entry,
-      texts: entry.events.map((event) => JSON.stringify(event)),
-    }
-    return this.#connection.write(
-      (sql) => sqliteAppend(sql, place, appendix),
-      (records) => {
-        if (records.length > 0) this.#notify(id, { records })
-      },
-    )
-  }
-
-  async rename(id: string, title: string | null): Promise<boolean> {
-    const name = checkTitle(title)
-    return this.#connection.write(
-      (sql) => giveName(sql, this.placeOf(id), name),
-      (renamed) => renamed && this.#notify(id),
-    )
-  }
-
-  async delete(id: string): Promise<boolean> {
-    const removed = await this.#connection.write(
-      (sql) => forget(sql, this.placeOf(id)),
-      (deleted) => deleted && this.#notify(id, { deleted: true }),
-    )
-    if (removed?.more) await removeAll(this.#connection, removed.key)
-    return removed !== null
-  }
-
-  linesOf(row: ConversationRow, soundEnd?: number): AsyncGenerator<string> {
+  #linesOf(row: ConversationRow, soundEnd?: number): AsyncGenerator<string> {
     const { use, read } = this.#connection
     const { key } = row
-    const pages: StoredPages = {
-      records: (after) =>
-        use(() => read((sql) => rowsOf<RecordRow>(sql.read.all(key, after, CHUNK)))),
-      debug: (after) =>
-        use(() => read((sql) => rowsOf<DebugRow>(sql.debugLines.all(key, after, CHUNK)))),
-    }
-    return exportStored(row, pages, soundEnd)
+    const records = (after: number) =>
+      use(() => read((sql) => rowsOf<RecordRow>(sql.read.all(key, after, CHUNK))))
+    const debug = (after: number) =>
+      use(() => read((sql) => rowsOf<DebugRow>(sql.debugLines.all(key, after, CHUNK))))
+    return exportStored(row, { records, debug }, soundEnd)
   }
 
-  async import(
-    lines: AsyncIterable<string> | Iterable<string>,
-    id: string | undefined,
-  ): Promise<string> {
-    if (id !== undefined && (await this.rowOf(checkId(id)))) throw existsError(id)
-    return sqliteImport(this.#connection, lines, {
-      namespace: this.namespace ?? '',
-      id,
-      published: (made) => this.#notify(made),
-    })
-  }
-
-  /** Removes the records after a position; resolves to how many there were. */
-  async cut(id: string, after: number): Promise<number> {
-    const row = await this.rowOf(id)
+  async #cut(place: Place, after: number): Promise<number> {
+    const row = await this.#rowOf(place)
     if (!row) return 0
-    await sqliteImport(this.#connection, this.linesOf(row, after), {
-      namespace: this.namespace ?? '',
-      id,
+    await sqliteImport(this.#connection, this.#linesOf(row, after), {
+      placeOf: () => place,
       replaces: true,
       published: () => {
-        this.#notify(id, { deleted: true })
-        this.#notify(id)
+        this.#notify(place, { deleted: true })
+        this.#notify(place)
       },
     })
     return Math.max(0, row.position - after)
   }
 
-  #notify(id: string, change: Partial<LogChange> = {}): void {
-    const { namespace } = this
-    this.#changes.notify({ conversation: id, namespace, records: [], ...change })
+  #notify({ namespace, id }: Place, change: Partial<LogChange> = {}): void {
+    const conversation = id
+    this.#changes.notify({ conversation, namespace: namespace || null, records: [], ...change })
   }
 }
 
@@ -260,42 +225,11 @@ function renewLease(sql: Statements, place: Place, lease: Lease): boolean {
 }
 
 /** Renames a conversation in a transaction; a null title restores its own. Returns false for an unknown conversation. */
-function giveName(sql: Statements, place: Place, name: string | null): boolean {
+function renameConversation(sql: Statements, place: Place, name: string | null): boolean {
   const row = findRow(sql, place)
   if (!row) return false
   sql.name.run(name, row.key)
   indexTitle(sql, row.key, name ?? row.title)
-  giveNotice(sql, place, { deleted: false })
+  addNotice(sql, place, { deleted: false })
   return true
-}
-
-function upkeepOf({ use, read, write }: LogConnection, space: Space): LogUpkeep {
-  return {
-    cut: (id, after) => use(() => space.cut(id, after)),
-    setAside: (id, damage) =>
-      use(() =>
-        write((sql) => {
-          const row = findRow(sql, space.placeOf(id))
-          if (row) sql.setAside.run(damage && JSON.stringify(damage), row.key)
-        }),
-      ),
-    stored: (id, { after, limit }) =>
-      use(() =>
-        space.read(id, [], (sql, { key }) => {
-          return rowsOf<RecordRow>(sql.read.all(key, after, limit)).map((one) => {
-            const { position, at, event } = one
-            return { position, at, event, problem: rowProblem(one) }
-          })
-        }),
-      ),
-    check: () =>
-      use(() =>
-        read(({ other }) =>
-          other('PRAGMA integrity_check(20)')
-            .all()
-            .map((row) => String(row.integrity_check))
-            .filter((problem) => problem !== 'ok'),
-        ),
-      ),
-  }
 }

@@ -1,9 +1,8 @@
-import type { Damage } from '../core/events/damaged-error.ts'
+import type { Damage } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
-import { isPlainObject } from '../core/json/json.ts'
 import { resultCall } from '../core/messages/results.ts'
-import { chatText } from './chat-text.ts'
 import type { Branch, ConversationStatus, ConversationSummary } from './conversation-log.ts'
+import type { StoredLease } from './log-storage.ts'
 import { isNews, runAfter, type StoredRun } from './runs.ts'
 
 /** The data about a conversation's events that a log stores, so that lists need not read the events. */
@@ -49,7 +48,7 @@ export interface StoredSummary {
   updated: number
   position: number
   state: ConversationState
-  lease: { owner: string; until: number } | null
+  lease: StoredLease | null
   damage: Damage | null
 }
 
@@ -122,44 +121,6 @@ export function summaryOf(stored: StoredSummary, now: number): ConversationSumma
   }
 }
 
-/**
- * Returns a list of ids as databases store it; empty for damaged text, so that one row does not break a list of
- * conversations.
- */
-export function readIds(stored: string | null): string[] {
-  const ids: unknown = stored === null ? [] : readJson(stored)
-  return Array.isArray(ids) && ids.every((id) => typeof id === 'string') ? ids : []
-}
-
-/** Returns the branch of a conversation as databases store it: its root, and the rest as JSON. Null for none. */
-export function readBranch(root: string | null, stored: string | null): Branch | null {
-  if (root === null || stored === null) return null
-  const { from, at } = Object(readJson(stored))
-  return branchIn({ root, from, at })
-}
-
-/** Returns the damage of a conversation as databases store it; null for none. */
-export function readDamage(stored: string | null): Damage | null {
-  if (stored === null) return null
-  const { position, reason } = Object(readJson(stored))
-  return { position: Number(position) || 0, reason: String(reason) }
-}
-
-/** Returns the open run as databases store it; null for none. */
-export function readRun(stored: string | null): StoredRun | null {
-  const run: unknown = stored === null ? null : readJson(stored)
-  return isPlainObject(run) && typeof run.run === 'string' ? (run as object as StoredRun) : null
-}
-
-/** Null if it is not JSON. */
-function readJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return null
-  }
-}
-
 /** Returns whether a run is open or messages wait for one. */
 export function isDue({ openRun, queued }: ConversationState): boolean {
   return openRun !== null || queued.length > 0
@@ -219,15 +180,8 @@ function addMessage(
   if (answered !== null) state.approvals = without(state.approvals, [answered])
 }
 
-function branchIn({
-  root,
-  from,
-  at,
-}: {
-  root: unknown
-  from: unknown
-  at?: unknown
-}): Branch | null {
+/** Returns the branch that an event or a row describes; null for none, and for damaged fields. */
+export function branchIn({ root, from, at }: Record<string, unknown>): Branch | null {
   if (typeof root !== 'string' || typeof from !== 'string') return null
   return { root, from, at: typeof at === 'string' ? at : null }
 }
@@ -252,4 +206,24 @@ function without(ids: readonly string[], removed: unknown): readonly string[] {
   if (ids.length === 0 || !Array.isArray(removed)) return ids
   const left = ids.filter((id) => !removed.includes(id))
   return left.length === ids.length ? ids : left
+}
+
+/**
+ * Returns the text of a chat message: its content, or its text parts on lines; null for any other event. Never throws.
+ */
+export function chatText(event: ConversationEvent): string | null {
+  if (event.type !== 'NEW_MESSAGE' || event.payload?.message_type !== 'chat') return null
+  const { content, content_type } = event.payload
+  if (typeof content === 'string') return String(content_type).startsWith('text/') ? content : null
+  if (content_type !== 'multipart/mixed' || !Array.isArray(content)) return null
+  return content
+    .flatMap((part) =>
+      part?.type === 'text' && typeof part.text === 'string' ? [part.text as string] : [],
+    )
+    .join('\n')
+}
+
+/** Folds the letter case of text for searches. NUL becomes another character, because SQLite skips it. */
+export function foldCase(text: string): string {
+  return text.toWellFormed().toLowerCase().replaceAll('ς', 'σ').replaceAll('\0', '\ufffd')
 }

@@ -1,6 +1,6 @@
 import { ByrefError, errorMessage } from '../core/errors.ts'
+import { warn } from '../core/in-background.ts'
 import { isPlainObject } from '../core/json/json.ts'
-import { warn } from '../core/warn.ts'
 import { type CallOutcome, type Policy, VERDICTS, type Verdict } from './policy.ts'
 
 const OUTCOME = 'an outcome: { value, events } or { error: { code, message }, events }'

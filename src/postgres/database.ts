@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { ClientBase } from 'pg'
 import { ByrefError } from '../core/errors.ts'
 import { onceResolved } from '../core/once-resolved.ts'
+import { RunningCalls } from '../core/running-calls.ts'
 import { dedicatedConnection, Listening, type ListenOptions } from './listening.ts'
 import { type DatabaseOwner, databaseError, endsConnection } from './postgres-errors.ts'
 import { type LazyPool, type PostgresOptions, poolOf, schemaOf } from './postgres-options.ts'
@@ -43,9 +44,8 @@ export class Database {
   readonly #owner: DatabaseOwner
   /** Creates the tables. */
   readonly #ready: () => Promise<void>
-  readonly #uses = new Set<Promise<unknown>>()
+  readonly #calls: RunningCalls
   readonly #statements = new Map<string, { name: string; text: string }>()
-  #closing: Promise<void> | null = null
 
   /** @throws ByrefError `config_invalid` */
   constructor(options: PostgresOptions, { owner, migrate, pool }: DatabaseOptions) {
@@ -54,10 +54,13 @@ export class Database {
     this.#closesPool = pool === undefined
     this.#owner = owner
     this.#ready = onceResolved(() => migrate(this))
+    this.#calls = new RunningCalls(
+      () => new ByrefError(owner.failed, `The ${owner.what} is closed: open it again`),
+    )
   }
 
   get closed(): boolean {
-    return this.#closing !== null
+    return this.#calls.closed
   }
 
   readonly query: Query = (text, values) => this.#withClient((query) => query(text, values))
@@ -85,16 +88,8 @@ export class Database {
     })
 
   /** Runs when the tables exist. `close` waits until it ends. @throws ByrefError after `close` */
-  readonly use = async <T>(run: () => Promise<T>): Promise<T> => {
-    if (this.#closing) throw closedError(this.#owner)
-    const running = this.#ready().then(run)
-    this.#uses.add(running)
-    try {
-      return await running
-    } finally {
-      this.#uses.delete(running)
-    }
-  }
+  readonly use = <T>(run: () => Promise<T>): Promise<T> =>
+    this.#calls.run(() => this.#ready().then(run))
 
   /** Returns a dedicated connection, not from the pool, until `end`. */
   async connect(): Promise<{ query: Query; end(): Promise<void> }> {
@@ -115,12 +110,10 @@ export class Database {
 
   /** Closes after every use has ended; `last` runs just before. */
   close(last?: () => Promise<void>): Promise<void> {
-    this.#closing ??= (async () => {
-      while (this.#uses.size > 0) await Promise.allSettled(this.#uses)
+    return this.#calls.close(async () => {
       await last?.()
       if (this.#closesPool) await this.#pool.close()
-    })()
-    return this.#closing
+    })
   }
 
   async #withClient<T>(work: (query: Query, broken: { yes: boolean }) => Promise<T>): Promise<T> {
@@ -166,8 +159,4 @@ export class Database {
   #qualified(text: string): string {
     return text.replaceAll('byref.', `"${this.schema}".`)
   }
-}
-
-function closedError({ what, failed }: DatabaseOwner): ByrefError {
-  return new ByrefError(failed, `The ${what} is closed: open it again`)
 }

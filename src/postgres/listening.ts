@@ -21,7 +21,7 @@ export async function dedicatedConnection(pool: LazyPool): Promise<Client> {
   // The pool's options hide the password. A connection that listens may wait for any time.
   const { password } = options
   const client = await clientOf({ ...options, password, query_timeout: undefined })
-  // Whoever uses a lost connection next gets an error.
+  // The next use of a lost connection gets an error.
   client.on('error', () => {})
   return client
 }

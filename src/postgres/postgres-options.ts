@@ -124,8 +124,8 @@ function invalidString(): ByrefError {
 const knownPools = new WeakSet<Pool>()
 
 /**
- * Listens for errors of a pool and of each of its connections. An error without a listener would end the process. Whoever
- * uses a lost connection next gets a rejection.
+ * Listens for errors of a pool and of each of its connections. An error without a listener would end the process. The
+ * next use of a lost connection is rejected.
  */
 function withErrorListener(pool: Pool): Pool {
   if (knownPools.has(pool)) return pool

@@ -1,6 +1,5 @@
 import type { Compaction, CompactionReason } from '../core/events/events.ts'
-import type { Message } from '../core/messages/message.ts'
-import { isDeleted } from '../core/messages/tombstone.ts'
+import { isDeleted, type Message } from '../core/messages/message.ts'
 import { countShown, isAsked, isSystem } from './place-compact.ts'
 import { type PromptConversation, Transcript, type TranscriptOptions } from './transcript.ts'
 import { bytesSent, mediaOfItem, type TranscriptItem } from './transcript-item.ts'

@@ -41,7 +41,7 @@ export function createRateLimit(perMinute: number | null): (caller: Caller) => P
   const limiter = new RateLimiterMemory({ points: perMinute, duration: 60 })
   return async ({ subject, namespace }) => {
     try {
-      await limiter.consume(`${namespace ?? ''}\n${subject}`)
+      await limiter.consume(scopedKey(namespace, subject))
     } catch (refused) {
       if (refused instanceof Error) throw refused
       throw new ByrefError(
@@ -50,4 +50,9 @@ export function createRateLimit(perMinute: number | null): (caller: Caller) => P
       )
     }
   }
+}
+
+/** Returns the key of something in a namespace, for maps. */
+export function scopedKey(namespace: string | null, id: string): string {
+  return `${namespace ?? ''}\n${id}`
 }

@@ -38,7 +38,6 @@ import { eventRoutes } from './routes/event-routes.ts'
 import { infoRoutes } from './routes/info-routes.ts'
 import { lineageRoutes } from './routes/lineage-routes.ts'
 import { messageRoutes } from './routes/message-routes.ts'
-import { runListRoutes } from './routes/run-list-routes.ts'
 import { runRoutes } from './routes/run-routes.ts'
 import { toolRoutes } from './routes/tool-routes.ts'
 import { uploadRoutes } from './routes/upload-routes.ts'
@@ -63,7 +62,7 @@ export interface ServerOptions extends ServedAgents {
    * Default: owners may. Without `auth` everybody is an owner.
    */
   speakAs?: (caller: Caller) => boolean
-  /** Who may use the server. Without it, everybody who reaches it may, and it listens on loopback only. */
+  /** Who may use the server. Without it, no token is needed, and the server listens on loopback only. */
   auth?: AuthOptions
   limits?: ServerLimits
   /** Hosts that requests may name in addition to localhost and IP addresses: `box.local`, or `*` behind a proxy that checks. */
@@ -182,7 +181,6 @@ class AgentServer implements Server {
       ...conversationRoutes,
       ...messageRoutes,
       ...runRoutes,
-      ...runListRoutes,
       ...dataRoutes,
       ...lineageRoutes,
       ...eventRoutes(this.#hub),

@@ -1,9 +1,8 @@
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import { TableError } from '../assets/tables/table-error.ts'
-import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
+import { ByrefError, type ByrefErrorCode, HTTP_STATUS, publicMessage } from '../core/errors.ts'
 import type { errorAnswer } from '../wire/common.ts'
-import { HTTP_STATUS, publicMessage } from '../wire/http-status.ts'
 import { publicInfo } from './public-info.ts'
 import { RequestError } from './request-body.ts'
 

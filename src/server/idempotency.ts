@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Context } from 'hono'
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
+import { setRecent } from '../core/set-recent.ts'
 import type { Caller } from './caller.ts'
 
 /** Maximum number of keys whose request bodies are remembered. */
@@ -30,11 +31,7 @@ export class IdempotencyKeys {
         'This Idempotency-Key was used with a different body: use a new key for a new request',
       )
     }
-    this.#bodies.set(id, now)
-    for (const oldest of this.#bodies.keys()) {
-      if (this.#bodies.size <= MAX_KEYS) break
-      this.#bodies.delete(oldest)
-    }
+    setRecent(this.#bodies, id, now, MAX_KEYS)
     return id
   }
 }

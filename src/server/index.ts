@@ -1,5 +1,4 @@
-export type { AuthOptions } from './auth/auth.ts'
-export type { JwksOptions } from './auth/jwks.ts'
+export type { AuthOptions, JwksOptions } from './auth/auth.ts'
 export { signingKey, signToken, type TokenClaims } from './auth/tokens.ts'
 export type { Caller, Role } from './caller.ts'
 export {

@@ -1,8 +1,7 @@
 import { z } from 'zod'
-import type { ByrefErrorCode } from '../core/errors.ts'
+import { type ByrefErrorCode, HTTP_STATUS } from '../core/errors.ts'
 import { version } from '../version.ts'
 import { errorAnswer } from '../wire/common.ts'
-import { HTTP_STATUS } from '../wire/http-status.ts'
 import type { Answer, Route } from './route.ts'
 
 type Json = Record<string, unknown>

@@ -24,7 +24,7 @@ export const errorsOnly: ServerLogger = {
 export interface JsonAnswer {
   jsonText: string
   status: number
-  /** Beside the headers that every response has. */
+  /** In addition to the headers that every response has. */
   headers?: Readonly<Record<string, string>>
 }
 

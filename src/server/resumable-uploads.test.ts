@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
 import { describe, expect, it } from 'vitest'
 import { createClient } from '../client/create-client.ts'
-import type { ImportProgress } from '../client/upload-in-pieces.ts'
+import type { ImportProgress } from '../client/upload.ts'
 import { refusal, token } from './fixtures/api.ts'
 import { listening, temporary } from './fixtures/listening.ts'
 

@@ -6,12 +6,12 @@ import { Server as TusServer, type Upload } from '@tus/server'
 import type { Assets, ImportOptions } from '../assets/assets-contract.ts'
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import { newId } from '../core/new-id.ts'
+import { setRecent } from '../core/set-recent.ts'
 import { uploaded } from '../wire/assets.ts'
-import type { Caller } from './caller.ts'
+import { type Caller, scopedKey } from './caller.ts'
 import { failureOf } from './error-response.ts'
 import { type Call, type Route, route } from './route.ts'
-import { importOne, SAVE_ERRORS } from './routes/upload-routes.ts'
-import { withProgress } from './routes/with-progress.ts'
+import { importOne, SAVE_ERRORS, withProgress } from './routes/upload-routes.ts'
 
 /** How long an unfinished upload is kept, in milliseconds. */
 const KEEP_MS = 24 * 60 * 60 * 1000
@@ -111,7 +111,7 @@ export class ResumableUploads {
 
   async #makeAsset({ c, caller, param, agent }: Call<undefined, undefined>) {
     const id = param('uploadId')
-    const key = `${caller.namespace ?? ''}\n${id}`
+    const key = scopedKey(caller.namespace, id)
     const known = this.#answers.get(key)
     if (known) return withProgress(c, 201, () => known)
     const upload = await this.#find(id, caller.namespace)
@@ -124,11 +124,8 @@ export class ResumableUploads {
     }
     return withProgress(c, 201, (onProgress) => {
       const made = this.#answers.get(key) ?? this.#import(agent().assets, upload, onProgress)
-      this.#answers.set(key, made)
+      setRecent(this.#answers, key, made, MAX_ANSWERS)
       made.catch(() => this.#answers.delete(key))
-      for (const oldest of this.#answers.keys()) {
-        if (this.#answers.size > MAX_ANSWERS) this.#answers.delete(oldest)
-      }
       return made
     })
   }

@@ -3,7 +3,11 @@ import type { z } from 'zod'
 import type { Agent } from '../agent/agent-contract.ts'
 import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import type { Speaker } from '../core/messages/spoken-by.ts'
-import type { ConversationLog, ConversationSummary } from '../log/conversation-log.ts'
+import {
+  type ConversationLog,
+  type ConversationSummary,
+  notFoundError,
+} from '../log/conversation-log.ts'
 import type { Caller, Role } from './caller.ts'
 import type { IdempotencyKeys } from './idempotency.ts'
 import { type AnyAnswer, jsonAnswer, type Pipeline } from './pipeline.ts'
@@ -158,7 +162,7 @@ async function findConversation(
 ): Promise<FoundConversation> {
   const { log } = agentOf()
   const summary = await log.find(id)
-  if (!summary) throw new ByrefError('conversation_not_found', `There is no conversation "${id}"`)
+  if (!summary) throw notFoundError(id)
   const before = summary.agent ?? undefined
   return {
     id,

@@ -1,4 +1,5 @@
 import { ByrefError, errorMessage } from '../core/errors.ts'
+import { RunningCalls } from '../core/running-calls.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { closeFile, type FileKind, type OpenFile, openFile } from './open-file.ts'
 import { busyError, type FileOwner, fileError, isBusy, isSqliteError } from './sqlite-errors.ts'
@@ -17,7 +18,7 @@ export interface Connection<S> {
   /** Runs; `close` waits until it ends. @throws ByrefError after `close` */
   use<T>(run: () => Promise<T>): Promise<T>
   /** Reads at once; null if that fails. */
-  glance<T>(work: (sql: S) => T): T | null
+  tryRead<T>(work: (sql: S) => T): T | null
   readonly closed: boolean
   close(): Promise<void>
 }
@@ -42,8 +43,9 @@ export function connect<S extends TransactionStatements>(
   const { owner, kind, hooks, busyTimeoutMs = 60_000 } = options
   const { path } = owner
   let file: OpenFile<S> | null = null
-  let closing: Promise<void> | null = null
-  const uses = new Set<Promise<unknown>>()
+  const calls = new RunningCalls(
+    () => new ByrefError(owner.failed, `The ${owner.what} is closed: open it again`),
+  )
 
   function open(): OpenFile<S> {
     if (file?.isTemporary) {
@@ -68,18 +70,13 @@ export function connect<S extends TransactionStatements>(
     }
   }
 
-  function glance<T>(work: (sql: S) => T): T | null {
+  function tryRead<T>(work: (sql: S) => T): T | null {
     try {
       return work(open().sql)
     } catch (error) {
       if (isSqliteError(error)) return null
       throw error
     }
-  }
-
-  async function end(): Promise<void> {
-    await Promise.allSettled(uses)
-    if (file) closeFile(file)
   }
 
   makeFolder(owner)
@@ -91,24 +88,15 @@ export function connect<S extends TransactionStatements>(
   return {
     read,
     write: writeQueue({ open, owner, busyTimeoutMs, hooks, backOff }),
-    glance,
+    tryRead,
     get closed() {
-      return closing !== null
+      return calls.closed
     },
-    async use(run) {
-      if (closing) throw new ByrefError(owner.failed, `The ${owner.what} is closed: open it again`)
-      const running = run()
-      uses.add(running)
-      try {
-        return await running
-      } finally {
-        uses.delete(running)
-      }
-    },
-    close() {
-      closing ??= end()
-      return closing
-    },
+    use: (run) => calls.run(run),
+    close: () =>
+      calls.close(() => {
+        if (file) closeFile(file)
+      }),
   }
 }
 

@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { AGENT_OPTIONS } from '../../src/agent/agent-options.ts'
 import { TOOL_OPTIONS } from '../../src/boundary/tool.ts'
+import { HTTP_STATUS } from '../../src/core/errors.ts'
 import { EVENT_TYPES, isStreamed } from '../../src/core/events/events.ts'
-import { HTTP_STATUS } from '../../src/wire/http-status.ts'
 import { eventFields, wordsOf } from './event-types.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))

@@ -1,5 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
-import { isAssetId } from '../../core/refs/asset-id.ts'
+import { isAssetId } from '../../core/refs/asset-ref.ts'
 import type { AssetAttributes, AssetRecord, AssetStore, StoreSaveOptions } from '../asset-store.ts'
 import { decodeBase64 } from '../bodies/data-url.ts'
 import { isJsonType } from '../bodies/mime-type.ts'

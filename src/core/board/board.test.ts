@@ -7,8 +7,8 @@ import type { OutputMethod } from '../messages/message.ts'
 import type { DataInput, MessageInput } from '../messages/to-message.ts'
 import { VariableError } from '../refs/variable-ref.ts'
 import { type Board, createBoard } from './board.ts'
-import { merge } from './merge.ts'
 import { SchemaViolationError, type ValidateSchema } from './schema-check.ts'
+import { merge } from './write.ts'
 
 const ajv = new Ajv2020({ allErrors: true, strict: false })
 const validate: ValidateSchema = (schema, value) => {

@@ -9,23 +9,23 @@ import { ByrefError } from '../errors.ts'
 import { isoTime } from '../iso-time.ts'
 import { copyJson } from '../json/copy-json.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../json/json.ts'
-import { kindOf, labelOf, methodOf } from '../messages/data-block.ts'
+import { blockOf, kindOf, labelOf, methodOf } from '../messages/data-block.ts'
 import type { DataBlock, Message } from '../messages/message.ts'
 import { type MessageInput, toMessage } from '../messages/to-message.ts'
-import { evaluateVariable, variablesIn } from '../refs/evaluate-variable.ts'
 import type { FieldKey } from '../refs/field-key.ts'
 import { explainMissing, MISSING } from '../refs/field-path.ts'
 import {
+  evaluateVariable,
   formatVariable,
   parseVariableRef,
   VariableError,
   type VariableExpression,
   type VariableRef,
+  variablesIn,
 } from '../refs/variable-ref.ts'
-import { WIDE } from './edit-container.ts'
 import { checkSchema, type ValidateSchema } from './schema-check.ts'
 import { childOf, countUpTo, NOW, Slot, toJson, valueAt } from './versioned.ts'
-import { applyWrite, checkWrite, type Write } from './write.ts'
+import { applyWrite, checkWrite, WIDE, type Write } from './write.ts'
 
 /**
  * A point in the conversation: after the message with this id, or after the last message up to this time (ISO
@@ -115,9 +115,10 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
   const identities = new Map<string, Identity>()
   const timeline = createTimeline()
 
-  function take(message: Message, block: DataBlock): void {
+  /** Adds a data message to its identity. @throws ByrefError `invalid_data`, `schema_violation` */
+  function addData(message: Message, block: DataBlock): void {
     const label = identity(block)
-    const entry = identities.get(label) ?? born(label, block)
+    const entry = identities.get(label) ?? newIdentity(label, block)
     const { fields } = entry
     const schema = block.schema ? copyJson(block.schema) : MISSING
     const value = fields.data.at(NOW)
@@ -149,6 +150,7 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     })
   }
 
+  /** Returns the value of a reference at a position, or {@link MISSING}. */
   function find(ref: VariableRef, instance: string | undefined, position: number) {
     for (const { fields } of candidates(ref, instance)) {
       const value = valueAt(fields.data.at(position), ref.path, position)
@@ -157,6 +159,7 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     return MISSING
   }
 
+  /** Returns why a reference has no value at a position. */
   function explain(ref: VariableRef, instance: string | undefined, position: number): string {
     const has = ({ fields }: Identity) => fields.data.at(position) !== MISSING
     const entry = candidates(ref, instance).find(has)
@@ -193,7 +196,8 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
   const board: Board = {
     append(input) {
       const message = toMessage(input)
-      if (message.content_type === 'data') take(message, message.content as DataBlock)
+      const block = blockOf(message)
+      if (block) addData(message, block)
       else timeline.add(message)
       return message
     },
@@ -240,7 +244,7 @@ function isWritten(entry: JsonObject): entry is BoardEntry & JsonObject {
   return Boolean(entry.messageId)
 }
 
-function born(label: string, block: DataBlock): Identity {
+function newIdentity(label: string, block: DataBlock): Identity {
   const slot = () => new Slot(MISSING, 0)
   const fields = { messageId: slot(), data: slot(), schema: slot(), description: slot() }
   return { label, ...headOf(block), fields }

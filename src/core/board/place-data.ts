@@ -1,9 +1,9 @@
 import { copyJson } from '../json/copy-json.ts'
-import { kindOf, methodOf } from '../messages/data-block.ts'
+import { blockOf, kindOf, methodOf } from '../messages/data-block.ts'
 import type { DataBlock, Message } from '../messages/message.ts'
 import { resultCall } from '../messages/results.ts'
 import { type Board, type BoardOptions, createBoard } from './board.ts'
-import { type DataEntry, renderData } from './render-data.ts'
+import { type DataEntry, type RenderDataOptions, renderData } from './render-data.ts'
 
 /**
  * How the model sees the data messages of one identity. `engine`: merged into one block. `model`: each message
@@ -12,13 +12,9 @@ import { type DataEntry, renderData } from './render-data.ts'
 export type MergeStrategy = 'engine' | 'model'
 
 /** Options of {@link placeData}. */
-export interface PlaceDataOptions {
+export interface PlaceDataOptions extends RenderDataOptions {
   /** Default `engine`. */
   merge?: MergeStrategy
-  /** JSON length, in characters, above which a value is shown as an outline. Default 2,000. */
-  maxChars?: number
-  /** Number of rows of one list above which a value is shown as an outline. Default: no limit. */
-  maxRows?: number
   /** An existing board with exactly these messages. Default: one is built. */
   board?: Pick<Board, 'entries'>
   /** The same function as for `createBoard`. */
@@ -58,10 +54,6 @@ export function placeData(
 /** Returns the merged entries by the id of their last message. */
 function mergedEntries(board: Pick<Board, 'entries'>): Map<string, DataEntry> {
   return new Map(board.entries().map((entry) => [entry.messageId, entry]))
-}
-
-function blockOf({ content_type, content }: Message): DataBlock | null {
-  return content_type === 'data' ? (content as DataBlock) : null
 }
 
 /** Returns one message as written, with its path, and with its method if that is not the default. */

@@ -2,7 +2,7 @@ import { checkOptions, is } from '../check-options.ts'
 import type { Message } from '../messages/message.ts'
 import { escapeBlocks } from '../messages/metas-block.ts'
 import { type MessageInput, toMessage } from '../messages/to-message.ts'
-import { type MergeStrategy, placeData } from './place-data.ts'
+import { type PlaceDataOptions, placeData } from './place-data.ts'
 
 /** What the model sees of one message. */
 export interface ContextMessage {
@@ -11,12 +11,7 @@ export interface ContextMessage {
 }
 
 /** Options of {@link renderContext}. */
-export interface RenderContextOptions {
-  /** Default `engine`. */
-  merge?: MergeStrategy
-  /** JSON length, in characters, above which a value is shown as an outline. Default 2,000. */
-  maxChars?: number
-}
+export type RenderContextOptions = Pick<PlaceDataOptions, 'merge' | 'maxChars'>
 
 /**
  * Returns what the model sees of these messages: texts in place, and data as one user text per identity. Other

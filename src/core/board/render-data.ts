@@ -3,15 +3,11 @@ import type { OutputMethod } from '../messages/message.ts'
 import { escapeBlocks } from '../messages/metas-block.ts'
 import { outline } from '../messages/outline.ts'
 import { formatVariable } from '../refs/variable-ref.ts'
+import type { BoardEntry } from './board.ts'
 
 /** The content of a data block. Absent fields have no lines. */
-export interface DataEntry {
-  kind: string
-  instance?: string
-  /** Absent if nothing was written. Null is a value. */
-  data?: JsonValue
+export interface DataEntry extends Omit<BoardEntry, 'messageId' | 'schema'> {
   schema?: Record<string, unknown>
-  description?: string
   /** For a single write (strategy `model`): its path, and its method if that is not the default. */
   path?: readonly (string | number)[]
   method?: OutputMethod

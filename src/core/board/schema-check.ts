@@ -3,10 +3,9 @@ import { isPlainObject, type JsonObject, type JsonValue } from '../json/json.ts'
 import { type FieldKey, fromPointer, indexOf } from '../refs/field-key.ts'
 import { MISSING } from '../refs/field-path.ts'
 import { formatVariable } from '../refs/variable-ref.ts'
-import { mergeable, mergeChanges } from './merge.ts'
 import { mapSubschemas, type Schema } from './schema-keywords.ts'
 import { childOf, isList, type Maybe, toJson, valueAt } from './versioned.ts'
-import { applyWrite, type Write } from './write.ts'
+import { applyWrite, mergeable, mergeChanges, type Write } from './write.ts'
 
 /** One violation of a schema. It has the fields of ajv's errors that are used here. */
 export interface SchemaIssue {

@@ -1,4 +1,4 @@
-import { Branch, copyTree } from '../json/copy-tree.ts'
+import { Branch, copyTree } from '../json/copy-json.ts'
 import type { JsonValue } from '../json/json.ts'
 import { type FieldKey, indexOf } from '../refs/field-key.ts'
 import { MISSING, ownField } from '../refs/field-path.ts'

@@ -12,7 +12,8 @@ import {
 import {
   type AssetCreated,
   type AssetFailed,
-  type ConversationEvent,
+  type DurableType,
+  type EventOf,
   isStreamed,
   type RunAsk,
   type TokenUsage,
@@ -35,15 +36,6 @@ type Fields<T> = {
     : Check<T[K]>
 }
 
-type Durable = Exclude<
-  ConversationEvent['type'],
-  | `${'TEXT' | 'REASONING'}_MESSAGE_${string}`
-  | 'TOOL_CALL_START'
-  | 'TOOL_CALL_ARGS'
-  | 'TOOL_CALL_RESULT'
-  | 'TOOL_PROGRESS'
-  | 'MODEL_RETRY'
->
 /**
  * Returns what is wrong with an event that is or will be stored, such as `payload.id must be text, not 5`.
  * Null if the event is valid, or if its type is unknown. Unknown fields and unknown words of a choice are
@@ -54,7 +46,7 @@ export function eventProblem(event: unknown): string | null {
   const { type } = event
   if (typeof type !== 'string' || type === '') return `type${wrong(NAME, type)}`
   if (isStreamed(type)) return `type ${type} is a streamed event and cannot be stored`
-  const problem = Object.hasOwn(EVENTS, type) ? EVENTS[type as Durable](event) : null
+  const problem = Object.hasOwn(EVENTS, type) ? EVENTS[type as DurableType](event) : null
   return problem === null ? null : problem.slice(1)
 }
 
@@ -214,9 +206,9 @@ const ask = shape<RunAsk>({ settings: { optional: object() }, output: { optional
 /** Identifies a call and its run. */
 const ofCall = { toolCallId: text, runId: name }
 
-type Of<T extends Durable> = Omit<Extract<ConversationEvent, { type: T }>, 'type'>
+type Of<T extends DurableType> = Omit<EventOf<T>, 'type'>
 
-const EVENTS: { readonly [T in Durable]: Check<Of<T>> } = {
+const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
   NEW_MESSAGE: shape<Of<'NEW_MESSAGE'>>({
     payload: message,
     label: { optional: object() },

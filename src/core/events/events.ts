@@ -368,8 +368,11 @@ export type ConversationEvent =
   | { type: 'MODEL_RETRY'; messageId: string; attempt: number; waitMs: number; reason: string }
   | { type: 'TOOL_PROGRESS'; payload: { toolCallId: string; message: string; fraction?: number } }
 
+/** The events of a type, or of several. */
+export type EventOf<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
+
 /** The `ASSET_CREATED` and `ASSET_ERROR` events. */
-export type AssetEvent = Extract<ConversationEvent, { type: 'ASSET_CREATED' | 'ASSET_ERROR' }>
+export type AssetEvent = EventOf<'ASSET_CREATED' | 'ASSET_ERROR'>
 
 /** A durable event with its place in the log. */
 export interface LogRecord {
@@ -382,8 +385,8 @@ export interface LogRecord {
   event: ConversationEvent
 }
 
-// A record over the union: an event type that is missing here is a compile error.
-const DURABLE: Record<ConversationEvent['type'], boolean> = {
+// An event type that is missing here is a compile error.
+const DURABLE = {
   NEW_MESSAGE: true,
   MESSAGE_DELETED: true,
   BRANCH_STARTED: true,
@@ -414,7 +417,12 @@ const DURABLE: Record<ConversationEvent['type'], boolean> = {
   TOOL_CALL_RESULT: false,
   MODEL_RETRY: false,
   TOOL_PROGRESS: false,
-}
+} as const satisfies Record<ConversationEvent['type'], boolean>
+
+/** The types of durable events. */
+export type DurableType = {
+  [Type in ConversationEvent['type']]: (typeof DURABLE)[Type] extends true ? Type : never
+}[ConversationEvent['type']]
 
 /** All event types. */
 export const EVENT_TYPES = Object.keys(DURABLE) as ConversationEvent['type'][]

@@ -1,10 +1,9 @@
 import { checkOptions, is, type OptionTable } from '../check-options.ts'
-import { errorMessage } from '../errors.ts'
+import { DamagedError, errorMessage } from '../errors.ts'
 import { writerOf } from '../messages/data-block.ts'
-import type { Message } from '../messages/message.ts'
+import { isDeleted, type Message, tombstoneOf } from '../messages/message.ts'
 import { readMetadata } from '../messages/read-metadata.ts'
 import { resultCall } from '../messages/results.ts'
-import { isDeleted, tombstoneOf } from '../messages/tombstone.ts'
 import {
   addUsage,
   type CallState,
@@ -16,9 +15,8 @@ import {
   type RunState,
   type StepState,
 } from './conversation-state.ts'
-import { DamagedError } from './damaged-error.ts'
 import { EditableState, type Writable } from './editable-state.ts'
-import type { ConversationEvent, LogRecord } from './events.ts'
+import type { ConversationEvent, EventOf, LogRecord } from './events.ts'
 
 /** What can be folded: a record of the log, or a streamed event without a position. */
 export type Foldable =
@@ -100,10 +98,9 @@ export function createFold(
   }
 }
 
-type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
 type Apply<T extends ConversationEvent['type']> = (
   editable: EditableState,
-  event: Event<T>,
+  event: EventOf<T>,
   at: string,
 ) => void
 

@@ -1,6 +1,6 @@
 import { ByrefError } from '../errors.ts'
-import { Branch, copyTree, isOpen } from './copy-tree.ts'
-import { className, isPlainObject, type JsonValue } from './json.ts'
+import type { FieldKey } from '../refs/field-key.ts'
+import { className, isPlainObject, type JsonValue, putKey } from './json.ts'
 
 /**
  * Returns a frozen copy with the rules of JSON: undefined is dropped from objects and becomes null in lists,
@@ -30,4 +30,61 @@ export function copyJson(root: unknown): JsonValue {
     },
     ({ out }) => Object.freeze(out),
   )
+}
+
+/** A container that is being copied: its source, its copy, and its entries in order. */
+export class Branch {
+  readonly source: object
+  readonly out: JsonValue[] | Record<string, JsonValue>
+  readonly entries: Iterator<[FieldKey, unknown]>
+  /** The key of the entry that is being copied. */
+  key: FieldKey = ''
+
+  constructor(source: object, isList: boolean, entries: Iterable<[FieldKey, unknown]>) {
+    this.source = source
+    this.out = isList ? [] : {}
+    this.entries = entries[Symbol.iterator]()
+  }
+}
+
+/**
+ * Copies a tree of any depth. `visit` returns the copy of a value, a {@link Branch} for a container, or
+ * undefined to drop it. `open` has the branches around the value, from the root. `close` is called with each
+ * complete branch.
+ */
+export function copyTree(
+  root: unknown,
+  visit: (value: unknown, open: readonly Branch[]) => Branch | JsonValue | undefined,
+  close: (branch: Branch) => void = () => {},
+): JsonValue {
+  const open: Branch[] = []
+  const enter = (value: unknown): JsonValue | undefined => {
+    const found = visit(value, open)
+    if (!(found instanceof Branch)) return found
+    open.push(found)
+    return found.out
+  }
+  const copy = enter(root)
+  for (let branch = open.at(-1); branch; branch = open.at(-1)) {
+    const { done, value: entry } = branch.entries.next()
+    if (done) {
+      close(branch)
+      open.pop()
+      continue
+    }
+    branch.key = entry[0]
+    const value = enter(entry[1])
+    if (value === undefined) continue
+    if (Array.isArray(branch.out)) branch.out.push(value)
+    else putKey(branch.out, String(branch.key), value)
+  }
+  return copy ?? null
+}
+
+/** Whether the value is one of the branches that are being copied, so that it contains itself. */
+export function isOpen(value: unknown, open: readonly Branch[]): boolean {
+  for (let level = open.length - 1; level >= 0; level--) {
+    if (open[level]?.source === value) return true
+  }
+  return false
 }

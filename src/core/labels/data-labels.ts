@@ -4,28 +4,6 @@ import type { FieldKey } from '../refs/field-key.ts'
 import { join, TRUSTED } from './label.ts'
 import { joinLabel, joinTrees, type LabelTree, treeAt, wholeOf, withTreeAt } from './label-tree.ts'
 
-/** The labels of a conversation's board, by path. */
-export interface DataLabels {
-  /**
-   * Returns the label of the value at a path of a kind and instance (`user`, `user#a`), including writes that are
-   * being appended.
-   */
-  at(identity: string, path: readonly FieldKey[]): LabelTree
-  /** Adds the next data message. */
-  write(message: Message, tree: LabelTree): void
-  /** Adds a data message that waits for its run. */
-  wait(message: Message, tree: LabelTree): void
-  /** Applies the data messages that waited. */
-  deliver(ids: readonly string[] | undefined): void
-  /** Adds a data message that is being appended. */
-  expect(message: Message, tree: LabelTree): void
-  /** Removes it from those being appended. */
-  arrived(id: string): void
-  rewind(): void
-  /** Removes a deleted message. The values of earlier messages are visible again. */
-  remove(id: string): void
-}
-
 const NOTHING: LabelTree = { label: TRUSTED }
 
 interface Written {
@@ -34,60 +12,85 @@ interface Written {
   tree: LabelTree
 }
 
-/** Creates the labels of an empty board. */
-export function createDataLabels(): DataLabels {
-  const identities = new Map<string, LabelTree>()
-  const writes: Written[] = []
-  const waiting = new Map<string, Written>()
-  const ahead = new Map<string, Written>()
+/** The labels of a conversation's board, by path. */
+export class DataLabels {
+  readonly #identities = new Map<string, LabelTree>()
+  readonly #writes: Written[] = []
+  readonly #waiting = new Map<string, Written>()
+  readonly #ahead = new Map<string, Written>()
 
-  function apply({ block, tree }: Written): void {
+  /**
+   * Returns the label of the value at a path of a kind and instance (`user`, `user#a`), including writes that are
+   * being appended.
+   */
+  at(identity: string, path: readonly FieldKey[]): LabelTree {
+    const tree = this.#identities.get(identity)
+    let found = tree ? treeAt(tree, path) : NOTHING
+    for (const { block, tree } of this.#ahead.values()) {
+      if (labelOf(block) === identity) found = joinLabel(found, wholeOf(tree))
+    }
+    return found
+  }
+
+  /** Adds the next data message. */
+  write(message: Message, tree: LabelTree): void {
+    this.#take(writtenBy(message, tree))
+  }
+
+  /** Adds a data message that waits for its run. */
+  wait(message: Message, tree: LabelTree): void {
+    this.#waiting.set(message.id, writtenBy(message, tree))
+  }
+
+  /** Applies the data messages that waited. */
+  deliver(ids: readonly string[]): void {
+    for (const id of ids) {
+      const one = this.#waiting.get(id)
+      if (one) this.#take(one)
+      this.#waiting.delete(id)
+    }
+  }
+
+  /** Adds a data message that is being appended. */
+  expect(message: Message, tree: LabelTree): void {
+    this.#ahead.set(message.id, writtenBy(message, tree))
+  }
+
+  /** Removes it from those being appended. */
+  arrived(id: string): void {
+    this.#ahead.delete(id)
+  }
+
+  rewind(): void {
+    this.#ahead.clear()
+  }
+
+  /** Removes a deleted message. The values of earlier messages are visible again. */
+  remove(id: string): void {
+    this.#waiting.delete(id)
+    const index = this.#writes.findIndex((one) => one.id === id)
+    if (index === -1) return
+    this.#writes.splice(index, 1)
+    this.#identities.clear()
+    for (const one of this.#writes) this.#apply(one)
+  }
+
+  #take(one: Written): void {
+    this.#writes.push(one)
+    this.#apply(one)
+  }
+
+  #apply({ block, tree }: Written): void {
+    // A record that another program wrote may have any content.
+    if (!block || !('data' in block)) return
     const identity = labelOf(block)
-    const before = identities.get(identity)
-    identities.set(identity, before ? written(before, block, tree) : first(block, tree))
+    const before = this.#identities.get(identity)
+    this.#identities.set(identity, before ? written(before, block, tree) : first(block, tree))
   }
+}
 
-  function take(one: Written): void {
-    writes.push(one)
-    if (one.block && 'data' in one.block) apply(one)
-  }
-
-  return {
-    at(identity, path) {
-      const tree = identities.get(identity)
-      let found = tree ? treeAt(tree, path) : NOTHING
-      for (const { block, tree } of ahead.values()) {
-        if (labelOf(block) === identity) found = joinLabel(found, wholeOf(tree))
-      }
-      return found
-    },
-    write: ({ id, content }, tree) => take({ id, block: content as DataBlock, tree }),
-    wait: ({ id, content }, tree) => {
-      waiting.set(id, { id, block: content as DataBlock, tree })
-    },
-    deliver(ids) {
-      for (const id of ids ?? []) {
-        const one = waiting.get(id)
-        if (one) take(one)
-        waiting.delete(id)
-      }
-    },
-    expect: ({ id, content }, tree) => {
-      ahead.set(id, { id, block: content as DataBlock, tree })
-    },
-    arrived(id) {
-      ahead.delete(id)
-    },
-    rewind: () => ahead.clear(),
-    remove(id) {
-      waiting.delete(id)
-      const index = writes.findIndex((one) => one.id === id)
-      if (index === -1) return
-      writes.splice(index, 1)
-      identities.clear()
-      for (const one of writes) if ('data' in one.block) apply(one)
-    },
-  }
+function writtenBy({ id, content }: Message, tree: LabelTree): Written {
+  return { id, block: content as DataBlock, tree }
 }
 
 /** A new value: nothing exists above the written path. */

@@ -1,7 +1,7 @@
 import { is, type OptionTable } from '../check-options.ts'
 import { isPlainObject } from '../json/json.ts'
 
-/** Whether a value can be trusted. An untrusted value may have been written by anybody. */
+/** Whether a value can be trusted. Anybody may have written an untrusted value. */
 export type Integrity = 'trusted' | 'untrusted'
 
 /** Whether a value may be sent anywhere. */
@@ -74,7 +74,7 @@ export const UNTRUSTED: Label = Object.freeze({ ...TRUSTED, integrity: 'untruste
 /** Unknown origin: untrusted and private. */
 export const UNKNOWN: Label = Object.freeze({ ...UNTRUSTED, confidentiality: 'private' })
 
-/** Untrusted, and readable by nobody. Used for an invalid label. */
+/** Untrusted, and nobody may read it. Used for an invalid label. */
 export const STRICTEST: Label = Object.freeze({ ...UNKNOWN, readers: Object.freeze([]) })
 
 /** Joins two labels. Untrusted wins, private wins, and the readers are those that both allow. */

@@ -1,12 +1,17 @@
-import type { AssetCreated, ConversationEvent, LogRecord, TrustMode } from '../events/events.ts'
+import type {
+  AssetCreated,
+  ConversationEvent,
+  EventOf,
+  LogRecord,
+  TrustMode,
+} from '../events/events.ts'
 import { isData, writerOf } from '../messages/data-block.ts'
-import type { Message } from '../messages/message.ts'
+import { isDeletedResult, type Message } from '../messages/message.ts'
 import { RESULT, resultCall } from '../messages/results.ts'
-import { isDeletedResult } from '../messages/tombstone.ts'
 import type { AssetRefParts } from '../refs/asset-ref.ts'
 import type { FoundReference } from '../refs/references-in.ts'
 import { formatLabel, type VariableRef } from '../refs/variable-ref.ts'
-import { createDataLabels, type DataLabels } from './data-labels.ts'
+import { DataLabels } from './data-labels.ts'
 import {
   join,
   joinAll,
@@ -19,48 +24,6 @@ import {
   type WrittenLabel,
 } from './label.ts'
 import { joinTrees, type LabelTree, readLabelTree, treeAt, wholeOf } from './label-tree.ts'
-
-/** The labels in one conversation. It is a fold of the log that never reads values. */
-export interface Labels {
-  /** Adds the next record of the log. */
-  apply(record: Pick<LogRecord, 'event'>): void
-  /** Adds events that are being appended, because their values may be read before the log confirms them. */
-  expect(events: readonly ConversationEvent[]): void
-  /** Removes events that were expected and not appended. */
-  rewind(): void
-  /** Returns the label of a message's content, or of a data message's `data`. */
-  message(id: string): LabelTree
-  /** Returns the label of `†result#N`; null if there is none. */
-  result(number: number): LabelTree | null
-  /**
-   * Returns the label of an asset reference, with all fields. An asset that the conversation does not know is
-   * untrusted and private.
-   */
-  asset(ref: Pick<AssetRefParts, 'id' | 'fieldPath'>): Label
-  /** Returns the labels of an asset reference by field. Null for an asset that the conversation does not know. */
-  assetTree(ref: Pick<AssetRefParts, 'id' | 'fieldPath'>): LabelTree | null
-  /** Returns the label of a variable with all fields, in its instance and, if it names none, also globally. */
-  variable(ref: VariableRef, instance?: string): Label
-  /** Returns the same by field. */
-  variableTree(ref: VariableRef, instance?: string): LabelTree
-  /** Returns the label of everything that a reference names. */
-  reference(found: FoundReference, own?: OwnLabels): Label
-  /** Returns the label of everything the model had seen when it wrote an answer. Without an id: until now. */
-  context(messageId?: string): Label
-  /** Returns the same for the answer that contains a call. */
-  contextOf(callId: string): Label
-  /** Returns the label of the whole conversation. */
-  everything(): Label
-  /**
-   * Returns the label of everything that a tool's calls were given and have read so far, according to their
-   * results.
-   */
-  given(tool: string): Label
-  /** Returns the label of the results of a mapped call's items. */
-  items(callId: string): ReadonlyMap<number, LabelTree>
-  /** Returns how many bits about untrusted values a run has shown to its model. */
-  declassified(runId: string): number
-}
 
 /** The context in which a call reads. */
 export interface OwnLabels {
@@ -78,10 +41,11 @@ export function isSpeaker(sender: Message['sender'] | undefined): boolean {
 
 /** Creates the labels of an empty conversation. */
 export function createLabels(): Labels {
-  return new LabelFold()
+  return new Labels()
 }
 
-class LabelFold implements Labels {
+/** The labels in one conversation. It is a fold of the log that never reads values. */
+export class Labels {
   readonly #messages = new Map<string, LabelTree>()
   readonly #assets = new Map<string, LabelTree>()
   readonly #results: (LabelTree | null)[] = []
@@ -91,7 +55,7 @@ class LabelFold implements Labels {
   readonly #given = new Map<string, Label>()
   readonly #bits = new Map<string, number>()
   readonly #waiting = new Map<string, LabelTree>()
-  readonly #data: DataLabels = createDataLabels()
+  readonly #data = new DataLabels()
   #mode: TrustMode = 'off'
   #context: Label = TRUSTED
   /** The label of the whole conversation, and of the part that a model in quarantine sees. */
@@ -101,6 +65,7 @@ class LabelFold implements Labels {
   #answered: Label = TRUSTED
   #isRunning = false
 
+  /** Adds the next record of the log. */
   apply({ event }: Pick<LogRecord, 'event'>): void {
     switch (event.type) {
       case 'NEW_MESSAGE':
@@ -140,6 +105,7 @@ class LabelFold implements Labels {
     }
   }
 
+  /** Adds events that are being appended, because their values may be read before the log confirms them. */
   expect(events: readonly ConversationEvent[]): void {
     for (const event of events) {
       if (event.type !== 'NEW_MESSAGE' || event.deliver || !isData(event.payload)) continue
@@ -147,32 +113,42 @@ class LabelFold implements Labels {
     }
   }
 
+  /** Removes events that were expected and not appended. */
   rewind(): void {
     this.#data.rewind()
   }
 
+  /** Returns the label of a message's content, or of a data message's `data`. */
   message(id: string): LabelTree {
     return this.#messages.get(id) ?? { label: UNTRUSTED }
   }
 
+  /** Returns the label of `†result#N`; null if there is none. */
   result(number: number): LabelTree | null {
     return this.#results[number - 1] ?? null
   }
 
+  /**
+   * Returns the label of an asset reference, with all fields. An asset that the conversation does not know is
+   * untrusted and private.
+   */
   asset(ref: Pick<AssetRefParts, 'id' | 'fieldPath'>): Label {
     const tree = this.assetTree(ref)
     return tree ? wholeOf(tree) : UNKNOWN
   }
 
+  /** Returns the labels of an asset reference by field. Null for an asset that the conversation does not know. */
   assetTree({ id, fieldPath }: Pick<AssetRefParts, 'id' | 'fieldPath'>): LabelTree | null {
     const tree = this.#assets.get(id)
     return tree ? treeAt(tree, fieldPath ?? []) : null
   }
 
+  /** Returns the label of a variable with all fields, in its instance and, if it names none, also globally. */
   variable(ref: VariableRef, instance?: string): Label {
     return wholeOf(this.variableTree(ref, instance))
   }
 
+  /** Returns the same by field. */
   variableTree(ref: VariableRef, instance?: string): LabelTree {
     const { kind, path } = ref
     if (kind === RESULT) {
@@ -184,36 +160,46 @@ class LabelFold implements Labels {
     return joinTrees(this.#data.at(formatLabel(kind, instance), path), scoped)
   }
 
+  /** Returns the label of everything that a reference names. */
   reference({ variables, assets }: FoundReference, { instance }: OwnLabels = {}): Label {
     const read = variables.map((ref) => this.variable(ref, instance))
     return joinAll([...read, ...assets.map((ref) => this.asset(ref))])
   }
 
+  /** Returns the label of everything the model had seen when it wrote an answer. Without an id: until now. */
   context(messageId?: string): Label {
     return (messageId === undefined ? undefined : this.#steps.get(messageId)) ?? this.#now()
   }
 
+  /** Returns the same for the answer that contains a call. */
   contextOf(callId: string): Label {
     return this.context(this.#calls.get(callId)?.answer)
   }
 
+  /** Returns the label of the whole conversation. */
   everything(): Label {
     return this.#whole
   }
 
+  /**
+   * Returns the label of everything that a tool's calls were given and have read so far, according to their
+   * results.
+   */
   given(tool: string): Label {
     return this.#given.get(tool) ?? TRUSTED
   }
 
+  /** Returns the label of the results of a mapped call's items. */
   items(callId: string): ReadonlyMap<number, LabelTree> {
     return this.#items.get(callId) ?? new Map()
   }
 
+  /** Returns how many bits about untrusted values a run has shown to its model. */
   declassified(runId: string): number {
     return this.#bits.get(runId) ?? 0
   }
 
-  #arrive(event: Event<'NEW_MESSAGE'>): void {
+  #arrive(event: EventOf<'NEW_MESSAGE'>): void {
     const { payload: message, deliver, given } = event
     this.#data.arrived(message.id)
     const tree = this.#treeOf(event)
@@ -252,7 +238,7 @@ class LabelFold implements Labels {
     }
   }
 
-  #beginStep({ messageId, messageIds, commandIds }: Event<'STEP_STARTED'>): void {
+  #beginStep({ messageId, messageIds, commandIds }: EventOf<'STEP_STARTED'>): void {
     this.#deliver(messageIds)
     this.#answered = TRUSTED
     this.#context = this.#now()
@@ -261,7 +247,7 @@ class LabelFold implements Labels {
     this.#steps.set(messageId, sent ? joinAll(sent) : this.#context)
   }
 
-  #addItem({ toolCallId, item, label, given }: Event<'TOOL_ITEM_FINISHED'>): void {
+  #addItem({ toolCallId, item, label, given }: EventOf<'TOOL_ITEM_FINISHED'>): void {
     this.#keep(toolCallId, given)
     const known = this.#items.get(toolCallId) ?? new Map<number, LabelTree>()
     known.set(item, label === undefined ? { label: UNTRUSTED } : readLabelTree(label))
@@ -285,7 +271,7 @@ class LabelFold implements Labels {
     return join(this.#context, this.#mode === 'quarantine' ? this.#visible : this.#whole)
   }
 
-  #treeOf({ label, payload }: Event<'NEW_MESSAGE'>): LabelTree {
+  #treeOf({ label, payload }: EventOf<'NEW_MESSAGE'>): LabelTree {
     return label === undefined ? this.#defaultOf(payload) : readLabelTree(label)
   }
 
@@ -308,8 +294,6 @@ class LabelFold implements Labels {
   }
 }
 
-type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
-
 /** Returns the label of the parts of a value that a model in quarantine sees. */
 export function visibleOf({ label, fields }: LabelTree): Label {
   if (label.integrity === 'untrusted') return TRUSTED
@@ -317,6 +301,6 @@ export function visibleOf({ label, fields }: LabelTree): Label {
 }
 
 /** Returns the id of the call of an execution. The id of an item ends in its index. */
-function callIdOf(toolCallId: string): string {
+export function callIdOf(toolCallId: string): string {
   return toolCallId.replace(/\/\d+$/, '')
 }

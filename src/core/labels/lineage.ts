@@ -1,11 +1,9 @@
-import type { AssetCreated, ConversationEvent, LogRecord } from '../events/events.ts'
+import type { AssetCreated, EventOf, LogRecord } from '../events/events.ts'
 import { isPlainObject } from '../json/json.ts'
 import { isData, kindOf, labelOf, methodOf } from '../messages/data-block.ts'
-import type { DataBlock, Message } from '../messages/message.ts'
+import { type DataBlock, isDeletedResult, type Message } from '../messages/message.ts'
 import { RESULT, resultCall, resultName } from '../messages/results.ts'
-import { isDeletedResult } from '../messages/tombstone.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
-import { variablesIn } from '../refs/evaluate-variable.ts'
 import type { FieldKey } from '../refs/field-key.ts'
 import { referencesIn } from '../refs/references-in.ts'
 import {
@@ -13,7 +11,9 @@ import {
   formatVariable,
   parseVariableRef,
   type VariableRef,
+  variablesIn,
 } from '../refs/variable-ref.ts'
+import { callIdOf } from './labels.ts'
 
 /** A node of the lineage: a message, a call with its result, an asset, or a write to the board. */
 export interface LineageNode {
@@ -46,13 +46,6 @@ export interface Lineage {
   edges: readonly LineageEdge[]
 }
 
-/** The lineage of all values of a conversation. It is a fold of the log. */
-export interface LineageGraph {
-  apply(record: Pick<LogRecord, 'event'>): void
-  /** Returns the lineage of a reference; null if it names nothing. */
-  lineage(ref: string): Lineage | null
-}
-
 interface Write {
   node: string
   block: DataBlock
@@ -66,10 +59,11 @@ interface Call {
 
 /** Creates an empty lineage. */
 export function createLineage(): LineageGraph {
-  return new LineageFold()
+  return new LineageGraph()
 }
 
-class LineageFold implements LineageGraph {
+/** The lineage of all values of a conversation. It is a fold of the log. */
+export class LineageGraph {
   readonly #nodes = new Map<string, LineageNode>()
   readonly #edges: LineageEdge[] = []
   readonly #linked = new Set<string>()
@@ -95,6 +89,7 @@ class LineageFold implements LineageGraph {
     }
   }
 
+  /** Returns the lineage of a reference; null if it names nothing. */
   lineage(ref: string): Lineage | null {
     const of = [...new Set(this.#startOf(ref))]
     if (of.length === 0) return null
@@ -125,7 +120,7 @@ class LineageFold implements LineageGraph {
     const id = `asset:${assetId}`
     if (!this.#nodes.has(id)) this.#nodes.set(id, { id, type: 'asset', ref, name: tool ?? by })
     if (previous !== undefined) this.#link(this.#assetNode(previous), id, previous)
-    if (toolCallId !== undefined) this.#link(`call:${toolCallId.replace(/\/\d+$/, '')}`, id)
+    if (toolCallId !== undefined) this.#link(`call:${callIdOf(toolCallId)}`, id)
     if (messageId !== undefined) this.#link(this.#messageNode(messageId), id)
   }
 
@@ -136,7 +131,7 @@ class LineageFold implements LineageGraph {
     return id
   }
 
-  #addCall({ toolCallId, parentMessageId, call }: Event<'TOOL_CALL_END'>): void {
+  #addCall({ toolCallId, parentMessageId, call }: EventOf<'TOOL_CALL_END'>): void {
     const id = `call:${toolCallId}`
     this.#nodes.set(id, { id, type: 'call', name: call.name })
     this.#link(this.#messageNode(parentMessageId), id)
@@ -221,8 +216,6 @@ class LineageFold implements LineageGraph {
     return this.#nodes.has(`asset:${id}`) ? [`asset:${id}`] : []
   }
 }
-
-type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
 
 /** Follows the edges from these nodes, backwards (`from`) or forwards (`to`). */
 function reached(

@@ -22,7 +22,7 @@ export function isWithheld(value: unknown): value is Withheld {
 }
 
 /**
- * Returns a message for somebody who may not read it: its sender and time, the names of its calls, and the id of
+ * Returns what a reader sees of a message that they may not read: its sender and time, the names of its calls, and the id of
  * the call that it answers.
  */
 export function withheldMessage(message: Message): Message {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { readCutMark } from '../json/cut.ts'
-import type { Asset } from './asset.ts'
-import { assetMeta, metaOf } from './asset-meta.ts'
+import { type Asset, assetMeta, metaOf } from './asset-meta.ts'
 
 class Chart {
   title = 'Rain'

@@ -1,9 +1,28 @@
 import { checkOptions, is } from '../check-options.ts'
-import { Branch, copyTree, isOpen } from '../json/copy-tree.ts'
+import { Branch, copyTree, isOpen } from '../json/copy-json.ts'
 import { cutMark, cutText, readCutMark, shownItems } from '../json/cut.ts'
 import { className, isPlainObject, type JsonValue } from '../json/json.ts'
-import { ASSET_FIELDS } from '../refs/asset-id.ts'
-import type { Asset, AssetMeta } from './asset.ts'
+import { ASSET_FIELDS } from '../refs/asset-ref.ts'
+
+/**
+ * A record that can hold anything: bytes, text, JSON with bytes at its leaves, a live object. It never changes
+ * once saved.
+ */
+export interface Asset {
+  /** The application's own classification of assets. */
+  asset_type?: string
+  asset_id: string
+  asset_name?: string
+  description?: string
+  /** A MIME type, `command`, `asset_ref`, `data`, or a type string such as `<class 'dict'>`. */
+  content_type: string
+  content: unknown
+}
+
+/** The asset with every value that JSON cannot represent replaced by its type string. */
+export interface AssetMeta extends Asset {
+  content: JsonValue
+}
 
 /** Limits of a meta. Text and lists that are cut state their full size: see `cut.ts`. */
 export interface MetaOptions {

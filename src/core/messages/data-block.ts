@@ -54,9 +54,14 @@ export function isData({ content_type }: Message): boolean {
   return content_type === 'data'
 }
 
+/** Returns the content of a data message; null for any other message. */
+export function blockOf({ content_type, content }: Message): DataBlock | null {
+  return content_type === 'data' ? (content as DataBlock | null) : null
+}
+
 /** Returns the id of the call that wrote a data message, or null. */
-export function writerOf({ content_type, content }: Message): string | null {
-  const writer = content_type === 'data' ? (content as DataBlock | null)?._call : null
+export function writerOf(message: Message): string | null {
+  const writer: unknown = blockOf(message)?._call
   return typeof writer === 'string' ? writer : null
 }
 

@@ -2,9 +2,8 @@ import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
 import { putKey, shownJson } from '../json/json.ts'
 import { walkFields } from '../json/walk-fields.ts'
-import { ASSET_FIELDS } from '../refs/asset-id.ts'
-import { decodeSegment } from '../refs/asset-ref.ts'
-import type { AssetMeta } from './asset.ts'
+import { ASSET_FIELDS, decodeSegment } from '../refs/asset-ref.ts'
+import type { AssetMeta } from './asset-meta.ts'
 
 /** Options of {@link flatten} and {@link unflatten}. */
 export interface FlattenOptions {

@@ -1,5 +1,5 @@
 import type { JsonObject } from '../json/json.ts'
-import type { AssetMeta } from './asset.ts'
+import type { AssetMeta } from './asset-meta.ts'
 import { outline } from './outline.ts'
 
 /** The first line of {@link metasBlock}. */

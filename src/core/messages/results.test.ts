@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { tombstoneOf } from './message.ts'
 import { createResults, resultCall, resultName } from './results.ts'
 import { toMessage } from './to-message.ts'
-import { tombstoneOf } from './tombstone.ts'
 
 const result = (id: unknown, content: unknown, mark: object = {}) =>
   toMessage({ content, metadata: { tool_result: { tool_call_id: id, ...mark } } })

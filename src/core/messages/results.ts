@@ -1,7 +1,7 @@
 import { isPlainObject } from '../json/json.ts'
 import { formatVariable } from '../refs/variable-ref.ts'
-import type { DataBlock, Message } from './message.ts'
-import { isDeletedResult } from './tombstone.ts'
+import { blockOf } from './data-block.ts'
+import { isDeletedResult, type Message } from './message.ts'
 
 /** The kind in references to results: `†result#12`. */
 export const RESULT = 'result'
@@ -52,7 +52,7 @@ export function createResults(): Results {
         results.push(null)
         return
       }
-      const block = message.content_type === 'data' ? (message.content as DataBlock | null) : null
+      const block = blockOf(message)
       if (typeof block?._call === 'string') written.set(block._call, block.data)
       const callId = resultCall(message)
       if (callId === null) return

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { isDeleted, isDeletedResult, tombstoneOf } from './message.ts'
 import { readMetadata } from './read-metadata.ts'
 import { toMessage } from './to-message.ts'
-import { isDeleted, isDeletedResult, tombstoneOf } from './tombstone.ts'
 
 const said = toMessage({
   ...{ id: 'm', role: 'assistant', name: 'Bot', content: 'secret', receiver: { role: 'user' } },

@@ -1,11 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, expectTypeOf, it } from 'vitest'
 import { ByrefError } from '../errors.ts'
-import { ASSET_FIELDS, assertAssetId, isAssetId } from './asset-id.ts'
 import {
+  ASSET_FIELDS,
   type AssetRefParts,
+  assertAssetId,
   extractAssetId,
   formatAssetRef,
+  isAssetId,
   isAssetRef,
   parseAssetRef,
   toAssetRef,

@@ -244,7 +244,8 @@ function widthAt(char: string | undefined, column: number): number {
   return char === '\t' ? 4 - (column % 4) : 1
 }
 
-function isBlank(char: string | undefined): boolean {
+/** Whether a character is a space or a tab. */
+export function isBlank(char: string | undefined): boolean {
   return char === ' ' || char === '\t'
 }
 

@@ -1,7 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { isAssetId } from './asset-id.ts'
-import { formatAssetRef, toAssetRef } from './asset-ref.ts'
+import { formatAssetRef, isAssetId, toAssetRef } from './asset-ref.ts'
 import { findEmbeddedRefs } from './embedded-refs.ts'
 
 /** The texts of the references found, marks included. */

@@ -1,6 +1,6 @@
 import { checkOptions, is } from '../check-options.ts'
 import { type AssetRef, parseAssetRef, toAssetRef } from './asset-ref.ts'
-import { codeScanner, finder, isEscaped, match } from './code-scanner.ts'
+import { codeScanner, finder, isBlank, isEscaped, match } from './code-scanner.ts'
 
 /** A reference within text: `text.slice(start, end)` is `<|…|>` including its marks. */
 export interface EmbeddedRef {
@@ -113,10 +113,6 @@ function endOfJson(text: string, start: number): number {
     else if (']}'.includes(char) && --depth === 0) return at + 1
   }
   return 0
-}
-
-function isBlank(char: string | undefined): boolean {
-  return char === ' ' || char === '\t'
 }
 
 /** Characters of an asset URL within text: no space, quote, bracket or mark. */

@@ -1,7 +1,6 @@
 import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
-import { isAssetId } from './asset-id.ts'
-import { formatAssetRef } from './asset-ref.ts'
+import { formatAssetRef, isAssetId } from './asset-ref.ts'
 import { type FieldKey, indexOf } from './field-key.ts'
 
 /** Returned by {@link ownField} if the field does not exist. */

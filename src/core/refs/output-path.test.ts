@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseOutputPath } from './output-path.ts'
+import { parseOutputPath } from './variable-ref.ts'
 
 describe('parseOutputPath', () => {
   it.each([

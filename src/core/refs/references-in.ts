@@ -1,9 +1,8 @@
 import { type AssetRef, type AssetRefParts, isAssetRef, parseAssetRef } from './asset-ref.ts'
 import { findEmbeddedRefs } from './embedded-refs.ts'
-import { variablesIn } from './evaluate-variable.ts'
 import type { FieldKey } from './field-key.ts'
 import { variablesInText } from './text-marks.ts'
-import { parseVariableRef, type VariableRef } from './variable-ref.ts'
+import { parseVariableRef, type VariableRef, variablesIn } from './variable-ref.ts'
 
 /** A reference in a value, to assets or variables. An expression may refer to several variables. */
 export interface FoundReference {
@@ -15,7 +14,7 @@ export interface FoundReference {
   assets: readonly AssetRefParts[]
 }
 
-/** An asset URL in longer text, even without marks, because whoever receives the text may follow it. */
+/** An asset URL in longer text, even without marks, because the receiver of the text may follow it. */
 const ADDRESS = /asset:\/\/[^\s"'`<>|()[\]{}\\]+/gi
 
 /** Maximum nesting depth that is searched. Calls with deeper values are rejected. */

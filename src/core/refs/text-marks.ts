@@ -1,5 +1,5 @@
 import type { AssetRef } from './asset-ref.ts'
-import { codeScanner, isEscaped, match } from './code-scanner.ts'
+import { codeScanner, isBlank, isEscaped, match } from './code-scanner.ts'
 import { findEmbeddedRefs } from './embedded-refs.ts'
 import { OPERATOR, readVariable, type VariableRef } from './variable-ref.ts'
 
@@ -85,8 +85,4 @@ function readMarked(text: string, dagger: number, firstEnd: number): TextMark | 
   while (isBlank(text[end])) end++
   if (!text.startsWith('|>', end) || expression.includes('\n')) return null
   return { type: 'variable', start, end: end + 2, text: expression }
-}
-
-function isBlank(char: string | undefined): boolean {
-  return char === ' ' || char === '\t'
 }

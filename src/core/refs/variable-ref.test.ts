@@ -1,13 +1,14 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { evaluateVariable, variablesIn } from './evaluate-variable.ts'
 import { MISSING } from './field-path.ts'
 import {
+  evaluateVariable,
   formatVariableRef,
   isKind,
   parseVariableRef,
   type VariableExpression,
   type VariableRef,
+  variablesIn,
 } from './variable-ref.ts'
 
 function variable(kind: string, path: (string | number)[] = [], instance?: string): VariableRef {

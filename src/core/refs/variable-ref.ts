@@ -1,6 +1,7 @@
 import { ByrefError } from '../errors.ts'
 import { match } from './code-scanner.ts'
 import { type FieldKey, indexOf, isFieldKey } from './field-key.ts'
+import { MISSING } from './field-path.ts'
 
 /**
  * A reference to a value in the data messages: `†kind#instance.path[0]["odd.key"]`. An empty path is the whole
@@ -156,4 +157,66 @@ export class VariableError extends ByrefError {
   constructor(message: string) {
     super('variable_not_found', message)
   }
+}
+
+/**
+ * Returns the value of an expression, or {@link MISSING}. For `||` it is the first alternative that exists
+ * (null counts). For `&&` it is the last one, if all exist. `find` returns the value of one reference, or
+ * {@link MISSING}.
+ */
+export function evaluateVariable(
+  expression: VariableExpression,
+  find: (ref: VariableRef) => unknown,
+): unknown {
+  switch (expression.type) {
+    case 'variable':
+      return find(expression)
+    case 'any':
+      for (const alternative of expression.of) {
+        const value = evaluateVariable(alternative, find)
+        if (value !== MISSING) return value
+      }
+      return MISSING
+    case 'all': {
+      let last: unknown = MISSING
+      for (const ref of expression.of) {
+        last = find(ref)
+        if (last === MISSING) return MISSING
+      }
+      return last
+    }
+  }
+}
+
+/** Returns the individual references of an expression, in order. */
+export function variablesIn(expression: VariableExpression): VariableRef[] {
+  return expression.type === 'variable' ? [expression] : expression.of.flatMap(variablesIn)
+}
+
+/** One place to which a result is written. An empty path is the whole value. */
+export interface OutputTarget {
+  kind: string
+  instance?: string
+  path: FieldKey[]
+}
+
+/**
+ * Parses an `_outputPath`, such as `†state.summary`, into a list of alternatives (`||`). Each is a list of
+ * targets that are all written (`&&`). Unless the tool chooses, a result goes to the first alternative and an
+ * error to the second. Throws `invalid_reference`.
+ */
+export function parseOutputPath(text: string): OutputTarget[][] {
+  const expression = parseVariableRef(text)
+  if (!expression) {
+    throw new ByrefError(
+      'invalid_reference',
+      `${JSON.stringify(String(text).slice(0, 100))} is not an output path. Use †kind.path, such as †state.summary.`,
+    )
+  }
+  const alternatives = expression.type === 'any' ? expression.of : [expression]
+  return alternatives.map((group) => (group.type === 'all' ? group.of : [group]).map(toTarget))
+}
+
+function toTarget({ kind, instance, path }: VariableRef): OutputTarget {
+  return instance === undefined ? { kind, path } : { kind, instance, path }
 }

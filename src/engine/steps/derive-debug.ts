@@ -8,7 +8,7 @@ import {
   type StepState,
 } from '../../core/events/conversation-state.ts'
 import { createFold } from '../../core/events/fold.ts'
-import { Branch, copyTree } from '../../core/json/copy-tree.ts'
+import { Branch, copyTree } from '../../core/json/copy-json.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
 import { createLabels, type Labels } from '../../core/labels/labels.ts'
 import type { Message } from '../../core/messages/message.ts'

@@ -2,11 +2,10 @@ import type { RunAgentInput } from '@ag-ui/core'
 import { RunAgentInputSchema } from '@ag-ui/core/schemas'
 import type { Agent } from '../../agent/agent-contract.ts'
 import { defined } from '../../assets/defined.ts'
-import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { ByrefError, errorMessage, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { Speaker } from '../../core/messages/spoken-by.ts'
-import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
 import { eventStream } from '../serving/event-stream.ts'
 import {
   type FollowedConversation,

@@ -1,7 +1,6 @@
 import type { Agent } from '../../agent/agent-contract.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { ByrefError, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
-import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
 import { followConversation } from '../serving/follow-conversation.ts'
 import { readJson } from '../serving/read-json.ts'
 import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'

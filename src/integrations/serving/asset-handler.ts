@@ -1,9 +1,8 @@
 import { assetResponse, UnsatisfiableRangeError } from '../../assets/asset-response.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { ByrefError, HTTP_STATUS, publicMessage } from '../../core/errors.ts'
 import { extractAssetId, formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
-import { HTTP_STATUS, publicMessage } from '../../wire/http-status.ts'
 import { type RequestHandler, requestHandler } from './request-handler.ts'
 
 /** Options of {@link createAssetHandler}. */

@@ -1,21 +1,12 @@
 import type { ConversationEvent } from '../../core/events/events.ts'
 import type { Query } from '../../postgres/database.ts'
 import { isOwnKey, keyOf, toPlain } from '../../postgres/plain-text.ts'
-import { chatText, foldCase } from '../chat-text.ts'
 import type { Lease } from '../conversation-log.ts'
+import type { Appendix, TextAppendix } from '../log-storage.ts'
 import { eventSum, seal } from '../record-rows.ts'
-import type { StoredRun } from '../runs.ts'
-import { type ConversationState, messageIn } from '../summary.ts'
+import { chatText, foldCase, messageIn, type stateAfter } from '../summary.ts'
 import { NOW, stateColumns } from './conversation-rows.ts'
 import { insertRuns, runsJson } from './postgres-runs.ts'
-
-/** The events of an append, each also as JSON, and debug data as JSON by message id. */
-export interface Appendix {
-  events: readonly ConversationEvent[]
-  texts: readonly string[]
-  debug: readonly (readonly [string, string])[]
-  lease: Lease | undefined
-}
 
 /**
  * Appends after a position, unless the conversation has moved on or another owner's lease is valid. It is one statement, all
@@ -53,18 +44,8 @@ const APPEND_WITH_RUNS = appendStatement(`, ran AS (
 export async function appendBehind(
   query: Query,
   { key, position }: { key: number; position: number },
-  {
-    events,
-    texts,
-    debug,
-    lease,
-    ...after
-  }: Appendix & {
-    state: ConversationState
-    runs: readonly StoredRun[]
-  },
+  { events, texts, debug, lease, state, runs }: TextAppendix & ReturnType<typeof stateAfter>,
 ): Promise<number | null> {
-  const { state, runs } = after
   const isRun = runs.length > 0
   const { rows } = await query<{ now: number }>(isRun ? APPEND_WITH_RUNS : APPEND, [
     key,
@@ -116,7 +97,7 @@ export function wordsOf(event: ConversationEvent): string | null {
 }
 
 /** Returns the columns message, name and value of debug data, as lists. */
-export function debugColumns(debug: Appendix['debug']): (string | null)[][] {
+export function debugColumns(debug: readonly (readonly [string, string])[]): (string | null)[][] {
   const keys = debug.map(([message]) => keyOf(message))
   // The key of a long or unusual id is a hash.
   const names = debug.map(([message], i) => (isOwnKey(keys[i] ?? '') ? null : toPlain(message)))

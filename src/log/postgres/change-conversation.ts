@@ -1,8 +1,8 @@
 import type { Database, Query } from '../../postgres/database.ts'
 import { toPlain } from '../../postgres/plain-text.ts'
-import { foldCase } from '../chat-text.ts'
 import { type ConversationQueue, type Lease, notFoundError } from '../conversation-log.ts'
 import { type ConversationRow, type Place, stateOf } from '../conversation-row.ts'
+import { foldCase } from '../summary.ts'
 import { COLUMNS, decodeRow, findRow, NOW } from './conversation-rows.ts'
 import { enqueueDue } from './postgres-append.ts'
 
@@ -46,7 +46,7 @@ export function enqueueNow(
 }
 
 /** The key of a conversation, and the notice that informs other processes of the change. */
-export interface Noted {
+export interface Notice {
   key: number
   notice: number
 }
@@ -70,8 +70,8 @@ export async function renameConversation(
   query: Query,
   { namespace, id }: Place,
   name: string | null,
-): Promise<Noted | null> {
-  const { rows } = await query<Noted>(RENAME, [namespace, id, ...nameColumns(name)])
+): Promise<Notice | null> {
+  const { rows } = await query<Notice>(RENAME, [namespace, id, ...nameColumns(name)])
   return rows[0] ?? null
 }
 
@@ -94,8 +94,8 @@ const DELETE = `WITH gone AS (
 export async function deleteConversation(
   query: Query,
   { namespace, id }: Place,
-): Promise<Noted | null> {
-  const { rows } = await query<Noted>(DELETE, [namespace, id])
+): Promise<Notice | null> {
+  const { rows } = await query<Notice>(DELETE, [namespace, id])
   return rows[0] ?? null
 }
 

@@ -1,7 +1,7 @@
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import type { Database } from '../../postgres/database.ts'
-import type { Place } from '../conversation-row.ts'
+import { type Place, placeKey } from '../conversation-row.ts'
 
 /** A committed change, as processes notify each other of it. */
 export interface Change extends Place {
@@ -59,7 +59,7 @@ export class Notifier {
     const size = 'delta' in event ? event.delta.length : 500
     if (this.#waiting + size > MAX_WAITING) return
     this.#waiting += size
-    const key = `${namespace}\0${id}`
+    const key = placeKey({ namespace, id })
     const streamed = this.#streams.get(key) ?? { namespace, id, events: [] }
     streamed.events.push(event)
     this.#streams.set(key, streamed)
@@ -127,7 +127,7 @@ export class Notifier {
 /** PostgreSQL accepts payloads of less than 8,000 bytes; the rest is for what stands around the items. */
 const MAX_BYTES = 7_780
 
-/** Returns the sender and the items of a notification. Null if another version sent it. */
+/** Returns the sender and the items of a notification; no items if another version sent it. */
 export function parsePayload<T>(text: string): { by: string; items: T[] } {
   try {
     const { by, items } = JSON.parse(text)

@@ -1,8 +1,9 @@
 import type { LogRecord } from '../../core/events/events.ts'
 import type { Database, Query } from '../../postgres/database.ts'
-import { admit, leaseAfter } from '../admit.ts'
 import type { ConversationQueue } from '../conversation-log.ts'
 import { leaseOf, type Place, stateOf } from '../conversation-row.ts'
+import { recordsAfter } from '../copy-event.ts'
+import { type Appendix, admit, leaseAfter, type TextAppendix } from '../log-storage.ts'
 import {
   type ConversationState,
   deletedBy,
@@ -10,10 +11,9 @@ import {
   stateAfter,
   withoutMessages,
 } from '../summary.ts'
-import { type Appendix, appendBehind, appendNothing } from './append-statement.ts'
+import { appendBehind, appendNothing } from './append-statement.ts'
 import { createRow, lockRow, stateColumns, type TimedRow } from './conversation-rows.ts'
-import { deleteMessages, titleIn } from './postgres-deletions.ts'
-import { readRecords } from './postgres-reads.ts'
+import { deleteMessages, readRecords, titleIn } from './postgres-records.ts'
 
 /** The state of a conversation at a position. */
 export interface Known {
@@ -32,7 +32,7 @@ export interface Appended {
 export async function appendAtOnce(
   query: Query,
   known: Known,
-  { appendix, queue }: { appendix: Appendix; queue: ConversationQueue | undefined },
+  { appendix, queue }: { appendix: TextAppendix; queue: ConversationQueue | undefined },
 ): Promise<Appended | null> {
   const { events, lease } = appendix
   if (events.length === 0 || deletedBy(events).length > 0) return null
@@ -49,12 +49,11 @@ const AT_COMMIT = Number.NaN
 export function appendInTransaction(
   { transaction }: Database,
   place: Place,
-  options: { appendix: Appendix; after: number | undefined; queue: ConversationQueue | undefined },
+  { appendix, queue }: { appendix: TextAppendix; queue: ConversationQueue | undefined },
 ): Promise<Appended> {
-  const { appendix, after, queue } = options
   const { events, lease } = appendix
   return transaction(async (query) => {
-    const row = await admitted(query, place, { after, lease })
+    const row = await admitted(query, place, appendix)
     const known: Known = { key: row.key, position: row.position, state: stateOf(row) }
     let result: Appended = { records: [], known }
     if (events.length === 0) await appendNothing(query, row.key, appendix)
@@ -100,10 +99,7 @@ function appended(
   { key, position }: Known,
   { events, now, state }: Pick<Appendix, 'events'> & { now: number; state: ConversationState },
 ): Appended {
-  const timestamp = new Date(now).toISOString()
-  const records = events.map((event, i): LogRecord => {
-    return { v: 1, position: position + i + 1, timestamp, event }
-  })
+  const records = recordsAfter(position, events, now)
   return { records, known: { key, position: position + records.length, state } }
 }
 
@@ -111,15 +107,15 @@ function appended(
 async function admitted(
   query: Query,
   place: Place,
-  options: { after: number | undefined; lease: Appendix['lease'] },
+  { after, lease }: Pick<Appendix, 'after' | 'lease'>,
 ): Promise<TimedRow> {
-  const { after } = options
   for (;;) {
     const row = await lockRow(query, place)
     const isBehind = row !== null && after !== undefined && after < row.position
     const missed = isBehind ? await readRecords(query, place, { after, limit: null }) : []
     admit(place.id, row && { position: row.position, lease: leaseOf(row) }, {
-      ...options,
+      after,
+      lease,
       now: row?.now ?? 0,
       missed: () => missed,
     })

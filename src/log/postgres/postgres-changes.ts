@@ -1,5 +1,6 @@
 import type { LogRecord } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
+import { setRecent } from '../../core/set-recent.ts'
 import type { Database } from '../../postgres/database.ts'
 import type { Listening } from '../../postgres/listening.ts'
 import type { LogChange } from '../conversation-log.ts'
@@ -234,20 +235,5 @@ export class PostgresChanges {
     // The first poll finds changes that are notified before it, and the next one those that fail here.
     if (by === this.#notifier.name || this.#polledAt === null) return
     for (const change of items) this.#inTurn(change, () => this.#receive(change)).catch(() => {})
-  }
-}
-
-/** Sets a value and forgets the entries that were set longest ago, so that a map has at most `most` entries. */
-export function setRecent<Key, Value>(
-  map: Map<Key, Value>,
-  key: Key,
-  value: Value,
-  most: number,
-): void {
-  map.delete(key)
-  map.set(key, value)
-  for (const oldest of map.keys()) {
-    if (map.size <= most) return
-    map.delete(oldest)
   }
 }

@@ -3,22 +3,20 @@ import type { Database } from '../../postgres/database.ts'
 import { fromPlain } from '../../postgres/plain-text.ts'
 import { existsError } from '../conversation-log.ts'
 import type { Place } from '../conversation-row.ts'
-import { type DebugRow, exportStored } from '../export-stored.ts'
 import { CHUNK } from '../pause.ts'
-import type { ImportedLine } from '../read-lines.ts'
-import { eventSum, type RecordRow } from '../record-rows.ts'
-import { type Lines, type Staged, stageLines } from '../stage-lines.ts'
+import { type ImportedLine, importStaged, type Lines, type Staged } from '../read-lines.ts'
+import { type DebugRow, eventSum, exportStored, type RecordRow } from '../record-rows.ts'
 import { debugColumns, messageKey, wordsOf } from './append-statement.ts'
 import {
   deleteConversation,
-  type Noted,
+  type Notice,
   nameColumns,
   noticeOf,
   removeLeftovers,
   removeRecords,
 } from './change-conversation.ts'
 import { NOW, stateColumns, type TimedRow } from './conversation-rows.ts'
-import { deleteMessages, titleIn } from './postgres-deletions.ts'
+import { deleteMessages, titleIn } from './postgres-records.ts'
 import { putRuns } from './postgres-runs.ts'
 
 /** Returns the lines of a conversation; see {@link exportStored}. */
@@ -48,7 +46,7 @@ export function postgresExport(
 }
 
 /**
- * Stores lines in pieces under a key that is not a conversation, so that nobody sees them. `publish` then makes it one. A
+ * Stores lines in pieces under a key that is not a conversation, so that they are not visible. `publish` then makes it one. A
  * failure leaves nothing behind.
  */
 export async function postgresImport<T>(
@@ -58,22 +56,17 @@ export async function postgresImport<T>(
 ): Promise<T> {
   await removeLeftovers(database)
   const key = await newKey(database)
-  try {
-    const staged = await stageLines(lines, {
-      key,
-      store: (piece) => storeLines(database, key, piece),
-      forget: (ids) =>
-        database.transaction(async (query) => {
-          const deleted = await deleteMessages(query, key, ids)
-          return { deleted, title: await titleIn(query, key) }
-        }),
-    })
-    return await publish(staged)
-  } catch (error) {
-    // Anything that cannot be removed now is removed later, as a leftover.
-    await removeRecords(database, key).catch(() => {})
-    throw error
-  }
+  return importStaged(lines, {
+    key,
+    store: (piece) => storeLines(database, key, piece),
+    deleteMessages: (ids) =>
+      database.transaction(async (query) => {
+        const deleted = await deleteMessages(query, key, ids)
+        return { deleted, title: await titleIn(query, key) }
+      }),
+    publish,
+    discard: () => removeRecords(database, key),
+  })
 }
 
 /**
@@ -85,14 +78,14 @@ export function publishStaged(
   { transaction }: Database,
   place: Place,
   { replaces = false, ...staged }: Staged & { replaces?: boolean },
-): Promise<{ made: Noted; old: Noted | null }> {
+): Promise<{ made: Notice; old: Notice | null }> {
   const { key, header, position, state, runs } = staged
   const { created, updated, title } = header
   const [name, words] = nameColumns(title)
   return transaction(async (query) => {
     const old = replaces ? await deleteConversation(query, place) : null
     await query('DELETE FROM byref.leftovers WHERE key = $1', [key])
-    const { rows } = await query<Noted>(
+    const { rows } = await query<Notice>(
       `WITH made AS (
          INSERT INTO byref.conversations (key, namespace, id, name, words, created, updated, position, imported,
            title, messages, open_run, queued, approvals, failed, agent, root, branch, run)
@@ -153,7 +146,7 @@ function storeLines(
       ],
     )
     const columns = debugColumns(debug.map(({ message, json }) => [message, json]))
-    // A message may bring debug data and also have a line of its own: the later one counts.
+    // The debug data of a message may be in its metadata and on a line of its own. The later one is kept.
     await query(
       `INSERT INTO byref.debug (conversation, message, name, value)
        SELECT $1, message, name, value FROM (

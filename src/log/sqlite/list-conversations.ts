@@ -1,9 +1,9 @@
-import { chatText, foldCase } from '../chat-text.ts'
 import { checkPage, type ListPlace, parseCursor } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
 import { type ConversationRow, pageOf, summaryOfRow } from '../conversation-row.ts'
 import { CHUNK, pause } from '../pause.ts'
 import { eventIn } from '../record-rows.ts'
+import { chatText, foldCase } from '../summary.ts'
 import { type LogConnection, rowsOf, type Statements } from './statements.ts'
 
 /** A query for conversations. */
@@ -31,7 +31,8 @@ export async function listConversations(
     ? await scanRows(connection, { ...query, size: 100 }, { place, words, size: limit + 1 })
     : await readRows(connection, query, place)
   const now = Date.now()
-  return pageOf(rows, limit, (row) => summaryOfRow(row, now))
+  const { items, next } = pageOf(rows, limit, (row) => summaryOfRow(row, now))
+  return { conversations: items, next }
 }
 
 async function scanRows(

@@ -29,7 +29,7 @@ export class SqliteChanges implements TransactionHooks<Statements> {
     audience: Audience,
   ): () => void {
     // Existing subscribers get what happened before; the new one does not.
-    connection.glance((sql) => this.#catchUp(sql, -1))
+    connection.tryRead((sql) => this.#catchUp(sql, -1))
     this.#notifyOfForeign()
     const leave = this.#subscribers.add(listener, audience)
     if (!this.#timer) this.#schedule(connection)
@@ -85,7 +85,7 @@ export class SqliteChanges implements TransactionHooks<Statements> {
   async #poll(connection: LogConnection): Promise<void> {
     const read = (sql: Statements) => this.#readIfChanged(sql, CHUNK)
     try {
-      while (!connection.closed && connection.glance(read)) {
+      while (!connection.closed && connection.tryRead(read)) {
         this.#notifyOfForeign()
         await pause()
       }

@@ -1,72 +1,68 @@
 import { ByrefError } from '../../core/errors.ts'
 import { existsError } from '../conversation-log.ts'
 import { type Place, stateColumns } from '../conversation-row.ts'
-import type { ImportedLine } from '../read-lines.ts'
+import { type ImportedLine, importStaged, type Lines, type Staged } from '../read-lines.ts'
 import { eventSum, seal } from '../record-rows.ts'
-import { type Staged, stageLines } from '../stage-lines.ts'
 import { messageIn } from '../summary.ts'
-import { deleteMessages, titleIn } from './delete-messages.ts'
-import { forget, giveNotice, removeAll, removeLeftovers } from './remove-records.ts'
-import { createRow, findRow, indexTitle, putRuns } from './sqlite-append.ts'
+import {
+  addNotice,
+  createRow,
+  deleteConversation,
+  deleteMessages,
+  findRow,
+  indexTitle,
+  putRuns,
+  removeLeftovers,
+  removeRecords,
+  titleIn,
+} from './sqlite-rows.ts'
 import type { LogConnection, Statements } from './statements.ts'
 
 /**
- * Imports in pieces: records are stored under a key that is not a conversation, so that nobody sees them and others can write in
- * between. One last transaction makes the conversation. Then `published` is called with its id.
+ * Imports in pieces, so that others can write in between. The records are stored under a key that is not a conversation, and are
+ * not visible. One last transaction makes the conversation. Then `published` is called with its place.
  */
 export async function sqliteImport(
   connection: LogConnection,
-  lines: AsyncIterable<string> | Iterable<string>,
+  lines: Lines,
   options: {
-    namespace: string
-    id: string | undefined
-    /** Whether it replaces the conversation with that id. */
+    placeOf(id: string): Place
+    /** Whether it replaces the conversation at that place. */
     replaces?: boolean
-    published(id: string): void
+    published(place: Place): void
   },
 ): Promise<string> {
-  const { namespace, id, replaces = false, published } = options
+  const { placeOf, replaces = false, published } = options
+  const { write } = connection
   await removeLeftovers(connection)
-  const key = await connection.write(newKey)
-  let place: Place
-  let replaced: { key: number; more: boolean } | null
-  try {
-    const staged = await stage(connection, lines, key)
-    place = { namespace, id: id ?? staged.header.id }
-    replaced = await connection.write(
-      (sql) => publish(sql, place, { ...staged, replaces }),
-      () => published(place.id),
-    )
-  } catch (error) {
-    // Anything that cannot be removed now is removed later, as a leftover.
-    await removeAll(connection, key).catch(() => {})
-    throw error
-  }
-  if (replaced?.more) await removeAll(connection, replaced.key)
-  return place.id
-}
-
-function stage(
-  { write }: LogConnection,
-  lines: AsyncIterable<string> | Iterable<string>,
-  key: number,
-): Promise<Staged> {
-  return stageLines(lines, {
+  const key = await write(newKey)
+  const { place, replaced } = await importStaged(lines, {
     key,
     store: (piece) => write((sql) => storeLines(sql, key, piece)),
-    forget: (ids) =>
+    deleteMessages: (ids) =>
       write((sql) => {
         const deleted = deleteMessages(sql, key, ids)
         return { deleted, title: titleIn(sql, key) }
       }),
+    async publish(staged) {
+      const place = placeOf(staged.header.id)
+      const replaced = await write(
+        (sql) => publish(sql, place, { ...staged, replaces }),
+        () => published(place),
+      )
+      return { place, replaced }
+    },
+    discard: () => removeRecords(connection, key),
   })
+  if (replaced?.more) await removeRecords(connection, replaced.key)
+  return place.id
 }
 
 /** Returns a key that no conversation has or will have. */
 function newKey(sql: Statements): number {
   const now = Date.now()
   const { key } = createRow(sql, { namespace: '\0import', id: crypto.randomUUID() }, now)
-  sql.forget.run(key)
+  sql.deleteConversation.run(key)
   sql.putLeftover.run(key, now)
   return key
 }
@@ -91,9 +87,9 @@ function publish(
   sql: Statements,
   place: Place,
   { replaces, ...staged }: Staged & { replaces: boolean },
-): ReturnType<typeof forget> {
+): ReturnType<typeof deleteConversation> {
   const { key, header, position, state, runs } = staged
-  const replaced = replaces ? forget(sql, place) : null
+  const replaced = replaces ? deleteConversation(sql, place) : null
   if (findRow(sql, place)) throw existsError(place.id)
   const { created, updated, title } = header
   const imported = Number(sql.lastRecord.get()?.seq ?? 0)
@@ -103,6 +99,6 @@ function publish(
   sql.publish.run(key, namespace, id, title, created, updated, position, ...columns, imported)
   indexTitle(sql, key, title ?? state.title)
   putRuns(sql, { key, namespace }, runs)
-  giveNotice(sql, place, { deleted: false })
+  addNotice(sql, place, { deleted: false })
   return replaced
 }

@@ -15,7 +15,7 @@ const SQL = {
   lease: 'UPDATE conversations SET lease_owner = ?, lease_until = ? WHERE key = ?',
   name: 'UPDATE conversations SET name = ? WHERE key = ?',
   setAside: 'UPDATE conversations SET damage = ? WHERE key = ?',
-  forget: 'DELETE FROM conversations WHERE key = ?',
+  deleteConversation: 'DELETE FROM conversations WHERE key = ?',
   // records and debug data
   insert:
     'INSERT INTO records (conversation, position, at, event, sum, message) VALUES (?, ?, ?, ?, ?, ?)',
@@ -33,7 +33,7 @@ const SQL = {
   putRun: `INSERT INTO runs (conversation, namespace, ${RUN_COLUMNS.join(', ')})
     VALUES (?, ?, ${RUN_COLUMNS.map(() => '?').join(', ')})
     ON CONFLICT (conversation, run) DO UPDATE SET ${RUN_CHANGES}`,
-  forgetRuns: 'DELETE FROM runs WHERE conversation = ?',
+  deleteRuns: 'DELETE FROM runs WHERE conversation = ?',
   // what other processes do
   dataVersion: 'PRAGMA data_version',
   lastRecord: "SELECT seq FROM sqlite_sequence WHERE name = 'records'",
@@ -42,7 +42,7 @@ const SQL = {
     JOIN conversations c ON c.key = r.conversation
     WHERE r.id > ? AND r.id <= ? AND r.id > c.imported ORDER BY r.id LIMIT ?`,
   noticesBetween: 'SELECT * FROM notices WHERE id > ? AND record <= ? ORDER BY id',
-  notice: `INSERT INTO notices (record, at, namespace, conversation, deleted)
+  addNotice: `INSERT INTO notices (record, at, namespace, conversation, deleted)
     VALUES (coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'records'), 0), ?, ?, ?, ?)`,
   pruneNotices: 'DELETE FROM notices WHERE at < ?',
   // what is being imported or removed
@@ -55,7 +55,7 @@ const SQL = {
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   unindexSome: `DELETE FROM search WHERE rowid IN
     (SELECT id * 2 FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
-  removeSome: `DELETE FROM records WHERE id IN
+  removeRecords: `DELETE FROM records WHERE id IN
     (SELECT id FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
   removeDebug: 'DELETE FROM debug WHERE conversation = ?',
   removeDebugOf: 'DELETE FROM debug WHERE conversation = ? AND message = ?',

@@ -4,7 +4,7 @@ import { type CryptoKey, exportJWK, generateKeyPair, type JWTPayload, SignJWT } 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openApi, refusal, SECRET, token } from '../fixtures/api.ts'
 import type { ServerLogger } from '../pipeline.ts'
-import type { JwksOptions } from './jwks.ts'
+import type { JwksOptions } from './auth.ts'
 
 const ISSUER = 'https://login.example'
 const AUDIENCE = 'byref of the team'

@@ -1,6 +1,7 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
 import { type ConversationLog, type LogChange, readAll } from '../../log/conversation-log.ts'
+import { scopedKey } from '../caller.ts'
 import { Channel, jsonFrame, namedFrame } from './channel.ts'
 import { NamespaceFeed } from './namespace-feed.ts'
 import { PartialEvents } from './partial-events.ts'
@@ -34,13 +35,13 @@ export class EventHub {
   constructor(agents: readonly Agent[], log: ConversationLog) {
     this.#unsubscribe = agents.map((agent) =>
       agent.onStream((conversation, event, { namespace }) => {
-        const key = keyOf(namespace, conversation)
+        const key = scopedKey(namespace, conversation)
         this.#applyPartial(key, event)
         this.#watched.get(key)?.channel.push(jsonFrame({ event }, null))
       }),
     )
     const hasListener = (conversation: string, namespace: string | null) => {
-      const key = keyOf(namespace, conversation)
+      const key = scopedKey(namespace, conversation)
       return this.#watched.has(key) || this.#partial.has(key)
     }
     const listener = (change: LogChange) => this.#changed(change)
@@ -63,7 +64,7 @@ export class EventHub {
 
   /**
    * Returns the stream of a conversation: the log after a position, then everything as it happens; null for an unknown
-   * conversation. Where the conversation is shorter than that position, an event `reset` comes first, and then the
+   * conversation. If the conversation is shorter than that position, an event `reset` comes first, and then the
    * whole log.
    */
   async conversation(
@@ -71,7 +72,7 @@ export class EventHub {
     id: string,
     after: number,
   ): Promise<ReadableStream<Uint8Array> | null> {
-    const key = keyOf(log.namespace, id)
+    const key = scopedKey(log.namespace, id)
     const entry = await this.#watch(key, log, id)
     if (!entry) return null
     const { channel } = entry
@@ -129,7 +130,7 @@ export class EventHub {
     // Events that are not durable come from the agents.
     if (streamed) return
     this.#versions.set(namespace, this.version(namespace) + 1)
-    const key = keyOf(namespace, conversation)
+    const key = scopedKey(namespace, conversation)
     const entry = this.#watched.get(key)
     for (const record of records) {
       this.#applyPartial(key, record.event)
@@ -199,10 +200,6 @@ export class EventHub {
     entry.opened = readEnd()
     return entry
   }
-}
-
-function keyOf(namespace: string | null, conversation: string): string {
-  return `${namespace ?? ''}\n${conversation}`
 }
 
 function recordFrame(record: LogRecord) {

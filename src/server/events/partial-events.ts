@@ -1,14 +1,12 @@
-import type { ConversationEvent } from '../../core/events/events.ts'
+import type { ConversationEvent, EventOf } from '../../core/events/events.ts'
 
+type TextStart = EventOf<'TEXT_MESSAGE_START' | 'REASONING_MESSAGE_START' | 'TOOL_CALL_START'>
+type TextPiece = EventOf<'TEXT_MESSAGE_CONTENT' | 'REASONING_MESSAGE_CONTENT' | 'TOOL_CALL_ARGS'>
+
+/** A text that streams: its first event, and the events with its pieces. */
 interface OpenText {
-  start: ConversationEvent
-  delta(text: string): ConversationEvent
-  pieces: string[]
-}
-
-/** Returns the key of an answer's reasoning. */
-function reasoningOf(messageId: string): string {
-  return `${messageId} reasoning`
+  start: TextStart
+  pieces: TextPiece[]
 }
 
 /** What streams in a conversation and is not in the log yet: text, arguments, progress, and a wait for the model. */
@@ -23,38 +21,19 @@ export class PartialEvents {
 
   apply(event: ConversationEvent): void {
     switch (event.type) {
-      case 'TEXT_MESSAGE_START': {
-        const { messageId } = event
-        const delta = (text: string) =>
-          ({ type: 'TEXT_MESSAGE_CONTENT', messageId, delta: text }) as const
-        this.#open.set(messageId, { start: event, delta, pieces: [] })
+      case 'TEXT_MESSAGE_START':
+      case 'REASONING_MESSAGE_START':
+      case 'TOOL_CALL_START':
+        this.#open.set(textKey(event), { start: event, pieces: [] })
         break
-      }
-      case 'REASONING_MESSAGE_START': {
-        const { messageId } = event
-        const delta = (text: string) =>
-          ({ type: 'REASONING_MESSAGE_CONTENT', messageId, delta: text }) as const
-        this.#open.set(reasoningOf(messageId), { start: event, delta, pieces: [] })
-        break
-      }
-      case 'TOOL_CALL_START': {
-        const { toolCallId } = event
-        const delta = (text: string) =>
-          ({ type: 'TOOL_CALL_ARGS', toolCallId, delta: text }) as const
-        this.#open.set(toolCallId, { start: event, delta, pieces: [] })
-        break
-      }
       case 'TEXT_MESSAGE_CONTENT':
-        this.#open.get(event.messageId)?.pieces.push(event.delta)
-        break
       case 'REASONING_MESSAGE_CONTENT':
-        this.#open.get(reasoningOf(event.messageId))?.pieces.push(event.delta)
+      case 'TOOL_CALL_ARGS':
+        this.#open.get(textKey(event))?.pieces.push(event)
         break
       case 'REASONING_MESSAGE_END':
-        this.#open.delete(reasoningOf(event.messageId))
-        break
-      case 'TOOL_CALL_ARGS':
-        this.#open.get(event.toolCallId)?.pieces.push(event.delta)
+      case 'TOOL_CALL_END':
+        this.#open.delete(textKey(event))
         break
       case 'TOOL_PROGRESS':
         this.#progress.set(event.payload.toolCallId, event)
@@ -67,13 +46,10 @@ export class PartialEvents {
         break
       case 'NEW_MESSAGE':
         this.#open.delete(event.payload.id)
-        this.#open.delete(reasoningOf(event.payload.id))
+        this.#open.delete(reasoningKey(event.payload.id))
         this.#progress.delete(event.payload.metadata.tool_result?.tool_call_id ?? '')
         break
-      case 'TOOL_CALL_END':
-        this.#open.delete(event.toolCallId)
-        break
-      // Whoever takes over a run starts its step again.
+      // The process that takes over a run starts its step again.
       case 'RUN_CLAIMED':
       case 'RUN_FINISHED':
       case 'RUN_ERROR':
@@ -84,14 +60,28 @@ export class PartialEvents {
     }
   }
 
-  /** Returns the events that a new reader needs. */
+  /** Returns the events that a new reader needs, with the pieces of each text joined. */
   events(): ConversationEvent[] {
-    const texts = [...this.#open.values()].flatMap(({ start, delta, pieces }) => {
-      if (pieces.length === 0) return [start]
-      const text = pieces.join('')
-      pieces.splice(0, pieces.length, text)
-      return [start, delta(text)]
+    const texts = [...this.#open.values()].flatMap((text): ConversationEvent[] => {
+      const [first] = text.pieces
+      if (!first) return [text.start]
+      const whole = { ...first, delta: text.pieces.map(({ delta }) => delta).join('') }
+      text.pieces = [whole]
+      return [text.start, whole]
     })
     return [...texts, ...this.#progress.values(), ...(this.#retry ? [this.#retry] : [])]
   }
+}
+
+/** Returns the key of the text that an event belongs to. */
+function textKey(
+  event: TextStart | TextPiece | EventOf<'REASONING_MESSAGE_END' | 'TOOL_CALL_END'>,
+): string {
+  if ('toolCallId' in event) return event.toolCallId
+  const isReasoning = event.type.startsWith('REASONING')
+  return isReasoning ? reasoningKey(event.messageId) : event.messageId
+}
+
+function reasoningKey(messageId: string): string {
+  return `${messageId} reasoning`
 }

@@ -15,10 +15,10 @@ const asked: ConversationEvent = {
 
 describe('asRead', () => {
   it('withholds the preview of a call from those who may not read its arguments', () => {
-    const its = new ConversationLabels()
-    const said = () => TRUSTED
-    expect(asRead(asked, { its, said, may: () => true })).toEqual(asked)
-    const read = asRead(asked, { its, said, may: () => false })
+    const labels = new ConversationLabels()
+    const declared = () => TRUSTED
+    expect(asRead(asked, { labels, declared, may: () => true })).toEqual(asked)
+    const read = asRead(asked, { labels, declared, may: () => false })
     expect(read).toMatchObject({ arguments: { withheld: true } })
     expect(JSON.stringify(read)).not.toContain('salary')
   })

@@ -1,4 +1,4 @@
-import type { ConversationEvent } from '../../core/events/events.ts'
+import type { ConversationEvent, EventOf } from '../../core/events/events.ts'
 import { joinAll, type Label, readLabel, UNTRUSTED } from '../../core/labels/label.ts'
 import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import { withheld, withheldCall, withheldMessage } from '../../core/labels/withheld.ts'
@@ -6,60 +6,59 @@ import type { ConversationLabels } from './conversation-labels.ts'
 
 /** A reader and the conversation that they read. */
 export interface Reading {
-  its: ConversationLabels
+  labels: ConversationLabels
   /** Returns whether they may read a value with this label. */
   may(label: Label): boolean
   /** Returns the label that a tool declares for its results. Its progress messages have it too. */
-  said(tool: string | undefined): Label
+  declared(tool: string | undefined): Label
 }
 
-type Event<T extends ConversationEvent['type']> = Extract<ConversationEvent, { type: T }>
 type Reader<T extends ConversationEvent['type']> = (
-  event: Event<T>,
+  event: EventOf<T>,
   reading: Reading,
 ) => ConversationEvent
 
 /** Replaces text that the reader may not see. */
 const TEXT = 'Withheld: you are not among its readers'
 
-/** Returns an event as somebody may read it: values that they may not see are replaced by their types and sizes. */
+/** Returns an event as a reader may see it: values that they may not see are replaced by their types and sizes. */
 export function asRead(event: ConversationEvent, reading: Reading): ConversationEvent {
   const read = READERS[event.type] as Reader<ConversationEvent['type']> | undefined
   return read ? read(event, reading) : event
 }
 
 const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
-  NEW_MESSAGE(event, { its, may }) {
+  NEW_MESSAGE(event, { labels, may }) {
     const { payload, context, ask, ...rest } = event
-    if (may(its.message(payload.id) ?? its.all)) return event
+    if (may(labels.message(payload.id) ?? labels.all)) return event
     return { ...rest, payload: withheldMessage(payload) }
   },
-  ASSET_CREATED(event, { its, may }) {
+  ASSET_CREATED(event, { labels, may }) {
     const { name, meta, digest, origin, ...payload } = event.payload
-    return may(its.labels.asset({ id: payload.assetId })) ? event : { ...event, payload }
+    return may(labels.values.asset({ id: payload.assetId })) ? event : { ...event, payload }
   },
-  ASSET_ERROR(event, { its, may }) {
-    if (may(its.all)) return event
+  ASSET_ERROR(event, { labels, may }) {
+    if (may(labels.all)) return event
     return { ...event, payload: { ...event.payload, message: TEXT } }
   },
-  RUN_STARTED(event, { its, may }) {
+  RUN_STARTED(event, { labels, may }) {
     const { context, ask, ...rest } = event
-    const label = joinAll((event.messageIds ?? []).map((id) => its.message(id) ?? its.all))
+    const label = joinAll((event.messageIds ?? []).map((id) => labels.message(id) ?? labels.all))
     return may(label) ? event : rest
   },
-  MODEL_RETRY: (event, { its, may }) => (may(its.all) ? event : { ...event, reason: TEXT }),
-  RUN_ERROR: (event, { its, may }) => (may(its.all) ? event : { ...event, message: TEXT }),
-  PROMPT_COMPACTED(event, { its, may }) {
+  MODEL_RETRY: (event, { labels, may }) => (may(labels.all) ? event : { ...event, reason: TEXT }),
+  RUN_ERROR: (event, { labels, may }) => (may(labels.all) ? event : { ...event, message: TEXT }),
+  PROMPT_COMPACTED(event, { labels, may }) {
     const { summary } = event
-    return !summary || may(its.all) ? event : { ...event, summary: { ...summary, text: TEXT } }
+    return !summary || may(labels.all) ? event : { ...event, summary: { ...summary, text: TEXT } }
   },
-  TOOL_CALL_END(event, { its, may }) {
-    if (may(its.labels.contextOf(event.toolCallId))) return event
+  TOOL_CALL_END(event, { labels, may }) {
+    if (may(labels.values.contextOf(event.toolCallId))) return event
     const { problem, ...rest } = event
     return { ...rest, call: withheldCall(event.call) }
   },
-  APPROVAL_REQUESTED(event, { its, may }) {
-    if (may(its.approval(event.toolCallId)) && may(readLabel(event.label ?? {}))) return event
+  APPROVAL_REQUESTED(event, { labels, may }) {
+    if (may(labels.approval(event.toolCallId)) && may(readLabel(event.label ?? {}))) return event
     const { items, violations, reason: _, previews: __, ...rest } = event
     return {
       ...rest,
@@ -70,8 +69,8 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
         : {}),
     }
   },
-  APPROVAL_ANSWERED(event, { its, may }) {
-    if (may(its.approval(event.toolCallId))) return event
+  APPROVAL_ANSWERED(event, { labels, may }) {
+    if (may(labels.approval(event.toolCallId))) return event
     const { arguments: changed, result, reason, ...rest } = event
     return {
       ...rest,
@@ -89,28 +88,28 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
       ...(error ? { error: { ...error, message: TEXT } } : {}),
     }
   },
-  DECLASSIFIED(event, { its, may }) {
-    return may(its.labels.contextOf(event.toolCallId)) ? event : { ...event, question: TEXT }
+  DECLASSIFIED(event, { labels, may }) {
+    return may(labels.values.contextOf(event.toolCallId)) ? event : { ...event, question: TEXT }
   },
-  TEXT_MESSAGE_CONTENT(event, { its, may }) {
-    return may(its.labels.context(event.messageId)) ? event : { ...event, delta: '' }
+  TEXT_MESSAGE_CONTENT(event, { labels, may }) {
+    return may(labels.values.context(event.messageId)) ? event : { ...event, delta: '' }
   },
-  REASONING_MESSAGE_CONTENT(event, { its, may }) {
-    return may(its.labels.context(event.messageId)) ? event : { ...event, delta: '' }
+  REASONING_MESSAGE_CONTENT(event, { labels, may }) {
+    return may(labels.values.context(event.messageId)) ? event : { ...event, delta: '' }
   },
-  TOOL_CALL_ARGS(event, { its, may }) {
-    return may(its.labels.contextOf(event.toolCallId)) ? event : { ...event, delta: '' }
+  TOOL_CALL_ARGS(event, { labels, may }) {
+    return may(labels.values.contextOf(event.toolCallId)) ? event : { ...event, delta: '' }
   },
   // The message of the result has its label, and comes with it.
-  TOOL_CALL_RESULT(event, { its, may }) {
-    const label = its.message(event.messageId)
+  TOOL_CALL_RESULT(event, { labels, may }) {
+    const label = labels.message(event.messageId)
     return label && may(label) ? event : { ...event, content: '' }
   },
-  TOOL_PROGRESS(event, { its, may, said }) {
+  TOOL_PROGRESS(event, { labels, may, declared }) {
     const { toolCallId } = event.payload
-    const tool = its.toolOf(toolCallId)
-    const given = tool === undefined ? its.all : its.labels.given(tool)
-    const label = joinAll([its.labels.contextOf(toolCallId), given, said(tool)])
+    const tool = labels.toolOf(toolCallId)
+    const given = tool === undefined ? labels.all : labels.values.given(tool)
+    const label = joinAll([labels.values.contextOf(toolCallId), given, declared(tool)])
     return may(label) ? event : { ...event, payload: { ...event.payload, message: '' } }
   },
 }

@@ -9,7 +9,7 @@ import {
   UNTRUSTED,
 } from '../../core/labels/label.ts'
 import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
-import { createLabels } from '../../core/labels/labels.ts'
+import { callIdOf, createLabels } from '../../core/labels/labels.ts'
 import { isData, kindOf, labelOf } from '../../core/messages/data-block.ts'
 import type { DataBlock } from '../../core/messages/message.ts'
 import type { VariableRef } from '../../core/refs/variable-ref.ts'
@@ -17,7 +17,7 @@ import { titleOf } from '../../log/summary.ts'
 
 /** The labels of a conversation, folded from its records. */
 export class ConversationLabels {
-  readonly labels = createLabels()
+  readonly values = createLabels()
   /** The ids of the assets that were created in it. */
   readonly assets = new Set<string>()
   /** The ids of messages, each with its position. */
@@ -47,33 +47,33 @@ export class ConversationLabels {
 
   /** Returns the label of a message with all its values; null for an unknown message. */
   message(id: string): Label | null {
-    return this.messages.has(id) ? wholeOf(this.labels.message(id)) : null
+    return this.messages.has(id) ? wholeOf(this.values.message(id)) : null
   }
 
   /** Returns the label of what a person is or was asked to approve. */
   approval(callId: string): Label {
-    const context = this.labels.contextOf(callId)
+    const context = this.values.contextOf(callId)
     return joinAll([context, this.#approvals.get(callId) ?? context])
   }
 
   /** Returns the tool of a call. */
   toolOf(callId: string): string | undefined {
-    return this.#tools.get(callId.replace(/\/\d+$/, ''))
+    return this.#tools.get(callIdOf(callId))
   }
 
   apply(record: Pick<LogRecord, 'event' | 'position'>): void {
     this.#position = record.position
-    this.labels.apply(record)
+    this.values.apply(record)
     this.#note(record.event)
   }
 
   #note(event: ConversationEvent): void {
-    const { labels } = this
+    const { values } = this
     switch (event.type) {
       case 'NEW_MESSAGE': {
         const { id } = event.payload
         this.messages.set(id, this.#position)
-        const label = wholeOf(labels.message(id))
+        const label = wholeOf(values.message(id))
         this.#join(label)
         const block = event.payload.content as DataBlock
         if (isData(event.payload) && isPlainObject(block)) {
@@ -87,11 +87,11 @@ export class ConversationLabels {
         break
       case 'ASSET_CREATED':
         this.assets.add(event.payload.assetId)
-        this.#join(labels.asset({ id: event.payload.assetId }))
+        this.#join(values.asset({ id: event.payload.assetId }))
         break
       case 'TOOL_CALL_END':
         this.#tools.set(event.toolCallId, event.call.name)
-        this.#join(labels.contextOf(event.toolCallId))
+        this.#join(values.contextOf(event.toolCallId))
         break
       case 'APPROVAL_REQUESTED': {
         const label = readLabel(event.label ?? {})

@@ -1,10 +1,12 @@
 import { joinAll, type Label } from '../../core/labels/label.ts'
 import type { AssetRefParts } from '../../core/refs/asset-ref.ts'
+import { setRecent } from '../../core/set-recent.ts'
 import { type ConversationLog, listAll, readAll } from '../../log/conversation-log.ts'
+import { scopedKey } from '../caller.ts'
 import { ConversationLabels } from './conversation-labels.ts'
 
 interface Entry {
-  its: ConversationLabels
+  labels: ConversationLabels
   /** Reads of one conversation run one after the other. */
   reading: Promise<void>
 }
@@ -36,22 +38,18 @@ export class LabelIndex {
 
   /** Returns the labels of a conversation, up to the end of its log. */
   async of(log: ConversationLog, conversation: string): Promise<ConversationLabels> {
-    const key = keyOf(log.namespace, conversation)
+    const key = scopedKey(log.namespace, conversation)
     const entry = this.#entries.get(key) ?? {
-      its: new ConversationLabels(),
+      labels: new ConversationLabels(),
       reading: Promise.resolve(),
     }
-    this.#entries.delete(key)
-    this.#entries.set(key, entry)
-    if (this.#entries.size > MAX_ENTRIES) {
-      this.#entries.delete(this.#entries.keys().next().value as string)
-    }
+    setRecent(this.#entries, key, entry, MAX_ENTRIES)
     const reading = entry.reading.catch(() => {}).then(() => this.#read(entry, log, conversation))
     entry.reading = reading
     // The next read ignores a failure of this one.
     reading.catch(() => {})
     await reading
-    return entry.its
+    return entry.labels
   }
 
   /** Returns the label of an asset or a field, joined over all conversations that know it; null if none does. */
@@ -61,7 +59,7 @@ export class LabelIndex {
   ): Promise<Label | null> {
     const found: Label[] = []
     for (const id of await this.homes(log, ref.id)) {
-      found.push((await this.of(log, id)).labels.asset(ref))
+      found.push((await this.of(log, id)).values.asset(ref))
     }
     return found.length === 0 ? null : joinAll(found)
   }
@@ -74,23 +72,23 @@ export class LabelIndex {
     const now = before.catch(() => {}).then(() => this.#refresh(log))
     this.#refreshing.set(namespace, now)
     await now
-    return [...(this.#homes.get(keyOf(namespace, assetId)) ?? [])]
+    return [...(this.#homes.get(scopedKey(namespace, assetId)) ?? [])]
   }
 
   #forget(namespace: string | null, conversation: string): void {
-    const key = keyOf(namespace, conversation)
-    for (const id of this.#entries.get(key)?.its.assets ?? []) {
-      this.#homes.get(keyOf(namespace, id))?.delete(conversation)
+    const key = scopedKey(namespace, conversation)
+    for (const id of this.#entries.get(key)?.labels.assets ?? []) {
+      this.#homes.get(scopedKey(namespace, id))?.delete(conversation)
     }
     this.#entries.delete(key)
     this.#changed.get(namespace)?.delete(conversation)
   }
 
   async #read(entry: Entry, log: ConversationLog, conversation: string): Promise<void> {
-    for await (const record of readAll(log, conversation, entry.its.position)) {
-      entry.its.apply(record)
+    for await (const record of readAll(log, conversation, entry.labels.position)) {
+      entry.labels.apply(record)
       if (record.event.type !== 'ASSET_CREATED') continue
-      const key = keyOf(log.namespace, record.event.payload.assetId)
+      const key = scopedKey(log.namespace, record.event.payload.assetId)
       const known = this.#homes.get(key) ?? new Set()
       this.#homes.set(key, known.add(conversation))
     }
@@ -119,8 +117,4 @@ export class LabelIndex {
       }
     }
   }
-}
-
-function keyOf(namespace: string | null, id: string): string {
-  return `${namespace ?? ''}\n${id}`
 }

@@ -17,19 +17,19 @@ import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import { withheldMessage } from '../../core/labels/withheld.ts'
 import type { Message } from '../../core/messages/message.ts'
 import { type AssetRefParts, parseAssetRef } from '../../core/refs/asset-ref.ts'
-import { chatText, foldCase } from '../../log/chat-text.ts'
 import {
   type ConversationLog,
   type ConversationSummary,
   readAll,
 } from '../../log/conversation-log.ts'
+import { chatText, foldCase } from '../../log/summary.ts'
 import { asRead } from './as-read.ts'
 import type { ConversationLabels } from './conversation-labels.ts'
 import { LabelIndex } from './label-index.ts'
 
-/** What somebody may read of one conversation. */
+/** What a reader may see of one conversation. */
 export interface ConversationReader {
-  readonly its: ConversationLabels
+  readonly labels: ConversationLabels
   may(label: Label): boolean
   record(record: LogRecord): LogRecord
   message(message: Message): Message
@@ -61,33 +61,33 @@ interface ReaderSources {
   tools: ReadonlyMap<string, Label>
 }
 
-/** What somebody may read of a server whose agents have trust on (docs/reference/http-api.md). */
+/** What one caller may read, on a server whose agents have trust on (docs/reference/http-api.md). */
 export class Reader {
   readonly #subject: string
-  readonly #agents: readonly Agent[]
-  readonly #index: LabelIndex
-  readonly #tools: ReadonlyMap<string, Label>
+  readonly #sources: ReaderSources
 
-  constructor(subject: string, { agents, index, tools }: ReaderSources) {
+  constructor(subject: string, sources: ReaderSources) {
     this.#subject = subject
-    this.#agents = agents
-    this.#index = index
-    this.#tools = tools
+    this.#sources = sources
+  }
+
+  get #index(): LabelIndex {
+    return this.#sources.index
   }
 
   /** Returns a conversation as they may read it. */
   async conversation(log: ConversationLog, id: string): Promise<ConversationReader> {
-    const its = await this.#index.of(log, id)
+    const labels = await this.#index.of(log, id)
     const may = (label: Label) => this.#may(label)
-    const said = (tool: string | undefined) => this.#tools.get(tool ?? '') ?? TRUSTED
-    const read = (event: ConversationEvent) => asRead(event, { its, may, said })
+    const declared = (tool: string | undefined) => this.#sources.tools.get(tool ?? '') ?? TRUSTED
+    const read = (event: ConversationEvent) => asRead(event, { labels, may, declared })
     return {
-      its,
+      labels,
       may,
       need: (label, what) => this.#need(label, what),
-      shownTo: (messageId) => its.message(messageId) ?? its.labels.context(messageId),
+      shownTo: (messageId) => labels.message(messageId) ?? labels.values.context(messageId),
       message: (message) =>
-        may(its.message(message.id) ?? its.all) ? message : withheldMessage(message),
+        may(labels.message(message.id) ?? labels.all) ? message : withheldMessage(message),
       record: (record) => ({ ...record, event: read(record.event) }),
       stream: (stream) =>
         mapEvents(stream, async (value) => {
@@ -113,14 +113,14 @@ export class Reader {
     { id, title }: ConversationSummary,
     search: string,
   ): Promise<boolean> {
-    const its = await this.#index.of(log, id)
-    if (this.#may(its.all)) return true
+    const labels = await this.#index.of(log, id)
+    if (this.#may(labels.all)) return true
     const folded = foldCase(search)
-    if (this.#may(its.title) && foldCase(title ?? '').includes(folded)) return true
+    if (this.#may(labels.title) && foldCase(title ?? '').includes(folded)) return true
     const deleted = new Set(await log.deleted(id))
     for await (const { event } of readAll(log, id)) {
       if (event.type !== 'NEW_MESSAGE' || deleted.has(event.payload.id)) continue
-      if (!this.#may(its.message(event.payload.id) ?? its.all)) continue
+      if (!this.#may(labels.message(event.payload.id) ?? labels.all)) continue
       if (foldCase(chatText(event) ?? '').includes(folded)) return true
     }
     return false
@@ -149,15 +149,15 @@ export class Reader {
       this.#need(label, `The asset ${id}`)
       all = join(all, label)
     }
-    return all.readers === null ? undefined : inputOf(all)
+    return all.readers === null ? undefined : labelInput(all)
   }
 
   /** Returns the assets with readers that no other conversation knows. They are deleted with the conversation. */
   async assetsOnlyIn(log: ConversationLog, id: string): Promise<readonly string[]> {
-    const { assets, labels } = await this.#index.of(log, id)
+    const { assets, values } = await this.#index.of(log, id)
     const found: string[] = []
     for (const asset of assets) {
-      if (labels.asset({ id: asset }).readers === null) continue
+      if (values.asset({ id: asset }).readers === null) continue
       const homes = await this.#index.homes(log, asset)
       if (homes.every((home) => home === id)) found.push(asset)
     }
@@ -196,7 +196,7 @@ export class Reader {
   ): Promise<Label | null> {
     const known = await this.#index.asset(log, ref)
     if (known) return known
-    for (const agent of this.#agents) {
+    for (const agent of this.#sources.agents) {
       const info = await findAsset(ref.id, agent.scoped(log.namespace).assets)
       if (info?.label) return readLabel(info.label)
     }
@@ -220,10 +220,11 @@ export function joinedLabel(
   a: LabelInput | undefined,
   b: LabelInput | undefined,
 ): LabelInput | undefined {
-  return a && b ? inputOf(join(readLabel(a), readLabel(b))) : (a ?? b)
+  return a && b ? labelInput(join(readLabel(a), readLabel(b))) : (a ?? b)
 }
 
-function inputOf({ integrity, confidentiality, readers }: Label): LabelInput {
+/** Returns a label without its sources. */
+export function labelInput({ integrity, confidentiality, readers }: Label): LabelInput {
   return { integrity, confidentiality, readers }
 }
 

@@ -33,10 +33,7 @@ export const assetRoutes: readonly Route[] = [
     async ({ query, reader, agent, json }) => {
       const { log, assets: store } = agent()
       const { assets, next } = await store.list(query)
-      const shown: typeof assets = []
-      for (const one of assets) {
-        if (!reader || (await reader.mayReadAsset(log, one.ref))) shown.push(one)
-      }
+      const shown = await readableAssets(reader, log, assets)
       return json({ assets: shown.map(publicInfo), next })
     },
   ),
@@ -183,11 +180,8 @@ export const assetRoutes: readonly Route[] = [
     },
     async (call) => {
       const { ref, assets } = await readableAsset(call)
-      const { log } = call.agent()
-      const versions: AssetInfo[] = []
-      for (const one of await assets.versions(ref)) {
-        if (!call.reader || (await call.reader.mayReadAsset(log, one.ref))) versions.push(one)
-      }
+      const all = await assets.versions(ref)
+      const versions = await readableAssets(call.reader, call.agent().log, all)
       return call.json({ versions: versions.map(publicInfo) })
     },
   ),
@@ -273,8 +267,21 @@ async function readableAsset({
   return { ref, assets }
 }
 
+async function readableAssets(
+  reader: Reader | null,
+  log: ConversationLog,
+  assets: readonly AssetInfo[],
+): Promise<AssetInfo[]> {
+  const shown: AssetInfo[] = []
+  for (const one of assets) {
+    if (!reader || (await reader.mayReadAsset(log, one.ref))) shown.push(one)
+  }
+  return shown
+}
+
 /**
- * No conversation would know what is made of assets with readers, so everybody could read it.
+ * Rejects assets that only some readers may see. What is made of them here would belong to no conversation, so everybody could
+ * read it.
  *
  * @throws ByrefError `forbidden` for a value that names such an asset
  */

@@ -135,7 +135,7 @@ export const conversationRoutes: readonly Route[] = [
       }
       const reading = await readingOf()
       const all = query.debug ? log.export(id) : withoutDebug(log.export(id))
-      const isWhole = !reading || reading.may(reading.its.all)
+      const isWhole = !reading || reading.may(reading.labels.all)
       const lines = isWhole ? all : readableLines(all, reading)
       if (!isWhole) c.header('byref-withheld', 'true')
       c.header('content-type', 'application/x-ndjson')
@@ -212,7 +212,7 @@ async function* withoutDebug(lines: AsyncIterable<string>): AsyncGenerator<strin
 /** Returns the lines of an export (docs/reference/conversation-log.md) as a reader may see them. */
 async function* readableLines(
   lines: AsyncIterable<string>,
-  { its, may, record, shownTo }: ConversationReader,
+  { labels, may, record, shownTo }: ConversationReader,
 ): AsyncGenerator<string> {
   for await (const line of lines) {
     const value: unknown = JSON.parse(line)
@@ -220,9 +220,9 @@ async function* readableLines(
     if (isRecord(value)) yield `${JSON.stringify(record(value))}\n`
     else if ('debug' in value) {
       // Debug data that belong to no message have the label of the whole conversation.
-      const label = its.message(String(value.debug)) ? shownTo(String(value.debug)) : its.all
+      const label = labels.message(String(value.debug)) ? shownTo(String(value.debug)) : labels.all
       if (may(label)) yield line
-    } else yield may(its.title) ? line : `${JSON.stringify({ ...value, title: null })}\n`
+    } else yield may(labels.title) ? line : `${JSON.stringify({ ...value, title: null })}\n`
   }
 }
 

@@ -32,7 +32,8 @@ export const dataRoutes: readonly Route[] = [
       const board = boardOf(messages, { points: true })
       const { at, ref, instance } = query
       const reading = await readingOf()
-      const labels = reading && at !== undefined ? await labelsAt(log, id, at) : reading?.its.labels
+      const labels =
+        reading && at !== undefined ? await labelsAt(log, id, at) : reading?.labels.values
       if (ref === undefined) {
         const entries = board.entries({ at })
         if (!reading || !labels) return json({ entries })
@@ -78,7 +79,7 @@ async function labelsAt(log: ConversationLog, id: string, at: string): Promise<L
   return labels
 }
 
-/** Returns an entry as somebody may read it. Where a part of it is withheld, the whole entry is. */
+/** Returns an entry as a reader may see it. If they may not read a part of it, all of it is withheld. */
 function entryFor(
   entry: BoardEntry,
   labels: Labels,

@@ -1,5 +1,6 @@
 import type { Context } from 'hono'
 import { ByrefError } from '../../core/errors.ts'
+import { notFoundError } from '../../log/conversation-log.ts'
 import { eventsPage, eventsQuery, streamQuery } from '../../wire/conversations.ts'
 import type { EventHub } from '../events/event-hub.ts'
 import { type Route, route } from '../route.ts'
@@ -39,9 +40,7 @@ export function eventRoutes(hub: EventHub): Route[] {
         const { log } = agent()
         const after = lastPosition(c) ?? query.after ?? 0
         const stream = await hub.conversation(log, id, after)
-        if (!stream) {
-          throw new ByrefError('conversation_not_found', `There is no conversation "${id}"`)
-        }
+        if (!stream) throw notFoundError(id)
         const reading = await reader?.conversation(log, id)
         return eventStream(c, reading ? reading.stream(stream) : stream)
       },

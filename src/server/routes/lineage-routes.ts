@@ -60,7 +60,7 @@ export const lineageRoutes: readonly Route[] = [
 ]
 
 /** The labels of a conversation, and what the caller may read. */
-type Reading = Pick<ConversationReader, 'its' | 'may'>
+type Reading = Pick<ConversationReader, 'labels' | 'may'>
 
 /**
  * Returns the labels of a conversation. On a server without trust everybody may read everything, but agents of another
@@ -69,26 +69,26 @@ type Reading = Pick<ConversationReader, 'its' | 'may'>
 async function labelsOf({ id, log, reading }: FoundConversation): Promise<Reading | null> {
   const restricted = await reading()
   if (restricted) return restricted
-  const its = new ConversationLabels()
+  const labels = new ConversationLabels()
   let hasLabels = false
   for await (const record of readAll(log, id)) {
     const { event } = record
-    its.apply(record)
+    labels.apply(record)
     if ('trust' in event && event.trust !== 'off') hasLabels = true
   }
-  return hasLabels ? { its, may: () => true } : null
+  return hasLabels ? { labels, may: () => true } : null
 }
 
-function marksOf({ its, may }: Reading, after: number): z.infer<typeof labelsAnswer> {
-  const { labels } = its
+function marksOf({ labels, may }: Reading, after: number): z.infer<typeof labelsAnswer> {
+  const { values } = labels
   const written = (label: Label) => writeLabel({ ...label, sources: [] }) as Written
   const marks = (entries: Iterable<[string, Label]>) =>
     Object.fromEntries(
       [...entries].flatMap(([id, label]) => (isPlain(label) ? [] : [[id, written(label)]])),
     )
   const messages: Record<string, Written> = {}
-  for (const [id, position] of its.messages) {
-    const tree = labels.message(id)
+  for (const [id, position] of labels.messages) {
+    const tree = values.message(id)
     const whole = wholeOf(tree)
     if (position <= after || isPlain(whole)) continue
     // Names of fields may be part of the value.
@@ -96,13 +96,13 @@ function marksOf({ its, may }: Reading, after: number): z.infer<typeof labelsAns
     messages[id] = writeLabelTree(mapLabels(shown, (one) => ({ ...one, sources: [] }))) as Written
   }
   return {
-    position: its.position,
+    position: labels.position,
     messages,
-    assets: marks([...its.assets].map((id) => [id, labels.asset({ id })])),
+    assets: marks([...labels.assets].map((id) => [id, values.asset({ id })])),
     data: marks(
-      [...its.data].map(([name, ref]) => [
+      [...labels.data].map(([name, ref]) => [
         name,
-        labels.variable({ type: 'variable', path: [], ...ref }),
+        values.variable({ type: 'variable', path: [], ...ref }),
       ]),
     ),
   }
@@ -116,8 +116,8 @@ function plain({ of, nodes, edges }: Lineage): Answer {
 
 /** Returns the lineage with labels, without names chosen by a model that had seen what this reader may not see. */
 function readableLineage({ of, nodes, edges }: Lineage, reading: Reading): Answer {
-  const { its, may } = reading
-  const isKept = (call: string) => may(its.labels.contextOf(call.replace(/^call:/, '')))
+  const { labels, may } = reading
+  const isKept = (call: string) => may(labels.values.contextOf(call.replace(/^call:/, '')))
   return {
     of: [...of],
     nodes: nodes.map((node) => {
@@ -134,11 +134,11 @@ function readableLineage({ of, nodes, edges }: Lineage, reading: Reading): Answe
   }
 }
 
-function labelOf({ id, type, ref }: LineageNode, { its }: Reading): Label {
+function labelOf({ id, type, ref }: LineageNode, { labels }: Reading): Label {
   const name = id.slice(id.indexOf(':') + 1)
-  if (type === 'asset') return its.labels.asset({ id: name })
-  if (type !== 'call') return its.message(name) ?? TRUSTED
+  if (type === 'asset') return labels.values.asset({ id: name })
+  if (type !== 'call') return labels.message(name) ?? TRUSTED
   const number = /^†result#(\d+)$/.exec(ref ?? '')?.[1]
-  const tree = number === undefined ? null : its.labels.result(Number(number))
+  const tree = number === undefined ? null : labels.values.result(Number(number))
   return tree ? wholeOf(tree) : TRUSTED
 }

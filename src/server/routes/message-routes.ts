@@ -1,6 +1,6 @@
 import type { z } from 'zod'
 import { ByrefError } from '../../core/errors.ts'
-import type { ConversationEvent } from '../../core/events/events.ts'
+import type { EventOf } from '../../core/events/events.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import type { LabelInput } from '../../core/labels/label.ts'
 import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
@@ -13,7 +13,7 @@ import type { ModelSettings } from '../../models/model-settings.ts'
 import { json as anyJson } from '../../wire/common.ts'
 import * as wire from '../../wire/messages.ts'
 import { unlessRepeated } from '../idempotency.ts'
-import { joinedLabel } from '../readers/readers.ts'
+import { joinedLabel, labelInput } from '../readers/readers.ts'
 import { type Call, type Route, route } from '../route.ts'
 import { pageOfMessages } from './message-pages.ts'
 
@@ -192,7 +192,7 @@ function inputsOf(body: Record<string, unknown>, attempt: string | undefined): o
   })
 }
 
-type NewMessage = Extract<ConversationEvent, { type: 'NEW_MESSAGE' }>
+type NewMessage = EventOf<'NEW_MESSAGE'>
 
 /** Returns a message without the fields that are set again when it is sent again, such as its sender. */
 function copyOf({ id: _, timestamp: __, sender, metadata, ...rest }: Message): ContentInput {
@@ -207,9 +207,7 @@ function copyOf({ id: _, timestamp: __, sender, metadata, ...rest }: Message): C
 function labelOfCopy(label: NewMessage['label']): LabelInput | undefined {
   if (label === undefined) return undefined
   const tree = readLabelTree(label)
-  const { integrity } = tree.label
-  const { confidentiality, readers } = wholeOf(tree)
-  return { integrity, confidentiality, readers }
+  return labelInput({ ...wholeOf(tree), integrity: tree.label.integrity })
 }
 
 /** @throws ByrefError `message_not_found`, also for a deleted message */

@@ -4,11 +4,12 @@ import type { Agent } from '../../agent/agent-contract.ts'
 import { readState } from '../../agent/read-conversation.ts'
 import { ByrefError } from '../../core/errors.ts'
 import * as wire from '../../wire/runs.ts'
+import { publicRun } from '../public-info.ts'
 import { type Route, route } from '../route.ts'
 
 const PATH = '/api/conversations/:id'
 
-/** Runs: cancel, resume, answer an approval, and the prompts of the model. */
+/** Runs: cancel, resume, answer an approval, prompts of the model, lists of runs, and what they cost. */
 export const runRoutes: readonly Route[] = [
   route(
     `POST ${PATH}/cancel`,
@@ -74,6 +75,37 @@ export const runRoutes: readonly Route[] = [
       const difference = differenceOf(await promptOf(agent, id, other), prompt)
       return json({ ...prompt, difference })
     },
+  ),
+  route(
+    'GET /api/runs',
+    {
+      role: 'reader',
+      summary: 'Runs of all conversations by pages, newest first',
+      query: wire.runsQuery,
+      answers: { 200: wire.runsPage },
+    },
+    async ({ query, reader, agent, json }) => {
+      const { log } = agent()
+      const { runs, next } = await log.runs(query)
+      const shown = []
+      for (const run of runs) {
+        // Like the list of conversations: without titles that the caller may not read.
+        const about = { id: run.conversation, title: run.title }
+        const { title } = (await reader?.summary(log, about)) ?? about
+        shown.push(publicRun({ ...run, title }))
+      }
+      return json({ runs: shown, next })
+    },
+  ),
+  route(
+    'GET /api/costs',
+    {
+      role: 'reader',
+      summary: 'What runs cost, by period and by model or agent',
+      query: wire.costsQuery,
+      answers: { 200: wire.costsAnswer },
+    },
+    async ({ query, agent, json }) => json({ costs: await agent().log.costs(query) }),
   ),
 ]
 

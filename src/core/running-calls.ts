@@ -1,0 +1,34 @@
+import type { ByrefError } from './errors.ts'
+
+/** The running calls of something that closes after they have ended. */
+export class RunningCalls {
+  readonly #closedError: () => ByrefError
+  readonly #running = new Set<Promise<unknown>>()
+  #closing: Promise<void> | null = null
+
+  /** @param closedError Makes the error for calls after `close`. */
+  constructor(closedError: () => ByrefError) {
+    this.#closedError = closedError
+  }
+
+  get closed(): boolean {
+    return this.#closing !== null
+  }
+
+  async run<T>(call: () => Promise<T>): Promise<T> {
+    if (this.#closing) throw this.#closedError()
+    const running = call()
+    this.#running.add(running)
+    try {
+      return await running
+    } finally {
+      this.#running.delete(running)
+    }
+  }
+
+  /** Closes: `last` runs when all calls have ended. */
+  close(last: () => void | Promise<void>): Promise<void> {
+    this.#closing ??= Promise.allSettled(this.#running).then(last)
+    return this.#closing
+  }
+}

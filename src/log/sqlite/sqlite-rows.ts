@@ -1,0 +1,227 @@
+import { DamagedError } from '../../core/errors.ts'
+import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
+import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
+import {
+  type ConversationRow,
+  leaseOf,
+  type Place,
+  stateColumns,
+  stateOf,
+} from '../conversation-row.ts'
+import { recordsAfter } from '../copy-event.ts'
+import { admit, leaseAfter, type StoredLease, type TextAppendix } from '../log-storage.ts'
+import { CHUNK, pause } from '../pause.ts'
+import { eventIn, eventSum, type RecordRow, recordsOf, seal } from '../record-rows.ts'
+import { RUN_COLUMNS, rowOfRun } from '../run-rows.ts'
+import type { StoredRun } from '../runs.ts'
+import {
+  type ConversationState,
+  deletedBy,
+  foldCase,
+  messageIn,
+  stateAfter,
+  titleOf,
+  withoutMessages,
+} from '../summary.ts'
+import { type LogConnection, rowOf, rowsOf, type Statements } from './statements.ts'
+
+/** Appends in a transaction, or throws the reason why it may not before it writes anything. */
+export function sqliteAppend(
+  sql: Statements,
+  place: Place,
+  { events, texts, debug, ...options }: TextAppendix,
+): LogRecord[] {
+  const now = Date.now()
+  const before = findRow(sql, place)
+  const lease = before && leaseOf(before)
+  admit(place.id, before && { position: before.position, lease }, {
+    ...options,
+    now,
+    missed: (after) => (before ? readRecords(sql, before, { after, limit: Infinity }) : []),
+  })
+  const row = before ?? createRow(sql, place, now)
+  const records = recordsAfter(row.position, events, now)
+  for (const [i, { position, event }] of records.entries()) {
+    const text = texts[i] ?? ''
+    sql.insert.run(row.key, position, now, text, eventSum(position, text) + now, messageIn(event))
+  }
+  for (const [message, value] of debug) sql.putDebug.run(row.key, message, seal(value))
+  update(sql, row, { events, now, lease: leaseAfter(lease, options.lease, now) })
+  return records
+}
+
+/** Returns the row of a conversation, or null. */
+export function findRow(sql: Statements, { namespace, id }: Place): ConversationRow | null {
+  return rowOf<ConversationRow>(sql.find.get(namespace, id))
+}
+
+/** Creates the row of a conversation. */
+export function createRow(sql: Statements, place: Place, now: number): ConversationRow {
+  sql.create.run(place.namespace, place.id, now, now)
+  return findRow(sql, place) as ConversationRow
+}
+
+function update(
+  sql: Statements,
+  row: ConversationRow,
+  change: { events: readonly ConversationEvent[]; now: number; lease: StoredLease | null },
+): void {
+  const { events, lease } = change
+  const owner = [lease?.owner ?? null, lease?.until ?? null] as const
+  if (events.length === 0) {
+    sql.lease.run(...owner, row.key)
+    return
+  }
+  const state = stateWith(sql, row, change)
+  const end = row.position + events.length
+  sql.update.run(change.now, end, ...stateColumns(state), ...owner, row.key)
+  if (row.name === null && state.title !== row.title) indexTitle(sql, row.key, state.title)
+}
+
+/** Returns the state after stored events, and stores the runs that they change. */
+function stateWith(
+  sql: Statements,
+  row: ConversationRow,
+  { events, now: at }: { events: readonly ConversationEvent[]; now: number },
+): ConversationState {
+  const { state, runs } = stateAfter(stateOf(row), events, at)
+  putRuns(sql, row, runs)
+  const ids = deletedBy(events)
+  if (ids.length === 0) return state
+  const deleted = deleteMessages(sql, row.key, ids)
+  return withoutMessages(state, { deleted, title: titleIn(sql, row.key) })
+}
+
+/** Stores runs of a conversation. */
+export function putRuns(
+  sql: Statements,
+  { key, namespace }: Pick<ConversationRow, 'key' | 'namespace'>,
+  runs: readonly StoredRun[],
+): void {
+  for (const run of runs) {
+    const row = rowOfRun(run)
+    sql.putRun.run(key, namespace, ...RUN_COLUMNS.map((column) => row[column]))
+  }
+}
+
+/** Indexes the title of a conversation. */
+export function indexTitle(sql: Statements, key: number, title: string | null): void {
+  sql.unindex.run(2 * key + 1)
+  if (title !== null) sql.index.run(2 * key + 1, foldCase(title))
+}
+
+/** Records of a conversation after a position; `limit` Infinity for all. @throws DamagedError */
+export function readRecords(
+  sql: Statements,
+  { key, id, position: end }: Pick<ConversationRow, 'key' | 'id' | 'position'>,
+  { after, limit }: { after: number; limit: number },
+): LogRecord[] {
+  const most = Number.isSafeInteger(limit) ? limit : -1
+  try {
+    const rows = rowsOf<RecordRow>(sql.read.all(key, after, most))
+    return recordsOf(rows, id, { after, end, limit })
+  } catch (cause) {
+    if (!isCorrupt(cause)) throw cause
+    // Reading the records one by one finds the damaged one.
+    for (let one = after; most !== 1 && one < end; one++) {
+      readRecords(sql, { key, id, position: end }, { after: one, limit: 1 })
+    }
+    const reason = `its page of the file is damaged (${cause.errstr})`
+    throw new DamagedError(id, { position: after + 1, reason }, { cause })
+  }
+}
+
+/**
+ * Removes messages from lists and searches, and their debug data, in a transaction. Their records stay.
+ *
+ * @returns How many records had messages that were not deleted before.
+ */
+export function deleteMessages(sql: Statements, key: number, ids: readonly string[]): number {
+  let deleted = 0
+  for (const messageId of new Set(ids)) {
+    for (const { id, event } of sql.ofMessage.all(key, messageId)) {
+      // SQLite changes text that is not valid Unicode, so the id in the event decides.
+      const found = eventIn(event)
+      if (!found || messageIn(found) !== messageId) continue
+      deleted += Number(sql.markDeleted.run(id as number).changes)
+      sql.unindex.run(2 * Number(id))
+      sql.removeDebugOf.run(key, messageId)
+    }
+  }
+  return deleted
+}
+
+/** Returns the ids of the deleted messages. */
+export function deletedIn(sql: Statements, key: number): string[] {
+  return sql.deleted.all(key).flatMap(({ event }) => {
+    const found = eventIn(event)
+    return (found && messageIn(found)) ?? []
+  })
+}
+
+/** Returns the title that the remaining messages give. */
+export function titleIn(sql: Statements, key: number): string | null {
+  for (let position = 0; ; ) {
+    const rows = sql.messages.all(key, position, CHUNK)
+    for (const { event } of rows) {
+      const found = eventIn(event)
+      const title = found && titleOf(found)
+      if (title !== null) return title
+    }
+    if (rows.length < CHUNK) return null
+    position = Number(rows.at(-1)?.position)
+  }
+}
+
+/** An import that stores nothing for this time is abandoned, in milliseconds. */
+const ABANDONED_MS = 3_600_000
+
+/** Removes some records of a key that is not a conversation. Returns whether there are more. */
+export function removeSomeRecords(sql: Statements, key: number): boolean {
+  sql.unindexSome.run(key, CHUNK)
+  if (Number(sql.removeRecords.run(key, CHUNK).changes) === CHUNK) return true
+  sql.removeDebug.run(key)
+  sql.dropLeftover.run(key)
+  return false
+}
+
+/** Removes all of them, in many small transactions. */
+export async function removeRecords({ write }: LogConnection, key: number): Promise<void> {
+  while (await write((sql) => removeSomeRecords(sql, key))) await pause()
+}
+
+/** Removes the leftovers of processes that ended in the middle of a deletion or an import. */
+export async function removeLeftovers(connection: LogConnection): Promise<void> {
+  const rows = await connection.read((sql) => sql.oldLeftovers.all(Date.now() - ABANDONED_MS))
+  for (const { key } of rows) await removeRecords(connection, Number(key))
+}
+
+/** Deletes a conversation in a transaction. Returns its key and whether records are left; null for an unknown conversation. */
+export function deleteConversation(
+  sql: Statements,
+  place: Place,
+): { key: number; more: boolean } | null {
+  const row = findRow(sql, place)
+  if (!row) return null
+  const { key } = row
+  sql.deleteConversation.run(key)
+  sql.deleteRuns.run(key)
+  indexTitle(sql, key, null)
+  addNotice(sql, place, { deleted: true })
+  sql.putLeftover.run(key, 0)
+  return { key, more: removeSomeRecords(sql, key) }
+}
+
+/** How long notices are kept, in milliseconds. */
+const KEPT_MS = 3_600_000
+
+/** Informs other processes of a rename, an import or a deletion, which has no record. */
+export function addNotice(
+  sql: Statements,
+  { namespace, id }: Place,
+  { deleted }: { deleted: boolean },
+): void {
+  const now = Date.now()
+  sql.pruneNotices.run(now - KEPT_MS)
+  sql.addNotice.run(now, namespace, id, deleted ? 1 : 0)
+}
