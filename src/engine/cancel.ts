@@ -1,8 +1,8 @@
 import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
 import { runEnd } from './run-entries.ts'
 import type { Session } from './session.ts'
-import { unfinishedMessage } from './steps/assistant-message.ts'
 import { commandReplies } from './steps/command-step.ts'
+import { unfinishedMessage } from './steps/log-answer.ts'
 
 /** The conversations that are open in this process. */
 interface OpenSessions {

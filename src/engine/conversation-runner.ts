@@ -24,7 +24,8 @@ import { RunLostError, reportStalledRun, runFailure } from './run-errors.ts'
 import { type RunScope, Slots } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Decide, Entry, Session } from './session.ts'
-import { askModel, compactPrompt, logBrokenAnswer } from './steps/ask-model.ts'
+import { askModel, compactPrompt } from './steps/ask-model.ts'
+import { logBrokenAnswer } from './steps/log-answer.ts'
 import { StepPrompts } from './steps/step-prompts.ts'
 
 /** Why a runner stopped working on a conversation. */

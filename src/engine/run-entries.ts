@@ -15,9 +15,9 @@ import { outputComplaint, outputNotice, outputRequest } from './output/run-outpu
 import { RunLostError } from './run-errors.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Entry, Session } from './session.ts'
-import { unfinishedMessage } from './steps/assistant-message.ts'
 import { commandReplies, commandStep } from './steps/command-step.ts'
 import { keepSettings } from './steps/kept-settings.ts'
+import { unfinishedMessage } from './steps/log-answer.ts'
 
 /** Who appends, and to which conversation. */
 export interface RunWriter {

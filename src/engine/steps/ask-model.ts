@@ -1,14 +1,13 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
-import { mayBecomeAsset, mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
+import { mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
 import { toolsForModel } from '../../boundary/describe-tool.ts'
 import { CALL_TOOL, openedCall } from '../../boundary/tool-search.ts'
 import { errorMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
-import { writeLabel } from '../../core/labels/label.ts'
 import { newId } from '../../core/new-id.ts'
 import { callModel } from '../../models/call-model.ts'
 import { jsonAnswer } from '../../models/json-answer.ts'
@@ -16,9 +15,9 @@ import type { ModelCallOptions } from '../../models/language-model.ts'
 import { type ModelCapabilities, withCost } from '../../models/model-capabilities.ts'
 import { callSettings, type ModelSettings } from '../../models/model-settings.ts'
 import { type AcceptedCall, CallRunner } from '../calls/call-runner.ts'
-import { callError, RunLostError } from '../run-errors.ts'
+import { callError } from '../run-errors.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
-import { assistantMessage, loggedCalls, openStep, unfinishedMessage } from './assistant-message.ts'
+import { logAnswer, logBrokenAnswer, modelAssets } from './log-answer.ts'
 import { type PreparedStep, prepareStep } from './prepare-step.ts'
 import {
   type ModelCall,
@@ -26,7 +25,6 @@ import {
   type ResponseListener,
   ResponseReader,
 } from './read-response.ts'
-import { type SavedAnswer, saveModelFiles } from './save-model-files.ts'
 import { hiddenTools, type StepPrompts, withChosen } from './step-prompts.ts'
 
 /**
@@ -263,62 +261,6 @@ class Answer implements ResponseListener {
     inBackground('Telling handlers of an answer', this.#scope.stream(event))
   }
 }
-
-/** Returns assets that label what is saved with the label of everything the model has seen. */
-function modelAssets({ assets, session: { labels } }: RunScope, messageId: string): Assets {
-  if (!labels) return assets
-  return assets.scoped({ label: () => writeLabel(labels.context(messageId)) })
-}
-
-async function logAnswer(
-  { scope, changed }: PreparedStep,
-  messageId: string,
-  response: ModelResponse,
-): Promise<void> {
-  const { runId, signal } = scope
-  const { usage, finishReason } = response
-  const { events, attachments, text }: SavedAnswer =
-    response.files.length > 0 || mayBecomeAsset(response.text)
-      ? await scope.during(() => {
-          const assets = modelAssets(scope, messageId)
-          return saveModelFiles(response, { assets, signal, messageId })
-        })
-      : { events: [], attachments: [], text: response.text }
-  const provider = changed ? { ...response.provider, changed } : response.provider
-  const model = changed?.model ? { model: changed.model.modelId } : {}
-  await scope.append((state) => {
-    const { step, stepName } = openStep(state, messageId)
-    const calls = step ? loggedCalls(state, step) : []
-    const attribution = openRun(state)?.attribution
-    const made = { calls, attachments, attribution }
-    const payload = assistantMessage(messageId, { ...response, text }, made)
-    return {
-      events: [
-        ...events,
-        { type: 'NEW_MESSAGE', payload },
-        { type: 'STEP_FINISHED', stepName, runId, messageId, usage, finishReason, ...model },
-      ],
-      debug: provider ? { [messageId]: provider } : undefined,
-    }
-  })
-}
-
-/** Logs the part of an interrupted answer that was received, because some of its calls are logged. */
-export async function logBrokenAnswer(scope: RunScope, messageId: string): Promise<void> {
-  const { runId } = scope
-  await scope.append((state) => {
-    const run = openRun(state)
-    // Another append in the same batch may have ended the run.
-    if (!run) throw new RunLostError()
-    const { stepName } = openStep(state, messageId)
-    const step = { stepName, runId, messageId, usage: UNCOUNTED, finishReason: 'error' }
-    return {
-      events: [...unfinishedMessage(state, run), { type: 'STEP_FINISHED', ...step }],
-    }
-  })
-}
-
-const UNCOUNTED = { inputTokens: null, outputTokens: null }
 
 /** Returns the provider's call id, or a new one if the conversation has a call with that id. */
 function freshCallId(calls: Readonly<Record<string, unknown>>, id: string): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../../assets/create-assets.ts'
 import { PNG } from '../../assets/fixtures/stores.ts'
-import { saveModelFiles } from './save-model-files.ts'
+import { saveModelFiles } from './log-answer.ts'
 
 const { signal } = new AbortController()
 

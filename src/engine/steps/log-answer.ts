@@ -1,0 +1,189 @@
+import type { Assets } from '../../assets/assets-contract.ts'
+import { extractAssets } from '../../assets/extract/extract.ts'
+import { mayBecomeAsset } from '../../assets/extract/may-hold-assets.ts'
+import {
+  type ConversationState,
+  openRun,
+  type RunState,
+  type StepState,
+} from '../../core/events/conversation-state.ts'
+import type { AssetEvent, ConversationEvent, TokenUsage } from '../../core/events/events.ts'
+import { writeLabel } from '../../core/labels/label.ts'
+import type { Attachment, Message, MessageMetadata, ToolCall } from '../../core/messages/message.ts'
+import { RunLostError } from '../run-errors.ts'
+import type { RunScope } from '../run-scope.ts'
+import type { PreparedStep } from './prepare-step.ts'
+import type { ModelResponse } from './read-response.ts'
+
+/** Logs a complete answer of the model, and the end of its step. */
+export async function logAnswer(
+  { scope, changed }: PreparedStep,
+  messageId: string,
+  response: ModelResponse,
+): Promise<void> {
+  const { runId, signal } = scope
+  const { usage, finishReason } = response
+  const { events, attachments, text }: SavedAnswer =
+    response.files.length > 0 || mayBecomeAsset(response.text)
+      ? await scope.during(() => {
+          const assets = modelAssets(scope, messageId)
+          return saveModelFiles(response, { assets, signal, messageId })
+        })
+      : { events: [], attachments: [], text: response.text }
+  const provider = changed ? { ...response.provider, changed } : response.provider
+  const model = changed?.model ? { model: changed.model.modelId } : {}
+  await scope.append((state) => {
+    const { step, stepName } = openStep(state, messageId)
+    const calls = step ? loggedCalls(state, step) : []
+    const attribution = openRun(state)?.attribution
+    const made = { calls, attachments, attribution }
+    const payload = assistantMessage(messageId, { ...response, text }, made)
+    return {
+      events: [
+        ...events,
+        { type: 'NEW_MESSAGE', payload },
+        { type: 'STEP_FINISHED', stepName, runId, messageId, usage, finishReason, ...model },
+      ],
+      debug: provider ? { [messageId]: provider } : undefined,
+    }
+  })
+}
+
+const UNCOUNTED = { inputTokens: null, outputTokens: null }
+
+/** Logs the part of an interrupted answer that was received, because some of its calls are logged. */
+export async function logBrokenAnswer(scope: RunScope, messageId: string): Promise<void> {
+  const { runId } = scope
+  await scope.append((state) => {
+    const run = openRun(state)
+    // Another append in the same batch may have ended the run.
+    if (!run) throw new RunLostError()
+    const { stepName } = openStep(state, messageId)
+    const step = { stepName, runId, messageId, usage: UNCOUNTED, finishReason: 'error' }
+    return {
+      events: [...unfinishedMessage(state, run), { type: 'STEP_FINISHED', ...step }],
+    }
+  })
+}
+
+/** Returns assets that label what is saved with the label of everything the model has seen. */
+export function modelAssets({ assets, session: { labels } }: RunScope, messageId: string): Assets {
+  if (!labels) return assets
+  return assets.scoped({ label: () => writeLabel(labels.context(messageId)) })
+}
+
+/** A model's files and text, as they are logged. */
+export interface SavedAnswer {
+  events: AssetEvent[]
+  attachments: Attachment[]
+  /** The text, with a reference in place of each data URL. */
+  text: string
+}
+
+/**
+ * Saves the files that a model generated, and the data URLs in its text, as assets. If one cannot be decoded, only its
+ * `ASSET_ERROR` remains.
+ */
+export async function saveModelFiles(
+  { files, text }: Pick<ModelResponse, 'files' | 'text'>,
+  { assets, signal, messageId }: { assets: Assets; signal: AbortSignal; messageId: string },
+): Promise<SavedAnswer> {
+  const events: AssetEvent[] = []
+  const onEvent = (event: AssetEvent): void => {
+    if (event.type === 'ASSET_CREATED') event.payload.messageId = messageId
+    events.push(event)
+  }
+  const scoped = assets.scoped({ by: 'agent', onEvent })
+  const found = files.map(({ mediaType, data }) => ({ type: 'file', mediaType, data }))
+  const { value } = await extractAssets([text, ...found], { assets: scoped, by: 'agent', signal })
+  const [savedText, ...saved] = value as [SavedText, ...SavedFile[]]
+  const attachments = saved.flatMap(({ type, ...file }) => (file.assetRef ? [file] : []))
+  return { events, attachments, text: textOf(savedText) }
+}
+
+type SavedFile = { type: 'file' } & (Attachment | { assetRef?: undefined })
+/** Returns the reference that replaces a text which is nothing but a data URL. */
+type SavedText = string | { assetRef?: string; assetError?: { message: string } }
+
+function textOf(saved: SavedText): string {
+  if (typeof saved === 'string') return saved
+  const { assetRef, assetError } = saved
+  return assetRef === undefined ? `[asset error: ${assetError?.message}]` : `<|${assetRef}|>`
+}
+
+/** Returns the message of a complete answer. */
+export function assistantMessage(
+  id: string,
+  { text, reasoning, usage }: ModelResponse,
+  made: {
+    calls: readonly ToolCall[]
+    attachments: readonly Attachment[]
+    attribution: string | undefined
+  },
+): Message {
+  const { calls, attachments, attribution } = made
+  const { inputTokens, outputTokens } = usage
+  const counted = inputTokens !== null || outputTokens !== null
+  return newMessage(id, text, {
+    ...(attribution === undefined ? {} : { attribution }),
+    ...(calls.length > 0 ? { tool_calls: [...calls] } : {}),
+    ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
+    ...(reasoning.length > 0 ? { reasoning } : {}),
+    ...(counted ? { footer_items: [footerOf(usage)] } : {}),
+    has_debug_data: true,
+  })
+}
+
+/** `1200 tokens in (1000 cached), 45 out, $0.0021`. */
+function footerOf({ inputTokens, outputTokens, cachedInputTokens, cost }: TokenUsage): string {
+  const cached = cachedInputTokens ? ` (${cachedInputTokens} cached)` : ''
+  const price = cost === undefined ? '' : `, $${cost < 0.1 ? cost.toPrecision(2) : cost.toFixed(2)}`
+  return `${inputTokens ?? '?'} tokens in${cached}, ${outputTokens ?? '?'} out${price}`
+}
+
+/**
+ * Returns the message of an interrupted answer, with the text and the calls that were received; empty if there are
+ * none.
+ */
+export function unfinishedMessage(state: ConversationState, run: RunState): ConversationEvent[] {
+  const step = run.steps.at(-1)
+  if (!step || step.finishedAt !== undefined) return []
+  const text = state.streaming[step.messageId] ?? ''
+  const calls = loggedCalls(state, step)
+  if (text === '' && calls.length === 0) return []
+  const { attribution } = run
+  const payload = newMessage(step.messageId, text, {
+    ...(attribution === undefined ? {} : { attribution }),
+    ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    incomplete: true,
+    footer_items: ['stopped before its end'],
+  })
+  return [{ type: 'NEW_MESSAGE', payload }]
+}
+
+/** Returns the complete calls of a step, as the model wrote them. */
+export function loggedCalls({ calls }: ConversationState, { callIds }: StepState): ToolCall[] {
+  return callIds.flatMap((id) => calls[id]?.call ?? [])
+}
+
+/** Returns the step with this id in the open run, and its name for AG-UI, which is its number. */
+export function openStep(
+  state: ConversationState,
+  messageId: string,
+): { step: StepState | null; stepName: string } {
+  const steps = openRun(state)?.steps ?? []
+  const index = steps.findLastIndex((step) => step.messageId === messageId)
+  return { step: steps[index] ?? null, stepName: steps[index]?.name ?? `step ${steps.length + 1}` }
+}
+
+function newMessage(id: string, content: string, metadata: MessageMetadata): Message {
+  return {
+    id,
+    sender: { participant_id: 'assistant', participant_role: 'assistant' },
+    message_type: 'chat',
+    content_type: 'text/markdown',
+    content,
+    timestamp: new Date().toISOString(),
+    metadata,
+  }
+}
