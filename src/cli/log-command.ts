@@ -4,7 +4,11 @@ import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ByrefError, type Damage, DamagedError } from '../core/errors.ts'
 import { type ConversationLog, type LogUpkeep, listAll } from '../log/conversation-log.ts'
-import { removedRecords, repairConversation, verifyConversation } from '../log/repair-conversation.ts'
+import {
+  removedRecords,
+  repairConversation,
+  verifyConversation,
+} from '../log/repair-conversation.ts'
 import { openStorage, STORAGE, STORAGE_HELP } from './storage.ts'
 import {
   chooseTask,
