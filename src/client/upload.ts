@@ -7,7 +7,6 @@ import {
   parseAnswer,
   refusal,
   request,
-  requestJson,
   type Transport,
   unreachable,
 } from './transport.ts'
@@ -58,7 +57,7 @@ export async function upload(
   if (file.size > pieceBytes) {
     const { retryDelay = 500, onImport } = options
     const pieces = { name, mimeType, onSent, onImport, signal, pieceBytes, retryDelay }
-    const made = await uploadInPieces(transport, file, pieces)
+    const made = await new PieceUpload(transport, file, pieces).run()
     if (made) return made
   }
   const path = `/api/assets?name=${encodeURIComponent(name)}`
@@ -78,7 +77,7 @@ function fileName(file: Blob): string {
   return typeof name === 'string' && name !== '' ? name : 'file'
 }
 
-/** Options of {@link uploadInPieces}, with all defaults. */
+/** Options of a {@link PieceUpload}, with all defaults. */
 type PiecesOptions = Required<
   Pick<UploadOptions, 'name' | 'mimeType' | 'pieceBytes' | 'retryDelay'>
 > &
@@ -87,129 +86,127 @@ type PiecesOptions = Required<
     onSent: (bytes: number) => void
   }
 
-/** An upload that has started. */
-interface StartedUpload {
-  path: string
-  /** How many bytes the server has; null if this is unknown. */
-  offset: number | null
-}
-
 /** Maximum number of consecutive attempts without progress. */
 const MAX_ATTEMPTS = 15
 
 const TUS = { 'tus-resumable': '1.0.0' }
 
-/**
- * Uploads a file by the tus protocol 1.0 (tus.io/protocols/resumable-upload). After a failure it asks how many bytes the server
- * has, and sends the rest. Null if the server does not support it. An abort deletes the upload.
- */
-async function uploadInPieces(
-  transport: Transport,
-  file: Blob,
-  options: PiecesOptions,
-): Promise<UploadResult | null> {
-  const { signal, retryDelay } = options
-  let upload: StartedUpload | null = null
-  for (let failures = 0; ; ) {
-    try {
-      upload ??= await startUpload(transport, file, options)
-      if (!upload) return null
-      upload.offset ??= await offsetOf(transport, upload, signal)
-      while (upload.offset < file.size) {
-        upload.offset = await sendPiece(transport, file, upload, options)
-        failures = 0
+/** An upload by the tus protocol 1.0 (tus.io/protocols/resumable-upload). */
+class PieceUpload {
+  readonly #transport: Transport
+  readonly #file: Blob
+  readonly #options: PiecesOptions
+  /** Null until the server has started the upload. */
+  #path: string | null = null
+  /** How many bytes the server has; null if this is unknown. */
+  #offset: number | null = null
+
+  constructor(transport: Transport, file: Blob, options: PiecesOptions) {
+    this.#transport = transport
+    this.#file = file
+    this.#options = options
+  }
+
+  /**
+   * Uploads the file. After a failure it asks how many bytes the server has, and sends the rest. Null if the server does not
+   * support it. An abort deletes the upload.
+   */
+  async run(): Promise<UploadResult | null> {
+    const { signal, retryDelay } = this.#options
+    for (let failures = 0; ; ) {
+      try {
+        const path = this.#path ?? (await this.#start())
+        if (path === null) return null
+        this.#offset ??= await this.#askOffset(path)
+        while (this.#offset < this.#file.size) {
+          this.#offset = await this.#sendPiece(path, this.#offset)
+          failures = 0
+        }
+        return await this.#finish(path)
+      } catch (error) {
+        if (signal?.aborted) this.#delete()
+        failures++
+        if (failures === MAX_ATTEMPTS || !this.#mayRetry(error)) throw error
+        await pause(pauseAfter(failures - 1, retryDelay), signal)
+        if (isNotFound(error)) this.#path = null
+        else if (this.#offset !== this.#file.size) this.#offset = null
       }
-      return await finish(transport, upload, options)
-    } catch (error) {
-      if (signal?.aborted && upload) deleteUpload(transport, upload)
-      failures++
-      if (failures === MAX_ATTEMPTS || !mayRetry(error, upload)) throw error
-      await pause(pauseAfter(failures - 1, retryDelay), signal)
-      if (isNotFound(error)) upload = null
-      else if (upload && upload.offset !== file.size) upload.offset = null
     }
   }
-}
 
-/** Starts an upload; null if the server does not support it. */
-async function startUpload(
-  transport: Transport,
-  file: Blob,
-  { name, mimeType, signal }: PiecesOptions,
-): Promise<StartedUpload | null> {
-  const metadata = `filename ${base64(name)},filetype ${base64(mimeType)}`
-  const headers = { ...TUS, 'upload-length': String(file.size), 'upload-metadata': metadata }
-  try {
-    const made = await request(transport, '/api/uploads', { method: 'POST', headers, signal })
-    const id = made.headers.get('location')?.split('/').at(-1)
-    if (!id) throw protocolError(made.status)
-    return { path: `/api/uploads/${id}`, offset: 0 }
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return null
-    throw error
+  /** Starts an upload and returns its path; null if the server does not support it. */
+  async #start(): Promise<string | null> {
+    const { name, mimeType } = this.#options
+    const metadata = `filename ${base64(name)},filetype ${base64(mimeType)}`
+    const headers = { 'upload-length': String(this.#file.size), 'upload-metadata': metadata }
+    try {
+      const made = await this.#request('/api/uploads', 'POST', headers)
+      const id = made.headers.get('location')?.split('/').at(-1)
+      if (!id) throw protocolError(made.status)
+      this.#path = `/api/uploads/${id}`
+      this.#offset = 0
+      return this.#path
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return null
+      throw error
+    }
   }
-}
 
-async function offsetOf(
-  transport: Transport,
-  { path }: StartedUpload,
-  signal?: AbortSignal,
-): Promise<number> {
-  const known = await request(transport, path, { method: 'HEAD', headers: TUS, signal })
-  return offsetIn(known.status, known.headers.get('upload-offset'))
-}
-
-async function sendPiece(
-  transport: Transport,
-  file: Blob,
-  { path, offset }: StartedUpload,
-  { pieceBytes, onSent, signal }: PiecesOptions,
-): Promise<number> {
-  const start = offset ?? 0
-  const headers = {
-    ...TUS,
-    'upload-offset': String(start),
-    'content-type': 'application/offset+octet-stream',
+  async #askOffset(path: string): Promise<number> {
+    const known = await this.#request(path, 'HEAD')
+    return offsetIn(known.status, known.headers.get('upload-offset'))
   }
-  const piece = file.slice(start, start + pieceBytes)
-  const { status, header } = await sendBlob(transport, path, piece, {
-    method: 'PATCH',
-    headers,
-    signal,
-    onSent: (bytes) => onSent(start + bytes),
-  })
-  return offsetIn(status, header('upload-offset'))
-}
 
-/** Makes an asset of the upload. Another attempt gets the same answer. */
-async function finish(
-  transport: Transport,
-  { path }: StartedUpload,
-  { signal, onImport }: PiecesOptions,
-): Promise<UploadResult> {
-  const method = 'POST'
-  if (!onImport) return requestJson<UploadResult>(transport, `${path}/asset`, { method, signal })
-  const headers = { accept: 'text/event-stream' }
-  const { body } = await request(transport, `${path}/asset`, { method, headers, signal })
-  for await (const { event, data } of body ? readEventStream(body) : []) {
-    if (event === 'progress') onImport(JSON.parse(data) as ImportProgress)
-    if (event === 'done') return JSON.parse(data) as UploadResult
-    // The status was sent before, with the first progress event.
-    if (event === 'error') throw refusal(422, data)
+  /** Sends the bytes from a position on. Returns how many bytes the server has then. */
+  async #sendPiece(path: string, start: number): Promise<number> {
+    const { pieceBytes, onSent, signal } = this.#options
+    const headers = {
+      ...TUS,
+      'upload-offset': String(start),
+      'content-type': 'application/offset+octet-stream',
+    }
+    const piece = this.#file.slice(start, start + pieceBytes)
+    const { status, header } = await sendBlob(this.#transport, path, piece, {
+      method: 'PATCH',
+      headers,
+      signal,
+      onSent: (bytes) => onSent(start + bytes),
+    })
+    return offsetIn(status, header('upload-offset'))
   }
-  throw unreachable()
-}
 
-/** Deletes the upload. A server that cannot be reached deletes it after a day. */
-function deleteUpload(transport: Transport, { path }: StartedUpload): void {
-  request(transport, path, { method: 'DELETE', headers: TUS }).catch(() => {})
-}
+  /** Makes an asset of the upload. Another attempt gets the same answer. */
+  async #finish(path: string): Promise<UploadResult> {
+    const { onImport } = this.#options
+    const accept = onImport ? 'text/event-stream' : 'application/json'
+    const answer = await this.#request(`${path}/asset`, 'POST', { accept })
+    if (!onImport) return parseAnswer<UploadResult>(answer.status, await answer.text())
+    for await (const { event, data } of answer.body ? readEventStream(answer.body) : []) {
+      if (event === 'progress') onImport(JSON.parse(data) as ImportProgress)
+      if (event === 'done') return JSON.parse(data) as UploadResult
+      // The status was sent before, with the first progress event.
+      if (event === 'error') throw refusal(422, data)
+    }
+    throw unreachable()
+  }
 
-/** Returns whether to try again: after a passing failure, or if the server has another offset or no upload. */
-function mayRetry(error: unknown, upload: StartedUpload | null): boolean {
-  if (!(error instanceof ApiError)) return false
-  const isOutOfStep = error.status === 409 || error.status === 423
-  return error.transient || (upload !== null && (isOutOfStep || isNotFound(error)))
+  /** Deletes the upload. A server that cannot be reached deletes it after a day. */
+  #delete(): void {
+    if (this.#path === null) return
+    request(this.#transport, this.#path, { method: 'DELETE', headers: TUS }).catch(() => {})
+  }
+
+  /** Returns whether to try again: after a passing failure, or if the server has another offset or no upload. */
+  #mayRetry(error: unknown): boolean {
+    if (!(error instanceof ApiError)) return false
+    const isOutOfStep = error.status === 409 || error.status === 423
+    return error.transient || (this.#path !== null && (isOutOfStep || isNotFound(error)))
+  }
+
+  #request(path: string, method: 'HEAD' | 'POST', headers = {}): Promise<Response> {
+    const { signal } = this.#options
+    return request(this.#transport, path, { method, headers: { ...TUS, ...headers }, signal })
+  }
 }
 
 function isNotFound(error: unknown): boolean {

@@ -2,9 +2,8 @@ import type { Damage } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { formatCursor, type ListPlace } from './check-arguments.ts'
 import type { ConversationSummary } from './conversation-log.ts'
-import type { StoredLease } from './log-storage.ts'
 import type { StoredRun } from './runs.ts'
-import { branchIn, type ConversationState, summaryOf } from './summary.ts'
+import { branchIn, type ConversationState, type StoredLease, summaryOf } from './summary.ts'
 
 /** The namespace and id of a conversation. The namespace '' means none. */
 export interface Place {

@@ -32,6 +32,7 @@ import { type LogEntry, logEntry } from './copy-event.ts'
 import type { Audience, Listener } from './listeners.ts'
 import type { Lines } from './read-lines.ts'
 import type { CostsOptions, RunsOptions } from './runs.ts'
+import type { StoredLease } from './summary.ts'
 
 /** What an append stores. The events are copies, so the caller cannot change them. */
 export interface Appendix extends LogEntry, Pick<AppendOptions, 'after' | 'lease'> {}
@@ -171,12 +172,6 @@ function upkeepOf(
     cut: (id, after) => use(() => upkeep.cut(placeOf(id), after)),
     ...(upkeep.check && { check: () => use(async () => upkeep.check?.() ?? []) }),
   }
-}
-
-/** The owner of a lease, and its end in milliseconds since 1970. */
-export interface StoredLease {
-  owner: string
-  until: number
 }
 
 /**

@@ -2,7 +2,6 @@ import type { Damage } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { resultCall } from '../core/messages/results.ts'
 import type { Branch, ConversationStatus, ConversationSummary } from './conversation-log.ts'
-import type { StoredLease } from './log-storage.ts'
 import { isNews, runAfter, type StoredRun } from './runs.ts'
 
 /** The data about a conversation's events that a log stores, so that lists need not read the events. */
@@ -36,6 +35,12 @@ export const NEW_CONVERSATION: ConversationState = {
   agent: null,
   branch: null,
   run: null,
+}
+
+/** The owner of a lease, and its end in milliseconds since 1970. */
+export interface StoredLease {
+  owner: string
+  until: number
 }
 
 /** The data about a conversation, in addition to its events, that every log stores. */

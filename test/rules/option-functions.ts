@@ -84,6 +84,8 @@ function functionsOf(
       if (seen.has(name) || !isObject(checker, one) || !isOurs(one.getSymbol())) continue
       seen.add(name)
       for (const property of checker.getPropertiesOfType(one)) {
+        // The names of `#private` members begin with `__#`.
+        if (property.name.startsWith('__#')) continue
         const value = checker.getTypeOfSymbol(property)
         for (const member of membersOf(value)) {
           visitFunction(`${name}.${property.name}`, member)

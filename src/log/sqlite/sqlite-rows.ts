@@ -9,7 +9,7 @@ import {
   stateOf,
 } from '../conversation-row.ts'
 import { recordsAfter } from '../copy-event.ts'
-import { admit, leaseAfter, type StoredLease, type TextAppendix } from '../log-storage.ts'
+import { admit, leaseAfter, type TextAppendix } from '../log-storage.ts'
 import { CHUNK, pause } from '../pause.ts'
 import { eventIn, eventSum, type RecordRow, recordsOf, seal } from '../record-rows.ts'
 import { RUN_COLUMNS, rowOfRun } from '../run-rows.ts'
@@ -19,6 +19,7 @@ import {
   deletedBy,
   foldCase,
   messageIn,
+  type StoredLease,
   stateAfter,
   titleOf,
   withoutMessages,
