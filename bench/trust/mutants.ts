@@ -93,8 +93,8 @@ const MUTANTS: readonly (readonly [name: string, file: string, from: string, to:
   [
     'a message of anybody is trusted',
     'src/core/labels/labels.ts',
-    'label: isSpeaker(sender) ? TRUSTED : ',
-    'label: TRUSTED ?? ',
+    'return isSpeaker(sender) ? { label: TRUSTED } : untrusted',
+    'return { label: TRUSTED }',
   ],
   [
     'names and types of files are shown',
