@@ -59,7 +59,7 @@ describe('readServerConfig', () => {
   it.each([
     ['{ "mcpServers": ', 'mcp.json: this is not JSON'],
     [{ tools: {} }, 'mcp.json: it has neither "mcpServers" nor "servers"'],
-    [{ mcpServers: {} }, 'it has no server that is switched on'],
+    [{ mcpServers: {} }, 'it has no enabled server'],
     [one('x'), 'the server "one" is not an object'],
     [one({}), 'the server "one" has neither a "command" nor a "url"'],
     [
@@ -71,9 +71,9 @@ describe('readServerConfig', () => {
       one({ url: 'http://x', type: 'ws' }),
       'has the unknown "type" "ws": valid are "http" and "sse"',
     ],
-    [one({ command: 'x', args: 'y' }), 'the server "one" has "args" that are no list'],
-    [one({ command: 'x', env: [] }), 'the server "one" has "env" that are no object'],
-    [one({ command: 'x', prefix: 1 }), 'has a "prefix" that is no text'],
+    [one({ command: 'x', args: 'y' }), 'the server "one" has "args" that are not a list'],
+    [one({ command: 'x', env: [] }), 'the server "one" has "env" that is not an object'],
+    [one({ command: 'x', prefix: 1 }), 'has a "prefix" that is not text'],
     [
       one({ command: 'x', trust: 'some' }),
       'has a "trust" that is neither "trusted" nor "untrusted"',

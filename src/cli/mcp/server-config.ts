@@ -43,16 +43,16 @@ interface Surroundings {
   folder: string
 }
 
-const TYPES: Readonly<Record<string, 'http' | 'sse' | undefined>> = {
-  http: 'http',
-  'streamable-http': 'http',
-  streamableHttp: 'http',
-  sse: 'sse',
-}
+const TYPES: ReadonlyMap<unknown, 'http' | 'sse'> = new Map([
+  ['http', 'http'],
+  ['streamable-http', 'http'],
+  ['streamableHttp', 'http'],
+  ['sse', 'sse'],
+])
 
 /**
  * Reads the servers of an `mcp.json`, as Claude Desktop, Claude Code and Cursor (`mcpServers`) and VS Code (`servers`)
- * write it: JSON that may have comments. Servers that are switched off are left out, and those with a problem, which
+ * write it: JSON that may have comments. Disabled servers are left out, and those with a problem, which
  * names the server and the field.
  *
  * @param file The name of the file, for errors.
@@ -88,7 +88,7 @@ export function readServerConfig(
     }
   })
   if (configs.length > 0) return { configs, problems: problems.map(({ message }) => message) }
-  throw problems[0] ?? new UsageError(`${file}: it has no server that is switched on`)
+  throw problems[0] ?? new UsageError(`${file}: it has no enabled server`)
 }
 
 type Entry = Readonly<Record<string, unknown>>
@@ -96,28 +96,28 @@ type Fail = (message: string) => never
 
 function configOf(name: string, entry: Entry, fail: Fail): ServerConfig {
   const { command, args = [], env = {}, cwd, url, headers = {}, type, prefix, trust } = entry
-  if (prefix !== undefined && typeof prefix !== 'string') fail('has a "prefix" that is no text')
+  if (prefix !== undefined && typeof prefix !== 'string') fail('has a "prefix" that is not text')
   if (trust !== undefined && trust !== 'trusted' && trust !== 'untrusted') {
     fail('has a "trust" that is neither "trusted" nor "untrusted"')
   }
   const common = defined({ name, prefix, trust }) as CommonConfig
   if (typeof command === 'string' && command !== '') {
     if (url !== undefined) fail('has a "command" and a "url": keep one of them')
-    if (!Array.isArray(args)) fail('has "args" that are no list')
+    if (!Array.isArray(args)) fail('has "args" that are not a list')
     const texts = { args: (args as unknown[]).map(String), env: textsIn(env, 'env', fail) }
     return { ...common, command, ...texts, ...(typeof cwd === 'string' && { cwd }) }
   }
   if (typeof url !== 'string') return fail('has neither a "command" nor a "url"')
   if (!/^https?:/.test(url) || !URL.canParse(url)) return fail(`has no valid "url": "${url}"`)
-  if (type !== undefined && !TYPES[String(type)]) {
+  if (type !== undefined && !TYPES.has(type)) {
     fail(`has the unknown "type" "${type}": valid are "http" and "sse"`)
   }
   const texts = { headers: textsIn(headers, 'headers', fail) }
-  return defined({ ...common, url: new URL(url), ...texts, type: TYPES[String(type)] })
+  return defined({ ...common, url: new URL(url), ...texts, type: TYPES.get(type) })
 }
 
 function textsIn(value: unknown, field: string, fail: Fail): Record<string, string> {
-  if (!isPlainObject(value)) return fail(`has "${field}" that are no object`)
+  if (!isPlainObject(value)) return fail(`has "${field}" that is not an object`)
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [key, String(one)]))
 }
 

@@ -12,8 +12,7 @@ import {
   followConversation,
   say,
 } from '../serving/follow-conversation.ts'
-import { readJson } from '../serving/read-json.ts'
-import { type RequestHandler, requestHandler } from '../serving/request-handler.ts'
+import { type RequestHandler, readJson, requestHandler } from '../serving/request-handler.ts'
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { type AgUiEvent, createAgUiEvents, outcomeOf, usageOf } from './ag-ui-events.ts'
 import { agUiMessages, type Brought, readInput } from './ag-ui-messages.ts'

@@ -5,7 +5,6 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import type { ToolSchema } from '../../boundary/describe-schema.ts'
 import type { Tool as ByrefTool } from '../../boundary/tool.ts'
 import { isPlainObject } from '../../core/json/json.ts'
-import { packed, unpacked } from '../packed-values.ts'
 import {
   askAbout,
   assetToolSchema,
@@ -29,6 +28,7 @@ import {
   referenceSchema,
   validated,
 } from '../reference-schema.ts'
+import { packed, unpacked } from './packed-values.ts'
 
 /** Options of {@link byReference}. */
 export type ByReferenceOptions = ReferenceOptions

@@ -55,8 +55,8 @@ export async function createResponse(
     const { state } = followed
     const after = state.position
     const input = await readInput(asked, { state, speaker, assets: agent.assets })
-    const runId = await sendInput(agent, asked, { conversation, said: input, followed })
-    const events = responseEvents(followed, asked, { conversation, after, runId, said: input })
+    const runId = await sendInput(agent, asked, { conversation, input, followed })
+    const events = responseEvents(followed, asked, { conversation, after, runId, input })
     if (!asked.stream) return await lastResponse(events, { asked, request, onEnd })
     return eventStream(events, {
       frame({ type, ...event }, index) {
@@ -100,7 +100,7 @@ function isInput(event: ConversationEvent): boolean {
 /** What is sent to a conversation. */
 interface Sending {
   conversation: string
-  said: Said
+  input: Said
   followed: FollowedConversation
 }
 
@@ -108,10 +108,10 @@ interface Sending {
 async function sendInput(
   agent: Agent,
   { temperature, top_p: topP, max_output_tokens: maxOutputTokens, text }: ResponsesRequest,
-  { conversation, said, followed }: Sending,
+  { conversation, input, followed }: Sending,
 ): Promise<string> {
   const open = openRun(followed.state)
-  if (open && said.answers.size === 0) {
+  if (open && input.answers.size === 0) {
     throw new ByrefError(
       'conversation_busy',
       'Calls of the previous response wait for their outputs: send these first',
@@ -122,19 +122,19 @@ async function sendInput(
     topP: topP ?? undefined,
     maxOutputTokens: maxOutputTokens ?? undefined,
   })
-  return say(agent, conversation, { ...said, open, settings, output: text?.format?.schema })
+  return say(agent, conversation, { ...input, open, settings, output: text?.format?.schema })
 }
 
 interface Responding extends ResponseId {
   runId: string
-  said: Said
+  input: Said
 }
 
 /** Returns the events of a response. The last one contains the whole response. */
 async function* responseEvents(
   followed: FollowedConversation,
   request: ResponsesRequest,
-  { conversation, after, runId, said }: Responding,
+  { conversation, after, runId, input }: Responding,
 ): AsyncGenerator<StreamEvent> {
   const { state } = followed
   const clientTools = new Set(request.tools?.map(({ name }) => name))
@@ -145,7 +145,7 @@ async function* responseEvents(
     const parts: ResponseParts = { id: formatResponseId(id), request, output, run, isWaiting }
     return { ...responseOf(parts), output: output.items.map((item) => ({ ...item })) }
   }
-  const { answers } = said
+  const { answers } = input
   let began = false
   for await (const { event, position } of followed.untilDue(runId, answers.keys())) {
     const isStart = event.type === 'RUN_STARTED' && event.runId === runId

@@ -26,13 +26,8 @@ import type { ToolCalls } from './tool-calls.ts'
 type Params = LanguageModelV4CallOptions
 type Middleware = Required<Pick<LanguageModelMiddleware, 'wrapGenerate' | 'wrapStream'>>
 
-/** The tools of a request, by name. */
-interface RequestTools {
-  /** All of them, also those that the model finds by search. */
-  all: ReadonlySet<string>
-  /** Those that calls may name. A provider runs the others. */
-  callable: ReadonlySet<string>
-}
+/** The types of all tools of a request, by name. Calls may name functions, and a provider runs the others. */
+type RequestTools = ReadonlyMap<string, NonNullable<Params['tools']>[number]['type']>
 
 /** Lets models find the tools of an application by search. It keeps nothing between requests. */
 export class ToolSearch {
@@ -109,10 +104,7 @@ export class ToolSearch {
       tools: shown,
       prompt: prompt.map((message) => asWritten(message, isHidden)),
     }
-    this.#requests.set(request, {
-      all: new Set(tools.map(({ name }) => name)),
-      callable: new Set(tools.flatMap(({ type, name }) => (type === 'function' ? name : []))),
-    })
+    this.#requests.set(request, new Map(tools.map(({ name, type }) => [name, type])))
     return request
   }
 
@@ -197,7 +189,7 @@ function calledBy(call: LanguageModelV4ToolCall, tools: RequestTools): LanguageM
       : { id, name: CALL_TOOL, arguments: { name: toolName, arguments: input } }
   const { via, name, arguments: args } = calledTool(written)
   if (via === undefined) return call
-  return tools.callable.has(name) && name !== CALL_TOOL
+  return tools.get(name) === 'function' && name !== CALL_TOOL
     ? { ...call, toolName: name, input: JSON.stringify(args) }
     : { ...call, toolName: CALL_TOOL, input: JSON.stringify({ name, arguments: args }) }
 }
@@ -205,9 +197,9 @@ function calledBy(call: LanguageModelV4ToolCall, tools: RequestTools): LanguageM
 /** Whether the name of a call is not the name of the tool that runs. */
 function isUnnamed(
   { toolName, providerExecuted }: { toolName: string; providerExecuted?: boolean },
-  { all }: RequestTools,
+  tools: RequestTools,
 ): boolean {
-  return !providerExecuted && (toolName === CALL_TOOL || !all.has(toolName))
+  return !providerExecuted && (toolName === CALL_TOOL || !tools.has(toolName))
 }
 
 /** Holds back the input of a call until it is known which tool it calls. */

@@ -7,7 +7,7 @@ import { ACCEPTS } from '../../../policies/trust/check-flow.ts'
 import { dataInText } from '../../json-in-text.ts'
 import { shownSchema } from '../../plain-tools.ts'
 import { saveBody } from '../assets-for-clients.ts'
-import { freeName } from '../free-name.ts'
+import { freeName } from '../join/shared-names.ts'
 import { metaOf, type ServerTrust, serverTrust } from '../mcp-labels.ts'
 import { mcpTool, resolveArguments } from '../reference-arguments.ts'
 

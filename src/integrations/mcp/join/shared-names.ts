@@ -1,4 +1,3 @@
-import { freeName } from '../free-name.ts'
 import type { ServerConnection } from './server-connection.ts'
 
 /** Where a tool or a prompt is: its server, and its name there. */
@@ -36,5 +35,23 @@ export class SharedNames<Item extends { name: string }> {
     this.#given.set(given, key)
     this.#names.set(key, given)
     return given
+  }
+}
+
+/** Maximum length of a name that model providers accept. */
+const LENGTH = 64
+
+/**
+ * Returns a name that is not taken. Characters that providers do not accept become `_`. A name that is taken gets a
+ * number.
+ */
+export function freeName(wanted: string, taken: { has(name: string): boolean }): string {
+  const accepted = wanted.replace(/[^\w-]/g, '_')
+  const name = accepted.slice(0, LENGTH)
+  if (!taken.has(name)) return name
+  for (let number = 2; ; number++) {
+    const end = `_${number}`
+    const other = `${accepted.slice(0, LENGTH - end.length)}${end}`
+    if (!taken.has(other)) return other
   }
 }

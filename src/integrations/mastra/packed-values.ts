@@ -1,10 +1,10 @@
-import type { Assets } from '../assets/assets-contract.ts'
-import { binaryBody } from '../assets/extract/found-body.ts'
-import { namedBody } from '../boundary/resolve-assets.ts'
-import { isTooLong, previewOf, type StoringCall } from '../boundary/store.ts'
-import { isPlainObject } from '../core/json/json.ts'
-import { OFFLOADED_TYPE, type OffloadedValue } from '../core/messages/offloaded.ts'
-import { parseAssetRef } from '../core/refs/asset-ref.ts'
+import type { Assets } from '../../assets/assets-contract.ts'
+import { binaryBody } from '../../assets/extract/found-body.ts'
+import { namedBody } from '../../boundary/resolve-assets.ts'
+import { isTooLong, previewOf, type StoringCall } from '../../boundary/store.ts'
+import { isPlainObject } from '../../core/json/json.ts'
+import { OFFLOADED_TYPE, type OffloadedValue } from '../../core/messages/offloaded.ts'
+import { parseAssetRef } from '../../core/refs/asset-ref.ts'
 
 /**
  * Stores the long fields of a value, and those with bytes, each as an asset: a reference and a preview replace it.
