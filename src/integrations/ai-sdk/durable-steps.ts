@@ -29,6 +29,7 @@ const AGENT: OptionTable<DurableAgent> = {
   tools: is.recordOf(is.anything),
 }
 
+type ToModelOutput = NonNullable<Tool<unknown, unknown>['toModelOutput']>
 type Ask = (input: unknown, call: CallOptions) => unknown
 
 /** The fields of a tool that are data, besides its schema. */
@@ -61,9 +62,10 @@ export function durableSteps(agent: DurableAgent, wrapping: Wrapping) {
     if (type === 'approval') return (tool.needsApproval as Ask)(input, options)
     const output = await lastYield((tool.execute as Ask)(input, options))
     // The tool's own toModelOutput gets values, which must not be stored.
-    const isShown = Object.hasOwn(given, name) && given[name]?.toModelOutput && tool.toModelOutput
-    if (!isShown) return output
-    return outputValue(await isShown({ toolCallId: call.toolCallId, input, output } as never))
+    const isShown = Object.hasOwn(given, name) && given[name]?.toModelOutput
+    const show = tool.toModelOutput as ToModelOutput | undefined
+    if (!isShown || !show) return output
+    return outputValue(await show({ toolCallId: call.toolCallId, input, output }))
   }
 
   return async (request: StepRequest): Promise<StepAnswer> => {

@@ -94,9 +94,9 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
 }
 
 /** Changes an option that may also be a function of the request. */
-function mapped(option: unknown, change: (value: never) => unknown): unknown {
-  if (typeof option !== 'function') return change(option as never)
-  return async (...given: unknown[]) => change((await option(...given)) as never)
+function mapped<Value>(option: unknown, change: (value: Value) => unknown): unknown {
+  if (typeof option !== 'function') return change(option as Value)
+  return async (...given: unknown[]) => change((await option(...given)) as Value)
 }
 
 /** Tools of providers and of the AI SDK stay as they are. */
