@@ -104,7 +104,8 @@ async function* jsonItems(source: TableSource): AsyncGenerator<unknown> {
     for await (const chunk of textOf(source)) {
       tokenizer.write(chunk)
       unfinished = items.length > 0 ? 0 : unfinished + chunk.length
-      if (unfinished > MAX_RECORD) throw new Error('one row does not end')
+      if (unfinished > MAX_RECORD)
+        throw new Error(`a row has more than ${MAX_RECORD / 1024 / 1024} MB`)
       const parsed = items
       items = []
       yield* parsed
