@@ -3,18 +3,16 @@ import { errorMessage } from '../../core/errors.ts'
 import { isDeeper } from '../content-access.ts'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { exactNumber } from './long-number.ts'
-import { broken } from './table-error.ts'
+import { broken, MAX_COLUMNS, tooWide } from './table-error.ts'
 import {
   checkDense,
   headOf,
   inBatches,
   lineAt,
-  MAX_COLUMNS,
   MAX_RECORD,
   type TableInput,
   type TableSource,
   textOf,
-  tooWide,
 } from './table-text.ts'
 
 /** How each token changes the depth. */

@@ -2,10 +2,9 @@ import { open } from 'node:fs/promises'
 import { openParquet, type ParquetFile } from './parquet-file.ts'
 import { declaredType } from './parquet-values.ts'
 import { sourceOf } from './spool.ts'
-import { TableError } from './table-error.ts'
+import { MAX_COLUMNS, TableError } from './table-error.ts'
 import type { TableColumn } from './table-facts.ts'
 import type { TaskResult } from './table-task.ts'
-import { MAX_COLUMNS } from './table-text.ts'
 
 /** Maximum number of rows in a group, because reading one row may read its group. */
 const MOST_TOGETHER = 5_000_000
