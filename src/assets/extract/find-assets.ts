@@ -1,4 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
+import type { AssetLimits } from '../assets-config.ts'
 import { type DataUrl, isBase64File, parseDataUrl, readDataUrl } from '../bodies/data-url.ts'
 import { type DataUrlMatch, findDataUrls } from '../bodies/find-data-urls.ts'
 import {
@@ -49,11 +50,7 @@ export interface FoundAssets {
 }
 
 /** The limits of a value. */
-interface FindLimits {
-  depth: number
-  items: number
-  smallItems: number
-}
+type FindLimits = Pick<Required<AssetLimits>, 'depth' | 'items' | 'smallItems'>
 
 /** Bodies below this size are small: the record of an asset takes more bytes. */
 const SMALL_BYTES = 1_024

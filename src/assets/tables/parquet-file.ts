@@ -12,7 +12,7 @@ import {
 import { errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { copyBytes } from '../bodies/body.ts'
-import type { ContentCache } from '../content-access.ts'
+import type { BodyRanges, ContentCache } from '../content-access.ts'
 import type { ParquetColumn } from './parquet-values.ts'
 import { dayText, isDecimal, timeText } from './parquet-values.ts'
 import { TableError } from './table-error.ts'
@@ -20,10 +20,7 @@ import { TableError } from './table-error.ts'
 const { brotliDecompressSync, gunzipSync, zstdDecompressSync } = nodeBuiltin('node:zlib')
 
 /** Bytes with random access. */
-export interface ByteSource {
-  size: number
-  read(start: number, end: number): Promise<Uint8Array>
-}
+export type ByteSource = Pick<BodyRanges, 'size' | 'read'>
 
 /** A Parquet file. Only what is requested is read. */
 export interface ParquetFile {
