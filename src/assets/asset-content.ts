@@ -85,7 +85,8 @@ async function markedField(
 }
 
 async function parse(record: AssetRecord, store: FullAssetStore, depth: number): Promise<unknown> {
-  const bytes = await readBody(record, store)
+  const { assetId, namespace } = record
+  const { bytes } = await store.get(assetId, { namespace })
   if (record.attributes.structured) return JSON.parse(textOf(bytes))
   if (isJsonType(record.mime)) return parseJson(textOf(bytes), depth)
   return readsAsText(record.mime) ? textOf(bytes) : bytes
@@ -94,25 +95,17 @@ async function parse(record: AssetRecord, store: FullAssetStore, depth: number):
 function sourceOf(record: AssetRecord, store: FullAssetStore): ContentSource {
   const { assetId, namespace } = record
   return {
-    bytes: ({ digest }) => readBody(record, store, digest),
+    async bytes({ digest }) {
+      const opened = await store.open(assetId, { namespace, part: digest })
+      if (!opened) throw assetNotFound(assetId)
+      return readBytes(opened.stream)
+    },
     async object(index) {
       const found = await store.object(assetId, index, { namespace })
       if (!found) throw assetNotFound(assetId)
       return found.value
     },
   }
-}
-
-async function readBody(
-  record: AssetRecord,
-  store: FullAssetStore,
-  part?: string,
-): Promise<Uint8Array> {
-  const { assetId, namespace } = record
-  if (part === undefined) return (await store.get(assetId, { namespace })).bytes
-  const opened = await store.open(assetId, { namespace, part })
-  if (!opened) throw assetNotFound(assetId)
-  return readBytes(opened.stream)
 }
 
 /** Decodes text in UTF-8, or in UTF-16 with a byte order mark. */

@@ -3,6 +3,7 @@ import type { AssetCreated } from '../core/events/events.ts'
 import type { AssetMeta } from '../core/messages/asset-meta.ts'
 import { metaLines } from '../core/messages/metas-block.ts'
 import type { AssetInfo, AssetMaker } from './asset-store.ts'
+import type { ResolvedAssetsConfig } from './assets-config.ts'
 import { copyBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf } from './bodies/data-url.ts'
 import { defined } from './defined.ts'
@@ -41,14 +42,6 @@ function isDescribed({ asset_name, asset_type, description }: AssetMeta): boolea
   return (asset_name ?? asset_type ?? description) !== undefined
 }
 
-/** How many bytes to keep. */
-export interface PayloadLimits {
-  /** Maximum of one body. */
-  eventBytes: number
-  /** Maximum of all bodies of one result. At most this much is kept altogether. */
-  resultBytes: number
-}
-
 /**
  * Keeps new bodies of at most `eventBytes` for their events, as long as somebody holds the event. An agent reports the
  * assets of a result only after it has logged all of them. Together they take at most `resultBytes`. If room is needed,
@@ -63,7 +56,8 @@ export class AssetPayloads {
   readonly #collected = new FinalizationRegistry<KeptBody>((body) => body.drop())
   #total = 0
 
-  constructor({ eventBytes, resultBytes }: PayloadLimits, { readsOnce }: { readsOnce: boolean }) {
+  constructor({ limits, readsOnce }: ResolvedAssetsConfig) {
+    const { eventBytes, resultBytes } = limits
     this.#eventBytes = eventBytes
     this.#limit = Math.max(eventBytes, resultBytes)
     this.#advice = readsOnce

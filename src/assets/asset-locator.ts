@@ -106,9 +106,9 @@ export class AssetLocator {
  *
  * @throws ByrefError `invalid_reference`
  */
-export function checkAssetId(assetId: string): string {
+export function checkAssetId(assetId: string): void {
   assertAssetId(assetId)
-  if (!assetId.includes('://')) return assetId
+  if (!assetId.includes('://')) return
   throw new ByrefError(
     'invalid_reference',
     `${JSON.stringify(assetId.slice(0, 60))} cannot be an asset id: it looks like a URL.`,

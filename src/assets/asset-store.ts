@@ -309,12 +309,22 @@ export const STORE = is.having<AssetStore>(
   'urlFor',
 )
 
-const NAMESPACE: OptionTable<StoreOptions> = { namespace: is.nullable(is.string) }
+export const NAMESPACE: OptionTable<StoreOptions> = { namespace: is.nullable(is.string) }
 export const RANGE = is.all(is.number, 'start', 'end')
 const QUOTA: OptionTable<StoreQuota> = is.all(is.required(is.wholeNumber), 'assets', 'bytes')
 
+/** The options of the methods that a store and assets have in common. */
+export const SAME_METHODS = {
+  urlFor: { 1: { ...NAMESPACE, inline: is.boolean, expiresIn: is.number } },
+  list: { 0: { ...NAMESPACE, limit: is.number, cursor: is.nullable(is.string) } },
+  usage: { 0: NAMESPACE },
+  remember: { 1: NAMESPACE, throws: true },
+  verify: { 0: { ...NAMESPACE, signal: is.signal }, throws: true },
+} as const
+
 /** The options of a store's methods, checked by every store of byref. */
 export const STORE_METHODS: MethodTables<FullAssetStore> = {
+  ...SAME_METHODS,
   save: {
     2: {
       ...NAMESPACE,
@@ -326,17 +336,12 @@ export const STORE_METHODS: MethodTables<FullAssetStore> = {
       signal: is.signal,
     },
   },
-  urlFor: { 1: { ...NAMESPACE, inline: is.boolean, expiresIn: is.number } },
   open: {
     1: { ...NAMESPACE, ...RANGE, part: is.string, keep: is.boolean, signal: is.signal },
   },
   object: { 2: NAMESPACE },
-  list: { 0: { ...NAMESPACE, limit: is.number, cursor: is.nullable(is.string) } },
   ...is.all({ 1: NAMESPACE }, 'get', 'info', 'delete'),
-  usage: { 0: NAMESPACE },
   sweep: { 0: { graceMs: is.notNegative, now: is.number, signal: is.signal } },
-  remember: { 1: NAMESPACE, throws: true },
-  verify: { 0: { ...NAMESPACE, signal: is.signal }, throws: true },
 }
 
 /** Returns whether the store keeps records itself. */

@@ -24,7 +24,8 @@ export async function fullRef(assets: Assets, ref: AssetRefInput): Promise<strin
 export function refOf({ ref, id, path }: Record<string, unknown>): AssetRefInput {
   const named = textOf(ref ?? id, 'ref')
   if (path === undefined || path === null) return named
-  if (!Array.isArray(path)) throw new ByrefError('invalid_arguments', 'path is a list of keys.')
+  if (!Array.isArray(path))
+    throw new ByrefError('invalid_arguments', 'path must be a list of keys.')
   return fieldBelow(named, [], path)
 }
 
@@ -48,7 +49,7 @@ export function fieldBelow(
  */
 export function textOf(value: unknown, name: string): string {
   if (typeof value === 'string' && value !== '') return value
-  throw new ByrefError('invalid_arguments', `${name} is missing: it is text.`)
+  throw new ByrefError('invalid_arguments', `${name} is missing: it must be text.`)
 }
 
 /**
@@ -61,5 +62,5 @@ export function countOf(input: Record<string, unknown>, name: string): number | 
   if (value === undefined || (Number.isInteger(value) && (value as number) >= 1)) {
     return value as number | undefined
   }
-  throw new ByrefError('invalid_arguments', `${name} is a whole number from 1.`)
+  throw new ByrefError('invalid_arguments', `${name} must be a whole number from 1.`)
 }

@@ -54,12 +54,12 @@ const PLAIN_TEXT = /^(text\/|application\/x-ndjson)/
 export const saveAssetTool: AssetTool = {
   id: 'save_asset',
   description:
-    'Saves text, or data as base64, as an asset and gives its reference; with ref, tells what is known of that asset',
+    'Saves text, or data as base64, as an asset and returns its reference. With ref, describes that asset',
   inputSchema: {
     type: 'object',
     properties: {
       text: { type: 'string' },
-      mimeType: { type: 'string', description: 'Of text by default text/plain' },
+      mimeType: { type: 'string', description: 'Default for text: text/plain' },
       dataBase64: { type: 'string', contentEncoding: 'base64' },
       name: { type: 'string', description: 'File name' },
       ref: REF,
@@ -125,7 +125,7 @@ export const fetchAssetTool: AssetTool = {
     const { format = await usualFormat(assets, ref, input), start, end } = input
     if (format === 'text') return { assetRef, ...(await readText(assets, ref, input)) }
     if (format !== 'dataUrl' && format !== 'base64') {
-      throw new ByrefError('invalid_arguments', 'format is one of dataUrl, base64 and text.')
+      throw new ByrefError('invalid_arguments', 'format must be dataUrl, base64 or text.')
     }
     const { bytes, mime } = await readRange(assets, ref, input)
     const range = defined({ start, end })
@@ -155,7 +155,7 @@ export const searchAssetTool: AssetTool = {
     const { query, regex, caseSensitive, cursor } = input
     const limit = countOf(input, 'limit') ?? HITS
     if (limit > MAX_HITS) {
-      throw new ByrefError('invalid_arguments', `limit is at most ${MAX_HITS}.`)
+      throw new ByrefError('invalid_arguments', `limit must be at most ${MAX_HITS}.`)
     }
     const options = {
       query: textOf(query, 'query'),
@@ -230,7 +230,7 @@ async function readText(
     await opened?.stream.cancel()
     throw new ByrefError(
       'invalid_arguments',
-      'page is for PDF and XLSX: leave it out, and read on with startLine.',
+      'page works only for PDF and XLSX: leave it out, and use startLine to read on.',
     )
   }
   if (isTable) return readRowPage(await assets.rows(ref), range, PAGE)

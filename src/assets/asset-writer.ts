@@ -112,14 +112,9 @@ export class AssetWriter {
     const type = attributes.content_type ?? 'application/json'
     const jsonType = /^application\/(.+\+)?json$/.test(type) ? type : 'application/json'
     const size = body instanceof Uint8Array ? body.byteLength : 0
-    try {
-      const about = { ...this.#placeOf(options, assetId), name, parts, objects, attributes }
-      const typeOf = () => asset.mime ?? jsonType
-      return await this.#saveBody({ body, size, typeOf }, about, options)
-    } catch (error) {
-      cancelBody(body, error)
-      throw error
-    }
+    const typeOf = () => asset.mime ?? jsonType
+    const about = { assetId, name, parts, objects, attributes }
+    return this.#saveBody({ body, size, typeOf }, about, options)
   }
 
   async reportError({ code, message, mime, ...options }: AssetFailure): Promise<void> {
@@ -133,22 +128,16 @@ export class AssetWriter {
     { type, claim, meta, ...options }: SaveOptions & FileAbout & VersionOptions,
   ): Promise<AssetInfo> {
     const { mime, name: ownName, ...taken } = takeBody(input, options.owned)
-    try {
-      const name = options.name ?? ownName
-      const claimed = claim ?? (mime !== null && parseMimeType(mime) ? mime : null)
-      const { description, assetType: asset_type } = options
-      const typeOf = (head: Uint8Array, complete: boolean) =>
-        type ?? sniff(head, { claim: claimed, name, complete })
-      const attributes = defined({ description, asset_type, meta })
-      const about = { ...this.#placeOf(options, options.assetId), name, attributes }
-      return await this.#saveBody({ ...taken, typeOf }, about, options)
-    } catch (error) {
-      cancelBody(taken.body, error)
-      throw error
-    }
+    const { assetId, description, assetType: asset_type } = options
+    const name = options.name ?? ownName
+    const claimed = claim ?? (mime !== null && parseMimeType(mime) ? mime : null)
+    const typeOf = (head: Uint8Array, complete: boolean) =>
+      type ?? sniff(head, { claim: claimed, name, complete })
+    const attributes = defined({ description, asset_type, meta })
+    return this.#saveBody({ ...taken, typeOf }, { assetId, name, attributes }, options)
   }
 
-  /** Stores a body with its record and reports it. */
+  /** Stores a body with its record and reports it. A failed save ends the body's stream. */
   async #saveBody(
     body: Omit<NewBody, 'kept'>,
     about: StoreSaveOptions,
@@ -157,12 +146,8 @@ export class AssetWriter {
     const { payloads, locator } = this.#core
     const { onEvent } = this.#scope
     const maker = this.#makerOf(options)
-    const label = this.#scope.label?.()
-    const { signal, previous, firstVersion } = options
-    const version = defined({ previous, firstVersion, label })
-    const attributes = { ...withShortMeta(about), ...maker, ...version }
+    const stored = this.#optionsFor(body.body, about, options)
     const kept = onEvent ? payloads.keep() : null
-    const stored = { ...about, expiresAt: timeOf(options.expiresAt), signal, attributes }
     const info = infoOf(await storeBody(this.#core, { ...body, kept }, stored), locator)
     if (!kept) return info
     try {
@@ -180,12 +165,19 @@ export class AssetWriter {
     return defined({ by, tool, toolCallId, origin })
   }
 
-  #placeOf(
-    options: SaveAssetOptions,
-    assetId: string | undefined,
-  ): Pick<StoreSaveOptions, 'assetId' | 'namespace'> {
-    const namespace = this.#core.locator.namespaceFor(options, this.#scope.namespace)
-    return { namespace, assetId: assetId === undefined ? undefined : checkAssetId(assetId) }
+  /** Returns the options with which the store saves a body. If they are invalid, the body's stream ends. */
+  #optionsFor(body: AssetBody, about: StoreSaveOptions, options: VersionOptions): StoreSaveOptions {
+    const { previous, firstVersion, signal } = options
+    try {
+      const namespace = this.#core.locator.namespaceFor(options, this.#scope.namespace)
+      if (about.assetId !== undefined) checkAssetId(about.assetId)
+      const version = defined({ previous, firstVersion, label: this.#scope.label?.() })
+      const attributes = { ...withShortMeta(about), ...this.#makerOf(options), ...version }
+      return { ...about, namespace, expiresAt: timeOf(options.expiresAt), signal, attributes }
+    } catch (error) {
+      cancelBody(body, error)
+      throw error
+    }
   }
 }
 

@@ -1,7 +1,7 @@
 import { is, type MethodTables, type OptionTable } from '../core/check-options.ts'
-import type { NamespaceOption } from './asset-locator.ts'
+
 import type { AssetMaker } from './asset-store.ts'
-import { RANGE, STORE } from './asset-store.ts'
+import { NAMESPACE, RANGE, SAME_METHODS, STORE } from './asset-store.ts'
 import { ASSETS_CONFIG } from './assets-config.ts'
 import type {
   AssetScope,
@@ -11,7 +11,6 @@ import type {
   SaveOptions,
 } from './assets-contract.ts'
 
-export const NAMESPACE: OptionTable<NamespaceOption> = { namespace: is.nullable(is.string) }
 export const MAKER: OptionTable<AssetMaker> = {
   by: is.oneOf('tool', 'agent', 'user', 'system'),
   ...is.all(is.string, 'tool', 'toolCallId', 'origin'),
@@ -60,17 +59,16 @@ export const ASSETS_METHODS: MethodTables<Assets> = {
     },
   },
   ...is.all({ 1: NAMESPACE }, 'get', 'getBase64', 'getDataUrl', 'info'),
-  ...is.all({ 1: NAMESPACE }, 'delete', 'resolve', 'text', 'meta'),
+  ...is.all({ 1: NAMESPACE }, 'delete', 'resolve', 'text', 'meta', 'versions'),
   open: { 1: { ...NAMESPACE, ...RANGE, signal: is.signal } },
-  urlFor: { 1: { ...NAMESPACE, inline: is.boolean, expiresIn: is.number } },
-  list: { 0: { ...NAMESPACE, limit: is.number, cursor: is.nullable(is.string) } },
+  ...SAME_METHODS,
   rows: { 1: { ...NAMESPACE, signal: is.signal } },
   query: {
     0: { sql: is.required(is.string), tables: is.recordOf(is.string) },
     1: { ...SAVE_ASSET, name: is.string, rows: is.count, timeoutMs: is.positive },
   },
   edit: { 2: { ...SAVE_ASSET, dryRun: is.boolean } },
-  versions: { 1: NAMESPACE },
+
   sweep: {
     0: {
       ...NAMESPACE,
@@ -82,9 +80,6 @@ export const ASSETS_METHODS: MethodTables<Assets> = {
       onProgress: is.callback(),
     },
   },
-  verify: { 0: { ...NAMESPACE, signal: is.signal }, throws: true },
-  usage: { 0: NAMESPACE },
-  remember: { 1: NAMESPACE, throws: true },
   scoped: { 0: SCOPE, throws: true },
 }
 

@@ -42,7 +42,7 @@ export function createAssets(options: CreateAssetsOptions = {}): Assets {
     config,
     locator: new AssetLocator(config.namespacing),
     cache: new ContentCache(config.limits.cacheBytes),
-    payloads: new AssetPayloads(config.limits, store),
+    payloads: new AssetPayloads(config),
     quota: quotaOf(config.limits),
   }
   return viewOf(core, scope)

@@ -39,7 +39,6 @@ export type {
   ListedBody,
 } from './bodies/body-store.ts'
 export { type FsBodiesOptions, fsBodies } from './bodies/fs-bodies.ts'
-export { memoryBodies } from './bodies/memory-bodies.ts'
 export {
   type R2BodiesOptions,
   type R2Bucket,
@@ -68,6 +67,7 @@ export type {
   RecordPlace,
 } from './records/record-index.ts'
 export { createStore, type StoreParts } from './stores/create-store.ts'
+export { memoryBodies } from './stores/memory.ts'
 export {
   createPassthroughStore,
   type PassthroughStoreOptions,

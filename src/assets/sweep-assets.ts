@@ -4,6 +4,7 @@ import { firstVersionOf, recordsOf } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { textIn } from './bodies/text-encoding.ts'
 import { namedAssets } from './named-assets.ts'
+import { newestFirst } from './records/record-index.ts'
 
 /** Options of a mark and sweep. */
 export interface SweepOptions {
@@ -220,7 +221,7 @@ class LiveSet {
     if (before) return before
     this.#lines ??= Map.groupBy(this.#records.values(), firstVersionOf)
     const line = this.#lines.get(firstVersionOf(record)) ?? []
-    return line.find((one) => isOlder(one, record)) ?? null
+    return line.find((one) => newestFirst(record, one) < 0) ?? null
   }
 
   /** Returns the references in an asset. A record lists those of structured content. A text file is read, chunk by chunk. */
@@ -246,9 +247,4 @@ class LiveSet {
     }
     return found
   }
-}
-
-function isOlder(one: AssetRecord, other: AssetRecord): boolean {
-  if (one.createdAt !== other.createdAt) return one.createdAt < other.createdAt
-  return one.assetId < other.assetId
 }

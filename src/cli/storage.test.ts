@@ -46,7 +46,7 @@ describe('openStorage', () => {
   it('rejects a missing bucket, and wrong keys', async () => {
     for (const [status, words] of [
       [404, 'has no bucket "wrong"'],
-      [403, 'refuses the keys for bucket "wrong"'],
+      [403, 'rejects the keys for bucket "wrong"'],
     ] as const) {
       const server = await bucketServer(status)
       await expect(openStorage({ data, database, bucket: 'wrong' })).rejects.toMatchObject({

@@ -30,3 +30,12 @@ export class Digester {
     return { digest: this.#hash.digest('hex'), size: this.#size }
   }
 }
+
+/** Returns the SHA-256 and the length of a stream. */
+export async function digestOfStream(
+  chunks: AsyncIterable<Uint8Array>,
+): Promise<{ digest: string; size: number }> {
+  const digester = new Digester()
+  for await (const chunk of chunks) digester.update(chunk)
+  return digester.finish()
+}

@@ -56,7 +56,10 @@ const FORMS: readonly Readonly<Record<string, (value: unknown) => boolean>>[] = 
 /** @throws ByrefError `invalid_arguments` for anything but a list of edits */
 export function checkEdits(edits: unknown): asserts edits is readonly Edit[] {
   if (!Array.isArray(edits) || edits.length === 0) {
-    throw new ByrefError('invalid_arguments', `edits is a list with at least one edit. ${HELP}`)
+    throw new ByrefError(
+      'invalid_arguments',
+      `edits must be a list with at least one edit. ${HELP}`,
+    )
   }
   for (const [index, edit] of edits.entries()) {
     if (FORMS.some((form) => matches(edit, form))) continue

@@ -56,7 +56,9 @@ class TextEditor {
   /** Returns what a replacement or an insertion changes. */
   async places(edit: ReplaceEdit | InsertEdit): Promise<Splice[]> {
     const { find, occurrence, text, at } = foundEdit(edit)
-    if (find === '') throw this.#invalid('The text to find is empty.')
+    if (find === '') {
+      throw new ByrefError('invalid_arguments', `${this.#name}: The text to find is empty.`)
+    }
     const { wanted, at: places } = await this.#find(find, occurrence)
     const bytes = await this.#form.encode(this.#form.withLineEnds(text))
     return places.map((start) => spliceAt({ start, end: start + wanted.byteLength }, at, bytes))
@@ -179,10 +181,6 @@ class TextEditor {
   #rejected(message: string, hint = ''): ByrefError {
     const text = `${this.#name}: ${message} Nothing was changed.${hint}`
     return new ByrefError('edit_rejected', text)
-  }
-
-  #invalid(message: string): ByrefError {
-    return new ByrefError('invalid_arguments', `${this.#name}: ${message}`)
   }
 }
 

@@ -1,4 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
+import type { AssetLimits } from '../assets-config.ts'
 import { type DataUrl, isBase64File, parseDataUrl, readDataUrl } from '../bodies/data-url.ts'
 import { type DataUrlMatch, findDataUrls } from '../bodies/find-data-urls.ts'
 import {
@@ -49,11 +50,7 @@ export interface FoundAssets {
 }
 
 /** The limits of a value. */
-interface FindLimits {
-  depth: number
-  items: number
-  smallItems: number
-}
+type FindLimits = Pick<Required<AssetLimits>, 'depth' | 'items' | 'smallItems'>
 
 /** Bodies below this size are small: the record of an asset takes more bytes. */
 const SMALL_BYTES = 1_024
@@ -119,14 +116,14 @@ class AssetWalk {
       known.addParent(parent)
       return
     }
-    const seen = classify(item, parent.keyAt(position))
-    if (seen?.type === 'contents') this.#enter(item, seen.contents, parent, position)
-    else if (seen?.type === 'shape') this.#visitShape(item, seen.shape, parent, position)
-    else if (seen?.type === 'numbers') parent.setLeaf(position, seen)
-    else if (seen?.type === 'text' && !isCarrier) this.#visitText(seen.text, parent, position)
-    else if (seen?.type === 'body' && !(isCarrier && isCopy(seen.body))) {
+    const kind = classify(item, parent.keyAt(position))
+    if (kind?.type === 'contents') this.#enter(item, kind.contents, parent, position)
+    else if (kind?.type === 'shape') this.#visitShape(item, kind.shape, parent, position)
+    else if (kind?.type === 'numbers') parent.setLeaf(position, kind)
+    else if (kind?.type === 'text' && !isCarrier) this.#visitText(kind.text, parent, position)
+    else if (kind?.type === 'body' && !(isCarrier && isCopy(kind.body))) {
       const about = { mime: null, name: null, rest: {}, origin: parent.originOf(position) }
-      parent.setLeaf(position, this.#found({ type: 'value', body: seen.body, ...about }))
+      parent.setLeaf(position, this.#found({ type: 'value', body: kind.body, ...about }))
     }
   }
 
@@ -217,7 +214,7 @@ interface FoundNumbers {
 }
 
 /** How the walk treats an object. */
-type Seen =
+type Classified =
   | { type: 'contents'; contents: Contents }
   /** An object that represents a body. */
   | { type: 'shape'; shape: ShapeFound }
@@ -237,25 +234,25 @@ const RESULT_KEYS: ReadonlySet<string> = new Set(['assetRef', 'mimeType', 'kind'
  *
  * @throws ListTooLongError
  */
-function classify(item: object, key: unknown): Seen | null {
+function classify(item: object, key: unknown): Classified | null {
   try {
-    return see(item, key)
+    return classifyOrThrow(item, key)
   } catch (error) {
     if (error instanceof ListTooLongError) throw error
     return { type: 'body', body: { type: 'unreadable', error } }
   }
 }
 
-function see(item: object, key: unknown): Seen | null {
+function classifyOrThrow(item: object, key: unknown): Classified | null {
   if (!isContainer(item)) {
-    const seen = seeBinary(item)
-    if (seen || item instanceof Date) return seen
+    const binary = classifyBinary(item)
+    if (binary || item instanceof Date) return binary
   }
   const { toJSON } = item as { toJSON?: unknown }
-  if (typeof toJSON !== 'function') return seeContents(item, key)
+  if (typeof toJSON !== 'function') return classifyContents(item, key)
   const json = jsonOf(item, key)
   if (typeof json === 'string') return { type: 'text', text: json }
-  return isObject(json) ? (seeBinary(json) ?? seeContents(json, key)) : null
+  return isObject(json) ? (classifyBinary(json) ?? classifyContents(json, key)) : null
 }
 
 /** Returns null if `toJSON` throws. The same error occurs when JSON is made of the value. */
@@ -267,16 +264,16 @@ function jsonOf(item: object, key: unknown): unknown {
   }
 }
 
-function seeBinary(item: object): Seen | null {
+function classifyBinary(item: object): Classified | null {
   if (item instanceof Unreadable) {
     return { type: 'body', body: { type: 'unreadable', error: item.error } }
   }
   const body = binaryBody(item)
   if (body) return { type: 'body', body }
-  return ArrayBuffer.isView(item) ? seeNumbers(item) : null
+  return ArrayBuffer.isView(item) ? classifyNumbers(item) : null
 }
 
-function seeContents(item: object, key: unknown): Seen {
+function classifyContents(item: object, key: unknown): Classified {
   const contents = contentsOf(item)
   const shape = shapeIn(item, contents, key)
   return shape ? { type: 'shape', shape } : { type: 'contents', contents }
@@ -304,7 +301,7 @@ function shapeIn(item: object, { keys, items }: Contents, parentKey: unknown): S
   return { ...shape, rest: Object.fromEntries(kept) }
 }
 
-function seeNumbers(view: ArrayBufferView): Seen {
+function classifyNumbers(view: ArrayBufferView): Classified {
   const numbers = view as ArrayBufferView & ArrayLike<number | bigint>
   return numbers.length > MAX_LISTED
     ? { type: 'body', body: { type: 'numbers', view } }

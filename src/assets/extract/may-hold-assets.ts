@@ -26,26 +26,24 @@ const FEW_VALUES = 500
  * read by JSON.
  */
 export function isPlainJson(value: unknown): boolean {
-  const strict = new PlainTest(FEW_VALUES, hasPlainFields)
+  const strict = new PlainTest(FEW_VALUES, { isStrict: true })
   try {
     if (strict.accepts(value, 0)) return true
-    return strict.left < 0 && new PlainTest(MAX_VALUES, readsPlainFields).accepts(value, 0)
+    return strict.left < 0 && new PlainTest(MAX_VALUES, { isStrict: false }).accepts(value, 0)
   } catch {
     // A Proxy may throw.
     return false
   }
 }
 
-type FieldTest = (item: Record<string, unknown>, level: number, test: PlainTest) => boolean
-
 class PlainTest {
   /** How many more values may be examined. */
   left: number
-  readonly #fieldsOf: FieldTest
+  readonly #isStrict: boolean
 
-  constructor(left: number, fieldsOf: FieldTest) {
+  constructor(left: number, { isStrict }: { isStrict: boolean }) {
     this.left = left
-    this.#fieldsOf = fieldsOf
+    this.#isStrict = isStrict
   }
 
   accepts(item: unknown, level: number): boolean {
@@ -58,7 +56,10 @@ class PlainTest {
     if (Array.isArray(item)) return this.#acceptsAll(item, level)
     const prototype: unknown = Object.getPrototypeOf(item)
     if (prototype !== Object.prototype && prototype !== null) return false
-    return this.#fieldsOf(item as Record<string, unknown>, level, this)
+    const fields = item as Record<string, unknown>
+    return this.#isStrict
+      ? this.#hasPlainFields(fields, level)
+      : this.#readsPlainFields(fields, level)
   }
 
   #acceptsAll(list: readonly unknown[], level: number): boolean {
@@ -66,22 +67,22 @@ class PlainTest {
     for (let i = 0; i < list.length; i++) if (!this.accepts(list[i], level + 1)) return false
     return true
   }
-}
 
-function hasPlainFields(item: Record<string, unknown>, level: number, test: PlainTest): boolean {
-  return Reflect.ownKeys(item).every((key) => {
-    const field = Object.getOwnPropertyDescriptor(item, key)
-    const isOwn = typeof key === 'string' && field?.enumerable && 'value' in field
-    return isOwn && isPlainField(key, field.value) && test.accepts(field.value, level + 1)
-  })
-}
-
-function readsPlainFields(item: Record<string, unknown>, level: number, test: PlainTest): boolean {
-  for (const key in item) {
-    const field = item[key]
-    if (!isPlainField(key, field) || !test.accepts(field, level + 1)) return false
+  #hasPlainFields(item: Record<string, unknown>, level: number): boolean {
+    return Reflect.ownKeys(item).every((key) => {
+      const field = Object.getOwnPropertyDescriptor(item, key)
+      const isOwn = typeof key === 'string' && field?.enumerable && 'value' in field
+      return isOwn && isPlainField(key, field.value) && this.accepts(field.value, level + 1)
+    })
   }
-  return true
+
+  #readsPlainFields(item: Record<string, unknown>, level: number): boolean {
+    for (const key in item) {
+      const field = item[key]
+      if (!isPlainField(key, field) || !this.accepts(field, level + 1)) return false
+    }
+    return true
+  }
 }
 
 function isPlainField(key: string, field: unknown): boolean {

@@ -209,10 +209,11 @@ export async function findEntry(
     const first = kept[Math.floor(index / step)] as ByteRange
     if (index % step === 0) return { start: first.start, end: first.end }
     const next = kept[Math.floor(index / step) + 1]?.start ?? range.end
-    return nthOf(source, { start: first.start, end: next }, index % step)
+    const part = { start: first.start, end: next, opening: '[' }
+    return scanFor(source, part, (_, at) => at === index % step)
   }
   const name = String(key)
-  if (step > 1) return lastNamed(source, range, name)
+  if (step > 1) return scanFor(source, range, (entry) => entry.key === name)
   const hash = hashOf(name)
   for (const { start, valueStart, end } of kept.filter((one) => one.hash === hash).reverse()) {
     if ((await keyIn(source, start, valueStart)) === name) return { start: valueStart, end }
@@ -245,52 +246,39 @@ export async function outlineOf(
   return Object.fromEntries(keys)
 }
 
-/** Returns the `nth` item of a part of a list. */
-async function nthOf(source: BodyRanges, part: ByteRange, nth: number): Promise<ByteRange | null> {
-  let at = 0
-  let found: ByteRange | null = null
-  const onEntry = ({ start, end }: ScannedEntry): boolean => {
-    if (at++ === nth) found = { start, end }
-    return found !== null
-  }
-  await scan(source, part, onEntry, '[')
-  return found
-}
-
-async function lastNamed(
+/** Scans a range of a body, and returns where the value of the last wanted entry is; null if no entry is wanted. */
+async function scanFor(
   source: BodyRanges,
-  range: ByteRange,
-  name: string,
+  range: ScannedRange,
+  isWanted: (entry: ScannedEntry, index: number) => boolean,
 ): Promise<ByteRange | null> {
+  let index = 0
   let found: ByteRange | null = null
-  await scan(source, range, ({ key, valueStart, end }) => {
-    if (key === name) found = { start: valueStart, end }
+  await scan(source, range, (entry) => {
+    if (isWanted(entry, index++)) found = { start: entry.valueStart, end: entry.end }
   })
   return found
 }
 
-/**
- * Scans a range of a body. Stops soon after `onEntry` has returned true. `opening` is what the range lacks at its
- * start.
- */
+interface ScannedRange extends ByteRange {
+  /** What the range lacks at its start. Default: nothing. */
+  opening?: string
+}
+
 async function scan(
   source: BodyRanges,
-  range: ByteRange,
-  onEntry: (entry: ScannedEntry) => unknown,
-  opening = '',
+  { opening = '', ...range }: ScannedRange,
+  onEntry: (entry: ScannedEntry) => void,
 ): Promise<JsonScanner> {
   const moved = range.start - opening.length
-  let isDone = false
   const scanner = new JsonScanner(({ key, start, valueStart, end }) => {
-    const place = { start: start + moved, valueStart: valueStart + moved, end: end + moved }
-    if (onEntry({ key, ...place }) === true) isDone = true
+    onEntry({ key, start: start + moved, valueStart: valueStart + moved, end: end + moved })
   })
   scanner.write(Buffer.from(opening))
   const pause = createPauses()
   for await (const chunk of chunksOf(await source.open(range))) {
     for (let at = 0; at < chunk.length; at += SLICE) {
       scanner.write(chunk.subarray(at, at + SLICE))
-      if (isDone) return scanner
       await pause()
     }
   }

@@ -9,9 +9,9 @@ import { describe, expect, it } from 'vitest'
 import { mixed } from '../../../scripts/torture/mixed.ts'
 import { newSchema } from '../../postgres/fixtures/schemas.ts'
 import { watchedPool } from '../../postgres/fixtures/watched-pool.ts'
-import { memoryBodies } from '../bodies/memory-bodies.ts'
 import { createAssets } from '../create-assets.ts'
 import { createStore } from '../stores/create-store.ts'
+import { memoryBodies } from '../stores/memory.ts'
 import { postgresRecords } from './postgres-records.ts'
 
 function start(script: string, ...options: string[]): ChildProcess {

@@ -2,8 +2,8 @@ import { describe, it } from 'vitest'
 import { emptiedSchema } from '../../postgres/fixtures/schemas.ts'
 import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import { testRecordIndex } from '../../testing/record-index.ts'
-import { memoryBodies } from '../bodies/memory-bodies.ts'
 import { createStore } from '../stores/create-store.ts'
+import { memoryBodies } from '../stores/memory.ts'
 import { postgresRecords } from './postgres-records.ts'
 
 const nextPlace = emptiedSchema()

@@ -125,7 +125,7 @@ export function quotaExceeded({ assets, bytes }: StoreQuota): ByrefError {
 const MAX_PAGE = 1000
 
 /** Newest first: by time, then by id, descending. */
-function newestFirst(a: RecordPlace, b: RecordPlace): number {
+export function newestFirst(a: RecordPlace, b: RecordPlace): number {
   if (a.createdAt !== b.createdAt) return a.createdAt < b.createdAt ? 1 : -1
   if (a.assetId === b.assetId) return 0
   return a.assetId < b.assetId ? 1 : -1

@@ -155,7 +155,7 @@ function invalid(reason: string): ByrefError {
 
 function unworkable(error: unknown): ByrefError {
   const reason = error instanceof Error ? error.message : String(error)
-  return new ByrefError('invalid_arguments', `The expression cannot be worked out: ${reason}`)
+  return new ByrefError('invalid_arguments', `The expression cannot be run: ${reason}`)
 }
 
 function tooSlow(): ByrefError {

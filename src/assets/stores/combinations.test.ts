@@ -4,13 +4,13 @@ import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import { testBodyStore } from '../../testing/body-store.ts'
 import { testRecordIndex } from '../../testing/record-index.ts'
 import { fsBodies } from '../bodies/fs-bodies.ts'
-import { memoryBodies } from '../bodies/memory-bodies.ts'
 import { s3Bodies } from '../bodies/s3-bodies.ts'
 import { blobBodies, fakeContainer } from '../fixtures/blob-bodies.ts'
 import { memoryConnector, testFolder } from '../fixtures/stores.ts'
 import { memoryRecords } from '../records/memory-records.ts'
 import { sqliteRecords } from '../records/sqlite-records.ts'
 import { createStore } from './create-store.ts'
+import { memoryBodies } from './memory.ts'
 
 const folder = testFolder()
 const newPath = () => join(folder, crypto.randomUUID())

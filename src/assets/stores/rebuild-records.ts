@@ -4,7 +4,7 @@ import { bodiesOf } from '../asset-record.ts'
 import type { AssetRecord } from '../asset-store.ts'
 import { readBytes, streamOf } from '../bodies/body.ts'
 import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
-import { Digester, sha256 } from '../bodies/digest.ts'
+import { digestOfStream, sha256 } from '../bodies/digest.ts'
 import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
 import { PARTS } from './create-store.ts'
 import { RECORD_EXTENSION, spaceName } from './save-asset.ts'
@@ -47,7 +47,7 @@ export async function rebuildRecords(
     if (key.endsWith(`.${RECORD_EXTENSION}`))
       found.push({ key, ...(await readRecord(bodies, body)) })
     else {
-      const digest = await digestOf(bodies, body)
+      const { digest } = await digestOfStream(await openWhole(bodies, body))
       places.set(`${space} ${digest}`, { digest, size, key })
     }
   }
@@ -90,12 +90,6 @@ async function added(
 async function openWhole(bodies: BodyStore, { key, size }: ListedBody) {
   const stream = size === 0 ? null : await bodies.open(key, { start: 0, end: size, size })
   return stream ?? streamOf(new Uint8Array())
-}
-
-async function digestOf(bodies: BodyStore, body: ListedBody): Promise<string> {
-  const digester = new Digester()
-  for await (const chunk of await openWhole(bodies, body)) digester.update(chunk)
-  return digester.finish().digest
 }
 
 async function readRecord(bodies: BodyStore, body: ListedBody) {

@@ -1,7 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { StoreVerified } from '../asset-store.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
-import { Digester } from '../bodies/digest.ts'
+import { digestOfStream } from '../bodies/digest.ts'
 import { osCode } from '../bodies/durable.ts'
 import type { PlacedBody, RecordEntry, RecordIndex, RecordPlace } from '../records/record-index.ts'
 import { spaceName } from './save-asset.ts'
@@ -63,11 +63,11 @@ async function problemOf(
   { digest, size, key }: PlacedBody,
 ): Promise<StoreVerified['problem']> {
   if (size === 0) return null
-  const digester = new Digester()
   try {
     const stream = await bodies.open(key, { start: 0, end: size, size })
     if (!stream) return 'body_missing'
-    for await (const chunk of stream) digester.update(chunk)
+    const found = await digestOfStream(stream)
+    return found.digest === digest ? null : 'body_damaged'
   } catch (error) {
     // EIO means that the disk has lost those bytes. Any other error may be temporary.
     if (error instanceof ByrefError && osCode(error.cause) === 'EIO') return 'body_damaged'
@@ -75,7 +75,6 @@ async function problemOf(
     if (found === size) throw error
     return found === null ? 'body_missing' : 'body_damaged'
   }
-  return digester.finish().digest === digest ? null : 'body_damaged'
 }
 
 async function sizeOf(bodies: BodyStore, key: string): Promise<number | null> {

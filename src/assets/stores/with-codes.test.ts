@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import type { BodyStore } from '../bodies/body-store.ts'
-import { memoryBodies } from '../bodies/memory-bodies.ts'
 import { memoryRecords } from '../records/memory-records.ts'
 import { createStore } from './create-store.ts'
+import { memoryBodies } from './memory.ts'
 import { rebuildRecords } from './rebuild-records.ts'
 
 const cause = new TypeError('fetch failed')

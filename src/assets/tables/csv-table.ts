@@ -2,18 +2,16 @@ import { CsvError, parse } from '#csv-parse'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { type ColumnReader, textColumn } from './column.ts'
 import type { TableError } from './table-error.ts'
-import { broken } from './table-error.ts'
+import { broken, MAX_COLUMNS, tooWide } from './table-error.ts'
 import {
   checkDense,
   headOf,
   inBatches,
   lineAt,
-  MAX_COLUMNS,
   MAX_RECORD,
   type TableInput,
   type TableSource,
   textOf,
-  tooWide,
 } from './table-text.ts'
 
 const { Readable } = nodeBuiltin('node:stream')

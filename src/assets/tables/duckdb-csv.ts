@@ -13,14 +13,14 @@ import { headOf, type TableSource } from './table-text.ts'
 import { storedNames } from './write-parquet.ts'
 
 /** Number of records from which the types of the columns are guessed. */
-const GUESSED_BY = 500
+const SAMPLED_RECORDS = 500
 const MEMORY = '192MB'
 /** Bytes that each thread reads ahead. */
 const BUFFER = 4_000_000
 const GROUP_ROWS = 20_480
 /** Maximum number of attempts: a file is read again if a later cell does not have its column's type. */
 const ATTEMPTS = 6
-const TELL_MS = 250
+const PROGRESS_MS = 250
 
 type CsvTask = Extract<TableTask, { type: 'csv' | 'tsv' }>
 
@@ -53,7 +53,7 @@ async function withProgress<T>(
   const timer = setInterval(() => {
     const { percentage } = connection.progress
     if (percentage > 0) report(percentage / 100)
-  }, TELL_MS)
+  }, PROGRESS_MS)
   try {
     const result = await run()
     report(1)
@@ -80,7 +80,7 @@ async function planOf({ name, size, path, type }: CsvTask): Promise<Plan | null>
   const end = head.lastIndexOf('\n', head.length - 2)
   let records: string[][]
   try {
-    records = parse(head.slice(0, end + 1), { delimiter, bom: true, to: GUESSED_BY })
+    records = parse(head.slice(0, end + 1), { delimiter, bom: true, to: SAMPLED_RECORDS })
   } catch {
     return null
   }

@@ -42,7 +42,7 @@ export async function withDuckdb<T>(
   })
   const connection = await instance.connect()
   try {
-    if (files) await shut(connection, files)
+    if (files) await restrict(connection, files)
     return await use(connection)
   } finally {
     connection.closeSync()
@@ -50,8 +50,8 @@ export async function withDuckdb<T>(
   }
 }
 
-/** Sets the paths first, and then locks the configuration. */
-async function shut(connection: DuckdbConnection, files: readonly string[]): Promise<void> {
+/** Lets a database read these files and nothing else. Sets the paths first, and then locks the configuration. */
+async function restrict(connection: DuckdbConnection, files: readonly string[]): Promise<void> {
   await connection.run(`set allowed_paths=[${files.map(quoted).join(', ')}]`)
   await connection.run('set enable_external_access=false')
   await connection.run('set autoinstall_known_extensions=false')

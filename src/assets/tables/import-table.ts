@@ -5,6 +5,7 @@ import type { AssetReader } from '../asset-reader.ts'
 import type { AssetInfo } from '../asset-store.ts'
 import type { AssetWriter } from '../asset-writer.ts'
 import type { ImportedFile, ImportOptions, StructuredAssetInput } from '../assets-contract.ts'
+import { meterStream } from '../bodies/body.ts'
 import type { TableFormat, TextTableFormat } from '../bodies/mime-type.ts'
 import { textEncodingOf } from '../bodies/text-encoding.ts'
 import { readCsvTable } from './csv-table.ts'
@@ -136,11 +137,14 @@ async function writtenFrom(
     if (written.length > 0) return written
   }
   const encoding = await textEncodingOf(await open())
-  const openCounted = async () =>
-    countBytes(await open(), (bytes) => {
-      signal?.throwIfAborted()
+  const openCounted = async () => {
+    let bytes = 0
+    const onChunk = (chunk: Uint8Array): void => {
+      bytes += chunk.byteLength
       onRead?.(bytes)
-    })
+    }
+    return meterStream(await open(), { onChunk, signal }).stream
+  }
   const input = readTable({ name, size, encoding, open: openCounted }, format)
   const written = await writeTable(input, () => {
     phase = 'writing'
@@ -188,20 +192,4 @@ async function byProcess(
         : 'it exceeds the memory limit for a table: split it.'
     throw broken({ name }, null, reason, error)
   }
-}
-
-function countBytes(
-  stream: ReadableStream<Uint8Array>,
-  report: (bytes: number) => void,
-): ReadableStream<Uint8Array> {
-  let bytes = 0
-  return stream.pipeThrough(
-    new TransformStream({
-      transform(chunk, controller) {
-        bytes += chunk.byteLength
-        report(bytes)
-        controller.enqueue(chunk)
-      },
-    }),
-  )
 }

@@ -3,18 +3,16 @@ import { errorMessage } from '../../core/errors.ts'
 import { isDeeper } from '../content-access.ts'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { exactNumber } from './long-number.ts'
-import { broken } from './table-error.ts'
+import { broken, MAX_COLUMNS, tooWide } from './table-error.ts'
 import {
   checkDense,
   headOf,
   inBatches,
   lineAt,
-  MAX_COLUMNS,
   MAX_RECORD,
   type TableInput,
   type TableSource,
   textOf,
-  tooWide,
 } from './table-text.ts'
 
 /** How each token changes the depth. */
@@ -104,7 +102,8 @@ async function* jsonItems(source: TableSource): AsyncGenerator<unknown> {
     for await (const chunk of textOf(source)) {
       tokenizer.write(chunk)
       unfinished = items.length > 0 ? 0 : unfinished + chunk.length
-      if (unfinished > MAX_RECORD) throw new Error('one row does not end')
+      if (unfinished > MAX_RECORD)
+        throw new Error(`a row has more than ${MAX_RECORD / 1024 / 1024} MB`)
       const parsed = items
       items = []
       yield* parsed

@@ -12,7 +12,7 @@ import {
 import { errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { copyBytes } from '../bodies/body.ts'
-import type { ContentCache } from '../content-access.ts'
+import type { BodyRanges, ContentCache } from '../content-access.ts'
 import type { ParquetColumn } from './parquet-values.ts'
 import { dayText, isDecimal, timeText } from './parquet-values.ts'
 import { TableError } from './table-error.ts'
@@ -20,10 +20,7 @@ import { TableError } from './table-error.ts'
 const { brotliDecompressSync, gunzipSync, zstdDecompressSync } = nodeBuiltin('node:zlib')
 
 /** Bytes with random access. */
-export interface ByteSource {
-  size: number
-  read(start: number, end: number): Promise<Uint8Array>
-}
+export type ByteSource = Pick<BodyRanges, 'size' | 'read'>
 
 /** A Parquet file. Only what is requested is read. */
 export interface ParquetFile {
@@ -48,7 +45,7 @@ const TAIL = 64 * 1024
 /** Columns that lie within this many bytes are read at once. */
 const AHEAD = 256 * 1024
 /** Maximum number of columns that are read at once. */
-const TOGETHER = 100
+const COLUMNS_AT_ONCE = 100
 
 const ZLIB = { maxOutputLength: MAX_PAGE }
 const COMPRESSORS = {
@@ -80,14 +77,14 @@ export async function openParquet(
     rows: Number(metadata.num_rows),
     async read(places, start, end) {
       const rows: unknown[][] = Array.from({ length: end - start }, () => [])
-      for (let first = 0; first < places.length; first += TOGETHER) {
-        const some = places.slice(first, first + TOGETHER).map((place) => columns[place])
+      for (let first = 0; first < places.length; first += COLUMNS_AT_ONCE) {
+        const some = places.slice(first, first + COLUMNS_AT_ONCE).map((place) => columns[place])
         const part = partOf({ metadata, groups }, some as ParquetColumn[], start)
         const found = await orDamaged(about.name, async () => {
           return cells(await readAhead(file, part), part, end - start)
         })
         if (found.length !== end - start) throw damaged(about.name)
-        if (places.length <= TOGETHER) return found
+        if (places.length <= COLUMNS_AT_ONCE) return found
         for (const [i, row] of found.entries()) rows[i]?.push(...row)
       }
       return rows

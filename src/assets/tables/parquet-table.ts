@@ -2,13 +2,12 @@ import { open } from 'node:fs/promises'
 import { openParquet, type ParquetFile } from './parquet-file.ts'
 import { declaredType } from './parquet-values.ts'
 import { sourceOf } from './spool.ts'
-import { TableError } from './table-error.ts'
+import { MAX_COLUMNS, TableError } from './table-error.ts'
 import type { TableColumn } from './table-facts.ts'
 import type { TaskResult } from './table-task.ts'
-import { MAX_COLUMNS } from './table-text.ts'
 
 /** Maximum number of rows in a group, because reading one row may read its group. */
-const MOST_TOGETHER = 5_000_000
+const MAX_GROUP_ROWS = 5_000_000
 
 /**
  * Reads a Parquet file as a table. It is read once to count empty cells and find damage, and then stored unchanged.
@@ -41,8 +40,8 @@ function checkShape({ columns, groups }: ParquetFile, name: string): void {
         ? 'two of its columns have the same name.'
         : columns.length > MAX_COLUMNS
           ? `it has ${columns.length} columns, and a table has at most ${MAX_COLUMNS}.`
-          : groups.some(({ rows }) => rows > MOST_TOGETHER)
-            ? `one of its row groups has more than ${MOST_TOGETHER} rows: write it in smaller ones.`
+          : groups.some(({ rows }) => rows > MAX_GROUP_ROWS)
+            ? `one of its row groups has more than ${MAX_GROUP_ROWS} rows: write it in smaller ones.`
             : null
   if (reason !== null) throw new TableError({ name, line: null, reason })
 }

@@ -11,7 +11,7 @@ const SHOWN_CHARACTERS = 4_000
 export const queryTablesTool: AssetTool = {
   id: 'query_tables',
   description:
-    'Asks tables, and lists of rows in JSON, by one SQL SELECT (DuckDB), each named by its reference in double quotes: select city, sum(n) from "asset://id" group by 1. The result is a table: its reference and first rows',
+    'Queries tables, and lists of rows in JSON, with one SQL SELECT (DuckDB) that names each by its reference in double quotes: select city, sum(n) from "asset://id" group by 1. The result is a table: its reference and first rows',
   inputSchema: {
     type: 'object',
     // `tables`, references by names, is accepted but not shown.
@@ -45,6 +45,6 @@ function tablesOf(tables: unknown): Record<string, string> {
   }
   throw new ByrefError(
     'invalid_arguments',
-    'tables is references by names: { "rain": "asset://id" }.',
+    'tables must map names to references: { "rain": "asset://id" }.',
   )
 }

@@ -260,7 +260,7 @@ describe('queryTablesTool', () => {
     await expect(queryTablesTool.execute({}, { assets })).rejects.toThrow('sql is missing')
     await expect(
       queryTablesTool.execute({ sql: 'select 1', tables: 'x' }, { assets }),
-    ).rejects.toThrow('tables is references by names')
+    ).rejects.toThrow('tables must map names to references')
   })
 })
 

@@ -21,7 +21,7 @@ const { deserialize, serialize } = nodeBuiltin('node:v8')
 const MEMORY = '256MB'
 /** DuckDB's type of statements that only read. */
 const SELECT = 1
-const SECONDLESS = String.raw`'T(\d\d:\d\d)($|[Z+-])', 'T\1:00\2'`
+const ADD_SECONDS = String.raw`'T(\d\d:\d\d)($|[Z+-])', 'T\1:00\2'`
 
 /** Functions that make rows only from their arguments. Others read files, settings, or SQL in a text. */
 const ROW_FUNCTIONS: ReadonlySet<string> = new Set([
@@ -62,12 +62,12 @@ async function createView(
 ): Promise<void> {
   const body = `read_parquet(${quoted(file)})`
   const described = await connection.runAndReadAll(`describe select * from ${body}`)
-  const typed = described.getRowsJson().flatMap(([stored, lies], i) => {
-    const type = lies === 'VARCHAR' ? sqlType(columns[i] as TableColumn) : null
+  const typed = described.getRowsJson().flatMap(([stored, storedType], i) => {
+    const type = storedType === 'VARCHAR' ? sqlType(columns[i] as TableColumn) : null
     if (type === null) return []
     const column = named(String(stored))
     // SQL does not accept times without seconds.
-    const text = type === 'timestamp' ? `regexp_replace(${column}, ${SECONDLESS})` : column
+    const text = type === 'timestamp' ? `regexp_replace(${column}, ${ADD_SECONDS})` : column
     return [`try_cast(${text} as ${type}) as ${column}`]
   })
   const replaced = typed.length > 0 ? ` replace (${typed.join(', ')})` : ''
@@ -137,7 +137,7 @@ type Result = import('@duckdb/node-api').DuckDBResult
 /** SQL types whose values are read as text, to keep all digits. */
 const LONG = /^(U?BIGINT|U?HUGEINT|DECIMAL|BIGNUM)/
 /** Up to this number of rows, a result has at most `few` characters; one of more rows has at most `many`. */
-const MOST_CHARACTERS = { rows: 100_000, few: 32 * 1024 * 1024, many: 1024 * 1024 * 1024 }
+const MAX_CHARACTERS = { rows: 100_000, few: 32 * 1024 * 1024, many: 1024 * 1024 * 1024 }
 
 /**
  * Writes the rows of a result as a table.
@@ -148,8 +148,8 @@ async function parquetOfResult(result: Result, most: number): Promise<WrittenTab
   const types = result.columnTypes().map(String)
   const names = result.deduplicatedColumnNames()
   const columns = names.map((name, i) => readerOf(name, types[i] ?? ''))
-  const { few, many } = MOST_CHARACTERS
-  const characters = most > MOST_CHARACTERS.rows ? many : few
+  const { few, many } = MAX_CHARACTERS
+  const characters = most > MAX_CHARACTERS.rows ? many : few
   const rows = new ResultRows(result, columns.length, { rows: most, characters })
   try {
     // A result always has columns.
@@ -211,7 +211,7 @@ class ResultRows {
       }
       if (rows > most) throw tooLarge(`${most.toLocaleString('en')} rows`)
       if (characters > longest) throw tooLarge(`${longest / 1024 / 1024} million characters`)
-      const isShort = rows <= MOST_CHARACTERS.rows && characters <= MOST_CHARACTERS.few
+      const isShort = rows <= MAX_CHARACTERS.rows && characters <= MAX_CHARACTERS.few
       if (isShort) this.#held.push(batch)
       else {
         await this.#spool.append(serialize(batch))

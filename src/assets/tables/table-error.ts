@@ -29,3 +29,13 @@ export function broken(
 ): TableError {
   return new TableError({ name, line, reason }, { cause })
 }
+
+/** Maximum number of columns: the metadata of Parquet grows with them. */
+export const MAX_COLUMNS = 5_000
+
+/** Returns the error for a table with too many columns. */
+export function tooWide(source: { name: string }, columns: number): TableError {
+  const most = MAX_COLUMNS.toLocaleString('en')
+  const reason = `it has ${columns.toLocaleString('en')} columns, and a table has at most ${most}: write them as rows.`
+  return broken(source, 1, reason)
+}

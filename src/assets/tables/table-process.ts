@@ -32,7 +32,7 @@ export interface TableTaskOptions {
 export class OutOfMemoryError extends Error {}
 
 /** Maximum number of concurrent tasks. Others wait. */
-const MOST = 2
+const MAX_TASKS = 2
 /** Bytes that a process may take for its task, in addition to the 60 MB of Node. */
 const HEADROOM = 432 * 1024 * 1024
 /** The maximum JavaScript heap, in MB. */
@@ -42,9 +42,9 @@ const LIMIT_KB = 2 * 1024 * 1024
 /** How long an idle process waits for its next task. */
 const IDLE_MS = 30_000
 /** A process that has taken more bytes than this is not reused after its task. */
-const MOST_KEPT = 192 * 1024 * 1024
+const MAX_REUSED_BYTES = 192 * 1024 * 1024
 /** Maximum number of characters kept of a process's stderr. */
-const MOST_SAID = 2_000
+const MAX_STDERR = 2_000
 
 /**
  * Runs a task in a separate process with a memory limit by the operating system. A signal ends it at once. Returns its
@@ -57,7 +57,7 @@ export async function runTableTask(
   prepare: (folder: string, signal: AbortSignal | undefined) => Promise<TableTask>,
   { timeoutMs, onProgress, ...given }: TableTaskOptions,
 ): Promise<WrittenTable[]> {
-  await turn(given.signal)
+  await waitForSlot(given.signal)
   let child: TableProcess | null = null
   let folder: string | null = null
   let written: WrittenTable[] = []
@@ -69,8 +69,8 @@ export async function runTableTask(
     written = await open(found, folder)
     return written
   } finally {
-    if (child) keep(child)
-    pass()
+    if (child) release(child)
+    freeSlot()
     if (folder && written.length === 0) await rm(folder, { recursive: true, force: true })
   }
 }
@@ -100,9 +100,9 @@ let running = 0
 const waiting: (() => void)[] = []
 
 /** Waits until a task may start. */
-async function turn(signal: AbortSignal | undefined): Promise<void> {
+async function waitForSlot(signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted()
-  if (running < MOST) {
+  if (running < MAX_TASKS) {
     running++
     return
   }
@@ -121,7 +121,7 @@ async function turn(signal: AbortSignal | undefined): Promise<void> {
 }
 
 /** Lets the longest-waiting task start. */
-function pass(): void {
+function freeSlot(): void {
   const next = waiting.shift()
   if (next) next()
   else running--
@@ -131,11 +131,11 @@ function takeProcess(): TableProcess {
   const kept = idle
   idle = null
   clearTimeout(kept?.end)
-  return kept?.child.isFit ? kept.child : new TableProcess()
+  return kept?.child.isReusable ? kept.child : new TableProcess()
 }
 
-function keep(child: TableProcess): void {
-  if (idle || !child.isFit) child.end()
+function release(child: TableProcess): void {
+  if (idle || !child.isReusable) child.end()
   else idle = { child, end: setTimeout(endIdle, IDLE_MS).unref() }
 }
 
@@ -149,26 +149,26 @@ class TableProcess {
   readonly #child = start()
   readonly #ended: Promise<[code: number | null, signal: NodeJS.Signals | null]>
   #memory = 0
-  #said = ''
+  #stderr = ''
 
   constructor() {
     this.#child.stderr?.on('data', (text: Buffer) => {
-      this.#said = `${this.#said}${text}`.slice(0, MOST_SAID)
+      this.#stderr = `${this.#stderr}${text}`.slice(0, MAX_STDERR)
     })
     this.#ended = new Promise((resolve) => {
       this.#child.once('exit', (code, signal) => resolve([code, signal]))
       // A process that cannot be started does not emit `exit`.
       this.#child.on('error', (error) => {
-        this.#said += error.message
+        this.#stderr += error.message
         resolve([null, null])
       })
     })
-    this.#hold(false)
+    this.#keepAlive(false)
   }
 
   /** Whether it can run another task. */
-  get isFit(): boolean {
-    return this.#child.connected && this.#memory <= MOST_KEPT
+  get isReusable(): boolean {
+    return this.#child.connected && this.#memory <= MAX_REUSED_BYTES
   }
 
   async run(
@@ -178,7 +178,7 @@ class TableProcess {
     signal?.throwIfAborted()
     const stop = (): void => this.end()
     signal?.addEventListener('abort', stop, { once: true })
-    this.#hold(true)
+    this.#keepAlive(true)
     try {
       const last = await this.#answer(task, onProgress)
       this.#memory = last.memory
@@ -189,7 +189,7 @@ class TableProcess {
       throw error
     } finally {
       signal?.removeEventListener('abort', stop)
-      this.#hold(false)
+      this.#keepAlive(false)
     }
   }
 
@@ -217,11 +217,11 @@ class TableProcess {
   #failure(code: number | null, signal: NodeJS.Signals | null): never {
     // V8 and the allocator end the process with a signal if they get no memory.
     if (signal) throw new OutOfMemoryError(`The table process was ended by ${signal}`)
-    throw new Error(`The table process ended with status ${code}: ${this.#said}`)
+    throw new Error(`The table process ended with status ${code}: ${this.#stderr}`)
   }
 
   /** An idle child must not keep this process alive. */
-  #hold(isBusy: boolean): void {
+  #keepAlive(isBusy: boolean): void {
     const { channel, stderr } = this.#child
     const name = isBusy ? 'ref' : 'unref'
     this.#child[name]()

@@ -45,7 +45,7 @@ const PART: OptionTable<Part> = {
 }
 
 /** Maximum number of cells that are read at once. */
-const MOST_CELLS = 2_000_000
+const MAX_CELLS = 2_000_000
 
 /** The source of rows. */
 interface RowSource {
@@ -157,7 +157,7 @@ function* slices(
   columns: number,
   { first, last }: { first: number; last: number },
 ): Generator<[start: number, end: number]> {
-  const most = Math.max(1, Math.floor(MOST_CELLS / Math.max(1, columns)))
+  const most = Math.max(1, Math.floor(MAX_CELLS / Math.max(1, columns)))
   for (const group of groups) {
     const end = Math.min(group.start + group.rows, last)
     for (let at = Math.max(group.start, first); at < end; at += most) {

@@ -46,13 +46,6 @@ export async function lineAt(source: TableSource, byte: number): Promise<number>
   return line
 }
 
-/** Returns the error for a table with too many columns. */
-export function tooWide(source: Pick<TableSource, 'name'>, columns: number): TableError {
-  const most = MAX_COLUMNS.toLocaleString('en')
-  const reason = `it has ${columns.toLocaleString('en')} columns, and a table has at most ${most}: write them as rows.`
-  return broken(source, 1, reason)
-}
-
 /** Number of cells that a table may have, however sparse it is. */
 const MAX_SPARSE = 1_000_000
 
@@ -87,8 +80,6 @@ export interface TableInput {
 
 /** Number of rows in a batch. */
 const BATCH = 256
-/** Maximum number of columns: the metadata of Parquet grows with them. */
-export const MAX_COLUMNS = 5_000
 
 /** Yields items in batches, so that not every item costs a turn of the event loop. */
 export async function* inBatches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {

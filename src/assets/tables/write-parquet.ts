@@ -14,7 +14,7 @@ export type ParquetOutput = ReturnType<typeof createParquetOutput>
  * Maximum that is written at once, because the writer searches all columns for each column and does not yield to the
  * event loop.
  */
-const TOGETHER = { columns: 100, cells: 25_000 }
+const AT_ONCE = { columns: 100, cells: 25_000 }
 const FEW_ROWS = 1_000
 
 /** The declarations of columns. */
@@ -77,8 +77,8 @@ export function createParquetOutput(
     async write(count: number, valuesOf: (column: number) => unknown[]): Promise<void> {
       if (count === 0) return
       const group: RowGroup = { columns: [], total_byte_size: 0n, num_rows: BigInt(count) }
-      const most = Math.max(1, Math.floor(TOGETHER.cells / count))
-      const size = Math.min(TOGETHER.columns, most)
+      const most = Math.max(1, Math.floor(AT_ONCE.cells / count))
+      const size = Math.min(AT_ONCE.columns, most)
       for (let first = 0; first < columns.length; first += size) {
         const some = elements.slice(first, first + size)
         const part = await writePart(some, count, (i) => valuesOf(first + i))

@@ -285,7 +285,7 @@ function s3Error(
   if (status === 401 || status === 403 || name === 'CredentialsProviderError') {
     return new ByrefError(
       'config_invalid',
-      `${server} refuses the keys for bucket "${bucket}" (${name}): check accessKeyId, secretAccessKey, region and their permissions.`,
+      `${server} rejects the keys for bucket "${bucket}" (${name}): check accessKeyId, secretAccessKey, region and their permissions.`,
       options,
     )
   }
