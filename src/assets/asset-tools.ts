@@ -77,7 +77,7 @@ export const saveAssetTool: AssetTool = {
     if (text !== undefined || !bytes || type === null) {
       throw new ByrefError(
         'invalid_arguments',
-        'Give either text, or dataBase64 (valid base64) with its mimeType, or the ref of an asset.',
+        'Pass text, or dataBase64 (valid base64) with its mimeType, or the ref of an asset.',
       )
     }
     return summaryOf(await assets.save(bytes, type, { name: fileName, owned: true }))

@@ -111,7 +111,7 @@ describe('byref assets', () => {
     await store.close?.()
     const index = (await readdir(rootDir)).filter((name) => name.startsWith('records.sqlite'))
     for (const name of index) await rm(join(rootDir, name))
-    expect(byref('rebuild')).toMatchObject({ status: 0, out: '1 assets are there again\n' })
+    expect(byref('rebuild')).toMatchObject({ status: 0, out: '1 assets were restored\n' })
     expect(byref('get', ref).out).toBe('hello')
     expect(byref('verify').status).toBe(0)
   })

@@ -304,7 +304,7 @@ async function rebuild({ storage, json }: Task): Promise<number> {
   const parts = fsParts(join(folder, 'assets'))
   try {
     const { assets, lost } = await rebuildRecords(parts)
-    const lines = [...lost.map((key) => `lost\t${key}`), `${assets} assets are there again`]
+    const lines = [...lost.map((key) => `lost\t${key}`), `${assets} assets were restored`]
     print(json, { assets, lost }, lines.join('\n'))
     return lost.length > 0 ? 1 : 0
   } finally {

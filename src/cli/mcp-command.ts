@@ -241,7 +241,7 @@ async function joinedServers(
   const log = (line: string) => note(`byref mcp: ${shown(line)}`)
   const surroundings = { file, env: process.env, folder: process.cwd() }
   const { configs, problems } = readServerConfig(text, surroundings)
-  for (const problem of problems) log(`${problem}. The server is left out`)
+  for (const problem of problems) log(`${problem}. The server is skipped`)
   const sources = configs.map((one) => sourceOf(one, log))
   return { problems, server: joinServers(sources, { log }) }
 }

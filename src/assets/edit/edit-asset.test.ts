@@ -44,7 +44,7 @@ describe('assets.edit of texts', () => {
         { find: 'gamma', replace: 'x' },
         { find: 'zzzz', replace: 'y' },
       ]),
-    ).rejects.toMatchObject(rejected(/edits\[1\].*No text resembles it/))
+    ).rejects.toMatchObject(rejected(/edits\[1\].*No text is similar to it/))
     expect(await assets.versions(ref)).toHaveLength(1)
   })
 

@@ -87,7 +87,8 @@ type Edited = Pick<EditedAsset, 'asset' | 'changes' | 'diff'>
 function sqlOf(edits: readonly Edit[]): string | null {
   const [sql, ...others] = edits.flatMap((edit) => ('sql' in edit ? [edit.sql] : []))
   if (sql === undefined) return null
-  if (others.length > 0 || edits.length > 1) throw invalid('An edit of a table is one { sql }.')
+  if (others.length > 0 || edits.length > 1)
+    throw invalid('A table takes exactly one edit: { sql }.')
   return sql
 }
 

@@ -23,7 +23,7 @@ export async function nearestText(draft: Draft, form: TextForm, wanted: string):
     const score = similarity(pattern, pairs.slice(start, start + size))
     if (score > best.score) best = { start, score }
   }
-  if (best.score === SIMILAR) return ' No text resembles it: read the asset again.'
+  if (best.score === SIMILAR) return ' No text is similar to it. Read the asset again.'
   const end = best.start + size
   const text = lines.slice(best.start, end).join('\n')
   const place = size === 1 ? `line ${end}` : `lines ${best.start + 1} to ${end}`

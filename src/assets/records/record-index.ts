@@ -118,7 +118,7 @@ export function quotaExceeded({ assets, bytes }: StoreQuota): ByrefError {
   ]
   return new ByrefError(
     'quota_exceeded',
-    `There is no room: a namespace may hold ${most.join(' and ')}. Delete some assets first.`,
+    `The namespace is full: it may have ${most.join(' and ')}. Delete some assets first.`,
   )
 }
 

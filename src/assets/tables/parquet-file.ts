@@ -229,7 +229,7 @@ function withoutRounding(element: SchemaElement): void {
 async function footer(source: ByteSource): Promise<ArrayBuffer> {
   const tail = await readFrom(source, Math.max(0, source.size - TAIL), source.size)
   const length = new DataView(tail.buffer, tail.byteOffset).getUint32(tail.byteLength - 8, true)
-  if (length > MAX_FOOTER || length + 12 > source.size) throw new Error('its end says nothing')
+  if (length > MAX_FOOTER || length + 12 > source.size) throw new Error('its footer is invalid')
   const start = source.size - length - 8
   return bufferOf(length + 8 <= tail.byteLength ? tail : await readFrom(source, start, source.size))
 }

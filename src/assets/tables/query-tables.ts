@@ -141,7 +141,7 @@ async function bind(
 
 /** What a query can name. */
 const HOW =
-  'A query names tables, and lists of objects in JSON of up to 64 MB by their field, such as "asset://id/content/rows".'
+  'A query can read tables, and JSON lists of objects up to 64 MB. Name a list by its field, such as "asset://id/content/rows".'
 
 /** Maximum size of JSON in which a list is looked for, in bytes. */
 const MAX_JSON = 64 * 1024 * 1024

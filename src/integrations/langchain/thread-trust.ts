@@ -24,7 +24,7 @@ const WRITTEN =
 const FOUND =
   /^(tool_outputs|annotations|citations|documents|search_?results|(grounding|url_?context|citation)_?metadata)$/i
 
-const FAILED = 'The call failed. Why is not shown, since it is not trusted.'
+const FAILED = 'The call failed. Its error message is not shown, because it is not trusted.'
 
 /** Trust in the threads of an agent. Labels depend on the messages alone, so any process computes the same. */
 export class ThreadTrust {

@@ -411,7 +411,7 @@ describe('joinServers', () => {
     const client = await joined([{ name: 'a', connect: () => near }], { log })
     expect((await namesOf(client))[0]).toBe('a_good')
     expect(await namesOf(client)).not.toContain('a_bad')
-    expect(lines[0]).toBe('a: tools with an invalid definition are left out: bad')
+    expect(lines[0]).toBe('a: tools with an invalid definition are skipped: bad')
   })
 
   it('ends at once while a server is still starting', async () => {

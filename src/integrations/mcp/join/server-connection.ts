@@ -332,7 +332,7 @@ export class ServerConnection {
     } while (cursor)
     const tools = found.filter((one) => isSpecType.Tool(one))
     const left = found.filter((one) => !isSpecType.Tool(one)).map((one) => Object(one).name)
-    this.#log(`tools with an invalid definition are left out: ${left.join(', ')}`)
+    this.#log(`tools with an invalid definition are skipped: ${left.join(', ')}`)
     return tools
   }
 

@@ -143,7 +143,7 @@ class Shortener {
     }
     if (typeof blob !== 'string' || (blob.length * 3) / 4 <= maxBytes) return null
     const info = await save(body, name)
-    return info && placeholder(info, `Look at it by ${readingTools.fetch}`)
+    return info && placeholder(info, `Look at it with ${readingTools.fetch}`)
   }
 
   async #text(text: string, name = this.#name, mime: unknown = null): Promise<Stored> {
@@ -152,7 +152,7 @@ class Shortener {
     const mimeType = typeof mime === 'string' ? mime : usual
     const { save, readingTools } = this.#options
     const info = (await save({ text, mimeType }, name)) as AssetInfo
-    const how = `Find in it by ${readingTools.search}, read it by ${readingTools.fetch}`
+    const how = `Search it with ${readingTools.search}, or read it with ${readingTools.fetch}`
     if (value === undefined) return placeholder(info, how, { begin: cutText(text, PREVIEW_CHARS) })
     const field = `, or a field of it as ${info.ref}/content/KEY`
     return placeholder(info, how, { field, begin: JSON.stringify(previewOf(value)) })
@@ -183,7 +183,7 @@ function placeholder(
   { field = '', begin }: { field?: string; begin?: string } = {},
 ): Stored {
   const lines = [
-    `${ref} (${name}, ${mime}, ${size} bytes) stands for what is too large to show.`,
+    `${ref} (${name}, ${mime}, ${size} bytes) replaces a value that is too large to show.`,
     `Pass it as a parameter of any tool instead of writing it out${field}; within a text write <|${ref}|>. ${how}.`,
   ]
   return { ref, text: [...lines, ...(begin ? ['It begins:', begin] : [])].join('\n') }

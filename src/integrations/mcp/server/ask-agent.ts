@@ -26,7 +26,7 @@ export const QUESTION = {
   properties: {
     message: { type: 'string' },
     attachments: { type: 'array', items: { type: 'string' }, description: 'References, asset://…' },
-    conversation: { type: 'string', description: 'Goes on with this one' },
+    conversation: { type: 'string', description: 'Continues this conversation' },
   },
   required: ['message'],
 } as const
