@@ -182,3 +182,24 @@ it('tells listeners why and how long it waits before it asks the model again', a
   ])
   await agent.close()
 })
+
+it('resumes messages that wait for workers: cancelling deletes them, and so may another caller', async () => {
+  const { log } = withWorkers()
+  const agent = agentOn(log)
+  await agent.send('c', say('Hello'))
+  const run = agent.resume('c')
+  run.cancel()
+  expect(await run.result).toMatchObject({ reason: 'cancelled', text: '' })
+  expect(await log.find('c')).toMatchObject({ queued: 0 })
+
+  const { messageIds } = await agent.send('c', say('Hello again'))
+  const other = agent.resume('c')
+  const isFollowed = new Promise<void>((resolve) => {
+    const check = (): void => void (other.messageIds.length > 0 ? resolve() : setImmediate(check))
+    check()
+  })
+  await isFollowed
+  expect(other.messageIds).toEqual(messageIds)
+  await agent.deleteMessage('c', messageIds[0] ?? '')
+  expect(await other.result).toMatchObject({ reason: 'cancelled' })
+})

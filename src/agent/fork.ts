@@ -253,13 +253,17 @@ async function debugOf(
 ): Promise<Record<string, unknown>> {
   const debug: Record<string, unknown> = {}
   for (const event of events) {
-    if (event.type !== 'NEW_MESSAGE' || !readMetadata(event.payload).hasDebug) continue
-    const value = await log.debug(conversation, event.payload.id)
-    if (value === null) continue
-    debug[event.payload.id] = value
-    const { settings } = Object(value) as { settings?: unknown }
-    if (typeof settings !== 'string' || settings in debug) continue
-    debug[settings] = await log.debug(conversation, settings)
+    const key = debugKeyOf(event)
+    if (key === undefined || key in debug) continue
+    const value = await log.debug(conversation, key)
+    if (value !== null) debug[key] = value
   }
   return debug
+}
+
+/** Returns the key of an event's debug data: a message's id, or the name of a run's settings. */
+function debugKeyOf(event: ConversationEvent): string | undefined {
+  if (event.type === 'RUN_STARTED' || event.type === 'RUN_CLAIMED') return event.settings
+  const isNoted = event.type === 'NEW_MESSAGE' && readMetadata(event.payload).hasDebug
+  return isNoted ? event.payload.id : undefined
 }

@@ -2,6 +2,7 @@ import { ByrefError } from '../core/errors.ts'
 import { openRun } from '../core/events/conversation-state.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { type Run, RunFollower } from '../engine/follow-run.ts'
+import { firstQueued } from '../engine/next.ts'
 import type { Session } from '../engine/session.ts'
 import type { Sessions } from '../engine/sessions.ts'
 import { asRun } from './start-run.ts'
@@ -17,6 +18,7 @@ export function resumeRun(
 ): Run<unknown> {
   let open: Session | null = null
   let runId = ''
+  const messageIds: string[] = []
   const follower = new RunFollower({
     takeFailure: (id) => sessions.takeFailure(id),
     onEnd: () => open && sessions.unfollow(open, follower),
@@ -36,14 +38,21 @@ export function resumeRun(
       return follower.settle(session, last)
     }
     runId = run?.runId ?? state.inbox[0]?.runId ?? ''
+    if (!run) messageIds.push(...firstQueued(state.inbox).map(({ message }) => message.id))
     // Messages without a run id start a run whose id is known only when it starts.
     const unwatch = session.watch(({ event }) => {
       if (runId === '' && event.type === 'RUN_STARTED') runId = event.runId
     })
-    follower.watch(session, { runId: () => runId })
+    follower.watch(session, { runId: () => runId, messageIds })
     follower.result.then(unwatch, unwatch)
     if (here) sessions.wakeHere(session)
     else await sessions.resume(session)
+  }
+
+  async function stop(): Promise<void> {
+    if (open && runId === '') await deleteQueued(open, messageIds)
+    // The run may have started meanwhile.
+    if (open && runId !== '') await cancelRun(sessions, open, { runId })
   }
 
   const started = begin()
@@ -51,14 +60,21 @@ export function resumeRun(
   return asRun(follower, {
     id: () => runId,
     conversation,
-    messageIds: [],
+    messageIds,
     session: () => open,
     cancel() {
-      started
-        .then(() => open && cancelRun(sessions, open, { runId }))
-        .catch((error) => follower.fail(error))
+      started.then(stop).catch((error) => follower.fail(error))
     },
   })
+}
+
+/** Deletes messages that no run has taken yet. */
+async function deleteQueued(session: Session, messageIds: readonly string[]): Promise<void> {
+  await session.append(({ inbox }) => ({
+    events: inbox
+      .filter(({ message }) => messageIds.includes(message.id))
+      .map(({ message }) => ({ type: 'MESSAGE_DELETED', messageId: message.id })),
+  }))
 }
 
 function notFound(conversation: string): ByrefError {

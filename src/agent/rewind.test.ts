@@ -3,6 +3,10 @@ import { assertValidPrompt } from '../../scripts/torture/runs/assert-valid-promp
 import { writerOf } from '../core/messages/data-block.ts'
 import type { Message } from '../core/messages/message.ts'
 import { resultCall } from '../core/messages/results.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+import { count } from './fixtures/agent.ts'
 import { CONVERSATION, contentOf, playRandomly } from './fixtures/random-conversation.ts'
 
 /** Longer by hand: BYREF_REWINDS=200. */
@@ -40,5 +44,20 @@ describe('agent.fork, to rewind', () => {
       expect(idsOf(content?.messages)).toEqual(idsOf(messages.slice(0, i)))
     }
     await agent.close()
+  })
+})
+
+describe('agent.debug of a fork', () => {
+  it('has the tools and instructions of the run, which another agent may not have', async () => {
+    const log = createMemoryLog()
+    const model = scriptedModel(['Hello'])
+    const first = createAgent({ log, model, tools: [count], instructions: 'Be brief' })
+    await first.run({ conversation: 'c', messages: 'Hi' }).result
+    const fork = await first.fork('c')
+    const answer = (await first.conversation(fork))?.messages.at(-1)?.id ?? ''
+    const other = createAgent({ log, model, instructions: 'Be long' })
+    const { request } = Object(await other.debug(fork, answer))
+    expect(request.tools).toMatchObject([{ name: 'count' }])
+    expect(JSON.stringify(request.prompt)).toContain('Be brief')
   })
 })

@@ -297,7 +297,8 @@ async function appendRun(
         return { events: [...events, ...started], debug, lease: 'take' }
       }
       if (!isFree && ifBusy === 'refuse') throw busy(session.id)
-      const steers = ifBusy === 'steer' && run !== null
+      // Commands run only at the start of a run, so they wait for one of their own.
+      const steers = ifBusy === 'steer' && run !== null && !messagesIn(events).some(isCommand)
       if (steers) taker = run.runId
       if (steers && ask) throw steersAsked()
       const fields = steers

@@ -18,6 +18,7 @@ import {
 import { findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
 import { findTextMarks } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
+import { subConversationId } from '../engine/cancel.ts'
 import type { Run } from '../engine/follow-run.ts'
 import type { OutputSchema } from '../engine/output/output-schema.ts'
 import { RunLostError } from '../engine/run-errors.ts'
@@ -88,7 +89,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
     // Values keep their labels in the sub-agent's conversation, where flows to its own tools are checked.
     ...(parts.settings.trust ? { openWorld: false, accepts: ANYTHING } : {}),
     async execute(input, context) {
-      const conversation = `${context.conversation}/${context.toolCallId}`.slice(-200)
+      const conversation = subConversationId(context.conversation, context.toolCallId)
       const { namespace } = context
       const sessions = parts.sessions(namespace)
       const session = await sessions.get(conversation)

@@ -53,13 +53,18 @@ export async function cancelRun(
   return true
 }
 
+/** Returns the id of the conversation in which a sub-agent answers a call. A long id keeps only its end. */
+export function subConversationId(conversation: string, toolCallId: string): string {
+  return `${conversation}/${toolCallId}`.slice(-200)
+}
+
 /**
  * Cancels the runs that sub-agents started for the last run, if that run has ended without their results. The process
  * that waited for them may be gone.
  */
 export async function cancelSubRuns(sessions: OpenSessions, { id, state }: Session): Promise<void> {
   for (const toolCallId of unanswered(state)) {
-    const sub = await sessions.find(`${id}/${toolCallId}`.slice(-200))
+    const sub = await sessions.find(subConversationId(id, toolCallId))
     if (sub && openRun(sub.state)?.toolCallId === toolCallId) await cancelRun(sessions, sub)
   }
 }

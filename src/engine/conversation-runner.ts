@@ -6,6 +6,7 @@ import {
   type RunState,
 } from '../core/events/conversation-state.ts'
 import { unlessAborted } from '../core/on-abort.ts'
+import { LONGEST_TIMER } from '../core/timer.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
 import { ModelBusyError } from '../models/call-model.ts'
 import { CallRunner } from './calls/call-runner.ts'
@@ -276,7 +277,9 @@ export class ConversationRunner {
     // The state has changed: ask `next` again.
     if (reason === 'lost' || reason === 'over' || reason === 'time') return null
     if (reason === 'stalled') return await this.#startOver()
-    const failure = runFailure(reason === 'handler' ? this.#turn.error : error)
+    const failure = runFailure(
+      reason === 'handler' ? this.#turn.error : (error ?? this.#turn.error),
+    )
     // Only this host may be affected, or only for a moment: another worker retries when the lease has expired.
     const isAway = reason === 'log' || failure.code === 'storage_failed'
     const gaveUp = (why: ByrefError): Release => ({
@@ -342,9 +345,6 @@ function stuck(conversation: string): ByrefError {
 function isIdle(due: Next): boolean {
   return due.do === 'nothing' || due.do === 'wait'
 }
-
-/** The longest delay of a Node timer, in milliseconds: almost 25 days. */
-const LONGEST_TIMER = 2 ** 31 - 1
 
 /**
  * Calls `onTime` when the run's time limit has passed by the clock that `next` reads. A timer may fire a millisecond

@@ -84,10 +84,14 @@ export class LeaseKeeper {
       this.#listener?.onStalled()
     }
     if (this.#renewed === null || performance.now() - this.#renewed < ms / 3) return
+    const listener = this.#listener
+    const renewed = this.#renewed
     log.renew(conversation, { owner, ms }).then(
       (isHeld) => {
+        // An append has renewed or released the lease meanwhile, or another runner has begun.
+        if (this.#renewed !== renewed || this.#listener !== listener) return
         if (isHeld) this.#renewed = performance.now()
-        else this.#listener?.onLost()
+        else listener?.onLost()
       },
       // Ignore the failure: if the log still fails at the next append, that append reports it.
       () => {},

@@ -142,16 +142,20 @@ export function graphOf(
   return graph
 }
 
-/**
- * Starts the run of the first queued message. Messages behind it join that run, up to one that has a run of its
- * own.
- */
 function startOf(inbox: readonly QueuedMessage[]): Next {
+  const messages = firstQueued(inbox)
+  const [first] = messages
+  return first ? { do: 'start', runId: first.runId, messages } : { do: 'nothing' }
+}
+
+/**
+ * Returns the queued messages that the next run starts with: the first one, and those behind it, up to one that has a
+ * run of its own.
+ */
+export function firstQueued(inbox: readonly QueuedMessage[]): readonly QueuedMessage[] {
   const [first] = inbox
-  if (!first) return { do: 'nothing' }
-  const other = inbox.findIndex(({ runId }) => runId !== undefined && runId !== first.runId)
-  const messages = other === -1 ? inbox : inbox.slice(0, other)
-  return { do: 'start', runId: first.runId, messages }
+  const other = inbox.findIndex(({ runId }) => runId !== undefined && runId !== first?.runId)
+  return other === -1 ? inbox : inbox.slice(0, other)
 }
 
 /**

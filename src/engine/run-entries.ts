@@ -135,7 +135,7 @@ export function situationOf(session: Session, { limits, tools }: AgentSettings):
     board,
     begunStep,
     now: session.now(),
-    compaction: (after) => prompts?.compaction(session, after) ?? null,
+    compaction: (after) => prompts?.compaction(session, after, session.now()) ?? null,
   }
 }
 

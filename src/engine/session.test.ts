@@ -586,3 +586,18 @@ describe('Session.told', () => {
     await expect(session.told()).resolves.toBeUndefined()
   })
 })
+
+describe('Session with a follow-up that fails', () => {
+  it('appends what was asked for, and goes on', async () => {
+    const log = createMemoryLog()
+    const session = await open(log, {
+      followUp() {
+        throw new Error('broken')
+      },
+    })
+    const records = await session.append(() => ({ events: [said('one')], lease: 'take' }))
+    expect(records.map(({ position }) => position)).toEqual([1])
+    await add(session, said('two'))
+    await expectInStep(session, log)
+  })
+})

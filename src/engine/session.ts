@@ -375,8 +375,17 @@ export class Session {
       }
     }
     if (!decided.some(({ entry }) => entry.lease)) return decided
-    const more = this.#options.followUp?.(this, events) ?? []
+    const more = this.#followUp(events)
     return more.length === 0 ? decided : [...decided, { waiting: null, entry: { events: more } }]
+  }
+
+  #followUp(events: readonly ConversationEvent[]): readonly ConversationEvent[] {
+    try {
+      return this.#options.followUp?.(this, events) ?? []
+    } catch {
+      // An event may be invalid: then the log rejects it. Otherwise the runner decides what follows.
+      return []
+    }
   }
 
   /** Whether this session owns the open run once these events are appended. */

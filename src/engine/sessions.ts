@@ -101,7 +101,9 @@ export class Sessions {
       retry: null,
     }
     this.#slots.set(conversation, slot)
-    promise.catch(() => this.#slots.delete(conversation))
+    promise.catch(() => {
+      if (this.#slots.get(conversation) === slot) this.#slots.delete(conversation)
+    })
     this.#open(conversation, slot)
       .catch(async (error) => {
         // Set the conversation aside until it is repaired.
@@ -244,7 +246,10 @@ export class Sessions {
       onHandlerError: (session, error) => this.#handlerFailed(slot, session, error),
       onGone: (error) => this.#reopen(conversation, slot, error),
     })
-    if (slot.hasMissed) await session.refresh()
+    while (slot.hasMissed) {
+      slot.hasMissed = false
+      await session.refresh()
+    }
     for (const created of session.state.assets) settings.assets.remember(created)
     this.#slotOf.set(session, slot)
     slot.session = session
@@ -269,6 +274,7 @@ export class Sessions {
   /** Ends a session. The next caller opens the conversation anew. */
   #forget(conversation: string, slot: Slot, error: () => ByrefError): void {
     if (this.#slots.get(conversation) === slot) this.#slots.delete(conversation)
+    if (slot.retry) clearTimeout(slot.retry)
     slot.runner?.stop()
     end(slot, error)
   }

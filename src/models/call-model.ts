@@ -1,6 +1,7 @@
 import type { APICallError } from '@ai-sdk/provider'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import { onAbort } from '../core/on-abort.ts'
+import { startTimer } from '../core/timer.ts'
 import { redactText } from '../log/redact.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import {
@@ -106,7 +107,12 @@ async function streamOnce(
     reject(reason)
   }
   const forget = onAbort(signal, abort)
-  const watchdog = setTimeout(() => abort(silent(model, silenceMs)), silenceMs)
+  let isWaiting = false
+  const watchdog = startTimer(silenceMs, () => {
+    // The caller takes its time, not the model.
+    if (isWaiting) watchdog?.refresh()
+    else abort(silent(model, silenceMs))
+  })
 
   async function read(): Promise<{ error: unknown; own: boolean } | null> {
     const stream = await streamModel(model, { ...options, abortSignal: controller.signal })
@@ -115,14 +121,17 @@ async function streamOnce(
       for (;;) {
         const { done, value } = await reader.read()
         if (done || controller.signal.aborted) return null
-        watchdog.refresh()
+        watchdog?.refresh()
         if (value?.type === 'error') return { error: value.error, own: false }
         try {
           const waited = onPart(value)
+          isWaiting = waited !== undefined
           if (waited) await waited
         } catch (error) {
           return { error, own: true }
         }
+        if (isWaiting) watchdog?.refresh()
+        isWaiting = false
       }
     } finally {
       reader.cancel().catch(() => {})
@@ -179,12 +188,10 @@ function asByrefError(
   if (error instanceof ByrefError) return error
   const name = nameOf(model)
   if (status === 401 || status === 403 || isKey) {
-    const detail = status ? ` (${status}: ${firstLine(error)})` : `: ${firstLine(error)}`
-    return new ByrefError(
-      'model_unauthorized',
-      `${name} rejected the API key${detail}. Check the key in the environment, or unset it to use the demo model.`,
-      { cause: error },
-    )
+    const message = status
+      ? `${name} rejected the API key (${status}: ${firstLine(error)}). Check the key.`
+      : `${name} has no API key: ${firstLine(error)}`
+    return new ByrefError('model_unauthorized', message, { cause: error })
   }
   const detail = status ? `answered ${status}: ${firstLine(error)}` : `failed: ${firstLine(error)}`
   return new ByrefError('model_failed', `${name} ${detail}`, { cause: error })

@@ -439,6 +439,21 @@ describe('a command message', () => {
     ])
   })
 
+  it('that is to steer a run, too, and its own run has the answer', async () => {
+    const { promise: open, resolve } = Promise.withResolvers<void>()
+    const plugin = await loadPlugin(YAML, { ...HANDLERS, say: (text) => open.then(() => text) })
+    const agent = createAgent({ model: scriptedModel([]), plugins: [plugin] })
+    const first = agent.run({ conversation: 'c', messages: [command('say', 'one')] })
+    for await (const { type } of first) if (type === 'TOOL_STARTED') break
+    const messages = [command('say', 'two')]
+    const second = await agent.start({ conversation: 'c', messages, ifBusy: 'steer' })
+    resolve()
+    await first.result
+    expect(second.id).not.toBe(first.id)
+    await second.result
+    expect(contents(second.messages)).toHaveLength(2)
+  })
+
   it('survives a crash at any point: it is answered once, and repeated only if it is idempotent', async () => {
     for (const idempotent of [true, false]) {
       let done = 0

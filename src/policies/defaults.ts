@@ -1,6 +1,7 @@
 import { ByrefError } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { onAbort } from '../core/on-abort.ts'
+import { startTimer } from '../core/timer.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import type { Policy } from './policy.ts'
 
@@ -59,8 +60,9 @@ export function timeLimitPolicy(callTimeoutMs: number): Policy {
       if (ms === Infinity) return perform()
       const controller = new AbortController()
       const message = `The tool "${tool.id}" timed out after ${ms} ms`
-      const timer = setTimeout(() => controller.abort(new ByrefError('tool_timeout', message)), ms)
+      // It throws if the run is over: before a timer is started.
       const forget = onAbort(signal, (reason) => controller.abort(reason))
+      const timer = startTimer(ms, () => controller.abort(new ByrefError('tool_timeout', message)))
       try {
         return await perform({ signal: controller.signal })
       } finally {

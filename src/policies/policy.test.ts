@@ -4,6 +4,7 @@ import { camera, say } from '../agent/fixtures/agent.ts'
 import { defineTool } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
+import { timeLimitPolicy } from './defaults.ts'
 import type { Policy } from './policy.ts'
 
 describe('aroundStep and aroundCall of a policy', () => {
@@ -180,5 +181,17 @@ describe('before and after of a policy', () => {
     const aroundStep: Policy['aroundStep'] = (_, perform) => perform()
     const { result } = createAgent({ model, policies: [{ aroundStep }] }).run({ messages: 'x' })
     await expect(result).rejects.toMatchObject({ code: 'model_failed' })
+  })
+})
+
+describe('timeLimitPolicy', () => {
+  it('starts no timer if the run is over', async () => {
+    vi.useFakeTimers()
+    const { aroundCall } = timeLimitPolicy(60_000)
+    const execution = { tool: { id: 't' }, signal: AbortSignal.abort() }
+    const perform = vi.fn()
+    await expect(aroundCall?.(execution as never, perform)).rejects.toThrow()
+    expect([vi.getTimerCount(), perform.mock.calls]).toEqual([0, []])
+    vi.useRealTimers()
   })
 })

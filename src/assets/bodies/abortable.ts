@@ -1,4 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
+import { startTimer } from '../../core/timer.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { meterStream } from './body.ts'
 
@@ -62,9 +63,9 @@ export async function orAborted<T>(waiting: Promise<T>, signal?: AbortSignal): P
 export async function inTime<T>(doing: string, ms: number, work: () => Promise<T>): Promise<T> {
   let timer: ReturnType<typeof setTimeout> | undefined
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
+    timer = startTimer(ms, () => {
       reject(new ByrefError('storage_failed', `${doing} timed out after ${ms} ms`))
-    }, ms)
+    })
   })
   try {
     return await Promise.race([work(), late])

@@ -100,10 +100,12 @@ export class StepPrompts {
    * Returns why the prompt must be compacted before it is sent; null if it need not be.
    *
    * @param after The state after events that are not appended yet, with only the messages of those events.
+   * @param now The time by the log's clock, in milliseconds since 1970.
    */
   compaction(
     conversation: PromptedConversation,
     after: ConversationState,
+    now: number,
   ): CompactionReason | null {
     if (!this.#capabilities) return null
     const { state } = conversation
@@ -114,7 +116,6 @@ export class StepPrompts {
     const at = pending.length === 0 ? `${state.position} ${compaction?.through}` : null
     if (at !== null && this.#answered.at === at) return this.#answered.reason
     if (isSettled(state)) transcript.update(this.#shownOf(conversation))
-    const now = Date.now()
     const { runs, deletion } = state
     const asked = { messages: state.messages, runs, deletion, compaction }
     const reason =

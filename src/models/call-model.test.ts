@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { callModel } from './call-model.ts'
+import type { LanguageModel, ModelStreamPart } from './language-model.ts'
+
+beforeEach(() => void vi.useFakeTimers())
+afterEach(() => void vi.useRealTimers())
+
+const DELTA: ModelStreamPart = { type: 'text-delta', id: 't', delta: 'Hello' }
+
+/** A model that answers with these parts. The stream ends only if it is told to. */
+function modelOf(parts: readonly ModelStreamPart[], { ends }: { ends: boolean }): LanguageModel {
+  const stream = new ReadableStream<ModelStreamPart>({
+    start(controller) {
+      for (const part of parts) controller.enqueue(part)
+      if (ends) controller.close()
+    },
+  })
+  const doStream = async () => ({ stream })
+  const model = { specificationVersion: 'v4', provider: 'test', modelId: 'm', supportedUrls: {} }
+  return { ...model, doStream } as Partial<LanguageModel> as LanguageModel
+}
+
+function call(model: LanguageModel, silenceMs: number, onPart: () => void | Promise<void>) {
+  const { signal } = new AbortController()
+  return callModel({ model, options: { prompt: [] }, signal, silenceMs, onPart })
+}
+
+it.each([Infinity, 2 ** 31])('waits for a model without a limit: %d ms', async (silenceMs) => {
+  await call(modelOf([DELTA], { ends: true }), silenceMs, async () => {
+    await vi.advanceTimersByTimeAsync(1_000_000)
+  })
+})
+
+it('does not count the time that its caller takes for a part', async () => {
+  const calling = call(modelOf([DELTA], { ends: true }), 100, async () => {
+    await vi.advanceTimersByTimeAsync(1000)
+  })
+  await expect(calling).resolves.toBeUndefined()
+})
+
+it('fails if the model is silent after a part, also after one that took long', async () => {
+  const taken = Promise.withResolvers<void>()
+  const calling = call(modelOf([DELTA], { ends: false }), 100, async () => {
+    await vi.advanceTimersByTimeAsync(1000)
+    taken.resolve()
+  })
+  const failed = expect(calling).rejects.toMatchObject({ code: 'model_failed' })
+  await taken.promise
+  await vi.advanceTimersByTimeAsync(500)
+  await failed
+})
