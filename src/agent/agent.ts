@@ -94,10 +94,10 @@ export function createAgent(options: AgentOptions): Agent {
       settings: { ...settings, assets: scopedAssets },
       owner,
       leaseMs,
-      tell: hasHandlers
+      callHandlers: hasHandlers
         ? (session, event) => callHandlers(handlers, session, event, scopedAssets)
         : undefined,
-      onStream: (conversation, event) => streams.tell(conversation, event, { namespace: of }),
+      onStream: (conversation, event) => streams.notify(conversation, event, { namespace: of }),
     })
     open.set(of, made)
     return made

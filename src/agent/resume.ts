@@ -35,7 +35,7 @@ export function resumeRun(
     if (!run && state.inbox.length === 0) {
       if (!last) throw notFound(conversation)
       runId = last.runId
-      return follower.settle(session, last)
+      return follower.endWith(session, last)
     }
     runId = run?.runId ?? state.inbox[0]?.runId ?? ''
     if (!run) messageIds.push(...firstQueued(state.inbox).map(({ message }) => message.id))

@@ -163,7 +163,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
     const beginning = { ...options, context, ask, runId, toolCallId }
     runId = await appendRun(parts, session, input, beginning)
     messageIds.push(...input.messageIds)
-    follower.look(session, runId)
+    follower.checkEnded(session, runId)
     if (toolCallId !== undefined) sessions.wakeHere(session)
     else sessions.wake(session)
   }

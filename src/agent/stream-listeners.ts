@@ -6,7 +6,7 @@ export interface StreamListeners {
   /** Adds a listener. Returns the function that removes it. */
   add(listener: StreamListener): () => void
   /** Passes an event of this process to all listeners. */
-  tell: StreamListener
+  notify: StreamListener
   close(): void
 }
 
@@ -39,7 +39,7 @@ export function streamListeners(log: ConversationLog): StreamListeners {
         if (listeners.size === 0) close()
       }
     },
-    tell: notify,
+    notify,
     close,
   }
 }

@@ -14,12 +14,12 @@ import { isRefusal } from './calls/record-call.ts'
 import { checkPrice } from './limits.ts'
 import { callsOf, deadlineOf, ForeignRunError, type Next, next } from './next.ts'
 import {
-  appendsDue,
   claimEntry,
   errorEntry,
+  eventsDue,
+  nextInput,
   queuedStartEntry,
   type RunWriter,
-  situationOf,
 } from './run-entries.ts'
 import { RunLostError, reportStalledRun, runFailure } from './run-errors.ts'
 import { type RunScope, Slots } from './run-scope.ts'
@@ -61,7 +61,7 @@ export interface RunnerOptions {
   onFailure(runId: string, error: ByrefError): void
 }
 
-/** Maximum number of consecutive turns without an append. Each turn should append something. */
+/** Maximum number of consecutive actions without an append. Each action should append something. */
 const MAX_STALLED = 100
 
 /** Pause before the log is read again after it failed, in milliseconds. */
@@ -76,7 +76,7 @@ export class ConversationRunner {
   readonly #session: Session
   readonly #writer: RunWriter
   readonly #prompts: StepPrompts
-  #turn = new Turn()
+  #action = new Action()
   #runId: string | null = null
   /** The model's capabilities and price are known, and fit the run's limits. */
   #isReady = false
@@ -93,13 +93,13 @@ export class ConversationRunner {
     session.prompts ??= new StepPrompts(settings, { assets: settings.assets, namespace })
     this.#prompts = session.prompts
     const release = session.lease.keep({
-      onLost: () => this.#turn.abort('lost'),
+      onLost: () => this.#action.abort('lost'),
       onTaken: options.onTaken,
-      onStalled: () => this.#turn.abort('stalled'),
+      onStalled: () => this.#action.abort('stalled'),
     })
     const unwatch = session.watch(({ event }) => {
-      if (event.type === 'RUN_CLAIMED' && event.owner !== owner) this.#turn.abort('lost')
-      else if (isRunEnd(event) && event.runId === this.#runId) this.#turn.abort('over')
+      if (event.type === 'RUN_CLAIMED' && event.owner !== owner) this.#action.abort('lost')
+      else if (isRunEnd(event) && event.runId === this.#runId) this.#action.abort('over')
     })
     this.released = this.#loop().finally(() => {
       release()
@@ -115,13 +115,13 @@ export class ConversationRunner {
 
   /** Fails the run, because an event handler has failed. */
   fail(error: unknown): void {
-    this.#turn.abort('handler', error)
+    this.#action.abort('handler', error)
   }
 
   /** Stops at once. Another process can continue the run. */
   stop(): void {
     this.#isStopping = true
-    this.#turn.abort('stopped')
+    this.#action.abort('stopped')
   }
 
   /** Stops when the current step has ended. */
@@ -134,7 +134,7 @@ export class ConversationRunner {
     for (let stalled = 0; ; ) {
       this.#isWoken = false
       const { position } = session.state
-      const release = await this.#takeTurn().catch((error: unknown): Release => {
+      const release = await this.#doNext().catch((error: unknown): Release => {
         return { type: 'failed', runId: this.#runId, error: runFailure(error) }
       })
       stalled = session.state.position === position ? stalled + 1 : 0
@@ -142,19 +142,19 @@ export class ConversationRunner {
       if (!release) return { type: 'failed', runId: this.#runId, error: stuck(session.id) }
       if (release.type === 'later') await session.lease.free(release.ms)
       const leaves = release.type === 'idle' || release.type === 'stopped'
-      const looked = !leaves || (await this.#giveUp())
+      const isCurrent = !leaves || (await this.#releaseLease())
       this.#isOver = release.type !== 'idle' || (!this.#isWoken && isIdle(this.#due()))
-      if (this.#isOver) return looked ? release : { type: 'later', ms: RETRY_MS }
+      if (this.#isOver) return isCurrent ? release : { type: 'later', ms: RETRY_MS }
     }
   }
 
-  /** Returns the next action. It depends only on the conversation's state. */
+  /** Returns the next action. */
   #due(state = this.#session.state): Next {
-    return next(state, situationOf(this.#session, this.#options.settings))
+    return next(state, nextInput(this.#session, this.#options.settings))
   }
 
   /** Does one due action. Returns why the runner must stop, or null to continue. */
-  async #takeTurn(): Promise<Release | null> {
+  async #doNext(): Promise<Release | null> {
     const { owner, settings } = this.#options
     const { limits } = settings
     const session = this.#session
@@ -163,9 +163,11 @@ export class ConversationRunner {
     this.#runId = run?.runId ?? null
     if (this.#isStopping) return { type: 'stopped' }
     if (isIdle(due)) return { type: 'idle' }
-    this.#turn = new Turn(this.#turn)
-    const turn = this.#turn
-    const stopTimer = run ? atDeadline(run, settings, session, () => turn.abort('time')) : () => {}
+    this.#action = new Action(this.#action)
+    const action = this.#action
+    const stopTimer = run
+      ? atDeadline(run, settings, session, () => action.abort('time'))
+      : () => {}
     try {
       // The log rejects this while another process has the lease.
       if (run && run.owner !== owner) await this.#claim((state) => claimEntry(this.#writer, state))
@@ -173,34 +175,34 @@ export class ConversationRunner {
         checkPrice(await session.activity.during(() => this.#prompts.ready()), limits)
       this.#isReady = true
       // Aborted work may itself wait for something: do not wait for it.
-      await unlessAborted(turn.signal, () => this.#perform(this.#due()))
-      return turn.reason ? await this.#afterFailure(null) : null
+      await unlessAborted(action.signal, () => this.#perform(this.#due()))
+      return action.reason ? await this.#afterFailure(null) : null
     } catch (error) {
       return await this.#afterFailure(error)
     } finally {
       stopTimer()
-      turn.close()
+      action.close()
     }
   }
 
   async #perform(due: Next): Promise<void> {
     const { id, state } = this.#session
-    switch (due.do) {
-      case 'start':
+    switch (due.type) {
+      case 'start_run':
         return this.#claim((now) => queuedStartEntry(this.#writer, now, this.#due(now)))
-      case 'begin':
-      case 'end':
-        return this.#append((now) => ({ events: appendsDue(id, now, this.#due(now)) }))
-      case 'ask':
+      case 'begin_step':
+      case 'end_run':
+        return this.#append((now) => ({ events: eventsDue(id, now, this.#due(now)) }))
+      case 'ask_model':
         this.#session.takeStep()
         return askModel(this.#scopeOf(due.run), due.step.messageId, this.#prompts)
-      case 'call':
+      case 'run_calls':
         return new CallRunner(this.#scopeOf(due.run), callsOf(state, due.step)).settled()
       case 'compact':
         return compactPrompt(this.#scopeOf(due.run), this.#prompts, due.reason)
-      case 'mend':
+      case 'log_interrupted':
         return logBrokenAnswer(this.#scopeOf(due.run), due.step.messageId)
-      case 'fail':
+      case 'fail_run':
         return this.#failRun(new ByrefError(due.code, due.message))
     }
   }
@@ -209,7 +211,7 @@ export class ConversationRunner {
     const { settings, namespace, hasHandlers } = this.#options
     const session = this.#session
     const { activity } = session
-    const turn = this.#turn
+    const action = this.#action
     return {
       session,
       settings,
@@ -217,46 +219,49 @@ export class ConversationRunner {
       namespace,
       context: run.context === undefined ? settings.context : run.context,
       assets: settings.assets,
-      signal: turn.signal,
-      // New for each turn, so that work of an aborted turn cannot keep slots from this one.
+      signal: action.signal,
+      // New for each action, so that work of an aborted action cannot keep slots from this one.
       slots: new Slots(settings.limits.parallelCalls),
-      append: (what) => this.#append(what, turn),
+      append: (what) => this.#append(what, action),
       during: (work) => activity.during(work),
       stream(event) {
-        if (turn.reason) return undefined
+        if (action.reason) return undefined
         activity.note()
         session.stream(event)
-        return hasHandlers ? activity.during(() => session.told()) : undefined
+        return hasHandlers ? activity.during(() => session.handlersDone()) : undefined
       },
     }
   }
 
   /** Appends, and takes the lease with the append. */
   #claim(decide: (state: ConversationState) => Entry): Promise<void> {
-    return this.#write((state) => ({ ...decide(state), lease: 'take' }), this.#turn)
+    return this.#write((state) => ({ ...decide(state), lease: 'take' }), this.#action)
   }
 
   /** Appends, and renews the lease with the append. */
-  #append(what: Entry | ((state: ConversationState) => Entry), turn = this.#turn): Promise<void> {
-    if (typeof what !== 'function') return this.#write({ ...what, lease: 'keep' }, turn)
-    return this.#write((state) => ({ ...what(state), lease: 'keep' }), turn)
+  #append(
+    what: Entry | ((state: ConversationState) => Entry),
+    action = this.#action,
+  ): Promise<void> {
+    if (typeof what !== 'function') return this.#write({ ...what, lease: 'keep' }, action)
+    return this.#write((state) => ({ ...what(state), lease: 'keep' }), action)
   }
 
   /**
    * Appends, and waits for the event handlers.
    *
-   * @throws RunLostError if another process has the lease, or the turn was aborted; any error of the log
+   * @throws RunLostError if another process has the lease, or the action was aborted; any error of the log
    */
-  async #write(what: Entry | Decide, turn: Turn): Promise<void> {
+  async #write(what: Entry | Decide, action: Action): Promise<void> {
     const session = this.#session
     try {
-      await session.append(what, () => turn.mayAppend)
+      await session.append(what, () => action.mayAppend)
     } catch (error) {
       if (isRefusal(error) || error instanceof ForeignRunError) throw error
-      turn.abort(isLoss(error) ? 'lost' : 'log', error)
+      action.abort(isLoss(error) ? 'lost' : 'log', error)
       throw error
     }
-    if (this.#options.hasHandlers) await session.activity.during(() => session.told())
+    if (this.#options.hasHandlers) await session.activity.during(() => session.handlersDone())
   }
 
   /** Logs the error that ends the run. */
@@ -267,8 +272,8 @@ export class ConversationRunner {
   }
 
   async #afterFailure(error: unknown): Promise<Release | null> {
-    const { reason } = this.#turn
-    // Appends that were under way when the turn was aborted finish first.
+    const { reason } = this.#action
+    // Appends that were under way when the action was aborted finish first.
     if (reason) await this.#session.written()
     if (error instanceof LeaseHeldError) return { type: 'held', expiresIn: error.expiresIn }
     if (error instanceof ForeignRunError) return { type: 'failed', runId: this.#runId, error }
@@ -278,7 +283,7 @@ export class ConversationRunner {
     if (reason === 'lost' || reason === 'over' || reason === 'time') return null
     if (reason === 'stalled') return await this.#startOver()
     const failure = runFailure(
-      reason === 'handler' ? this.#turn.error : (error ?? this.#turn.error),
+      reason === 'handler' ? this.#action.error : (error ?? this.#action.error),
     )
     // Only this host may be affected, or only for a moment: another worker retries when the lease has expired.
     const isAway = reason === 'log' || failure.code === 'storage_failed'
@@ -288,12 +293,12 @@ export class ConversationRunner {
       error: why,
     })
     if (this.#options.log.queue && isAway) return gaveUp(failure)
-    this.#turn = new Turn(this.#turn)
+    this.#action = new Action(this.#action)
     try {
       await this.#failRun(failure)
       return null
     } catch (second) {
-      if (reason !== 'log' && this.#turn.reason === 'lost') return null
+      if (reason !== 'log' && this.#action.reason === 'lost') return null
       return gaveUp(reason === 'log' ? failure : runFailure(second))
     }
   }
@@ -301,7 +306,7 @@ export class ConversationRunner {
   /** Logs that the run has stalled, and starts again with what is due. A stalled run is a defect. */
   async #startOver(): Promise<Release | null> {
     reportStalledRun(this.#session.id)
-    this.#turn = new Turn(this.#turn)
+    this.#action = new Action(this.#action)
     try {
       await this.#claim((state) => claimEntry(this.#writer, state, { stalled: true }))
       return null
@@ -314,7 +319,7 @@ export class ConversationRunner {
    * Releases the lease, then reads the log once more: other processes leave what they appended meanwhile to the
    * owner of the lease. False if the log could not be read, so that the caller must retry.
    */
-  async #giveUp(): Promise<boolean> {
+  async #releaseLease(): Promise<boolean> {
     const { lease } = this.#session
     if (!lease.isOurs || !(await lease.free())) return true
     try {
@@ -343,7 +348,7 @@ function stuck(conversation: string): ByrefError {
 }
 
 function isIdle(due: Next): boolean {
-  return due.do === 'nothing' || due.do === 'wait'
+  return due.type === 'idle' || due.type === 'wait'
 }
 
 /**
@@ -368,8 +373,8 @@ function atDeadline(
   return () => clearTimeout(timer)
 }
 
-/** Why a turn was aborted. */
-export type TurnAbortReason =
+/** Why an action was aborted. */
+export type ActionAbortReason =
   /** The run was ended, for example cancelled. */
   | 'over'
   /** Another process has taken the lease. */
@@ -388,19 +393,19 @@ export type TurnAbortReason =
 /** Abort reasons of signals. They are shared, because their stacks carry no information. */
 const OVER = new RunLostError({ continues: false })
 const MOVED = new RunLostError()
-const ENDING: readonly TurnAbortReason[] = ['over', 'time', 'handler']
+const ENDING: readonly ActionAbortReason[] = ['over', 'time', 'handler']
 
 /** One due action while this process does it. Once it is closed, its remaining work can no longer append. */
-export class Turn {
+export class Action {
   readonly #controller: AbortController
-  #aborted: { reason: TurnAbortReason; error: unknown } | null = null
+  #aborted: { reason: ActionAbortReason; error: unknown } | null = null
   #isClosed = false
 
   /**
-   * @param before The previous turn. Its signal is reused unless it was aborted, because new listeners are
+   * @param before The previous action. Its signal is reused unless it was aborted, because new listeners are
    * expensive.
    */
-  constructor(before?: Turn) {
+  constructor(before?: Action) {
     const known = before && !before.signal.aborted ? before.#controller : null
     this.#controller = known ?? new AbortController()
   }
@@ -409,8 +414,8 @@ export class Turn {
     return this.#controller.signal
   }
 
-  /** The first abort reason; null if the turn was not aborted. */
-  get reason(): TurnAbortReason | null {
+  /** The first abort reason; null if the action was not aborted. */
+  get reason(): ActionAbortReason | null {
     return this.#aborted?.reason ?? null
   }
 
@@ -425,7 +430,7 @@ export class Turn {
     return this.reason === null || this.reason === 'time' || this.reason === 'handler'
   }
 
-  abort(reason: TurnAbortReason, error?: unknown): void {
+  abort(reason: ActionAbortReason, error?: unknown): void {
     this.#aborted ??= { reason, error }
     if (this.signal.aborted) return
     this.#controller.abort(error ?? (ENDING.includes(reason) ? OVER : MOVED))

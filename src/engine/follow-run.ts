@@ -85,7 +85,7 @@ export class RunFollower {
       this.#hasStarted ||= isFirst || isUnderWay()
       const isDeletion = event.type === 'MESSAGE_DELETED' && messageIds.includes(event.messageId)
       if (!this.#hasStarted && isDeletion && isDropped()) {
-        this.settle(session, cancelledRun(runId(), messageIds))
+        this.endWith(session, cancelledRun(runId(), messageIds))
       }
       if (!this.#hasStarted) return
       this.events.push(event, keep)
@@ -95,13 +95,13 @@ export class RunFollower {
   }
 
   /** Checks whether the run has ended. Call it if the run's id became known after `watch`. */
-  look(session: Session, runId: string): void {
+  checkEnded(session: Session, runId: string): void {
     const run = runOf(session, runId)
     if (run && run.status !== 'running') this.#endSoon(session, runId)
   }
 
   /** Reports a run that has ended before. */
-  settle(session: Pick<Session, 'id' | 'state'>, run: RunState): void {
+  endWith(session: Pick<Session, 'id' | 'state'>, run: RunState): void {
     this.events.end()
     this.#finish()
     this.#resolveWith(session, run)

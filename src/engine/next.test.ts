@@ -7,7 +7,7 @@ import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import { createFold, type Foldable, foldAll } from '../core/events/fold.ts'
 import type { Message } from '../core/messages/message.ts'
 import { type Limits, resolveLimits } from './limits.ts'
-import { callsOf, deadlineOf, graphOf, isOpen, type Next, type NextSettings, next } from './next.ts'
+import { callsOf, deadlineOf, graphOf, isOpen, type Next, type NextInput, next } from './next.ts'
 
 const START = Date.parse('2026-01-01T00:00:00.000Z')
 const SECOND = 1000
@@ -32,7 +32,7 @@ interface Given {
 function settingsFor(
   { messages }: Pick<ConversationState, 'messages'>,
   { limits, at = 100 }: Given = {},
-): NextSettings {
+): NextInput {
   const board = createBoard(messages.filter(({ content_type }) => content_type === 'data'))
   return {
     limits: resolveLimits(limits),
@@ -49,24 +49,24 @@ function dueAfter(events: readonly ConversationEvent[], given?: Given): unknown 
 }
 
 function inShort(due: Next): unknown {
-  switch (due.do) {
-    case 'nothing':
+  switch (due.type) {
+    case 'idle':
       return 'nothing'
-    case 'start':
+    case 'start_run':
       return { start: due.runId, messages: due.messages.map(({ message }) => message.id) }
-    case 'begin':
+    case 'begin_step':
       return { begin: due.run.runId, messages: due.messages.map(({ message }) => message.id) }
-    case 'ask':
+    case 'ask_model':
       return { ask: due.step.messageId }
-    case 'mend':
+    case 'log_interrupted':
       return { mend: due.step.messageId }
-    case 'call':
+    case 'run_calls':
       return { call: due.step.messageId }
     case 'wait':
       return { wait: due.calls.map(({ id }) => id) }
-    case 'end':
+    case 'end_run':
       return { end: due.reason }
-    case 'fail':
+    case 'fail_run':
       return { fail: due.code }
   }
 }
@@ -427,8 +427,8 @@ describe('next', () => {
   it('returns the run, the step and the calls', () => {
     const state = stateOf([...called(calls('1', 'asks')), asks('1')])
     const due = next(state, settingsFor(state))
-    expect(due).toMatchObject({ do: 'wait', run: { runId: 'r' }, calls: [{ status: 'waiting' }] })
-    if (due.do === 'wait') expect(due.run).toBe(state.runs[0])
+    expect(due).toMatchObject({ type: 'wait', run: { runId: 'r' }, calls: [{ status: 'waiting' }] })
+    if (due.type === 'wait') expect(due.run).toBe(state.runs[0])
   })
 
   it('returns the same when the log is folded again', () => {
@@ -454,18 +454,19 @@ describe('next', () => {
         const heard = inShort(next(live.state, generatedSettings(live.state, event)))
         if (!isDeepStrictEqual(heard, inShort(due)))
           expect(heard, `seed ${seed}`).toEqual(inShort(due))
-        seen.add(due.do === 'end' ? due.reason : due.do)
+        seen.add(due.type === 'end_run' ? due.reason : due.type)
       }
     }
     expect([...seen].sort()).toEqual([
-      ...['begin', 'call', 'content_filter', 'cost_limit', 'done', 'length', 'mend', 'nothing'],
-      ...['start', 'step_limit', 'time_limit', 'token_limit', 'wait'],
+      ...['begin_step', 'content_filter', 'cost_limit', 'done', 'idle', 'length'],
+      ...['log_interrupted', 'run_calls', 'start_run', 'step_limit', 'time_limit'],
+      ...['token_limit', 'wait'],
     ])
   })
 })
 
 /** Limits that generated runs reach now and then, seen a moment after the record. */
-function generatedSettings(state: ConversationState, { timestamp }: LogRecord): NextSettings {
+function generatedSettings(state: ConversationState, { timestamp }: LogRecord): NextInput {
   const limits = { steps: 4, tokens: 60, cost: 0.00004, runTimeoutMs: 3_600_000 }
   const at = (Date.parse(timestamp) - START) / SECOND
   return settingsFor(state, { limits, at })

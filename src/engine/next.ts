@@ -20,31 +20,31 @@ import type { AgentSettings } from './run-settings.ts'
 /**
  * The next action in a conversation.
  *
- * - `nothing`: no run is open, and no message is queued.
- * - `start`: start a run with the queued messages.
+ * - `idle`: no run is open, and no message is queued.
+ * - `start_run`: start a run with the queued messages.
  * - `compact`: compact the prompt before the model is asked.
- * - `begin`: begin a step. `messages` were queued for it. `problem` says why the last answer must be corrected.
- * - `ask`: ask the model, in a step that has begun.
- * - `mend`: complete an answer that was interrupted after some of its calls were logged. It is never requested again.
- * - `call`: run the calls of the last answer that are ready.
+ * - `begin_step`: begin a step. `messages` were queued for it. `problem` says why the last answer must be corrected.
+ * - `ask_model`: ask the model, in a step that has begun.
+ * - `log_interrupted`: complete an answer that was interrupted after some of its calls were logged. It is never requested again.
+ * - `run_calls`: run the calls of the last answer that are ready.
  * - `wait`: wait for people to answer about these calls. Nothing else is ready.
- * - `end`: end the run.
- * - `fail`: end the run with an error.
+ * - `end_run`: end the run.
+ * - `fail_run`: end the run with an error.
  */
 export type Next =
-  | { do: 'nothing' }
-  | { do: 'start'; runId?: string; messages: readonly QueuedMessage[] }
-  | { do: 'compact'; run: RunState; reason: CompactionReason }
-  | { do: 'begin'; run: RunState; messages: readonly QueuedMessage[]; problem?: string }
-  | { do: 'ask'; run: RunState; step: StepState }
-  | { do: 'mend'; run: RunState; step: StepState }
-  | { do: 'call'; run: RunState; step: StepState }
-  | { do: 'wait'; run: RunState; calls: readonly CallState[] }
-  | { do: 'end'; run: RunState; reason: FinishReason }
-  | { do: 'fail'; run: RunState; code: ByrefErrorCode; message: string }
+  | { type: 'idle' }
+  | { type: 'start_run'; runId?: string; messages: readonly QueuedMessage[] }
+  | { type: 'compact'; run: RunState; reason: CompactionReason }
+  | { type: 'begin_step'; run: RunState; messages: readonly QueuedMessage[]; problem?: string }
+  | { type: 'ask_model'; run: RunState; step: StepState }
+  | { type: 'log_interrupted'; run: RunState; step: StepState }
+  | { type: 'run_calls'; run: RunState; step: StepState }
+  | { type: 'wait'; run: RunState; calls: readonly CallState[] }
+  | { type: 'end_run'; run: RunState; reason: FinishReason }
+  | { type: 'fail_run'; run: RunState; code: ByrefErrorCode; message: string }
 
 /** What `next` needs beside the conversation's state. */
-export interface NextSettings {
+export interface NextInput {
   limits: ResolvedLimits
   tools: ReadonlyMap<string, Tool>
   /** The board of the same conversation. */
@@ -58,54 +58,57 @@ export interface NextSettings {
 }
 
 /**
- * Returns the next action. It depends on nothing but the state, so every process that reads the same log gets the same
- * answer: after a crash, after an approval three days later, on another host.
+ * Returns the next action. It depends only on the state and on `input`, so every process with the same agent gets the
+ * same answer: after a crash, after an approval three days later, on another host. Only `begunStep` is local: no process
+ * continues a model call of another.
  */
-export function next(state: ConversationState, settings: NextSettings): Next {
+export function next(state: ConversationState, input: NextInput): Next {
   const run = openRun(state)
   if (!run) return startOf(state.inbox)
   const step = run.steps.at(-1)
-  if (!step) return beginOrEnd(state, run, settings)
+  if (!step) return beginOrEnd(state, run, input)
   const calls = callsOf(state, step)
   if (step.finishedAt === undefined) {
-    if (calls.length > 0) return { do: 'mend', run, step }
-    const due = beginOrEnd(state, run, settings)
-    return due.do === 'begin' && step.messageId === settings.begunStep
-      ? { do: 'ask', run, step }
+    if (calls.length > 0) return { type: 'log_interrupted', run, step }
+    const due = beginOrEnd(state, run, input)
+    return due.type === 'begin_step' && step.messageId === input.begunStep
+      ? { type: 'ask_model', run, step }
       : due
   }
   const open = calls.filter(isOpen)
   if (open.length > 0) {
     const waiting = open.filter(({ status }) => status === 'waiting')
-    const canGoOn = waiting.length === 0 || graphOf(calls, settings).ready().length > 0
+    const canGoOn = waiting.length === 0 || graphOf(calls, input).ready().length > 0
     // This comes before the time limit, because waiting for people does not count.
-    if (!canGoOn) return { do: 'wait', run, calls: waiting }
-    if (isOverdue(run, settings)) return { do: 'end', run, reason: 'time_limit' }
-    return { do: 'call', run, step }
+    if (!canGoOn) return { type: 'wait', run, calls: waiting }
+    if (isOverdue(run, input)) return { type: 'end_run', run, reason: 'time_limit' }
+    return { type: 'run_calls', run, step }
   }
   const steering = state.inbox.some(({ deliver }) => deliver === 'next_step')
   if (step.commandIds && !steering && isDoneWith(run, step.commandIds)) {
-    return { do: 'end', run, reason: 'done' }
+    return { type: 'end_run', run, reason: 'done' }
   }
-  if (calls.length > 0 || steering) return beginOrEnd(state, run, settings)
+  if (calls.length > 0 || steering) return beginOrEnd(state, run, input)
   const reason = reasonOf(step.finishReason)
   const problem = reason === 'done' ? outputProblem(state, run) : null
-  return problem === null ? { do: 'end', run, reason } : mendOutput(state, run, settings, problem)
+  return problem === null
+    ? { type: 'end_run', run, reason }
+    : retryOutput(state, run, input, problem)
 }
 
 /** Asks once more for an answer that does not fit the requested schema. The second time, the run fails. */
-function mendOutput(
+function retryOutput(
   state: ConversationState,
   run: RunState,
-  settings: NextSettings,
+  input: NextInput,
   problem: string,
 ): Next {
   if (run.steps.at(-1)?.mends) {
     const message = `The model's answer does not fit the output schema, even after a second request: ${problem}`
-    return { do: 'fail', run, code: 'output_invalid', message }
+    return { type: 'fail_run', run, code: 'output_invalid', message }
   }
-  const due = beginOrEnd(state, run, settings)
-  return due.do === 'begin' ? { ...due, problem } : due
+  const due = beginOrEnd(state, run, input)
+  return due.type === 'begin_step' ? { ...due, problem } : due
 }
 
 /** Returns the complete calls of a step, in the order of the answer. */
@@ -127,7 +130,7 @@ export function isOpen({ status }: CallState): boolean {
 /** Builds the graph of a complete answer from what the log has of its calls. */
 export function graphOf(
   calls: readonly CallState[],
-  { tools, board }: Pick<NextSettings, 'tools' | 'board'>,
+  { tools, board }: Pick<NextInput, 'tools' | 'board'>,
 ): CallGraph {
   const graph = new CallGraph((read, plan) => board.has(read.text, { instance: plan.instance }))
   for (const { id, call, problem, status } of calls) {
@@ -145,7 +148,7 @@ export function graphOf(
 function startOf(inbox: readonly QueuedMessage[]): Next {
   const messages = firstQueued(inbox)
   const [first] = messages
-  return first ? { do: 'start', runId: first.runId, messages } : { do: 'nothing' }
+  return first ? { type: 'start_run', runId: first.runId, messages } : { type: 'idle' }
 }
 
 /**
@@ -164,25 +167,25 @@ export function firstQueued(inbox: readonly QueuedMessage[]): readonly QueuedMes
  */
 const MAX_CUT_OFF = 100
 
-function beginOrEnd(state: ConversationState, run: RunState, settings: NextSettings): Next {
+function beginOrEnd(state: ConversationState, run: RunState, input: NextInput): Next {
   if (isAlwaysCutOff(run)) {
     const message = `${MAX_CUT_OFF} consecutive answers of the model were interrupted, because the process ended or the provider was busy. Find the cause before you resume the run.`
-    return { do: 'fail', run, code: 'interrupted', message }
+    return { type: 'fail_run', run, code: 'interrupted', message }
   }
-  const limit = limitOf(run, settings)
-  if (limit) return { do: 'end', run, reason: limit }
-  const reason = settings.compaction?.(state) ?? null
-  if (reason) return { do: 'compact', run, reason }
+  const limit = limitOf(run, input)
+  if (limit) return { type: 'end_run', run, reason: limit }
+  const reason = input.compaction?.(state) ?? null
+  if (reason) return { type: 'compact', run, reason }
   const messages = state.inbox.filter(({ deliver }) => deliver === 'next_step')
-  return { do: 'begin', run, messages }
+  return { type: 'begin_step', run, messages }
 }
 
-function limitOf(run: RunState, settings: NextSettings): FinishReason | null {
-  const { limits } = settings
+function limitOf(run: RunState, input: NextInput): FinishReason | null {
+  const { limits } = input
   if (run.steps.length >= limits.steps && answersOf(run) >= limits.steps) return 'step_limit'
   if (tokensOf(run.usage) >= limits.tokens) return 'token_limit'
   if ((run.usage.cost ?? 0) >= limits.cost) return 'cost_limit'
-  return isOverdue(run, settings) ? 'time_limit' : null
+  return isOverdue(run, input) ? 'time_limit' : null
 }
 
 /** Counts the answers. An interrupted answer is requested again and does not count. */
@@ -205,7 +208,7 @@ function isCutOff({ finishedAt }: StepState): boolean {
   return finishedAt === undefined
 }
 
-function isOverdue(run: RunState, { limits, now }: NextSettings): boolean {
+function isOverdue(run: RunState, { limits, now }: NextInput): boolean {
   return now >= deadlineOf(run, limits)
 }
 

@@ -10,7 +10,7 @@ import type { JsonValue } from '../core/json/json.ts'
 import type { Message } from '../core/messages/message.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { newId } from '../core/new-id.ts'
-import { type Next, type NextSettings, next, refuseForeignRun } from './next.ts'
+import { type Next, type NextInput, next, refuseForeignRun } from './next.ts'
 import { outputComplaint, outputNotice, outputRequest } from './output/run-output.ts'
 import { RunLostError } from './run-errors.ts'
 import type { AgentSettings } from './run-settings.ts'
@@ -76,7 +76,7 @@ function askedFor(ask: RunAsk | undefined): ConversationEvent[] {
  * @throws RunLostError if another process has just started it
  */
 export function queuedStartEntry(writer: RunWriter, state: ConversationState, due: Next): Entry {
-  if (due.do !== 'start') throw new RunLostError()
+  if (due.type !== 'start_run') throw new RunLostError()
   return startEntry(writer, state, {
     runId: due.runId ?? newId(),
     messages: due.messages.map(({ message }) => message),
@@ -127,7 +127,7 @@ export function errorEntry(
 }
 
 /** Collects what `next` needs beside the conversation's state. */
-export function situationOf(session: Session, { limits, tools }: AgentSettings): NextSettings {
+export function nextInput(session: Session, { limits, tools }: AgentSettings): NextInput {
   const { board, prompts, begunStep } = session
   return {
     limits,
@@ -164,17 +164,17 @@ export function followUp(
   // The model is being asked, or the step was interrupted: the runner handles that.
   if (last && last.finishedAt === undefined) return []
   const messages = last?.commandIds ? [...state.messages, ...after.messages] : after.messages
-  return appendsDue(id, { ...after, messages }, next(after, situationOf(session, settings)))
+  return eventsDue(id, { ...after, messages }, next(after, nextInput(session, settings)))
 }
 
 /** Returns the events of an action that is only an append; empty for other actions. */
-export function appendsDue(
+export function eventsDue(
   conversation: string,
   state: ConversationState,
   due: Next,
 ): readonly ConversationEvent[] {
-  if (due.do === 'begin') return [...commandReplies(state, due.run), ...stepStart(due)]
-  if (due.do !== 'end') return []
+  if (due.type === 'begin_step') return [...commandReplies(state, due.run), ...stepStart(due)]
+  if (due.type !== 'end_run') return []
   const replies = [...unfinishedMessage(state, due.run), ...commandReplies(state, due.run)]
   return [...replies, runEnd(conversation, due.run, due.reason)]
 }
@@ -192,7 +192,7 @@ function stepStart({
   run,
   messages,
   problem,
-}: Extract<Next, { do: 'begin' }>): ConversationEvent[] {
+}: Extract<Next, { type: 'begin_step' }>): ConversationEvent[] {
   const messageIds = messages.map(({ message }) => message.id)
   const started: ConversationEvent = {
     type: 'STEP_STARTED',

@@ -519,16 +519,16 @@ describe('Session.told', () => {
   it('resolves when the handlers of events of this process have ended, in order', async () => {
     const log = createMemoryLog()
     const order: string[] = []
-    const tell = async (_: Session, { event, position }: Foldable): Promise<void> => {
+    const callHandlers = async (_: Session, { event, position }: Foldable): Promise<void> => {
       order.push(`begin ${position ?? event.type}`)
       await new Promise((resolve) => setImmediate(resolve))
       order.push(`end ${position ?? event.type}`)
     }
-    const session = await open(log, { tell })
+    const session = await open(log, { callHandlers })
     session.receive(await log.append(ID, [said('theirs')]))
     await add(session, said('a'), said('b'))
     session.stream({ type: 'TEXT_MESSAGE_END', messageId: 'm' })
-    await session.told()
+    await session.handlersDone()
     expect(order).toEqual(
       ['2', '3', 'TEXT_MESSAGE_END'].flatMap((one) => [`begin ${one}`, `end ${one}`]),
     )
@@ -537,13 +537,13 @@ describe('Session.told', () => {
   it('passes the original of an asset, whose bytes can be read, and the stored form of other events', async () => {
     const told: ConversationEvent[] = []
     const session = await open(createMemoryLog(), {
-      tell: async (_, { event }) => void told.push(event),
+      callHandlers: async (_, { event }) => void told.push(event),
     })
     const payload = { assetId: 'a', ref: 'asset://a', mime: 'text/plain', kind: 'file', by: 'user' }
     const asset = { type: 'ASSET_CREATED', payload } as ConversationEvent
     const message = said('a')
     await add(session, asset, message)
-    await session.told()
+    await session.handlersDone()
     expect(told[0]).toBe(asset)
     expect(told[1]).toEqual(message)
     expect(told[1]).not.toBe(message)
@@ -551,16 +551,16 @@ describe('Session.told', () => {
 
   it('lets a handler append', async () => {
     const log = createMemoryLog()
-    const tell = async (_: Session, { event }: Foldable): Promise<void> => {
+    const callHandlers = async (_: Session, { event }: Foldable): Promise<void> => {
       if (event.type !== 'NEW_MESSAGE' || event.payload.content === 'reply') return
       await add(session, {
         ...said('reply'),
         payload: toMessage({ content: 'reply' }),
       } as ConversationEvent)
     }
-    const session: Session = await open(log, { tell })
+    const session: Session = await open(log, { callHandlers })
     await Promise.all([add(session, said('a')), add(session, said('b'))])
-    await session.told()
+    await session.handlersDone()
     expect(textsOf(session.state)).toEqual(expect.arrayContaining(['a', 'b', 'reply', 'reply']))
     await expectInStep(session, log)
   })
@@ -569,21 +569,21 @@ describe('Session.told', () => {
     const errors: unknown[] = []
     const told: string[] = []
     const session = await open(createMemoryLog(), {
-      async tell(_, { event }) {
+      async callHandlers(_, { event }) {
         told.push(event.type)
         if (told.length === 1) throw new Error('handler')
       },
       onHandlerError: (_, error) => errors.push(error),
     })
     await add(session, said('a'), said('b'))
-    await session.told()
+    await session.handlersDone()
     expect([told.length, errors]).toEqual([2, [new Error('handler')]])
   })
 
   it('resolves at once without handlers', async () => {
     const session = await open(createMemoryLog())
     await add(session, said('a'))
-    await expect(session.told()).resolves.toBeUndefined()
+    await expect(session.handlersDone()).resolves.toBeUndefined()
   })
 })
 

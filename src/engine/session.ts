@@ -50,7 +50,7 @@ export interface SessionOptions {
   /** Returns events that must follow these, such as the end of the run. They are appended in the same transaction. */
   followUp?(session: Session, events: readonly ConversationEvent[]): readonly ConversationEvent[]
   /** Calls the event handlers for an event of this process, one event after the other. Absent if there are none. */
-  tell?(session: Session, event: Foldable): Promise<void>
+  callHandlers?(session: Session, event: Foldable): Promise<void>
   /** Called with each event that streams from this process, after the fold has taken it. */
   onStream?(event: ConversationEvent): void
   /** Called when a handler fails. */
@@ -220,7 +220,7 @@ export class Session {
   }
 
   /** Takes an event that another process has streamed. */
-  hear(event: ConversationEvent): void {
+  receiveStreamed(event: ConversationEvent): void {
     this.#take({ event })
   }
 
@@ -254,7 +254,7 @@ export class Session {
   }
 
   /** Resolves when the event handlers have handled all events so far. */
-  told(): Promise<void> {
+  handlersDone(): Promise<void> {
     return this.#notifying
   }
 
@@ -295,10 +295,10 @@ export class Session {
   }
 
   #notify(event: Foldable): void {
-    const { tell, onHandlerError } = this.#options
-    if (!tell) return
+    const { callHandlers, onHandlerError } = this.#options
+    if (!callHandlers) return
     this.#notifying = this.#notifying
-      .then(() => tell(this, event))
+      .then(() => callHandlers(this, event))
       .catch((error: unknown) => onHandlerError(this, error))
   }
 

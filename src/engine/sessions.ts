@@ -31,13 +31,13 @@ export interface SessionsOptions {
   owner: string
   leaseMs: number
   /** Calls the event handlers. Absent if there are none. */
-  tell?(session: Session, event: Foldable): Promise<void>
+  callHandlers?(session: Session, event: Foldable): Promise<void>
   /** Called with events that stream from this process. */
   onStream(conversation: string, event: ConversationEvent): void
 }
 
 /** A session with its runner and its followers. */
-interface Slot {
+interface OpenConversation {
   opening: Promise<Session>
   session: Session | null
   /** Those who wait for the end of a run in this process. */
@@ -66,8 +66,8 @@ const TAKE_OVER_DELAY = 50
 /** The conversations that are open in this process. Each has one session and at most one runner. */
 export class Sessions {
   readonly #options: SessionsOptions
-  readonly #slots = new Map<string, Slot>()
-  readonly #slotOf = new WeakMap<Session, Slot>()
+  readonly #opened = new Map<string, OpenConversation>()
+  readonly #openedOf = new WeakMap<Session, OpenConversation>()
   readonly #failures = new Map<string, ByrefError>()
   #unsubscribe: (() => void) | null = null
   #isClosed = false
@@ -81,15 +81,15 @@ export class Sessions {
   /** Returns the session of a conversation, and opens it if necessary. */
   async get(conversation: string): Promise<Session> {
     if (this.#isClosed) throw new ByrefError('interrupted', 'The agent is closed')
-    const known = this.#slots.get(conversation)
+    const known = this.#opened.get(conversation)
     if (known) {
       // Move it to the end: the map is in the order of last use.
-      this.#slots.delete(conversation)
-      this.#slots.set(conversation, known)
+      this.#opened.delete(conversation)
+      this.#opened.set(conversation, known)
       return known.opening
     }
     const { promise, resolve, reject } = Promise.withResolvers<Session>()
-    const slot: Slot = {
+    const opened: OpenConversation = {
       opening: promise,
       session: null,
       followers: new Set(),
@@ -100,11 +100,11 @@ export class Sessions {
       handlerError: null,
       retry: null,
     }
-    this.#slots.set(conversation, slot)
+    this.#opened.set(conversation, opened)
     promise.catch(() => {
-      if (this.#slots.get(conversation) === slot) this.#slots.delete(conversation)
+      if (this.#opened.get(conversation) === opened) this.#opened.delete(conversation)
     })
-    this.#open(conversation, slot)
+    this.#open(conversation, opened)
       .catch(async (error) => {
         // Set the conversation aside until it is repaired.
         if (error instanceof DamagedError)
@@ -122,13 +122,13 @@ export class Sessions {
 
   /** Adds a follower. It fails at once if the session has ended. */
   follow(session: Session, follower: RunFollower): void {
-    const slot = this.#slotOf.get(session)
-    if (slot?.ended) follower.fail(slot.ended())
-    else slot?.followers.add(follower)
+    const opened = this.#openedOf.get(session)
+    if (opened?.ended) follower.fail(opened.ended())
+    else opened?.followers.add(follower)
   }
 
   unfollow(session: Session, follower: RunFollower): void {
-    this.#slotOf.get(session)?.followers.delete(follower)
+    this.#openedOf.get(session)?.followers.delete(follower)
   }
 
   /**
@@ -138,29 +138,29 @@ export class Sessions {
    * run is cancelled.
    */
   wake(session: Session): void {
-    if (this.#isClosed || this.#slotOf.get(session)?.runner?.wake()) return
+    if (this.#isClosed || this.#openedOf.get(session)?.runner?.wake()) return
     if (isSubRun(session)) inBackground(`Leaving ${session.id}`, cancelOrphan(this, session))
     else if (!this.#options.log.queue) this.wakeHere(session)
   }
 
   /** Like `wake`, but always in this process: also with workers, and for the run of a sub-agent. */
   wakeHere(session: Session): void {
-    const slot = this.#slotOf.get(session)
-    if (this.#isClosed || !slot) return
+    const opened = this.#openedOf.get(session)
+    if (this.#isClosed || !opened) return
     // This session was closed in the meantime. Only the session that is open now may run.
-    if (this.#slots.get(session.id) !== slot) {
+    if (this.#opened.get(session.id) !== opened) {
       const again = this.get(session.id).then((opened) => this.wakeHere(opened))
       inBackground(`Opening ${session.id} again`, again)
       return
     }
-    if (slot.runner?.wake()) return
-    const { released } = this.#run(slot, session)
+    if (opened.runner?.wake()) return
+    const { released } = this.#run(opened, session)
     const retried = released.then((release) => {
-      if (release.type === 'held') this.#retryLater(slot, session, release.expiresIn)
-      if (release.type === 'later') this.#retryLater(slot, session, release.ms)
+      if (release.type === 'held') this.#retryLater(opened, session, release.expiresIn)
+      if (release.type === 'later') this.#retryLater(opened, session, release.ms)
       const mayRetry = release.type === 'failed' && !(release.error instanceof ForeignRunError)
       if (mayRetry && !this.#options.log.queue)
-        this.#retryLater(slot, session, this.#options.leaseMs)
+        this.#retryLater(opened, session, this.#options.leaseMs)
     })
     inBackground(`Running ${session.id}`, retried)
   }
@@ -183,15 +183,16 @@ export class Sessions {
   async advance(session: Session, { leave, signal, onTaken }: AdvanceOptions): Promise<Release> {
     // The event that the caller knows of may not have arrived yet.
     await session.refresh()
-    const slot = this.#slotOf.get(session)
-    if (this.#isClosed || !slot || this.#slots.get(session.id) !== slot) return { type: 'stopped' }
-    const known = slot.runner?.wake() ? slot.runner : null
+    const opened = this.#openedOf.get(session)
+    if (this.#isClosed || !opened || this.#opened.get(session.id) !== opened)
+      return { type: 'stopped' }
+    const known = opened.runner?.wake() ? opened.runner : null
     if (!known && isSubRun(session)) {
       await cancelOrphan(this, session)
       return { type: 'idle' }
     }
     if (known) onTaken?.()
-    const runner = known ?? this.#run(slot, session, onTaken)
+    const runner = known ?? this.#run(opened, session, onTaken)
     const leaveSoon = (): void => runner.leave()
     const stop = (): void => runner.stop()
     leave?.addEventListener('abort', leaveSoon, { once: true })
@@ -218,74 +219,74 @@ export class Sessions {
     this.#isClosed = true
     this.#unsubscribe?.()
     const working: Promise<unknown>[] = []
-    for (const slot of this.#slots.values()) {
-      if (slot.retry) clearTimeout(slot.retry)
-      slot.runner?.stop()
-      if (slot.runner) working.push(slot.runner.released)
-      end(slot, closedError)
+    for (const opened of this.#opened.values()) {
+      if (opened.retry) clearTimeout(opened.retry)
+      opened.runner?.stop()
+      if (opened.runner) working.push(opened.runner.released)
+      end(opened, closedError)
     }
     await Promise.all(working)
   }
 
-  async #open(conversation: string, slot: Slot): Promise<Session> {
-    const { log, settings, owner, leaseMs, tell, onStream } = this.#options
+  async #open(conversation: string, opened: OpenConversation): Promise<Session> {
+    const { log, settings, owner, leaseMs, callHandlers, onStream } = this.#options
     this.#unsubscribe ??= log.subscribe((change) => this.#changed(change), {
-      wants: (id) => this.#slots.has(id),
+      wants: (id) => this.#opened.has(id),
     })
     const [{ Session }, { ConversationRunner }] = await loadEngine()
-    slot.Runner = ConversationRunner
+    opened.Runner = ConversationRunner
     const session = await Session.open({
       log,
       owner,
       leaseMs,
-      tell,
+      callHandlers,
       id: conversation,
       labelled: settings.trust !== null,
       followUp: (session, events) => followUp(session, settings, events),
       onStream: (event) => onStream(conversation, event),
-      onHandlerError: (session, error) => this.#handlerFailed(slot, session, error),
-      onGone: (error) => this.#reopen(conversation, slot, error),
+      onHandlerError: (session, error) => this.#handlerFailed(opened, session, error),
+      onGone: (error) => this.#reopen(conversation, opened, error),
     })
-    while (slot.hasMissed) {
-      slot.hasMissed = false
+    while (opened.hasMissed) {
+      opened.hasMissed = false
       await session.refresh()
     }
     for (const created of session.state.assets) settings.assets.remember(created)
-    this.#slotOf.set(session, slot)
-    slot.session = session
+    this.#openedOf.set(session, opened)
+    opened.session = session
     return session
   }
 
   #changed({ conversation, records, deleted, streamed }: LogChange): void {
-    const slot = this.#slots.get(conversation)
-    if (!slot) return
-    for (const event of streamed ?? []) slot.session?.hear(event)
+    const opened = this.#opened.get(conversation)
+    if (!opened) return
+    for (const event of streamed ?? []) opened.session?.receiveStreamed(event)
     if (streamed) return
-    if (deleted) this.#drop(conversation, slot)
-    else if (slot.session) slot.session.receive(records)
-    else slot.hasMissed = true
+    if (deleted) this.#drop(conversation, opened)
+    else if (opened.session) opened.session.receive(records)
+    else opened.hasMissed = true
   }
 
-  #drop(conversation: string, slot: Slot): void {
+  #drop(conversation: string, opened: OpenConversation): void {
     const message = `The conversation "${conversation}" was deleted`
-    this.#forget(conversation, slot, () => new ByrefError('conversation_not_found', message))
+    this.#forget(conversation, opened, () => new ByrefError('conversation_not_found', message))
   }
 
   /** Ends a session. The next caller opens the conversation anew. */
-  #forget(conversation: string, slot: Slot, error: () => ByrefError): void {
-    if (this.#slots.get(conversation) === slot) this.#slots.delete(conversation)
-    if (slot.retry) clearTimeout(slot.retry)
-    slot.runner?.stop()
-    end(slot, error)
+  #forget(conversation: string, opened: OpenConversation, error: () => ByrefError): void {
+    if (this.#opened.get(conversation) === opened) this.#opened.delete(conversation)
+    if (opened.retry) clearTimeout(opened.retry)
+    opened.runner?.stop()
+    end(opened, error)
   }
 
   /**
    * Continues with the records that the log has. It has fewer than the session where it was restored from a backup, or
    * where a replica took over that had not received the last ones.
    */
-  #reopen(conversation: string, slot: Slot, error: ByrefError): void {
-    const released = slot.runner?.released
-    this.#forget(conversation, slot, () => error)
+  #reopen(conversation: string, opened: OpenConversation, error: ByrefError): void {
+    const released = opened.runner?.released
+    this.#forget(conversation, opened, () => error)
     const continued = Promise.resolve(released).then(async () => {
       const session = this.#isClosed ? null : await this.find(conversation)
       if (session) this.wake(session)
@@ -293,11 +294,11 @@ export class Sessions {
     inBackground(`Reading ${conversation} again`, continued)
   }
 
-  #handlerFailed(slot: Slot, session: Session, error: unknown): void {
+  #handlerFailed(opened: OpenConversation, session: Session, error: unknown): void {
     const runId = session.state.runs.at(-1)?.runId
     if (runId !== undefined) this.#keepFailure(runId, runFailure(error))
-    if (slot.runner) slot.runner.fail(error)
-    else slot.handlerError = { error }
+    if (opened.runner) opened.runner.fail(error)
+    else opened.handlerError = { error }
   }
 
   /** Stores the error of a run for its followers in this process. */
@@ -307,12 +308,12 @@ export class Sessions {
     if (this.#failures.size > MAX_FAILURES && oldest !== undefined) this.#failures.delete(oldest)
   }
 
-  #run(slot: Slot, session: Session, onTaken?: () => void): ConversationRunner {
-    const { log, settings, owner, tell } = this.#options
-    if (slot.retry) clearTimeout(slot.retry)
-    slot.retry = null
+  #run(opened: OpenConversation, session: Session, onTaken?: () => void): ConversationRunner {
+    const { log, settings, owner, callHandlers } = this.#options
+    if (opened.retry) clearTimeout(opened.retry)
+    opened.retry = null
     // `#open` has loaded it.
-    const Runner = slot.Runner as typeof ConversationRunner
+    const Runner = opened.Runner as typeof ConversationRunner
     const runner = new Runner({
       session,
       log,
@@ -320,16 +321,16 @@ export class Sessions {
       owner,
       onTaken,
       namespace: log.namespace,
-      hasHandlers: tell !== undefined,
+      hasHandlers: callHandlers !== undefined,
       onFailure: (runId, error) => this.#keepFailure(runId, error),
     })
-    slot.runner = runner
-    if (slot.handlerError) runner.fail(slot.handlerError.error)
-    slot.handlerError = null
+    opened.runner = runner
+    if (opened.handlerError) runner.fail(opened.handlerError.error)
+    opened.handlerError = null
     const ended = runner.released.then((release) => {
-      if (slot.runner === runner) slot.runner = null
+      if (opened.runner === runner) opened.runner = null
       if (release.type === 'failed') {
-        for (const follower of slot.followers) follower.fail(release.error)
+        for (const follower of opened.followers) follower.fail(release.error)
       }
       if (release.type !== 'idle' || this.#isClosed) return
       this.#tidy()
@@ -342,25 +343,25 @@ export class Sessions {
     return runner
   }
 
-  #retryLater(slot: Slot, session: Session, expiresIn: number): void {
+  #retryLater(opened: OpenConversation, session: Session, expiresIn: number): void {
     if (this.#isClosed) return
     const delay = Math.max(0, expiresIn) + TAKE_OVER_DELAY * (1 + Math.random())
-    slot.retry = setTimeout(() => this.wakeHere(session), delay)
+    opened.retry = setTimeout(() => this.wakeHere(session), delay)
   }
 
   /** Closes idle conversations, the least recently used first. */
   #tidy(): void {
-    const slots = this.#slots
-    if (slots.size <= MAX_OPEN.conversations && ++this.#untidy < 100) return
+    const all = this.#opened
+    if (all.size <= MAX_OPEN.conversations && ++this.#untidy < 100) return
     this.#untidy = 0
     let records = 0
-    for (const { session } of slots.values()) records += session?.state.position ?? 0
-    for (const [id, { session, runner, retry, followers }] of slots) {
-      if (slots.size <= MAX_OPEN.conversations && records <= MAX_OPEN.records) return
+    for (const { session } of all.values()) records += session?.state.position ?? 0
+    for (const [id, { session, runner, retry, followers }] of all) {
+      if (all.size <= MAX_OPEN.conversations && records <= MAX_OPEN.records) return
       if (!session || runner || retry || followers.size > 0) continue
       records -= session.state.position
       session.close()
-      slots.delete(id)
+      all.delete(id)
     }
   }
 }
@@ -374,10 +375,10 @@ function loadEngine(): Promise<Engine> {
   return engine
 }
 
-function end(slot: Slot, error: () => ByrefError): void {
-  slot.ended = error
-  slot.session?.close()
-  for (const follower of slot.followers) follower.fail(error())
+function end(opened: OpenConversation, error: () => ByrefError): void {
+  opened.ended = error
+  opened.session?.close()
+  for (const follower of opened.followers) follower.fail(error())
 }
 
 function closedError(): ByrefError {

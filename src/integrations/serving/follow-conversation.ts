@@ -61,7 +61,7 @@ export async function followConversation(
   function waiting(): readonly CallState[] | null {
     const { state } = folded
     const due = next(state, { limits, tools, board, now: Date.now() })
-    if (due.do !== 'wait') return null
+    if (due.type !== 'wait') return null
     const ids = due.run.steps.at(-1)?.callIds ?? []
     return ids.some((id) => state.calls[id]?.status === 'running') ? null : due.calls
   }
