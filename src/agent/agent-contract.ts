@@ -27,7 +27,7 @@ import type { ApprovalAnswer } from './approve.ts'
 import type { ForkOptions } from './fork.ts'
 import type { EventHandlers, Processor } from './processors.ts'
 import type { ConversationContent } from './read-conversation.ts'
-import type { AddOptions, RunOptions, Said, SendOptions } from './start-run.ts'
+import type { AddOptions, MessagesInput, RunOptions, SendOptions } from './start-run.ts'
 import type { SubAgentOptions } from './sub-agent.ts'
 
 /** Options of {@link createAgent}. */
@@ -143,14 +143,18 @@ export interface Agent {
    */
   send(
     conversation: string,
-    messages: Said,
+    messages: MessagesInput,
     options?: SendOptions,
   ): Promise<{ messageIds: string[] }>
   /**
    * Adds messages without starting a run: data that a person edited, notes, messages from elsewhere. Resolves
    * when they are in the log. Rejects with `conversation_busy` during a run.
    */
-  add(conversation: string, messages: Said, options?: AddOptions): Promise<{ messageIds: string[] }>
+  add(
+    conversation: string,
+    messages: MessagesInput,
+    options?: AddOptions,
+  ): Promise<{ messageIds: string[] }>
   /**
    * Removes a message's content. The model no longer sees it, its data is no longer merged, and its debug data
    * is deleted. The log's history still contains the original event. To erase that, delete the conversation.

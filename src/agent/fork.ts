@@ -60,7 +60,7 @@ export async function forkConversation(
     event.type === 'RUN_STARTED' ? { copiedFrom: conversation, ...event } : event,
   )
   const events = branch
-    ? asBranch(shared, records, { conversation, root: summary.branch?.root ?? conversation })
+    ? withBranchStart(shared, records, { conversation, root: summary.branch?.root ?? conversation })
     : shared.filter(({ type }) => type !== 'BRANCH_STARTED')
   const debug = await debugOf(log, conversation, events)
   const deletions = deletionsIn(events, await log.deleted(conversation))
@@ -110,10 +110,13 @@ function cutInOrder(
   const order = foldAll(emptyConversation, records).messages.map((message) => message.id)
   const count = order.indexOf(id) + (isShared ? 1 : 0)
   const shared = new Map(order.slice(0, count).map((one, rank) => [one, rank]))
-  const last = records.findLastIndex(({ event }) => isNew(event) && shared.has(event.payload.id))
-  const end = Math.max(withItsEnd(records, last), isShared ? 0 : withoutItsFiles(records, index))
+  const last = records.findLastIndex(
+    ({ event }) => isDelivered(event) && shared.has(event.payload.id),
+  )
+  const end = Math.max(endOfMessage(records, last), isShared ? 0 : startOfMessage(records, index))
   const part = records.slice(0, end)
-  const isLater = ({ event }: LogRecord): boolean => isNew(event) && !shared.has(event.payload.id)
+  const isLater = ({ event }: LogRecord): boolean =>
+    isDelivered(event) && !shared.has(event.payload.id)
   // What a call made belongs to its messages.
   const laterCalls = new Set(records.filter(isLater).map(({ event }) => callOf(event)))
   for (const record of part) if (!isLater(record)) laterCalls.delete(callOf(record.event))
@@ -124,16 +127,16 @@ function cutInOrder(
     return toolCallId !== undefined && laterCalls.has(toolCallId)
   }
   const kept = part.filter((record) => !isLeftOut(record))
-  return { records: inOrder(kept, shared), delivered: [] }
+  return { records: movedBehindAnswers(kept, shared), delivered: [] }
 }
 
 /** Moves results and data behind the answer that they belong to, because a fork may have the data without the result. */
-function inOrder(
+function movedBehindAnswers(
   records: readonly LogRecord[],
   ranks: ReadonlyMap<string, number>,
 ): readonly LogRecord[] {
   const rankOf = ({ event }: LogRecord): number =>
-    isNew(event) ? (ranks.get(event.payload.id) ?? Infinity) : Infinity
+    isDelivered(event) ? (ranks.get(event.payload.id) ?? Infinity) : Infinity
   /** For each record, the first place in the conversation among the messages after it. */
   const reversed: number[] = []
   let first = Infinity
@@ -145,7 +148,7 @@ function inOrder(
   let waiting: LogRecord[] = []
   for (const [i, record] of records.entries()) {
     const after = reversed.at(-1 - i) as number
-    if (isNew(record.event) && rankOf(record) > after) {
+    if (isDelivered(record.event) && rankOf(record) > after) {
       waiting.push(record)
       continue
     }
@@ -156,7 +159,7 @@ function inOrder(
 }
 
 /** Whether the event adds a message to the conversation at once. */
-function isNew(event: ConversationEvent): event is NewMessage {
+function isDelivered(event: ConversationEvent): event is NewMessage {
   return event.type === 'NEW_MESSAGE' && event.deliver === undefined
 }
 
@@ -170,14 +173,14 @@ function callOf(event: ConversationEvent): string | null {
 const ENDS: ReadonlySet<string> = new Set(['STEP_FINISHED', 'RUN_FINISHED', 'RUN_ERROR'])
 
 /** Returns the end of what belongs to a message: of its step and its run, if they end with it. */
-function withItsEnd(records: readonly LogRecord[], index: number): number {
+function endOfMessage(records: readonly LogRecord[], index: number): number {
   let end = index + 1
   while (ENDS.has(records[end]?.event.type ?? '')) end++
   return end
 }
 
 /** Returns the start of what belongs to a message: the files that came with it precede it. */
-function withoutItsFiles(records: readonly LogRecord[], index: number): number {
+function startOfMessage(records: readonly LogRecord[], index: number): number {
   let end = index
   for (; end > 0; end--) {
     const event = records[end - 1]?.event
@@ -212,7 +215,7 @@ type BranchStarted = Extract<ConversationEvent, { type: 'BRANCH_STARTED' }>
  * Adds the start of the branch. Its origin is the conversation in which the last shared message was written. All
  * branches that begin after the same message therefore have the same origin.
  */
-function asBranch(
+function withBranchStart(
   shared: readonly ConversationEvent[],
   records: readonly LogRecord[],
   { conversation, root }: { conversation: string; root: string },

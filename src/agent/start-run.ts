@@ -29,10 +29,10 @@ import { type AgentParts, type InNamespace, NAMESPACE } from './agent-parts.ts'
 import { partialOutput, textStream } from './answer-streams.ts'
 
 /** A person's text, a message in any form, or a list of these. */
-export type Said = string | MessageInput | readonly (string | MessageInput)[]
+export type MessagesInput = string | MessageInput | readonly (string | MessageInput)[]
 
 /** Converts it to a list of messages. */
-export function messagesOf(messages: Said): MessageInput[] {
+export function messagesOf(messages: MessagesInput): MessageInput[] {
   const list = [messages].flat() as (string | MessageInput)[]
   return list.map((one) => (typeof one === 'string' ? { content: one } : one))
 }
@@ -41,7 +41,7 @@ export function messagesOf(messages: Said): MessageInput[] {
 export interface RunOptions<Schema extends OutputSchema | undefined = undefined>
   extends InNamespace {
   /** A text, a message, or a list of these. */
-  messages: Said
+  messages: MessagesInput
   /** The conversation's id. Default: a generated id. */
   conversation?: string
   /**
@@ -235,7 +235,7 @@ function refusalOf(options: RunOptions<OutputSchema | undefined>): unknown {
 async function acceptFor(
   { assets, settings }: AgentParts,
   { state }: Session,
-  messages: Said,
+  messages: MessagesInput,
   { namespace, label }: { namespace: string | null; label?: LabelInput },
 ): Promise<Accepted> {
   const known = new Set(state.assets.map(({ ref }) => ref))
@@ -389,7 +389,7 @@ function busy(conversation: string): ByrefError {
 export async function sendMessages(
   parts: AgentParts,
   conversation: string,
-  messages: Said,
+  messages: MessagesInput,
   { mode = 'queue', namespace = parts.namespace, label }: SendOptions = {},
 ): Promise<{ messageIds: string[] }> {
   const sessions = parts.sessions(namespace)
@@ -415,7 +415,7 @@ export async function sendMessages(
 export async function addMessages(
   parts: AgentParts,
   conversation: string,
-  messages: Said,
+  messages: MessagesInput,
   { namespace = parts.namespace, label }: AddOptions = {},
 ): Promise<{ messageIds: string[] }> {
   const session = await parts.sessions(namespace).get(conversation)

@@ -15,7 +15,7 @@ import {
 import { type RequestHandler, readJson, requestHandler } from '../serving/request-handler.ts'
 import { type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { type AgUiEvent, createAgUiEvents, outcomeOf, usageOf } from './ag-ui-events.ts'
-import { agUiMessages, type Brought, readInput } from './ag-ui-messages.ts'
+import { type AgUiInput, agUiMessages, readInput } from './ag-ui-messages.ts'
 import { jsonPatch, stateOf } from './state.ts'
 
 /**
@@ -79,7 +79,7 @@ async function answer(
 }
 
 interface Talk {
-  brought: Brought
+  brought: AgUiInput
   followed: FollowedConversation
 }
 

@@ -9,12 +9,12 @@ import { readMetadata } from '../../core/messages/read-metadata.ts'
 import { type Speaker, spokenBy } from '../../core/messages/spoken-by.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
 import { jsonOrText } from '../json-in-text.ts'
-import type { FollowedConversation, Said } from '../serving/follow-conversation.ts'
+import type { ClientInput, FollowedConversation } from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
 import { contextOf, editsOf } from './state.ts'
 
 /** The part of a request's input that the conversation does not have yet. */
-export interface Brought extends Said {
+export interface AgUiInput extends ClientInput {
   /** The calls of the client's own tools among the answers. */
   results: Set<string>
 }
@@ -35,7 +35,7 @@ interface RequestContext {
 export async function readInput(
   input: RunAgentInput,
   { followed: { state, board }, speaker, assets }: RequestContext,
-): Promise<Brought> {
+): Promise<AgUiInput> {
   const known = new Set([...state.messages, ...state.inbox.map((one) => one.message)].map(idOf))
   const results = new Set<string>()
   const answers = new Map<string, ApprovalAnswer>()

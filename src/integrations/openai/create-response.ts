@@ -15,9 +15,9 @@ import type { ModelSettings } from '../../models/model-settings.ts'
 import { jsonOrText } from '../json-in-text.ts'
 import { eventStream } from '../serving/event-stream.ts'
 import {
+  type ClientInput,
   type FollowedConversation,
   followConversation,
-  type Said,
   say,
 } from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
@@ -100,7 +100,7 @@ function isInput(event: ConversationEvent): boolean {
 /** What is sent to a conversation. */
 interface Sending {
   conversation: string
-  input: Said
+  input: ClientInput
   followed: FollowedConversation
 }
 
@@ -127,7 +127,7 @@ async function sendInput(
 
 interface Responding extends ResponseId {
   runId: string
-  input: Said
+  input: ClientInput
 }
 
 /** Returns the events of a response. The last one contains the whole response. */
@@ -194,7 +194,7 @@ async function lastResponse(
 async function readInput(
   { input, instructions }: ResponsesRequest,
   { state, speaker, assets }: { state: ConversationState; speaker: Speaker; assets: Assets },
-): Promise<Said> {
+): Promise<ClientInput> {
   const items: readonly InputItem[] =
     typeof input === 'string' ? [{ role: 'user', content: input }] : input
   const answers = new Map<string, ApprovalAnswer>()

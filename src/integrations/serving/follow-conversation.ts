@@ -102,7 +102,7 @@ export async function followConversation(
 type HowToAnswer = Pick<Parameters<Agent['start']>[0], 'context' | 'settings' | 'output'>
 
 /** The content of a request: messages, and answers to waiting calls by their ids. */
-export interface Said {
+export interface ClientInput {
   messages: MessageInput[]
   answers: Map<string, ApprovalAnswer>
 }
@@ -114,7 +114,7 @@ export interface Said {
 export async function say(
   agent: Agent,
   conversation: string,
-  { messages, answers, open, ...ask }: Said & { open: RunState | null } & HowToAnswer,
+  { messages, answers, open, ...ask }: ClientInput & { open: RunState | null } & HowToAnswer,
 ): Promise<string> {
   if (!open) {
     const run = await agent.start({ conversation, messages, ...ask, ifBusy: 'refuse' })
