@@ -16,8 +16,6 @@ export interface MediaSource {
   /** Whether the model has `fetch_asset` and `search_asset`, to read the rest of a text that is cut. */
   reading?: boolean
   options?: MediaOptions
-  /** Called once per body with a hint, such as a library to install. */
-  onDiagnostic?(message: string): void
   /** References of bodies that no longer exist, even if the cache still has them. */
   gone?: Pick<ReadonlySet<string>, 'has'>
   /** Called for each body that does not exist or could not be read, with the error if there is one. */

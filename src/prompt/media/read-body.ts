@@ -87,13 +87,12 @@ async function readPart(
     plan,
     stored,
   }: { plan: Extract<ReadPlan, { type: 'part' | 'image' }>; stored: ReadBytes | null },
-  { assets, onDiagnostic }: MediaSource,
+  { assets }: MediaSource,
 ): Promise<ReadBody> {
   const { bytes } = stored ?? (await assets.get(ref))
   if (plan.type === 'image') {
     const image = await fitImage(bytes, plan)
     if (image.type === 'failed') return image
-    if (image.advice) onDiagnostic?.(`${ref} is sent unchanged. ${image.advice}`)
     return { type: 'data', mime: image.mime, base64: base64Of(image.bytes) }
   }
   if (!(await isWhatItSays(bytes, plan.mime))) return lies(plan.mime)
