@@ -65,10 +65,16 @@ function leftOut(messages: readonly Message[], summary: Compaction['summary']): 
   const count = summary?.messages ?? 0
   const rest = countShown(messages) - count
   const lines = [
-    ...(summary ? [`[Summary of ${count} earlier messages]\n${escapeBlocks(summary.text)}`] : []),
-    ...(rest > 0 ? [`[${rest} ${summary ? 'more' : 'earlier messages'} are left out]`] : []),
+    ...(summary
+      ? [`[Summary of ${count} earlier ${plural(count)}]\n${escapeBlocks(summary.text)}`]
+      : []),
+    ...(rest > 0 ? [`[${rest} ${summary ? 'more' : 'earlier'} ${plural(rest)} omitted]`] : []),
   ]
   return lines.map((text): TextPart => ({ type: 'text', text }))
+}
+
+function plural(count: number): string {
+  return count === 1 ? 'message' : 'messages'
 }
 
 /** Counts the messages that are neither log entries nor deleted. */
