@@ -46,10 +46,8 @@ export async function catalogueEntry({
   modelId,
 }: Pick<LanguageModel, 'provider' | 'modelId'>): Promise<CatalogueEntry | null> {
   const [head = ''] = provider.split('.')
-  // byref's own models need no catalogue.
-  if (head === 'byref') return null
-  const name = provider.includes('anthropic') ? 'anthropic' : (NAMES[head] ?? head)
   if (OWN.test(provider)) return null
+  const name = provider.includes('anthropic') ? 'anthropic' : (NAMES[head] ?? head)
   const key = JSON.stringify([name, modelId])
   const known = found.get(key)
   if (known !== undefined) return known
