@@ -34,7 +34,7 @@ export function askAboutTool(options: AskAboutOptions): Tool {
   const tool = defineTool({
     id: 'ask_about',
     description:
-      'Asks a question about untrusted values. schema is the JSON Schema of the answer. You see a boolean, enum, date, date-time, or integer with minimum and maximum. Any other answer stays hidden: pass it by name',
+      'Asks a question about untrusted values. schema is the JSON Schema of the answer. You see the answer only if the schema allows a limited set of values: boolean, enum, const, date, time, date-time, or a number with minimum and maximum. Any other answer stays hidden. Pass it on by its reference, such as †result#4',
     inputSchema: {
       type: 'object',
       properties: {
@@ -46,7 +46,7 @@ export function askAboutTool(options: AskAboutOptions): Tool {
     },
     variables: false,
     references: 'declared',
-    // Each parameter more is sent with every prompt: its answer has a name already, and `†item` means nothing to it.
+    // Every extra parameter costs tokens in each prompt. These are not needed here.
     outputPath: false,
     mappable: false,
     idempotent: true,
