@@ -46,7 +46,7 @@ describe('search_tools', () => {
     const text = await answered([toolOf('gauge', large)], { query: 'rain' })
     expect(text.length).toBeLessThan(25_000)
     const { tools, note } = JSON.parse(text)
-    expect(note).toBe('Shortened parameters: gauge.')
+    expect(note).toBe('The parameters of gauge are shortened.')
     expect(tools).toMatchObject([
       {
         name: 'gauge',
@@ -95,7 +95,7 @@ describe('search_tools', () => {
     expect(shown).toHaveLength(tools.length)
     const brief = shown.filter((one: { parameters?: object }) => !one.parameters)
     expect(brief.length).toBeGreaterThan(0)
-    expect(note).toContain('search their names')
+    expect(note).toContain('Search for the other tools by name')
   })
 
   it('shows a name of words as a name, also in its own sentences', async () => {
@@ -106,7 +106,7 @@ describe('search_tools', () => {
     ]
     const { note } = JSON.parse(await answered(tools, { query: 'rain' }))
     expect(note).toBe(
-      `Shortened parameters: ${JSON.stringify(name)}. To see the parameters of the others, search their names.`,
+      `The parameters of ${JSON.stringify(name)} are shortened. Search for the other tools by name to see their parameters.`,
     )
   })
 

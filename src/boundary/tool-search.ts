@@ -144,7 +144,7 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
         query: {
           type: 'string',
           description:
-            'What the tool does, in three to five wordings: "create event; schedule meeting; add appointment"',
+            'What the tool should do. Give three to five phrasings, separated by semicolons: "create event; schedule meeting; add appointment"',
         },
         group: { type: 'string', description: 'Search only this group' },
         limit: { type: 'integer', description: `Default ${FOUND.usual}` },
@@ -165,7 +165,7 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
       })
       if (found.length > 0) return described(found)
       const groups = `The groups are: ${catalogue}`
-      return { tools: [], note: `No tool fits. Try other words, or a group. ${groups}` }
+      return { tools: [], note: `No matching tools. Try other words, or set group. ${groups}` }
     },
   }) as Tool
 }
@@ -194,8 +194,8 @@ function described([first, ...others]: readonly DescribedTool[]) {
     isBrief ||= !fits
   }
   const notes = [
-    parameters === given ? '' : `Shortened parameters: ${namesInText([name])}.`,
-    isBrief ? 'To see the parameters of the others, search their names.' : '',
+    parameters === given ? '' : `The parameters of ${namesInText([name])} are shortened.`,
+    isBrief ? 'Search for the other tools by name to see their parameters.' : '',
   ]
   const note = notes.filter(Boolean).join(' ')
   return note === '' ? { tools } : { tools, note }
@@ -227,7 +227,7 @@ function callTool(names: readonly string[], index: () => Promise<ToolIndex>): To
       if (isPlainObject(args)) {
         throw new ByrefError(
           'tool_not_found',
-          `${JSON.stringify(called)} cannot be called in this step`,
+          `${JSON.stringify(called)} is not available in this step.`,
         )
       }
       throw new ByrefError('invalid_arguments', withParameters(notAnObject(args), tool))
@@ -239,7 +239,7 @@ function callTool(names: readonly string[], index: () => Promise<ToolIndex>): To
 const OF_CALLS = /^_(outputPath|outputMethod|instance|each)$/
 
 /**
- * Returns the call that a call of `call_tool` stands for. Any other call is returned unchanged, also one whose arguments
+ * Returns the call that a call of `call_tool` means. Any other call is returned unchanged, also one whose arguments
  * are no object.
  */
 export function calledTool<Call extends ToolCall>(call: Call): Call {
