@@ -138,7 +138,7 @@ interface Converted {
   schema: JsonSchema
 }
 
-/** A reference in the arguments that stands for a value. */
+/** A reference in the arguments that is replaced by its value. */
 interface FoundReference {
   place: Place
   ref: string | AssetRef
@@ -220,7 +220,7 @@ function orRows(list: readonly unknown[], place: Place): unknown {
 }
 
 /**
- * In a place for assets, a data URL stands for its bytes. Returns null for a place that takes other values.
+ * In a place for assets, a data URL is replaced by its bytes. Returns null for a place that takes other values.
  *
  * @throws ByrefError `invalid_arguments` for any other text in a place for assets
  */

@@ -128,7 +128,7 @@ export class ToolRanking {
     return found
   }
 
-  /** Finds a word in tools, or what may stand for it. The best of these counts. */
+  /** Finds tools by a word, its synonyms and its abbreviations. The best match counts. */
   #findWord(word: string): FoundByWord {
     const weight = verbClassOf([word]) ? VERB : 1
     const best = new Map<string, Found>()
@@ -170,7 +170,7 @@ export class ToolRanking {
   }
 }
 
-/** Words of names that say nothing of what a tool does. */
+/** Words of names that do not tell what a tool does. */
 const NO_CONTENT: ReadonlySet<string> = new Set(['id', 'api'])
 
 const MAX_SUMMARY = 300

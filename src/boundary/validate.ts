@@ -17,7 +17,10 @@ export async function loadValidator(): Promise<void> {
 
 /** Validates a value against a JSON Schema (2020-12). Returns ajv's messages; empty if the value is valid. */
 export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] {
-  if (!ajv) throw new Error('loadValidator() comes first')
+  if (!ajv)
+    throw new Error(
+      'schemaIssues() was called before loadValidator(). Await loadValidator() first.',
+    )
   let validate = compiled.get(schema)
   if (!validate) {
     // Two schemas may have the same `$id`.
