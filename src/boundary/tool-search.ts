@@ -4,7 +4,7 @@ import { cutText } from '../core/json/cut.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { ToolCall } from '../core/messages/message.ts'
 import { onceResolved } from '../core/once-resolved.ts'
-import { describedOnce } from './describe-tool.ts'
+import { describeTool } from './describe-tool.ts'
 import { shortenSchema } from './shorten-schema.ts'
 import { defineTool, type Tool } from './tool.ts'
 import {
@@ -76,7 +76,7 @@ export function resolveToolSearch(
   const candidates = own.filter(({ id }) => !pinned.includes(id))
   const isOn =
     option !== false && candidates.length > 0 && isSearched(option, () => lengthOf(tools))
-  const index = onceResolved(async () => new ToolIndex(candidates.map(describedOnce), rank))
+  const index = onceResolved(async () => new ToolIndex(candidates.map(describeTool), rank))
   if (!isOn) return { tools, deferred: NONE, pinned: NONE, index }
   const taken = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
   if (taken) throw takenName(taken.id)
@@ -117,7 +117,7 @@ const lengths = new WeakMap<Tool, number>()
 function lengthOf(tools: readonly Tool[]): number {
   let characters = 0
   for (const tool of tools) {
-    const length = lengths.get(tool) ?? JSON.stringify(describedOnce(tool)).length
+    const length = lengths.get(tool) ?? JSON.stringify(describeTool(tool)).length
     lengths.set(tool, length)
     characters += length
   }
@@ -163,7 +163,7 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
         group: typeof group === 'string' ? group : undefined,
         limit: Math.min(FOUND.most, Math.max(1, Number(limit) || FOUND.usual)),
       })
-      if (found.length > 0) return described(found)
+      if (found.length > 0) return foundToolsResponse(found)
       const groups = `The groups are: ${catalogue}`
       return { tools: [], note: `No matching tools. Try other words, or set group. ${groups}` }
     },
@@ -172,11 +172,11 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
 
 /** Returns how many of the tools that fit a query `search_tools` shows, unless the model asks for more. */
 export function shownCount(fitting: readonly DescribedTool[]): number {
-  return described(fitting.slice(0, FOUND.usual)).tools.length
+  return foundToolsResponse(fitting.slice(0, FOUND.usual)).tools.length
 }
 
 /** Returns tools as `search_tools` shows them. Those that do not fit have a short description, and no parameters. */
-function described([first, ...others]: readonly DescribedTool[]) {
+function foundToolsResponse([first, ...others]: readonly DescribedTool[]) {
   if (!first) return { tools: [] }
   const { name, description = '' } = first
   const named = { name, description: cutText(description, MAX_CHARS.description) }
@@ -242,19 +242,19 @@ const OF_CALLS = /^_(outputPath|outputMethod|instance|each)$/
  * Returns the call that a call of `call_tool` means. Any other call is returned unchanged, also one whose arguments
  * are no object.
  */
-export function calledTool<Call extends ToolCall>(call: Call): Call {
-  const opened = openedCall<Call & { problem?: string }>(call)
-  return opened.problem === undefined ? opened : call
+export function unwrapValidCallTool<Call extends ToolCall>(call: Call): Call {
+  const unwrapped = unwrapCallTool<Call & { problem?: string }>(call)
+  return unwrapped.problem === undefined ? unwrapped : call
 }
 
-/** Like {@link calledTool}, but arguments that are not an object become a `problem` of the call that was meant. */
-export function openedCall<Call extends ToolCall & { problem?: string }>(call: Call): Call {
-  let opened = call
-  for (let one: Call | null = call; one; one = openedOnce(one)) opened = one
-  return opened
+/** Like {@link unwrapValidCallTool}. Arguments that are not an object become a `problem` of the returned call. */
+export function unwrapCallTool<Call extends ToolCall & { problem?: string }>(call: Call): Call {
+  let unwrapped = call
+  for (let one: Call | null = call; one; one = unwrapOnce(one)) unwrapped = one
+  return unwrapped
 }
 
-function openedOnce<Call extends ToolCall & { problem?: string }>(call: Call): Call | null {
+function unwrapOnce<Call extends ToolCall & { problem?: string }>(call: Call): Call | null {
   const { name, arguments: given, ...others } = call.arguments
   if (call.name !== CALL_TOOL || typeof name !== 'string' || call.problem) return null
   const args = readArguments(given)

@@ -79,10 +79,10 @@ export async function planCompaction(
   shrink('from')
   if (reason === 'size' && tokens > now * 0.9) return null
   if (summarize && plan.from !== (before?.from ?? null)) {
-    const left = newlyLeft(messages, before?.from ?? null, plan.from)
-    const text = await summaryOf(summarize, left, before?.summary?.text ?? null)
+    const omitted = newlyOmitted(messages, before?.from ?? null, plan.from)
+    const text = await summaryOf(summarize, omitted, before?.summary?.text ?? null)
     if (text !== null) {
-      plan.summary = { text, messages: (before?.summary?.messages ?? 0) + countShown(left) }
+      plan.summary = { text, messages: (before?.summary?.messages ?? 0) + countShown(omitted) }
     }
   }
   return { ...plan, media: mediaWithin(conversation, plan, { budget, transcript, gone }) }
@@ -179,7 +179,7 @@ function idAt(messages: readonly Message[], index: number): string {
   return (messages[index] as Message).id
 }
 
-function newlyLeft(
+function newlyOmitted(
   messages: readonly Message[],
   before: string | null,
   from: string | null,
