@@ -1,3 +1,4 @@
+import { namedBody } from '../boundary/resolve-assets.ts'
 import { defineTool, type Tool, type ToolContext } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -88,9 +89,8 @@ type Asked = { type: 'value'; value: unknown } | { type: 'file'; ref: string }
 async function askedOf(ref: string, { read, assets }: ToolContext): Promise<Asked> {
   if (ref.includes('†')) {
     const value = await read(ref)
-    const { assetRef, mimeType } = Object(value) as Record<string, unknown>
-    const isBody = typeof assetRef === 'string' && typeof mimeType === 'string'
-    return isBody ? { type: 'file', ref: assetRef } : { type: 'value', value }
+    const file = namedBody(value)
+    return file === null ? { type: 'value', value } : { type: 'file', ref: file }
   }
   if (!isAssetRef(ref)) {
     throw new ByrefError(
