@@ -22,8 +22,14 @@ export interface MediaSource {
   onMissing?(ref: string, error?: unknown): void
 }
 
-/** Maximum characters of text per body. */
+/** Default of {@link MediaOptions.maxTextChars}. */
 export const MAX_TEXT_CHARS = 16_000
+
+/** Default of {@link MediaOptions.imageMaxSide}. */
+export const IMAGE_MAX_SIDE = 2048
+
+/** Default of {@link MediaOptions.timeoutMs}. */
+export const READ_TIMEOUT_MS = 20_000
 
 /** Limits for converting bodies to prompt parts. */
 export interface MediaOptions {
