@@ -12,7 +12,6 @@ export interface AgentParts {
   namespace: string | null
   /** Identifies this agent among all processes. */
   owner: string
-  leaseMs: number
   /** The sessions of a namespace in this process. */
   sessions(namespace: string | null): Sessions
 }

@@ -122,7 +122,6 @@ export function createAgent(options: AgentOptions): Agent {
     logOf,
     assets,
     owner,
-    leaseMs,
     sessions,
     settings,
     methods,

@@ -381,7 +381,7 @@ describe('approvals', () => {
     const run = agent.resume('c')
     expect((await run.result).text).toBe('In Oslo.')
     expect(results(run)).toMatchObject([
-      { error: { message: expect.stringContaining('Answer them with a result') } },
+      { error: { message: expect.stringContaining('is a client-side tool') } },
       { tool_call_id: 'b' },
     ])
     expect(JSON.stringify(prompts(model)[0])).toContain('Oslo')

@@ -1,3 +1,4 @@
+import { namedBody } from '../boundary/resolve-assets.ts'
 import { defineTool, type Tool, type ToolContext } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { JsonObject } from '../core/json/json.ts'
@@ -34,7 +35,7 @@ export function askAboutTool(options: AskAboutOptions): Tool {
   const tool = defineTool({
     id: 'ask_about',
     description:
-      'Asks a question about untrusted values. schema is the JSON Schema of the answer. You see a boolean, enum, date, date-time, or integer with minimum and maximum. Any other answer stays hidden: pass it by name',
+      'Asks a question about untrusted values. schema is the JSON Schema of the answer. You see the answer only if the schema allows a limited set of values: boolean, enum, const, date, time, date-time, or a number with minimum and maximum. Any other answer stays hidden. Pass it on by its reference, such as †result#4',
     inputSchema: {
       type: 'object',
       properties: {
@@ -46,7 +47,7 @@ export function askAboutTool(options: AskAboutOptions): Tool {
     },
     variables: false,
     references: 'declared',
-    // Each parameter more is sent with every prompt: its answer has a name already, and `†item` means nothing to it.
+    // Every extra parameter costs tokens in each prompt. These are not needed here.
     outputPath: false,
     mappable: false,
     idempotent: true,
@@ -88,9 +89,8 @@ type Asked = { type: 'value'; value: unknown } | { type: 'file'; ref: string }
 async function askedOf(ref: string, { read, assets }: ToolContext): Promise<Asked> {
   if (ref.includes('†')) {
     const value = await read(ref)
-    const { assetRef, mimeType } = Object(value) as Record<string, unknown>
-    const isBody = typeof assetRef === 'string' && typeof mimeType === 'string'
-    return isBody ? { type: 'file', ref: assetRef } : { type: 'value', value }
+    const file = namedBody(value)
+    return file === null ? { type: 'value', value } : { type: 'file', ref: file }
   }
   if (!isAssetRef(ref)) {
     throw new ByrefError(

@@ -95,7 +95,7 @@ describe('compaction', () => {
     const [last] = model.requests
     expect(last?.prompt[0]).toEqual({ role: 'system', content: 'Speak as a pirate.' })
     const text = prompts(model)[0] as string
-    expect(text).toContain('earlier messages are left out')
+    expect(text).toContain('earlier messages omitted]')
     expect(text).toContain('\\"city\\": \\"Oslo\\"')
     expect(text).toContain('\\"content/eur\\": 5')
   })
@@ -255,7 +255,7 @@ describe('compaction', () => {
     const run = agent.run({ messages: [...say('PART-ONE'), ...say('PART-TWO')], output })
     expect((await run.result).output).toEqual({ n: 1 })
     const all = prompts(model)
-    expect(all.some((prompt) => prompt.includes('left out'))).toBe(true)
+    expect(all.some((prompt) => prompt.includes('messages omitted]'))).toBe(true)
     for (const prompt of all) {
       expect(prompt).toContain('PART-ONE')
       expect(prompt).toContain('PART-TWO')
@@ -304,7 +304,7 @@ describe('compaction', () => {
       const agent = createAgent({ model, log, history: { maxTokens: 600, summarize } })
       await agent.run({ conversation: 'c', messages: n === 0 ? first : say('And now?') }).result
     }
-    expect(prompts(model)[0]).toContain('earlier messages are left out')
+    expect(prompts(model)[0]).toContain('earlier messages omitted]')
     expect(prompts(model)[0]).toContain('SYS-RULE')
   })
 

@@ -266,7 +266,7 @@ describe('toolSearch with many tools', () => {
     const [search, wrong, right] = await results(own)
     expect(JSON.stringify(search?.content).length).toBeLessThan(25_000)
     expect(search?.content).toMatchObject({
-      note: expect.stringMatching(/^Shortened parameters: wide\./),
+      note: expect.stringMatching(/^The parameters of wide are shortened\./),
     })
     expect(wrong?.error?.message).toContain('/field_3 must NOT have more than 9 characters')
     const [, json = ''] = wrong?.error?.message.split('are, shortened: ') ?? []

@@ -65,7 +65,7 @@ export function readServedAgents<One extends object>(
  * Returns the agent that the request names, else the one that answered last in the conversation, else the
  * first.
  *
- * @throws ByrefError `agent_not_found`
+ * @throws ByrefError `agent_not_found`, which lists the valid names
  */
 export function chooseAgent<One>(
   agents: AgentsByName<One>,
@@ -74,7 +74,10 @@ export function chooseAgent<One>(
   const name = asked ?? before ?? null
   const found = name === null ? [...agents.values()][0] : agents.get(name)
   if (found !== undefined) return found
-  throw new ByrefError('agent_not_found', `Unknown agent "${name}"`)
+  const names = [...agents.keys()].flatMap((one) => (one === null ? [] : JSON.stringify(one)))
+  const valid =
+    names.length > 0 ? `Valid agents: ${names.join(', ')}` : 'The only agent has no name.'
+  throw new ByrefError('agent_not_found', `Unknown agent "${name}". ${valid}`)
 }
 
 /** Returns the name of an agent; undefined for a function that makes agents. */

@@ -219,7 +219,7 @@ describe('toolSearch', () => {
         ['print_a', short, 'undefined'],
       ],
     ])
-    const note = 'To see the parameters of the others, search their names.'
+    const note = 'Search for the other tools by name to see their parameters.'
     expect(answers.map((answer) => answer.note)).toEqual([note, note])
   })
 

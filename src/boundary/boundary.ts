@@ -10,9 +10,9 @@ import {
 import type { Message } from '../core/messages/message.ts'
 import type { FieldKey } from '../core/refs/field-key.ts'
 import { resultItem, type ShownResult } from '../prompt/result-item.ts'
-import { CODEC, type Codec, toolForModel } from './describe-tool.ts'
+import { CODEC, type Codec, describeTool } from './describe-tool.ts'
 import { type ResolvedCall, resolveCall } from './resolve.ts'
-import { type HeldValue, resolveAssets } from './resolve-assets.ts'
+import { type Placeholder, resolveAssets } from './resolve-assets.ts'
 import { offload, type StoredResult, type StoringCall, storeResult } from './store.ts'
 import { TOOL_OPTIONS, type Tool } from './tool.ts'
 import { validateInput } from './validate.ts'
@@ -112,7 +112,7 @@ export function createBoundary(options: BoundaryOptions): Boundary {
 /** Like {@link createBoundary}, without checking options. The agent creates one for each call. */
 export function boundaryOf(assets: () => Assets, codec: Codec = {}): Boundary {
   return {
-    describe: (tool) => toolForModel({ ...tool, ...WITHOUT_ENGINE }),
+    describe: (tool) => describeTool({ ...tool, ...WITHOUT_ENGINE }),
     resolve: ({ tool, arguments: args }, values) => resolveCall(tool, args, { values, assets }),
     withInput: ({ tool, arguments: args }, use) => withInput(tool, { args, assets, codec }, use),
     store: (call, result) => storeResult(call, result, assets),
@@ -133,14 +133,14 @@ async function withInput<T>(
   try {
     const valid =
       codec.validate === false ? resolved.args : await validateInput(tool, resolved.args)
-    return await use(resolved.held.reduce(putBack, valid))
+    return await use(resolved.placeholders.reduce(putBack, valid))
   } finally {
     resolved.release()
   }
 }
 
 /** Replaces placeholders by their values, unless the schema has changed the placeholder. */
-function putBack(input: unknown, { path, text, value }: HeldValue): unknown {
+function putBack(input: unknown, { path, text, value }: Placeholder): unknown {
   const put = (current: unknown, [key, ...rest]: readonly FieldKey[]): unknown => {
     if (key === undefined) return current === text ? value : current
     if (typeof current !== 'object' || current === null || !Object.hasOwn(current, key)) {

@@ -170,7 +170,7 @@ function isText({ contentMediaType }: JsonSchema): boolean {
 function misfitOf(ref: string | AssetRef, what: string, types: readonly unknown[]): ByrefError {
   return new ByrefError(
     'invalid_arguments',
-    `${show(ref)} is ${what}, and cannot be passed as ${types.join(' or ')}. Pass it alone to a parameter that takes files: contentEncoding: 'base64' or asset_ref_as: 'bytes' in its schema`,
+    `${show(ref)} is ${what} and cannot be converted to ${types.join(' or ')}. Pass it to a parameter that accepts files.`,
   )
 }
 

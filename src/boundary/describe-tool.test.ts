@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { JsonSchema } from './describe-schema.ts'
-import { toolsForModel } from './describe-tool.ts'
+import { describeTools } from './describe-tool.ts'
 import { defineTool, type Tool } from './tool.ts'
 
 const noop = () => null
@@ -9,7 +9,7 @@ const numbers = { type: 'object', properties: { n: { type: 'number' } } } as con
 
 /** How one tool is shown. */
 function shown(tool: Tool) {
-  const [only] = toolsForModel(new Map([[tool.id, tool]]))
+  const [only] = describeTools(new Map([[tool.id, tool]]))
   if (!only) throw new Error('it is not shown')
   return only
 }
@@ -26,7 +26,7 @@ function parametersOf(options: Partial<Tool>): string[] {
   return Object.keys(shown(tool as Tool).inputSchema.properties ?? {})
 }
 
-describe('toolsForModel', () => {
+describe('describeTools', () => {
   it('adds references to parameters that accept them, and variables to all', () => {
     const tool = defineTool({
       id: 't',
@@ -253,9 +253,9 @@ describe('toolsForModel', () => {
         return [id, tool as Tool]
       }),
     )
-    expect(toolsForModel(tools).map(({ name }) => name)).toEqual(['b', 'a'])
-    expect(toolsForModel(tools)).toBe(toolsForModel(tools))
-    expect(toolsForModel(new Map())).toEqual([])
+    expect(describeTools(tools).map(({ name }) => name)).toEqual(['b', 'a'])
+    expect(describeTools(tools)).toBe(describeTools(tools))
+    expect(describeTools(new Map())).toEqual([])
   })
 
   it('does not change the tool', () => {

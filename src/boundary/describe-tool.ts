@@ -29,20 +29,26 @@ export const CODEC: OptionTable<Codec> = {
 const shown = new WeakMap<ReadonlyMap<string, Tool>, readonly LanguageModelV4FunctionTool[]>()
 
 /** Describes the tools of an agent to a model. The result is cached. Tools that appear later are left out. */
-export function toolsForModel(
+export function describeTools(
   tools: ReadonlyMap<string, Tool>,
   later: ReadonlySet<string> = NONE,
 ): readonly LanguageModelV4FunctionTool[] {
-  const known = shown.get(tools) ?? [...tools.values()].map(describedOnce)
+  const known = shown.get(tools) ?? [...tools.values()].map(describeTool)
   shown.set(tools, known)
   return later.size === 0 ? known : known.filter(({ name }) => !later.has(name))
 }
 
 const described = new WeakMap<Tool, LanguageModelV4FunctionTool>()
 
-/** Describes a tool to a model. Cached by tool, because apps create agents more often than tools. */
-export function describedOnce(tool: Tool): LanguageModelV4FunctionTool {
-  const known = described.get(tool) ?? toolForModel(tool)
+/**
+ * Describes a tool to a model. Every parameter also accepts a `†` reference, and an asset reference where its
+ * schema says `asset_ref_acceptable`. Adds `_outputPath`, `_outputMethod`, `_instance` and `_each` where the tool
+ * supports them, without a description: the guide in the prompt explains them once. Keeps the schema short, because
+ * every prompt contains it. The description ends with the fields of the result, if the tool has an `outputSchema`.
+ * Cached by tool, because apps create agents more often than tools.
+ */
+export function describeTool(tool: Tool): LanguageModelV4FunctionTool {
+  const known = described.get(tool) ?? buildDescription(tool)
   described.set(tool, known)
   return known
 }
@@ -51,13 +57,7 @@ const NONE: ReadonlySet<string> = new Set()
 
 const TEXT = { type: 'string' }
 
-/**
- * Describes a tool to a model. Every parameter also accepts a `†` reference, and an asset reference where its
- * schema says `asset_ref_acceptable`. Adds `_outputPath`, `_outputMethod`, `_instance` and `_each` where the tool
- * supports them, without a description: the guide in the prompt explains them once. Keeps the schema short, because
- * every prompt contains it. The description ends with the fields of the result, if the tool has an `outputSchema`.
- */
-export function toolForModel(tool: Tool): LanguageModelV4FunctionTool {
+function buildDescription(tool: Tool): LanguageModelV4FunctionTool {
   const given = tool.references === 'everywhere' ? takingReferences(tool) : jsonSchemaOf(tool)
   const { $schema: _, ...schema } = widenBelow(given, tool.variables !== false)
   const extra = {

@@ -143,13 +143,13 @@ describe('resolveAssets', () => {
     expect(await given(text.ref, { type: 'string' })).toBe('{"a": [1, 2]}')
     expect(await given(text.ref, { type: 'object' })).toEqual({ a: [1, 2] })
     await expect(given(bytes.ref, accepting({ type: 'string' }))).rejects.toThrow(
-      `${bytes.ref} is image/png, 9 bytes, and cannot be passed as text. Pass it alone`,
+      `${bytes.ref} is image/png, 9 bytes and cannot be converted to text. Pass it to a parameter that accepts files.`,
     )
   })
 
   it('reports values of the wrong type', async () => {
     await expect(given(bytes.ref, accepting({ type: 'object' }))).rejects.toThrow(
-      /image\/png, 9 bytes, and cannot be passed as object/,
+      /image\/png, 9 bytes and cannot be converted to object/,
     )
     await expect(given('asset://none', accepting({}))).rejects.toMatchObject({
       code: 'asset_not_found',

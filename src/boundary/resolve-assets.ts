@@ -13,18 +13,18 @@ import type { JsonSchema } from './describe-schema.ts'
 import { type Codec, takingReferences } from './describe-tool.ts'
 import { jsonSchemaOf, type Tool } from './tool.ts'
 
-/** A value that is not JSON. A placeholder stands in its place until the arguments are validated. */
-export interface HeldValue {
+/** A text in the place of a value that is not JSON, until the arguments are validated. */
+export interface Placeholder {
   path: readonly FieldKey[]
-  /** The placeholder. */
   text: string
+  /** The value that replaces the text. */
   value: unknown
 }
 
 /** A call's arguments with the values of its asset references. */
 export interface ResolvedArguments {
   args: Record<string, unknown>
-  held: readonly HeldValue[]
+  placeholders: readonly Placeholder[]
   /** Cancels streams in the arguments that were not read. */
   release(): void
 }
@@ -87,10 +87,10 @@ export async function resolveAssets(
   const where = acceptingOf(tool)
   const schema = parametersOf(tool)
   const hasForms = mentions(schema, 'asset_ref_as')
-  if (!hasForms && !holdsReference(args)) return { args, held: [], release() {} }
+  if (!hasForms && !holdsReference(args)) return { args, placeholders: [], release() {} }
   const places = new ArgumentPlaces(args, schema)
   const found: FoundReference[] = []
-  const held: HeldValue[] = []
+  const placeholders: Placeholder[] = []
   const streams: ReadableStream[] = []
   const release = (): void => {
     for (const stream of streams) if (!stream.locked) stream.cancel().catch(() => {})
@@ -98,10 +98,10 @@ export async function resolveAssets(
 
   function put(place: Place, text: string, { value, schema }: Converted): void {
     if (value instanceof ReadableStream) streams.push(value)
-    const isStandIn = schema.asset_ref_as !== undefined && [schema.type].flat().includes('string')
-    const isHeld = isStandIn && typeof value !== 'string'
-    if (isHeld) held.push({ path: place.path(), text, value })
-    place.put(isHeld ? text : value)
+    const takesText = schema.asset_ref_as !== undefined && [schema.type].flat().includes('string')
+    const needsPlaceholder = takesText && typeof value !== 'string'
+    if (needsPlaceholder) placeholders.push({ path: place.path(), text, value })
+    place.put(needsPlaceholder ? text : value)
   }
 
   try {
@@ -122,7 +122,7 @@ export async function resolveAssets(
       const text = typeof ref === 'string' ? ref : JSON.stringify(ref)
       put(place, text, await convertAsset(ref, accepting, open(), { ...codec, anywhere }))
     })
-    return { args: places.result, held, release }
+    return { args: places.result, placeholders, release }
   } catch (error) {
     release()
     throw error
@@ -138,7 +138,7 @@ interface Converted {
   schema: JsonSchema
 }
 
-/** A reference in the arguments that stands for a value. */
+/** A reference in the arguments that is replaced by its value. */
 interface FoundReference {
   place: Place
   ref: string | AssetRef
@@ -220,7 +220,7 @@ function orRows(list: readonly unknown[], place: Place): unknown {
 }
 
 /**
- * In a place for assets, a data URL stands for its bytes. Returns null for a place that takes other values.
+ * In a place for assets, a data URL is replaced by its bytes. Returns null for a place that takes other values.
  *
  * @throws ByrefError `invalid_arguments` for any other text in a place for assets
  */

@@ -207,7 +207,7 @@ describe('marks in text', () => {
       'rows: [{"x":1}]',
     )
     await expect(given(`![p](<|${picture.ref}|>)`, accepting)).rejects.toThrow(
-      /image\/png, 9 bytes, and cannot be passed as text/,
+      /image\/png, 9 bytes and cannot be converted to text/,
     )
   })
 

@@ -229,7 +229,7 @@ async function assetText(ref: string | AssetRef, assets: Assets, left: number): 
   return textOf(ref, assets)
 }
 
-/** After `;base64,`, an embedded reference stands for the bytes of a data URL. */
+/** After `;base64,`, an embedded reference is replaced by the base64 of the bytes. */
 async function assetBase64(ref: AssetRef, assets: Assets, left: number): Promise<string> {
   const { size } = await assets.info(ref)
   if (size > left)

@@ -143,7 +143,7 @@ export function jsonLength(value: unknown, max: number): number {
 /** How the yields of a tool are read. */
 export interface YieldOptions {
   signal?: AbortSignal
-  /** Hears of each yield: all but the last are preliminary results. */
+  /** Called for each yield: all but the last are preliminary results. */
   onYield?(value: unknown): void
 }
 

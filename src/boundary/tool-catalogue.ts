@@ -1,5 +1,5 @@
 import type { LanguageModelV4FunctionTool } from '@ai-sdk/provider'
-import { describedOnce } from './describe-tool.ts'
+import { describeTool } from './describe-tool.ts'
 import type { Tool } from './tool.ts'
 import type { ToolIndex } from './tool-index.ts'
 import { type SearchedTools, shownCount } from './tool-search.ts'
@@ -84,14 +84,12 @@ export class ToolCatalogue {
       word,
       tools: tools.filter((tool) => tool.words?.includes(word)).length,
     }))
-    const given = shownCount(
-      fitting.map(({ name }) => describedOnce(this.#tools.get(name) as Tool)),
-    )
+    const given = shownCount(fitting.map(({ name }) => describeTool(this.#tools.get(name) as Tool)))
     return { tools, search: { given, words } }
   }
 
   #of(tool: Tool, { groups }: ToolIndex): ListedTool {
-    const shown = describedOnce(tool)
+    const shown = describeTool(tool)
     const { name, description = '', inputSchema } = shown
     const asks = tool.needsApproval
     return {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { describedOnce } from './describe-tool.ts'
+import { describeTool } from './describe-tool.ts'
 import { serviceTools } from './fixtures/service-tools.ts'
 import { catalogueOf, groupsOf, ToolIndex } from './tool-index.ts'
 import type { DescribedTool } from './tool-ranking.ts'
 
-const thousand = new ToolIndex(serviceTools(1000).map(describedOnce), undefined)
+const thousand = new ToolIndex(serviceTools(1000).map(describeTool), undefined)
 
 const named = (name: string, inputSchema: object = { type: 'object' }): DescribedTool => ({
   name,

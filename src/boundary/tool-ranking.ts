@@ -50,14 +50,14 @@ interface RankedTool {
 }
 
 /** What a word of a query has found in a tool. */
-interface Found {
+interface WordMatch {
   score: number
   /** The words of the tool's name that were found. */
   named: string[]
 }
 
 /** What a word has found, by the name of the tool. */
-type FoundByWord = ReadonlyMap<string, Found>
+type FoundByWord = ReadonlyMap<string, WordMatch>
 
 /** How many words are kept with what they have found. */
 const MAX_RECENT = 100
@@ -128,10 +128,10 @@ export class ToolRanking {
     return found
   }
 
-  /** Finds a word in tools, or what may stand for it. The best of these counts. */
+  /** Finds tools by a word, its synonyms and its abbreviations. The best match counts. */
   #findWord(word: string): FoundByWord {
     const weight = verbClassOf([word]) ? VERB : 1
-    const best = new Map<string, Found>()
+    const best = new Map<string, WordMatch>()
     const find = (term: string, factor: number, options: object = {}) => {
       for (const { id, score, match } of this.#index.search(term, options)) {
         const named = Object.keys(match).filter((stem) => match[stem]?.includes('name'))
@@ -170,7 +170,7 @@ export class ToolRanking {
   }
 }
 
-/** Words of names that say nothing of what a tool does. */
+/** Words of names that do not tell what a tool does. */
 const NO_CONTENT: ReadonlySet<string> = new Set(['id', 'api'])
 
 const MAX_SUMMARY = 300

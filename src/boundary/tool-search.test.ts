@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { ToolCall } from '../core/messages/message.ts'
-import { describedOnce } from './describe-tool.ts'
+import { describeTool } from './describe-tool.ts'
 import { defineTool, type Tool, type ToolContext } from './tool.ts'
 import { ToolIndex } from './tool-index.ts'
-import { calledTool, openedCall, searchTools } from './tool-search.ts'
+import { searchTools, unwrapCallTool, unwrapValidCallTool } from './tool-search.ts'
 
 /** Searches tools, and returns the answer as its JSON. */
 async function answered(tools: readonly Tool[], input: object): Promise<string> {
   const names = tools.map(({ id }) => id)
-  const index = new ToolIndex(tools.map(describedOnce), undefined)
+  const index = new ToolIndex(tools.map(describeTool), undefined)
   const [search] = searchTools(names, async () => index)
   return JSON.stringify(await search?.execute(input, {} as ToolContext))
 }
@@ -46,7 +46,7 @@ describe('search_tools', () => {
     const text = await answered([toolOf('gauge', large)], { query: 'rain' })
     expect(text.length).toBeLessThan(25_000)
     const { tools, note } = JSON.parse(text)
-    expect(note).toBe('Shortened parameters: gauge.')
+    expect(note).toBe('The parameters of gauge are shortened.')
     expect(tools).toMatchObject([
       {
         name: 'gauge',
@@ -95,7 +95,7 @@ describe('search_tools', () => {
     expect(shown).toHaveLength(tools.length)
     const brief = shown.filter((one: { parameters?: object }) => !one.parameters)
     expect(brief.length).toBeGreaterThan(0)
-    expect(note).toContain('search their names')
+    expect(note).toContain('Search for the other tools by name')
   })
 
   it('shows a name of words as a name, also in its own sentences', async () => {
@@ -106,7 +106,7 @@ describe('search_tools', () => {
     ]
     const { note } = JSON.parse(await answered(tools, { query: 'rain' }))
     expect(note).toBe(
-      `Shortened parameters: ${JSON.stringify(name)}. To see the parameters of the others, search their names.`,
+      `The parameters of ${JSON.stringify(name)} are shortened. Search for the other tools by name to see their parameters.`,
     )
   })
 
@@ -129,14 +129,14 @@ describe('search_tools', () => {
   })
 })
 
-describe('calledTool', () => {
+describe('unwrapValidCallTool', () => {
   const call = (args: Record<string, unknown>): ToolCall => ({
     id: 'c',
     name: 'call_tool',
     arguments: args,
   })
   const called = (args: Record<string, unknown>) => {
-    const { id: _, ...rest } = calledTool(call(args))
+    const { id: _, ...rest } = unwrapValidCallTool(call(args))
     return rest
   }
   const real = { name: 'rain', arguments: { place: 'Bonn' }, via: 'call_tool' }
@@ -179,8 +179,8 @@ describe('calledTool', () => {
 
   it.each(['no JSON', '[1]', '7', [1], 7, true])('rejects %j as arguments of the tool', (given) => {
     const made = call({ name: 'rain', arguments: given })
-    expect(calledTool(made)).toBe(made)
-    expect(openedCall(made)).toMatchObject({
+    expect(unwrapValidCallTool(made)).toBe(made)
+    expect(unwrapCallTool(made)).toMatchObject({
       name: 'rain',
       arguments: {},
       via: 'call_tool',
@@ -190,7 +190,7 @@ describe('calledTool', () => {
 
   it('leaves other calls alone', () => {
     for (const other of [call({ tool: 'rain' }), { ...call({ name: 'x' }), name: 'rename' }]) {
-      expect(calledTool(other)).toBe(other)
+      expect(unwrapValidCallTool(other)).toBe(other)
     }
   })
 })

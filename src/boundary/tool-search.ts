@@ -4,7 +4,7 @@ import { cutText } from '../core/json/cut.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { ToolCall } from '../core/messages/message.ts'
 import { onceResolved } from '../core/once-resolved.ts'
-import { describedOnce } from './describe-tool.ts'
+import { describeTool } from './describe-tool.ts'
 import { shortenSchema } from './shorten-schema.ts'
 import { defineTool, type Tool } from './tool.ts'
 import {
@@ -76,7 +76,7 @@ export function resolveToolSearch(
   const candidates = own.filter(({ id }) => !pinned.includes(id))
   const isOn =
     option !== false && candidates.length > 0 && isSearched(option, () => lengthOf(tools))
-  const index = onceResolved(async () => new ToolIndex(candidates.map(describedOnce), rank))
+  const index = onceResolved(async () => new ToolIndex(candidates.map(describeTool), rank))
   if (!isOn) return { tools, deferred: NONE, pinned: NONE, index }
   const taken = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
   if (taken) throw takenName(taken.id)
@@ -117,7 +117,7 @@ const lengths = new WeakMap<Tool, number>()
 function lengthOf(tools: readonly Tool[]): number {
   let characters = 0
   for (const tool of tools) {
-    const length = lengths.get(tool) ?? JSON.stringify(describedOnce(tool)).length
+    const length = lengths.get(tool) ?? JSON.stringify(describeTool(tool)).length
     lengths.set(tool, length)
     characters += length
   }
@@ -144,7 +144,7 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
         query: {
           type: 'string',
           description:
-            'What the tool does, in three to five wordings: "create event; schedule meeting; add appointment"',
+            'What the tool should do. Give three to five phrasings, separated by semicolons: "create event; schedule meeting; add appointment"',
         },
         group: { type: 'string', description: 'Search only this group' },
         limit: { type: 'integer', description: `Default ${FOUND.usual}` },
@@ -163,20 +163,20 @@ function searchTool(groups: ReadonlyMap<string, string>, index: () => Promise<To
         group: typeof group === 'string' ? group : undefined,
         limit: Math.min(FOUND.most, Math.max(1, Number(limit) || FOUND.usual)),
       })
-      if (found.length > 0) return described(found)
+      if (found.length > 0) return foundToolsResponse(found)
       const groups = `The groups are: ${catalogue}`
-      return { tools: [], note: `No tool fits. Try other words, or a group. ${groups}` }
+      return { tools: [], note: `No matching tools. Try other words, or set group. ${groups}` }
     },
   }) as Tool
 }
 
 /** Returns how many of the tools that fit a query `search_tools` shows, unless the model asks for more. */
 export function shownCount(fitting: readonly DescribedTool[]): number {
-  return described(fitting.slice(0, FOUND.usual)).tools.length
+  return foundToolsResponse(fitting.slice(0, FOUND.usual)).tools.length
 }
 
 /** Returns tools as `search_tools` shows them. Those that do not fit have a short description, and no parameters. */
-function described([first, ...others]: readonly DescribedTool[]) {
+function foundToolsResponse([first, ...others]: readonly DescribedTool[]) {
   if (!first) return { tools: [] }
   const { name, description = '' } = first
   const named = { name, description: cutText(description, MAX_CHARS.description) }
@@ -194,8 +194,8 @@ function described([first, ...others]: readonly DescribedTool[]) {
     isBrief ||= !fits
   }
   const notes = [
-    parameters === given ? '' : `Shortened parameters: ${namesInText([name])}.`,
-    isBrief ? 'To see the parameters of the others, search their names.' : '',
+    parameters === given ? '' : `The parameters of ${namesInText([name])} are shortened.`,
+    isBrief ? 'Search for the other tools by name to see their parameters.' : '',
   ]
   const note = notes.filter(Boolean).join(' ')
   return note === '' ? { tools } : { tools, note }
@@ -227,7 +227,7 @@ function callTool(names: readonly string[], index: () => Promise<ToolIndex>): To
       if (isPlainObject(args)) {
         throw new ByrefError(
           'tool_not_found',
-          `${JSON.stringify(called)} cannot be called in this step`,
+          `${JSON.stringify(called)} is not available in this step.`,
         )
       }
       throw new ByrefError('invalid_arguments', withParameters(notAnObject(args), tool))
@@ -239,22 +239,22 @@ function callTool(names: readonly string[], index: () => Promise<ToolIndex>): To
 const OF_CALLS = /^_(outputPath|outputMethod|instance|each)$/
 
 /**
- * Returns the call that a call of `call_tool` stands for. Any other call is returned unchanged, also one whose arguments
+ * Returns the call that a call of `call_tool` means. Any other call is returned unchanged, also one whose arguments
  * are no object.
  */
-export function calledTool<Call extends ToolCall>(call: Call): Call {
-  const opened = openedCall<Call & { problem?: string }>(call)
-  return opened.problem === undefined ? opened : call
+export function unwrapValidCallTool<Call extends ToolCall>(call: Call): Call {
+  const unwrapped = unwrapCallTool<Call & { problem?: string }>(call)
+  return unwrapped.problem === undefined ? unwrapped : call
 }
 
-/** Like {@link calledTool}, but arguments that are not an object become a `problem` of the call that was meant. */
-export function openedCall<Call extends ToolCall & { problem?: string }>(call: Call): Call {
-  let opened = call
-  for (let one: Call | null = call; one; one = openedOnce(one)) opened = one
-  return opened
+/** Like {@link unwrapValidCallTool}. Arguments that are not an object become a `problem` of the returned call. */
+export function unwrapCallTool<Call extends ToolCall & { problem?: string }>(call: Call): Call {
+  let unwrapped = call
+  for (let one: Call | null = call; one; one = unwrapOnce(one)) unwrapped = one
+  return unwrapped
 }
 
-function openedOnce<Call extends ToolCall & { problem?: string }>(call: Call): Call | null {
+function unwrapOnce<Call extends ToolCall & { problem?: string }>(call: Call): Call | null {
   const { name, arguments: given, ...others } = call.arguments
   if (call.name !== CALL_TOOL || typeof name !== 'string' || call.problem) return null
   const args = readArguments(given)

@@ -26,7 +26,7 @@ export function stemOf(word: string): string | null {
   return STOP_WORDS.has(word) ? null : stemmer(word)
 }
 
-/** Returns the words that may stand for a word. */
+/** Returns the words that may mean the same as a word. */
 export function synonymsOf(word: string): readonly string[] {
   return synonyms.get(stemmer(word)) ?? []
 }
@@ -49,7 +49,7 @@ const STOP_WORDS: ReadonlySet<string> = new Set(
   using want was we were what which whose will with would you your`.split(/\s+/),
 )
 
-/** Phrases, and the words that stand for them in names of tools. */
+/** Phrases, and the words that mean the same in names of tools. */
 const PHRASES: readonly (readonly [phrase: string, words: string])[] = [
   ['how many', 'count'],
   ['number of', 'count'],

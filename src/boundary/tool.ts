@@ -118,8 +118,9 @@ export interface Tool<Input = unknown, Result = unknown> {
    * and `z.custom<TableRows>()` for rows:
    * `z.instanceof(Uint8Array).meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' })`.
    *
-   * With `asset_ref_acceptable: false`, references are rejected. Without the keyword, `asset://…` reaches the tool
-   * unchanged, and a file of a result (`†result#2.picture`) reaches a text parameter as base64.
+   * With `asset_ref_acceptable: false`, references are rejected. In a schema with `asset_ref_acceptable: true`
+   * anywhere, parameters without the keyword receive `asset://…` unchanged. There, a file of a result
+   * (`†result#2.picture`) reaches a text parameter as its text, or else as base64.
    */
   inputSchema: ToolSchema<Input> | JsonSchema
   /**
@@ -137,9 +138,10 @@ export interface Tool<Input = unknown, Result = unknown> {
   /** Whether the model may pass `†` references. Default: true. */
   variables?: boolean
   /**
-   * Which parameters take references to assets and receive what they stand for. `declared`: those whose schema says
-   * `asset_ref_acceptable`. `everywhere`: all that could hold one, and their descriptions say so. Default: `declared`
-   * if the schema declares any, else all, without a note. Other parameters receive the reference as text.
+   * Which parameters accept asset references. `declared`: those whose schema has `asset_ref_acceptable: true`.
+   * `everywhere`: all parameters that could hold one; their descriptions say so. Default: `declared` if the schema has
+   * `asset_ref_acceptable: true` anywhere. Otherwise, every parameter with a type accepts a reference written as text,
+   * except booleans, enums and constants.
    */
   references?: 'declared' | 'everywhere'
   /**
@@ -283,7 +285,7 @@ export function defineTool<In extends AnySchema, Output, Result extends Returned
   definition: ToolDefinition<In, Output, Result>,
 ): Tool<InputOf<In>, Result> {
   checkOptions<ToolDefinition<AnySchema, unknown, unknown>>('defineTool', definition, DEFINITION)
-  const tool = definition.execute ? definition : answeredOutside(definition)
+  const tool = definition.execute ? definition : clientTool(definition)
   checkTool(tool as Tool)
   return tool as Tool<InputOf<In>, Result>
 }
@@ -315,11 +317,11 @@ export function checkTool(tool: Tool): void {
 /** The `execute` of tools that have none of their own. */
 const placeholders = new WeakSet<Tool['execute']>()
 
-function answeredOutside<Definition extends { id: string }>(definition: Definition) {
+function clientTool<Definition extends { id: string }>(definition: Definition) {
   const execute = (): never => {
     throw new ByrefError(
       'invalid_arguments',
-      `Calls of "${definition.id}" are not executed here. Answer them with a result.`,
+      `"${definition.id}" is a client-side tool: byref does not execute it. Answer the call with agent.approve(…, { approved: true, result }).`,
     )
   }
   placeholders.add(execute)
@@ -327,7 +329,7 @@ function answeredOutside<Definition extends { id: string }>(definition: Definiti
 }
 
 /** Whether the tool was defined without `execute`, so that the app answers its calls. */
-export function isAnsweredOutside({ execute }: Tool): boolean {
+export function isClientTool({ execute }: Tool): boolean {
   return placeholders.has(execute)
 }
 

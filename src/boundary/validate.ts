@@ -1,3 +1,4 @@
+import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { ByrefError } from '../core/errors.ts'
 import { isStandardSchema, type JsonSchema } from './describe-schema.ts'
@@ -17,7 +18,10 @@ export async function loadValidator(): Promise<void> {
 
 /** Validates a value against a JSON Schema (2020-12). Returns ajv's messages; empty if the value is valid. */
 export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] {
-  if (!ajv) throw new Error('loadValidator() comes first')
+  if (!ajv)
+    throw new Error(
+      'schemaIssues() was called before loadValidator(). Await loadValidator() first.',
+    )
   let validate = compiled.get(schema)
   if (!validate) {
     // Two schemas may have the same `$id`.
@@ -49,17 +53,25 @@ async function check(
 ): Promise<{ value: unknown } | { lines: string[] }> {
   if (!isStandardSchema(tool.inputSchema)) {
     await loadValidator()
-    const lines = schemaIssues(tool.inputSchema, value).map(inWords)
+    const lines = schemaProblems(tool.inputSchema, value)
     return lines.length > 0 ? { lines } : { value }
   }
   const result = await tool.inputSchema['~standard'].validate(value)
   if (!result.issues) return { value: result.value }
-  return {
-    lines: result.issues.map(({ path = [], message }) => {
-      const keys = path.map((step) => String(typeof step === 'object' ? step.key : step))
-      return `/${keys.join('/')} ${message}`
-    }),
-  }
+  return { lines: issueProblems(result.issues) }
+}
+
+/** Validates a value against a JSON Schema. Returns each path and reason as a text; empty if the value is valid. */
+export function schemaProblems(schema: JsonSchema, value: unknown): string[] {
+  return schemaIssues(schema, value).map(inWords)
+}
+
+/** Returns each path and reason of a Standard Schema's issues, in the form of {@link schemaProblems}. */
+export function issueProblems(issues: readonly StandardSchemaV1.Issue[]): string[] {
+  return issues.map(({ path = [], message }) => {
+    const keys = path.map((step) => String(typeof step === 'object' ? step.key : step))
+    return `/${keys.join('/')} ${message}`
+  })
 }
 
 function inWords({ instancePath, message, params }: ErrorObject): string {

@@ -102,7 +102,7 @@ export interface ReadingCall {
 }
 
 /** A field of a value that is stored as an asset. */
-class KeptField {
+class OffloadedField {
   readonly ref: string
   constructor(value: OffloadedValue, path: readonly FieldKey[]) {
     this.ref = offloadedField(value, path)
@@ -131,11 +131,11 @@ export class ConversationSource implements ValueSource {
     const expression = parseVariableRef(variable)
     // The board reports what is wrong with the text.
     if (!expression) return { value: this.#from.board.read(variable) }
-    const kept: KeptField[] = []
+    const kept: OffloadedField[] = []
     const isCompound = expression.type !== 'variable'
     const value = evaluateVariable(expression, (ref) => {
       const found = isCompound ? orMissing(() => this.#find(ref)) : this.#find(ref)
-      if (found instanceof KeptField) kept.push(found)
+      if (found instanceof OffloadedField) kept.push(found)
       return found
     })
     const [only] = kept
@@ -172,12 +172,12 @@ export class ConversationSource implements ValueSource {
     return this.#from.labels?.variable(ref, this.#call.instance) ?? NO_LABELS
   }
 
-  async #refOf(expression: VariableExpression, kept: KeptField): Promise<Found> {
+  async #refOf(expression: VariableExpression, kept: OffloadedField): Promise<Found> {
     const labels = await this.#keptLabels(expression, [kept])
     return { value: kept.ref, labels }
   }
 
-  async #readKept(expression: VariableExpression, kept: readonly KeptField[]): Promise<Found> {
+  async #readKept(expression: VariableExpression, kept: readonly OffloadedField[]): Promise<Found> {
     const labels = await this.#keptLabels(expression, kept)
     try {
       return { value: this.#orExplain(await this.#settle(expression), expression), labels }
@@ -194,7 +194,7 @@ export class ConversationSource implements ValueSource {
    */
   async #keptLabels(
     expression: VariableExpression,
-    kept: readonly KeptField[],
+    kept: readonly OffloadedField[],
     at?: readonly FieldKey[],
   ): Promise<LabelTree | undefined> {
     const { labels } = this.#from
@@ -241,13 +241,13 @@ export class ConversationSource implements ValueSource {
     }
     const found = at(path)
     if (found !== MISSING && !OFFLOADED_KEYS.has(path.at(-1))) {
-      return isOffloaded(found) ? new KeptField(found, []) : found
+      return isOffloaded(found) ? new OffloadedField(found, []) : found
     }
     // Any value on the path may be stored as an asset.
     for (let depth = 0; depth < path.length; depth++) {
       const above = path.slice(0, depth)
       const value = at([...above, 'offloaded']) === true ? at(above) : null
-      if (isOffloaded(value)) return new KeptField(value, path.slice(depth))
+      if (isOffloaded(value)) return new OffloadedField(value, path.slice(depth))
     }
     return found
   }
@@ -274,7 +274,7 @@ export class ConversationSource implements ValueSource {
   async #settle(expression: VariableExpression): Promise<unknown> {
     if (expression.type === 'variable') {
       const found = this.#find(expression)
-      return found instanceof KeptField ? this.#from.assets.resolve(found.ref) : found
+      return found instanceof OffloadedField ? this.#from.assets.resolve(found.ref) : found
     }
     let last: unknown = MISSING
     for (const one of expression.of) {
@@ -358,11 +358,11 @@ function partsOf(ref: string): AssetRefParts {
 function stepInto(root: unknown, path: readonly FieldKey[]): unknown {
   let value = root
   for (const [depth, key] of path.entries()) {
-    if (isOffloaded(value)) return new KeptField(value, path.slice(depth))
+    if (isOffloaded(value)) return new OffloadedField(value, path.slice(depth))
     value = ownField(value, key)
     if (value === MISSING) return MISSING
   }
-  return isOffloaded(value) ? new KeptField(value, []) : value
+  return isOffloaded(value) ? new OffloadedField(value, []) : value
 }
 
 function missingIn(name: string, root: unknown, path: readonly FieldKey[]): string {

@@ -5,7 +5,7 @@ import type { CapabilityOverrides } from '../models/capabilities.ts'
 import { CAPABILITIES, capabilitiesOf } from '../models/capabilities.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import type { ModelCapabilities } from '../models/model-capabilities.ts'
-import { CACHE_BYTES } from '../prompt/media/media-source.ts'
+import { CACHE_BYTES, IMAGE_MAX_SIDE, READ_TIMEOUT_MS } from '../prompt/media/media-source.ts'
 import type { DescribedAssets } from '../prompt/placer.ts'
 import type { SummaryInput } from '../prompt/plan-compaction.ts'
 import type { MergeMode } from '../prompt/transcript.ts'
@@ -78,9 +78,9 @@ const MIB = 1024 * 1024
 const MEDIA: Required<MediaBudget> = {
   maxParts: 20,
   maxBytes: 48 * MIB,
-  imageMaxSide: 2048,
+  imageMaxSide: IMAGE_MAX_SIDE,
   cacheBytes: CACHE_BYTES,
-  timeoutMs: 20_000,
+  timeoutMs: READ_TIMEOUT_MS,
 }
 
 export const PROMPT_OPTIONS: OptionTable<PromptOptions> = {

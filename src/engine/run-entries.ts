@@ -16,8 +16,8 @@ import { RunLostError } from './run-errors.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Entry, Session } from './session.ts'
 import { commandReplies, commandStep } from './steps/command-step.ts'
-import { keepSettings } from './steps/kept-settings.ts'
 import { unfinishedMessage } from './steps/log-answer.ts'
+import { snapshotSettings } from './steps/settings-snapshot.ts'
 
 /** Who appends, and to which conversation. */
 export interface RunWriter {
@@ -43,7 +43,7 @@ export function startEntry(
   state: ConversationState,
   { runId, messages, context, ask, parentRunId, toolCallId, attribution }: RunBeginning,
 ): Entry {
-  const { name, debug } = keepSettings(state, settings)
+  const { name, debug } = snapshotSettings(state, settings)
   const started: ConversationEvent = {
     type: 'RUN_STARTED',
     threadId: conversation,
@@ -99,7 +99,7 @@ export function claimEntry(
   const run = openRun(state)
   if (!run || (run.owner === owner && !stalled)) return { events: [] }
   refuseForeignRun({ id: conversation, state }, settings)
-  const { name, debug } = keepSettings(state, settings)
+  const { name, debug } = snapshotSettings(state, settings)
   const trust = settings.trust ? { trust: settings.trust.mode } : {}
   const why = stalled ? ({ reason: 'stalled' } as const) : {}
   const claim = {

@@ -3,7 +3,7 @@ import type { ConversationState, RunState } from '../core/events/conversation-st
 import type { AssetCreated, FinishReason, TokenUsage } from '../core/events/events.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import type { OutputSchema } from './output/output-schema.ts'
-import { runOutput } from './output/run-output.ts'
+import { lastText, runOutput } from './output/run-output.ts'
 
 /** The result of a run that has ended. */
 export interface RunResult<Output = unknown> {
@@ -34,15 +34,7 @@ export async function runResult<Output>(
   }
   const output = (await runOutput(state, run, schema)) as Output
   const assets = assetsOf(state, run)
-  return { text: textOf(state, run), output, reason, usage, assets, conversation: id }
-}
-
-/** Returns the text of the run's last answer without calls. */
-function textOf({ messages }: ConversationState, { steps, reason }: RunState): string {
-  const last = steps.findLast(({ finishedAt }) => finishedAt !== undefined)
-  if (!last || last.callIds.length > 0 || reason === 'cancelled') return ''
-  const message = messages.findLast(({ id }) => id === last.messageId)
-  return typeof message?.content === 'string' ? message.content : ''
+  return { text: lastText(state, run), output, reason, usage, assets, conversation: id }
 }
 
 /** Returns the assets of the run's calls, and the attachments of its answers. */

@@ -7,7 +7,7 @@ import { hasDuckdb } from '../assets/tables/duckdb.ts'
 import { queryTablesTool } from '../assets/tables/query-tables-tool.ts'
 import { type Boundary, type BoundaryCall, boundaryOf } from '../boundary/boundary.ts'
 import type { JsonSchema } from '../boundary/describe-schema.ts'
-import { type Codec, toolForModel } from '../boundary/describe-tool.ts'
+import { type Codec, describeTool } from '../boundary/describe-tool.ts'
 import { offload, type StoringCall, storeResult } from '../boundary/store.ts'
 import type { Tool } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
@@ -39,7 +39,7 @@ export function plainTool(id: string, inputSchema: JsonSchema): Tool {
 
 /** Returns the schema of a tool's parameters for a model, which says where references are accepted. */
 export function shownSchema(tool: Tool): JsonSchema {
-  return toolForModel(tool).inputSchema as JsonSchema
+  return describeTool(tool).inputSchema as JsonSchema
 }
 
 /** Where references are read, and what differs from tools whose arguments are JSON. */
@@ -145,7 +145,7 @@ export function assetTools(editing: boolean): AssetTool[] {
 
 /** Returns the parameters of a tool of assets for a model. */
 export function assetToolSchema(tool: AssetTool): JsonSchema {
-  return toolForModel({ ...(tool as Tool), ...WITHOUT_ENGINE }).inputSchema as JsonSchema
+  return describeTool({ ...(tool as Tool), ...WITHOUT_ENGINE }).inputSchema as JsonSchema
 }
 
 /** Runs a tool of assets with the values of the references in its arguments. */

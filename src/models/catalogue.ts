@@ -46,20 +46,18 @@ export async function catalogueEntry({
   modelId,
 }: Pick<LanguageModel, 'provider' | 'modelId'>): Promise<CatalogueEntry | null> {
   const [head = ''] = provider.split('.')
-  // byref's own models need no catalogue.
-  if (head === 'byref') return null
-  const name = provider.includes('anthropic') ? 'anthropic' : (NAMES[head] ?? head)
   if (OWN.test(provider)) return null
+  const name = provider.includes('anthropic') ? 'anthropic' : (NAMES[head] ?? head)
   const key = JSON.stringify([name, modelId])
   const known = found.get(key)
   if (known !== undefined) return known
-  const entry = await look(name, modelId)
+  const entry = await lookUp(name, modelId)
   if (found.size >= MAX_FOUND) found.clear()
   found.set(key, entry)
   return entry
 }
 
-async function look(name: string, modelId: string): Promise<CatalogueEntry | null> {
+async function lookUp(name: string, modelId: string): Promise<CatalogueEntry | null> {
   const { calcPrice, findProvider } = await import('@pydantic/genai-prices')
   const provider = findProvider({ providerId: name })
   if (provider?.id !== name) return null

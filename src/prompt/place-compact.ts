@@ -35,7 +35,7 @@ export function placeCompact(
   const leading = messages.findIndex((one) => !isSystem(one) && one.message_type !== 'log')
   const lead = leading === -1 ? messages.length : leading
   const first = Math.max(lead, indexOf(messages, from))
-  const left = messages.slice(lead, first)
+  const omitted = messages.slice(lead, first)
   const kept = messages.slice(first)
   const how: Placing = {
     merge: merged ? 'engine' : 'model',
@@ -44,31 +44,37 @@ export function placeCompact(
     media: media && new Set(media),
   }
   placer.place(messages.slice(0, lead), 0, how)
-  const asker = kept[0] && !isAsked(kept[0]) ? left.findLast(isAsked) : undefined
+  const asker = kept[0] && !isAsked(kept[0]) ? omitted.findLast(isAsked) : undefined
   const stays = new Set([...pinned, asker?.id])
-  placer.skip(left)
-  const data = dataIn(left, how)
+  placer.skip(omitted)
+  const data = dataIn(omitted, how)
   placer.write([
-    ...leftOut(left, summary),
+    ...omissionNotes(omitted, summary),
     ...placer.metas(namesIn(messages, known), messages.length),
-    ...(data.length > 0 ? placer.tell('variables') : []),
+    ...(data.length > 0 ? placer.topicOnce('variables') : []),
     ...data,
   ])
-  for (const [i, message] of left.entries()) {
+  for (const [i, message] of omitted.entries()) {
     if (stays.has(message.id) || isSystem(message)) placer.place([message], lead + i, how)
   }
   placer.place(kept, first, how)
 }
 
 /** Returns the texts that replace the messages which are left out. */
-function leftOut(messages: readonly Message[], summary: Compaction['summary']): TextPart[] {
+function omissionNotes(messages: readonly Message[], summary: Compaction['summary']): TextPart[] {
   const count = summary?.messages ?? 0
   const rest = countShown(messages) - count
   const lines = [
-    ...(summary ? [`[Summary of ${count} earlier messages]\n${escapeBlocks(summary.text)}`] : []),
-    ...(rest > 0 ? [`[${rest} ${summary ? 'more' : 'earlier messages'} are left out]`] : []),
+    ...(summary
+      ? [`[Summary of ${count} earlier ${plural(count)}]\n${escapeBlocks(summary.text)}`]
+      : []),
+    ...(rest > 0 ? [`[${rest} ${summary ? 'more' : 'earlier'} ${plural(rest)} omitted]`] : []),
   ]
   return lines.map((text): TextPart => ({ type: 'text', text }))
+}
+
+function plural(count: number): string {
+  return count === 1 ? 'message' : 'messages'
 }
 
 /** Counts the messages that are neither log entries nor deleted. */

@@ -6,9 +6,9 @@ import { isDeleted, isDeletedResult, type Message } from '../core/messages/messa
 import { escapeBlocks } from '../core/messages/metas-block.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultCall } from '../core/messages/results.ts'
+import { FirstMentions, type PlacedTopic } from './first-mentions.ts'
 import { noteBareNames } from './named-media.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
-import { type PlacedTopic, ToldOnce } from './told-once.ts'
 import {
   bytesSent,
   itemTokens,
@@ -72,7 +72,7 @@ export class Placer {
   base = 0
   readonly #known: ReadonlyMap<string, KnownAsset>
   readonly #knownHere: { get(ref: string): AssetCreated | undefined }
-  readonly #told: ToldOnce
+  readonly #mentions: FirstMentions
   readonly #hides: (ref: string) => boolean
   readonly #describesAll: boolean
   /** How much of large data is shown. */
@@ -98,7 +98,7 @@ export class Placer {
         return one && one.after <= this.#at ? one.asset : undefined
       },
     }
-    this.#told = new ToldOnce(guide, this.#knownHere.get)
+    this.#mentions = new FirstMentions(guide, this.#knownHere.get)
     this.#hides = hides
     this.#describesAll = describeAssets === 'all'
     this.#size = wholeData ? { maxChars: Infinity } : { maxRows: MAX_ROWS }
@@ -157,8 +157,8 @@ export class Placer {
   }
 
   /** Adds the text on a topic, unless it was added before. */
-  tell(topic: PlacedTopic): TextPart[] {
-    return this.#told.topic(topic)
+  topicOnce(topic: PlacedTopic): TextPart[] {
+    return this.#mentions.topic(topic)
   }
 
   /** Adds the metadata of assets that are named for the first time, if the conversation had them by then. */
@@ -169,11 +169,11 @@ export class Placer {
 
   /** Describes the assets that are named; with `all`, also every other asset. */
   #metasOf(names: ReadonlySet<string>): TextPart[] {
-    if (!this.#describesAll) return this.#told.metas(names)
+    if (!this.#describesAll) return this.#mentions.metas(names)
     const all = [...this.#known].flatMap(([ref, { after }]) =>
       after <= this.#at && !this.#hides(ref) ? ref : [],
     )
-    return this.#told.metas(new Set([...names, ...all]))
+    return this.#mentions.metas(new Set([...names, ...all]))
   }
 
   /** Returns a line for each file that a call saved and its result does not name, and the names of all of them. */
@@ -215,7 +215,7 @@ export class Placer {
 
   #placeBlock({ entry, text }: Extract<PlacedItem, { type: 'data' }>): void {
     const part: TextPart = { type: 'text', text }
-    this.#push({ type: 'user', parts: [...this.#told.topic('variables'), part] })
+    this.#push({ type: 'user', parts: [...this.#mentions.topic('variables'), part] })
     const name = `${entry.kind}#${entry.instance ?? ''}`
     this.#stale += this.#writes.get(name) ?? 0
     this.#writes.set(name, itemTokens({ type: 'user', parts: [part] }))
@@ -282,7 +282,7 @@ export class Placer {
       const one = resultItem(call, result, { known: this.#knownHere, whole })
       shown.push({ ...one.item, media: one.item.media.filter((part) => this.#isSent(part, how)) })
       for (const name of one.names) names.add(name)
-      for (const name of one.previewed) this.#told.seen(name)
+      for (const name of one.previewed) this.#mentions.seen(name)
       isOffloaded ||= one.previewed.size > 0
       read.push(...one.fetched.filter(({ ref }) => !this.#hides(ref)))
       isNamed ||= one.named
@@ -291,9 +291,9 @@ export class Placer {
     const saved = this.#unnamed(new Set(calls.map(({ id }) => id)), names)
     this.write([
       ...saved,
-      ...(isNamed ? this.#told.topic('results') : []),
+      ...(isNamed ? this.#mentions.topic('results') : []),
       ...this.#metasOf(names),
-      ...(isOffloaded ? this.#told.topic('reading') : []),
+      ...(isOffloaded ? this.#mentions.topic('reading') : []),
     ])
     this.#fetched = read
   }

@@ -59,43 +59,66 @@ export async function planCompaction(
     media: before?.media ?? null,
   }
   const tokensOf = (trial: Compaction): number => trialOf(conversation, transcript, trial).tokens
-  const target = budget.tokens / 2 / density
-  const starts = messages.flatMap((message, i) => (isStart(message) ? [i] : []))
-  const lastAnswer = messages.findLastIndex(isAnswer)
-  let tokens = tokensOf(plan)
-  const shrink = (key: 'wholeFrom' | 'from'): void => {
-    if (tokens <= target) return
-    const first = messages.findIndex(({ id }) => id === plan[key])
-    // The results of the last answer were not shown yet.
-    const most = key === 'wholeFrom' ? lastAnswer : messages.length
-    const candidates = starts.filter((i) => i > first && i <= most)
-    const fits = (i: number): boolean => tokensOf({ ...plan, [key]: idAt(messages, i) }) <= target
-    const start = firstWhere(candidates, fits) ?? candidates.at(-1)
-    if (start === undefined) return
-    plan[key] = idAt(messages, start)
-    tokens = tokensOf(plan)
-  }
-  shrink('wholeFrom')
-  shrink('from')
+  const trials = { messages, tokensOf, target: budget.tokens / 2 / density }
+  const byName = shrink({ plan, tokens: tokensOf(plan) }, 'wholeFrom', trials)
+  const { plan: shrunk, tokens } = shrink(byName, 'from', trials)
   if (reason === 'size' && tokens > now * 0.9) return null
-  if (summarize && plan.from !== (before?.from ?? null)) {
-    const left = newlyLeft(messages, before?.from ?? null, plan.from)
-    const text = await summaryOf(summarize, left, before?.summary?.text ?? null)
-    if (text !== null) {
-      plan.summary = { text, messages: (before?.summary?.messages ?? 0) + countShown(left) }
-    }
-  }
-  return { ...plan, media: mediaWithin(conversation, plan, { budget, transcript, gone }) }
+  const summary = summarize && (await summaryOf(summarize, messages, { before, from: shrunk.from }))
+  const made = summary ? { ...shrunk, summary } : shrunk
+  return { ...made, media: mediaWithin(conversation, made, { budget, transcript, gone }) }
 }
 
-/** Returns a summary; null if there is none. Then the prompt only says how many messages are left out. */
+/** A plan, and the number of tokens of its prompt. */
+interface SizedPlan {
+  plan: Compaction
+  tokens: number
+}
+
+/** What {@link shrink} needs to try plans. */
+interface Trials {
+  messages: readonly Message[]
+  /** The number of tokens that the prompt should have at most. */
+  target: number
+  tokensOf(plan: Compaction): number
+}
+
+/** Moves a start forward until the prompt is short enough, or as far as possible. Returns the new plan. */
+function shrink(
+  sized: SizedPlan,
+  key: 'wholeFrom' | 'from',
+  { messages, target, tokensOf }: Trials,
+): SizedPlan {
+  const { plan, tokens } = sized
+  if (tokens <= target) return sized
+  const first = messages.findIndex(({ id }) => id === plan[key])
+  // The results of the last answer were not shown yet.
+  const most = key === 'wholeFrom' ? messages.findLastIndex(isAnswer) : messages.length
+  const candidates = messages.flatMap((message, i) =>
+    i > first && i <= most && isStart(message) ? [i] : [],
+  )
+  const startingAt = (i: number): Compaction => ({ ...plan, [key]: idAt(messages, i) })
+  const start =
+    firstWhere(candidates, (i) => tokensOf(startingAt(i)) <= target) ?? candidates.at(-1)
+  if (start === undefined) return sized
+  const shrunk = startingAt(start)
+  return { plan: shrunk, tokens: tokensOf(shrunk) }
+}
+
+/**
+ * Returns a summary of the messages before `from`. Null if no more messages are omitted than before, or if the summary
+ * fails. Then the prompt only says how many messages are omitted.
+ */
 async function summaryOf(
   summarize: NonNullable<CompactionPlan['summarize']>,
   messages: readonly Message[],
-  previous: string | null,
-): Promise<string | null> {
+  { before, from }: { before: Pick<Compaction, 'from' | 'summary'> | null; from: string | null },
+): Promise<NonNullable<Compaction['summary']> | null> {
+  const { from: first = null, summary: previous = null } = before ?? {}
+  if (from === first) return null
+  const omitted = newlyOmitted(messages, first, from)
   try {
-    return String(await summarize({ messages, previous }))
+    const text = String(await summarize({ messages: omitted, previous: previous?.text ?? null }))
+    return { text, messages: (previous?.messages ?? 0) + countShown(omitted) }
   } catch {
     return null
   }
@@ -179,7 +202,7 @@ function idAt(messages: readonly Message[], index: number): string {
   return (messages[index] as Message).id
 }
 
-function newlyLeft(
+function newlyOmitted(
   messages: readonly Message[],
   before: string | null,
   from: string | null,

@@ -3,7 +3,7 @@ import type { ConversationState } from '../core/events/conversation-state.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import type { Labels } from '../core/labels/labels.ts'
-import { isRedacted, placeholder, redactValue } from '../core/labels/redact-value.ts'
+import { isRedacted, placeholder, redactedText, redactValue } from '../core/labels/redact-value.ts'
 import { partType } from '../core/messages/canonical-part.ts'
 import { isData } from '../core/messages/data-block.ts'
 import { type DataBlock, isDeletedResult, type Message } from '../core/messages/message.ts'
@@ -205,7 +205,7 @@ function redactResult(message: Message, { labels, options, number }: RedactionSc
   if (!isWhole) return { ...json, content: { [name]: redactValue(inside, tree) }, metadata }
   const tool = message.sender.participant_id
   const shape = options.shapeOf(tool)
-  const text = `${name} = ${placeholder(inside)}${shape === null ? '' : `, which holds ${shape}`}`
+  const text = redactedText(name, inside, shape)
   return { ...message, content_type: 'text/plain', content: text, metadata }
 }
 

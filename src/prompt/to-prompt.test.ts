@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type CapabilityOverrides, capabilitiesOf } from '../models/capabilities.ts'
-import { framedPrompt, itemMessages, toPrompt } from './to-prompt.ts'
+import { framedPrompt, itemMessages } from './to-prompt.ts'
 import type { FilePart, ResolvedItem } from './transcript-item.ts'
 
 const of = (provider: string, modelId = 'm', overrides: CapabilityOverrides = {}) =>
@@ -110,11 +110,13 @@ describe('itemMessages', () => {
   })
 })
 
-describe('toPrompt', () => {
+describe('framedPrompt', () => {
   const items = [said('a'), answer('b'), said('c'), answer('d'), result([])]
 
   it('marks what the cache should keep, and never what changes', () => {
-    const prompt = toPrompt(items, { system: 'S', capabilities: claude, tail: [said('tail')] })
+    const messages = items.flatMap((item) => itemMessages(item, claude))
+    const frame = { system: 'S', capabilities: claude, tail: [said('tail')] }
+    const prompt = framedPrompt(messages, frame)
     const mark = { anthropic: { cacheControl: { type: 'ephemeral' } } }
     expect(prompt.map(({ role, providerOptions }) => [role, providerOptions])).toEqual([
       ['system', mark],
@@ -126,7 +128,8 @@ describe('toPrompt', () => {
       ['user', undefined],
     ])
     const point = { bedrock: { cachePoint: { type: 'default' } } }
-    const [system, first] = toPrompt([said('a')], { system: 'S', capabilities: nova })
+    const question = itemMessages(said('a'), nova)
+    const [system, first] = framedPrompt(question, { system: 'S', capabilities: nova })
     expect([system?.providerOptions, first?.providerOptions]).toEqual([point, point])
   })
 
@@ -142,7 +145,8 @@ describe('toPrompt', () => {
 
   it('uses the setting of the application for unknown models', async () => {
     const capabilities = await of('gateway', 'x', { cacheMarks: 'anthropic', systemAnywhere: true })
-    const [message] = toPrompt([{ type: 'system', text: 'x' }], { system: '', capabilities })
+    const messages = itemMessages({ type: 'system', text: 'x' }, capabilities)
+    const [message] = framedPrompt(messages, { system: '', capabilities })
     expect(message).toMatchObject({ role: 'system', providerOptions: { anthropic: {} } })
   })
 })

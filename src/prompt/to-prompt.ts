@@ -21,20 +21,9 @@ export interface PromptFrame {
 }
 
 /**
- * Makes the prompt of a model call, with marks for the provider's cache. Only this function and {@link
- * itemMessages} know the AI SDK's message format.
+ * Makes the prompt of a model call from the messages of {@link itemMessages}, with marks for the provider's cache. Only
+ * these two functions know the AI SDK's message format.
  */
-export function toPrompt(
-  items: readonly ResolvedItem[],
-  frame: PromptFrame,
-): LanguageModelV4Prompt {
-  return framedPrompt(
-    items.flatMap((item) => itemMessages(item, frame.capabilities)),
-    frame,
-  )
-}
-
-/** Like {@link toPrompt}, for messages that {@link itemMessages} has already made. */
 export function framedPrompt(
   messages: readonly LanguageModelV4Message[],
   { system, capabilities, tail = [] }: PromptFrame,
@@ -154,13 +143,13 @@ export function toFilePart(
   { mediaType, fileName, detail, data }: FilePart,
   { detailOption }: Pick<ModelCapabilities, 'detailOption'>,
 ): LanguageModelV4FilePart {
-  const isTold = detailOption !== null && detail !== undefined && DETAILS.test(detail)
+  const hasDetail = detailOption !== null && detail !== undefined && DETAILS.test(detail)
   return {
     type: 'file',
     mediaType,
     data,
     ...(fileName === undefined ? {} : { filename: fileName }),
-    ...(isTold ? { providerOptions: { [detailOption]: { imageDetail: detail } } } : {}),
+    ...(hasDetail ? { providerOptions: { [detailOption]: { imageDetail: detail } } } : {}),
   }
 }
 

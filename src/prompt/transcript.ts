@@ -6,9 +6,9 @@ import type {
 } from '../core/events/conversation-state.ts'
 import { isData } from '../core/messages/data-block.ts'
 import type { Message } from '../core/messages/message.ts'
+import type { PlacedTopic } from './first-mentions.ts'
 import { placeCompact } from './place-compact.ts'
 import { type DescribedAssets, IN_PLACE, type KnownAsset, Placer } from './placer.ts'
-import type { PlacedTopic } from './told-once.ts'
 
 /**
  * Where data messages are shown. `cache`: each in its place, and merged into one block for each name by a

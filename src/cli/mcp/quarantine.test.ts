@@ -79,11 +79,11 @@ const isDescribing = ({ method = '' }: RpcMessage): boolean => DESCRIBING.test(m
 const OUR_WORDS = [
   'structuredContent resources resourceTemplates description mimeType text/plain progressToken',
   'integrity untrusted confidentiality public notifications/progress completion contents messages',
-  '<untrusted object, about 10 characters of JSON>, which holds <untrusted text, <untrusted image,',
+  '<untrusted object, about 10 characters of JSON>, with this shape: <untrusted text, <untrusted image,',
   'tool_failed: The error text of the server is not shown: field_not_found: invalid_arguments:',
   'The server answered with an error. Its text is not shown untrusted resource',
   'untrusted resource 1 untrusted resource 2 untrusted resource 3 serverInfo instructions roots/list',
-  'notifications/resources/list_changed, which holds {"temperature":"number","conditions":"string","humidity":"number"}',
+  'notifications/resources/list_changed, with this shape: {"temperature":"number","conditions":"string","humidity":"number"}',
 ]
 
 /** What a client was told that a server gave. */

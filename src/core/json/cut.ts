@@ -23,9 +23,12 @@ export function readCutMark(value: unknown, unit: CutUnit): number | null {
 export function cutText(text: string, max: number): string {
   const real = readCutMark(text, 'characters')
   if ((real === null ? text.length : text.lastIndexOf('<cut from ')) <= max) return text
-  return (
-    text.slice(0, max).replace(/[\ud800-\udbff]$/, '') + cutMark(real ?? text.length, 'characters')
-  )
+  return textStart(text, max) + cutMark(real ?? text.length, 'characters')
+}
+
+/** Returns the first `max` characters of a longer text, without half of a surrogate pair at the end. */
+export function textStart(text: string, max: number): string {
+  return text.slice(0, max).replace(/[\ud800-\udbff]$/, '')
 }
 
 /** Returns the items of a list without the mark of a cut, and the list's full length. */

@@ -47,7 +47,7 @@ export function placeholder(value: unknown): string {
  * @param shape A short description of the fields that its tool promises; null without one.
  */
 export function redactedText(name: string, value: unknown, shape: string | null = null): string {
-  return `${name} = ${placeholder(value)}${shape === null ? '' : `, which holds ${shape}`}`
+  return `${name} = ${placeholder(value)}${shape === null ? '' : `, with this shape: ${shape}`}`
 }
 
 const KINDS: ReadonlySet<unknown> = new Set(['image', 'audio', 'video', 'file'])

@@ -1,5 +1,5 @@
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
-import { describedOnce } from '../../boundary/describe-tool.ts'
+import { describeTool } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { withParameters } from '../../boundary/tool-index.ts'
 import { labelsOfError } from '../../boundary/value-source.ts'
@@ -344,7 +344,7 @@ function previewsOf(
 function helped({ id, tool }: CallPlan, outcome: CallOutcome): CallOutcome {
   const { error } = outcome
   if (!tool || error?.code !== 'invalid_arguments' || isCommandCall(id)) return outcome
-  const message = withParameters(error.message, describedOnce(tool))
+  const message = withParameters(error.message, describeTool(tool))
   return { ...outcome, value: undefined, error: { ...error, message } }
 }
 

@@ -1,6 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { JsonSchema, ToolSchema } from '../../boundary/describe-schema.ts'
-import { schemaIssues } from '../../boundary/validate.ts'
+import { issueProblems, schemaIssues, schemaProblems } from '../../boundary/validate.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { copyJson } from '../../core/json/copy-json.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../../core/json/json.ts'
@@ -49,14 +49,8 @@ export function outputJsonSchema(schema: OutputSchema): JsonObject {
 export function readOutput(text: string, schema: JsonObject): ReadOutput {
   const value = parseAnswer(text)
   if (value === undefined) return { problem: 'it is not JSON' }
-  const issues = schemaIssues(schema, value)
-  if (issues.length === 0) return { value }
-  const words = issues.slice(0, 20).map(({ instancePath, message, params }) => {
-    const { allowedValues, additionalProperty } = params as Record<string, unknown>
-    const detail = allowedValues ?? additionalProperty
-    return `${instancePath || '/'} ${message}${detail === undefined ? '' : ` (${JSON.stringify(detail)})`}`
-  })
-  return { problem: words.join('; ') }
+  const problems = schemaProblems(schema, value)
+  return problems.length === 0 ? { value } : { problem: problems.slice(0, 20).join('; ') }
 }
 
 /** Applies the defaults, transforms and refinements of the schema's own library. */
@@ -67,11 +61,7 @@ export async function refineOutput<Output>(
   if (!isStandard(schema)) return { value: value as Output }
   const { issues, ...result } = await (schema as ToolSchema<Output>)['~standard'].validate(value)
   if (!issues) return { value: (result as { value: Output }).value }
-  const words = issues.map(({ path = [], message }) => {
-    const keys = path.map((step) => String(typeof step === 'object' ? step.key : step))
-    return `/${keys.join('/')} ${message}`
-  })
-  return { problem: words.join('; ') }
+  return { problem: issueProblems(issues).join('; ') }
 }
 
 /** Finds the JSON in an answer, also in a code fence or between other words; undefined if there is none. */

@@ -11,7 +11,7 @@ export function outputProblem(
   run: RunState,
 ): string | null {
   if (!run.ask?.output) return null
-  return readOutput(lastWords(state, run), run.ask.output).problem ?? null
+  return readOutput(lastText(state, run), run.ask.output).problem ?? null
 }
 
 /**
@@ -28,7 +28,7 @@ export async function runOutput(
   if (!run.ask?.output) return null
   if (run.reason !== 'done')
     throw invalid(`the run ended with ${run.reason} before the model answered`)
-  const { problem, ...read } = readOutput(lastWords(state, run), run.ask.output)
+  const { problem, ...read } = readOutput(lastText(state, run), run.ask.output)
   if (problem !== undefined) throw invalid(problem)
   const { value } = read as { value: JsonValue }
   if (!schema) return value
@@ -37,9 +37,14 @@ export async function runOutput(
   return refined.value
 }
 
-function lastWords({ messages }: Pick<ConversationState, 'messages'>, { steps }: RunState): string {
+/** Returns the text of a run's last answer, if that has no calls. Otherwise, the text is empty. */
+export function lastText(
+  { messages }: Pick<ConversationState, 'messages'>,
+  { steps, reason }: RunState,
+): string {
   const last = steps.findLast(({ finishedAt }) => finishedAt !== undefined)
-  const message = messages.findLast(({ id }) => id === last?.messageId)
+  if (!last || last.callIds.length > 0 || reason === 'cancelled') return ''
+  const message = messages.findLast(({ id }) => id === last.messageId)
   return typeof message?.content === 'string' ? message.content : ''
 }
 

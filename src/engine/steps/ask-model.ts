@@ -2,8 +2,8 @@ import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { extractAssets } from '../../assets/extract/extract.ts'
 import { mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
-import { toolsForModel } from '../../boundary/describe-tool.ts'
-import { CALL_TOOL, openedCall } from '../../boundary/tool-search.ts'
+import { describeTools } from '../../boundary/describe-tool.ts'
+import { CALL_TOOL, unwrapCallTool } from '../../boundary/tool-search.ts'
 import { errorMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
@@ -86,7 +86,7 @@ export async function askModel(
 /** The step as the agent's own settings have it. */
 function unchanged(scope: RunScope): PreparedStep {
   const { settings, session } = scope
-  const tools = toolsForModel(settings.tools, hiddenTools(settings, session.state))
+  const tools = describeTools(settings.tools, hiddenTools(settings, session.state))
   return { scope, settings: {}, tools }
 }
 
@@ -208,7 +208,7 @@ class Answer implements ResponseListener {
   }
 
   callStart(id: string, name: string): void | Promise<void> {
-    if (!this.#opens(name)) return this.#announce(id, name)
+    if (!this.#isCallTool(name)) return this.#announce(id, name)
     this.#unnamed.add(id)
   }
 
@@ -227,7 +227,7 @@ class Answer implements ResponseListener {
   async #accept(made: ModelCall): Promise<void> {
     const scope = this.#scope
     const messageId = this.#messageId
-    const call = this.#opens(made.name) ? openedCall(made) : made
+    const call = this.#isCallTool(made.name) ? unwrapCallTool(made) : made
     if (this.#unnamed.delete(call.id)) {
       await this.#announce(call.id, call.name)
       const delta = JSON.stringify(call.arguments)
@@ -241,7 +241,7 @@ class Answer implements ResponseListener {
   }
 
   /** Whether this is `call_tool`. A conversation that began with many tools may go on with few, and still use it. */
-  #opens(name: string): boolean {
+  #isCallTool(name: string): boolean {
     const { tools, deferred } = this.#scope.settings
     return name === CALL_TOOL && (deferred.size > 0 || !tools.has(CALL_TOOL))
   }

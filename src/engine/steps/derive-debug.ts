@@ -1,5 +1,5 @@
 import type { Assets } from '../../assets/assets-contract.ts'
-import { describedOnce } from '../../boundary/describe-tool.ts'
+import { describeTool } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import {
   type ConversationState,
@@ -21,8 +21,8 @@ import { nodeBuiltin } from '../../node-builtin.ts'
 import { resolveTrust } from '../../policies/trust/trust-options.ts'
 import type { AgentSettings } from '../run-settings.ts'
 import { boardOf } from '../session-values.ts'
-import type { KeptSettings } from './kept-settings.ts'
 import type { ChangedSettings } from './prepare-step.ts'
+import type { SettingsSnapshot } from './settings-snapshot.ts'
 import { laterTools, StepPrompts, withChosen } from './step-prompts.ts'
 
 const { createHash } = nodeBuiltin('node:crypto')
@@ -54,7 +54,7 @@ export async function deriveDebug(
   const { changed, ...given }: { changed?: ChangedSettings } = Object(noted)
   const { before, answer, step, labels } = found
   const { settings: name, ask } = openRun(before) ?? {}
-  const used = (name ? await log.debug(conversation, name) : null) as KeptSettings | null
+  const used = (name ? await log.debug(conversation, name) : null) as SettingsSnapshot | null
   const { instructions, tools: all, later, ...rest } = used ?? { ...settings, tools: [] }
   const deferred = used?.deferred
   const { model = rest.model, activeTools } = changed ?? {}
@@ -64,7 +64,7 @@ export async function deriveDebug(
   )
   // A tool that is found by search is not in the settings. The step may have named it.
   const named = activeTools?.filter((id) => settings.deferred.has(id)) ?? []
-  const shown = [...listed, ...named.map((id) => describedOnce(settings.tools.get(id) as Tool))]
+  const shown = [...listed, ...named.map((id) => describeTool(settings.tools.get(id) as Tool))]
   const callOptions = { ...used?.settings, ...ask?.settings, ...changed?.settings } as ModelSettings
   const tools = withChosen(shown, callOptions, settings)
   const trust = trustOf(openRun(before)?.trust, settings)

@@ -1,4 +1,4 @@
-import { toolsForModel } from '../../boundary/describe-tool.ts'
+import { describeTools } from '../../boundary/describe-tool.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -32,7 +32,7 @@ export interface PreparedStep {
   /** The settings of this step alone. */
   settings: ModelSettings
   /** The tools as the model sees them. */
-  tools: ReturnType<typeof toolsForModel>
+  tools: ReturnType<typeof describeTools>
   /** The capabilities of the model that `prepareStep` chose. Absent for the agent's own model. */
   capabilities?: ModelCapabilities
   /** Absent if nothing changed. */
@@ -60,7 +60,7 @@ export async function prepareStep(scope: RunScope, messageId: string): Promise<P
   return {
     scope: { ...scope, settings: { ...settings, model, tools } },
     settings: stepSettings,
-    tools: toolsForModel(tools, hidden),
+    tools: describeTools(tools, hidden),
     capabilities,
     changed: {
       ...(given.model && { model: { provider: model.provider, modelId: model.modelId } }),

@@ -77,7 +77,7 @@ export class ResponseReader {
   readonly #reasoning = new Map<string, ModelReasoning>()
   #finished = false
   /** The start of an embedded reference whose end has not arrived yet. */
-  #held = ''
+  #pendingText = ''
 
   /**
    * @param callId Maps the provider's id of a call to a unique one, because some servers use the same ids in every
@@ -96,8 +96,8 @@ export class ResponseReader {
 
   /** Emits text that was held back. Call it if the answer was interrupted. */
   flush(): void | Promise<void> {
-    const text = this.#held
-    this.#held = ''
+    const text = this.#pendingText
+    this.#pendingText = ''
     if (text) return this.#listener.text?.(text)
   }
 
@@ -159,9 +159,9 @@ export class ResponseReader {
 
   #takeText(delta: string): void | Promise<void> {
     this.response.text += delta
-    const text = this.#held + delta
+    const text = this.#pendingText + delta
     const end = endOfWholeRefs(text)
-    this.#held = text.slice(end)
+    this.#pendingText = text.slice(end)
     if (end > 0) return this.#listener.text?.(text.slice(0, end))
   }
 

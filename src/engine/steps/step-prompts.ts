@@ -2,7 +2,7 @@ import type { LanguageModelV4FunctionTool, LanguageModelV4Prompt } from '@ai-sdk
 import type { Assets } from '../../assets/assets-contract.ts'
 import { inTime } from '../../assets/bodies/abortable.ts'
 import { documentForm, isJsonType, readsAsText } from '../../assets/bodies/mime-type.ts'
-import { describedOnce } from '../../boundary/describe-tool.ts'
+import { describeTool } from '../../boundary/describe-tool.ts'
 import { resultShape } from '../../boundary/result-shape.ts'
 import { choosesMethod, mapsOver, type Tool, usesInstances } from '../../boundary/tool.ts'
 import type { Board } from '../../core/board/board.ts'
@@ -14,12 +14,12 @@ import { isOffloadedResult } from '../../core/messages/offloaded.ts'
 import { type ReferenceGuideOptions, referenceGuide } from '../../core/messages/reference-guide.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import type { ModelSettings } from '../../models/model-settings.ts'
+import type { PlacedTopic } from '../../prompt/first-mentions.ts'
 import { MAX_TEXT_CHARS } from '../../prompt/media/media-source.ts'
 import { type PromptBudget, planCompaction } from '../../prompt/plan-compaction.ts'
 import { PromptBuilder, type PromptSource } from '../../prompt/prompt-builder.ts'
 import { compactionDue, lastStep, promptTokens } from '../../prompt/prompt-size.ts'
 import { Redaction } from '../../prompt/redaction.ts'
-import type { PlacedTopic } from '../../prompt/told-once.ts'
 import type { TranscriptOptions } from '../../prompt/transcript.ts'
 import { mediaOfItem, type TranscriptItem } from '../../prompt/transcript-item.ts'
 import type { AgentSettings } from '../run-settings.ts'
@@ -48,32 +48,35 @@ const MAX_TOKENS = 100_000
 const SHARE = 0.75
 
 /** Number of a conversation's newest assets that are checked when a run starts. */
-const MAX_LOOKED_FOR = 200
+const MAX_CHECKED = 200
 
 const NO_TOOLS: ReadonlyMap<string, Tool> = new Map()
 
 const NOTHING_UNREAD: ReadonlyMap<string, unknown> = new Map()
 
 /** The settings of an agent that prompts are made with. */
-type PromptSettings = Pick<AgentSettings, 'instructions' | 'tools' | 'later' | 'prompt' | 'trust'>
+type StepPromptSettings = Pick<
+  AgentSettings,
+  'instructions' | 'tools' | 'later' | 'prompt' | 'trust'
+>
 
 /** Makes the prompts of one conversation. They depend only on its log, and on assets, which never change. */
 export class StepPrompts {
-  readonly #settings: PromptSettings
+  readonly #settings: StepPromptSettings
   readonly #from: { assets: Assets; namespace: string | null }
   readonly #guide: string
   readonly #transcript: TranscriptOptions
   readonly #builder: PromptBuilder
   readonly #missing = new Set<string>()
   /** Files that could not be read in the current run. They are not read again before the next run. */
-  #unread = { runId: '', errors: new Map<string, unknown>(), told: 0 }
+  #unread = { runId: '', errors: new Map<string, unknown>(), reported: 0 }
   #redaction: Redaction<PromptedConversation> | null = null
   #capabilities: ModelCapabilities | null = null
   /** The last answer of `compaction`, with the position that it is for. */
   #answered: { at: string; reason: CompactionReason | null } = { at: '', reason: null }
-  #lookedFor: { runId: string; missing: readonly string[] } | null = null
+  #checked: { runId: string; missing: readonly string[] } | null = null
 
-  constructor(settings: PromptSettings, from: { assets: Assets; namespace: string | null }) {
+  constructor(settings: StepPromptSettings, from: { assets: Assets; namespace: string | null }) {
     const { tools, later, prompt: how, trust } = settings
     // Tools that appear later, once there is something to read, need no guide at the start.
     const explained = [...tools.keys()].every((id) => later.has(id)) ? NO_TOOLS : tools
@@ -151,7 +154,7 @@ export class StepPrompts {
     const { state } = conversation
     const known = of ?? (await this.ready())
     const runId = openRun(state)?.runId ?? ''
-    if (this.#unread.runId !== runId) this.#unread = { runId, errors: new Map(), told: 0 }
+    if (this.#unread.runId !== runId) this.#unread = { runId, errors: new Map(), reported: 0 }
     const missing = state.assets.length > 0 ? await this.#missingIn(state) : []
     for (const ref of missing) this.#missing.add(ref)
     const shown = this.#shownOf(conversation)
@@ -159,9 +162,9 @@ export class StepPrompts {
     const tail = named.length > 0 ? [`[No longer available: ${named.join(', ')}]`] : []
     const prompt = await this.#builder.build(shown, this.#source(known, tail))
     const stale = this.#missing.size > 0 && this.#showsLost(state)
-    const { errors, told: reported } = this.#unread
+    const { errors, reported } = this.#unread
     if (reported === errors.size) return { prompt, stale, unread: NOTHING_UNREAD }
-    this.#unread.told = errors.size
+    this.#unread.reported = errors.size
     return { prompt, stale, unread: new Map([...errors].slice(reported)) }
   }
 
@@ -202,11 +205,11 @@ export class StepPrompts {
   /** The assets that no longer existed when the run started. */
   async #missingIn(state: ConversationState): Promise<readonly string[]> {
     const runId = openRun(state)?.runId ?? ''
-    if (this.#lookedFor?.runId !== runId) {
+    if (this.#checked?.runId !== runId) {
       const { timeoutMs } = this.#settings.prompt.media
-      this.#lookedFor = { runId, missing: await missingOf(state, this.#from.assets, timeoutMs) }
+      this.#checked = { runId, missing: await missingOf(state, this.#from.assets, timeoutMs) }
     }
-    return this.#lookedFor.missing
+    return this.#checked.missing
   }
 
   /** Returns the transcript with the redaction of trust. */
@@ -269,7 +272,7 @@ export function withChosen<Shown extends { name: string }>(
   const { toolName = '' } = toolChoice?.type === 'tool' ? toolChoice : {}
   const chosen = deferred.has(toolName) ? tools.get(toolName) : undefined
   const isAdded = chosen && !shown.some(({ name }) => name === toolName)
-  return isAdded ? [...shown, describedOnce(chosen)] : shown
+  return isAdded ? [...shown, describeTool(chosen)] : shown
 }
 
 /** Returns the ids of the tools that the model does not see yet. */
@@ -335,7 +338,7 @@ async function missingOf(
   assets: Assets,
   timeoutMs: number,
 ): Promise<string[]> {
-  const refs = new Set(created.slice(-MAX_LOOKED_FOR).map(({ ref }) => ref))
+  const refs = new Set(created.slice(-MAX_CHECKED).map(({ ref }) => ref))
   const found = await Promise.all([...refs].map((ref) => exists(assets, ref, timeoutMs)))
   return [...refs].filter((_, i) => !found[i])
 }

@@ -79,7 +79,7 @@ describe('byReference with trust: quarantine', () => {
     const { prompts, model, result } = await run(turns, tools, { trust })
     const [shown, name, counted] = outputs(prompts.at(-1))
     expect(textIn(shown)).toMatch(
-      /^†result#1 = <untrusted object, \d+ characters of JSON>, which holds {"from":"string","body":"string"}\n\n## References/,
+      /^†result#1 = <untrusted object, \d+ characters of JSON>, with this shape: {"from":"string","body":"string"}\n\n## References/,
     )
     expect(textIn(name)).toBe('Ada')
     expect(textIn(counted)).toBe('†result#3 = <untrusted number>')

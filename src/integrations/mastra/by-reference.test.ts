@@ -171,7 +171,7 @@ describe('byReference of Mastra', () => {
         { text: 'nothing', list: CITIES },
       ])
       expect(shown[2]).toMatch(/noted/)
-      expect(shown[4]).toMatch(/cannot be passed as array/)
+      expect(shown[4]).toMatch(/cannot be converted to array/)
       expect(shown[5]).toMatch(/Tool input validation failed/)
       expect(shown[6]).toMatch(/Tool input validation failed/)
     },

@@ -179,7 +179,7 @@ describe('byReference of OpenAI Agents', () => {
     expect(given).toEqual([{ text: IMAGE, list: ROWS }])
     const [, , noted, wrong] = lastResults(model)
     expect(noted).toBe('noted')
-    expect(wrong).toMatch(/^invalid_arguments: .*cannot be passed as array/)
+    expect(wrong).toMatch(/^invalid_arguments: .*cannot be converted to array/)
     expect(JSON.stringify(result.state).length).toBeLessThan(20_000)
   })
 

@@ -1,4 +1,5 @@
 import type { Sharp } from 'sharp'
+import { warn } from '../../core/in-background.ts'
 import { missingPeer, optionalPeer } from '../../optional-peer.ts'
 
 /** The requirements of a model for an image. */
@@ -13,10 +14,13 @@ export interface ImageLimits {
 
 /** An accepted image, or the reason why there is none. */
 export type FittedImage =
-  | { type: 'image'; bytes: Uint8Array; mime: string; advice?: string }
+  | { type: 'image'; bytes: Uint8Array; mime: string }
   | { type: 'failed'; why: string }
 
 const FOR_IMAGES = 'Resizing and converting images'
+
+/** Whether this process has warned that `sharp` is missing. */
+let hasWarned = false
 
 /** One of the encodings that are tried until one fits. */
 const QUALITIES = [85, 70, 50]
@@ -25,7 +29,7 @@ const SIDES = [1, 0.75, 0.5, 0.25]
 /**
  * Returns the image unchanged if the model accepts it. Otherwise `sharp` re-encodes it: smaller, upright, in an
  * accepted type. An image that cannot be decoded is rejected. Without `sharp`, the image is sent unchanged if it is
- * within the limits. The same bytes always give the same result.
+ * within the limits, and the process emits one warning. The same bytes always give the same result.
  */
 export async function fitImage(
   bytes: Uint8Array,
@@ -77,7 +81,11 @@ function asItIs(bytes: Uint8Array, { mime, types, maxBytes }: ImageLimits): Fitt
   if (!types.includes(mime)) {
     return { type: 'failed', why: `the model does not accept ${mime}. ${advice}` }
   }
-  if (bytes.byteLength <= maxBytes) return { type: 'image', bytes, mime, advice }
+  if (bytes.byteLength <= maxBytes) {
+    if (!hasWarned) warn(`Images are sent to models unchanged. ${advice}`, null)
+    hasWarned = true
+    return { type: 'image', bytes, mime }
+  }
   const why = `it is larger than the ${maxBytes} bytes that the model accepts. ${advice}`
   return { type: 'failed', why }
 }

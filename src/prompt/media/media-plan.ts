@@ -35,7 +35,7 @@ export type MediaPlan =
   | { type: 'value' }
   | { type: 'note'; why: string }
 
-/** The input of {@link planOf}. */
+/** The input of {@link mediaPlan}. */
 export interface PlanOptions {
   capabilities: ModelCapabilities
   imageMaxSide: number

@@ -16,16 +16,20 @@ export interface MediaSource {
   /** Whether the model has `fetch_asset` and `search_asset`, to read the rest of a text that is cut. */
   reading?: boolean
   options?: MediaOptions
-  /** Called once per body with a hint, such as a library to install. */
-  onDiagnostic?(message: string): void
   /** References of bodies that no longer exist, even if the cache still has them. */
   gone?: Pick<ReadonlySet<string>, 'has'>
   /** Called for each body that does not exist or could not be read, with the error if there is one. */
   onMissing?(ref: string, error?: unknown): void
 }
 
-/** Maximum characters of text per body. */
+/** Default of {@link MediaOptions.maxTextChars}. */
 export const MAX_TEXT_CHARS = 16_000
+
+/** Default of {@link MediaOptions.imageMaxSide}. */
+export const IMAGE_MAX_SIDE = 2048
+
+/** Default of {@link MediaOptions.timeoutMs}. */
+export const READ_TIMEOUT_MS = 20_000
 
 /** Limits for converting bodies to prompt parts. */
 export interface MediaOptions {

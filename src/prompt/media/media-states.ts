@@ -3,9 +3,15 @@ import { essenceOf } from '../../assets/bodies/mime-type.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { isFullType } from '../../models/model-capabilities.ts'
+import { kindOf } from '../named-media.ts'
 import type { MediaPart } from '../transcript-item.ts'
 import { isFetched, type MediaFacts, mediaPlan, type PlanOptions } from './media-plan.ts'
-import { MAX_TEXT_CHARS, type MediaSource } from './media-source.ts'
+import {
+  IMAGE_MAX_SIDE,
+  MAX_TEXT_CHARS,
+  type MediaSource,
+  READ_TIMEOUT_MS,
+} from './media-source.ts'
 import { bodyKey, type ReadBody, type ReadPlan, readBody, weightOf } from './read-body.ts'
 
 /** The state of one file: ready, not sent, or missing. */
@@ -37,7 +43,8 @@ export class MediaStates {
 
   constructor(source: MediaSource) {
     const { capabilities, assets, options = {} } = source
-    const { imageMaxSide = 2048, maxTextChars = MAX_TEXT_CHARS, timeoutMs = 20_000 } = options
+    const { imageMaxSide = IMAGE_MAX_SIDE, maxTextChars = MAX_TEXT_CHARS } = options
+    const { timeoutMs = READ_TIMEOUT_MS } = options
     const { inlineThresholdBytes } = assets.config
     this.#source = source
     this.#options = { capabilities, imageMaxSide, inlineThresholdBytes, maxTextChars }
@@ -208,7 +215,7 @@ async function readFacts(ref: string, { assets, namespace }: MediaSource): Promi
   const [family] = fieldMime.split('/')
   return {
     mime: fieldMime,
-    kind: family === 'image' || family === 'audio' || family === 'video' ? family : 'file',
+    kind: kindOf(fieldMime),
     size: field?.bytes.byteLength ?? 0,
     name: null,
     identity: JSON.stringify([namespace, ref]),

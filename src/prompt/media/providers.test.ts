@@ -14,7 +14,7 @@ import { type ProviderServer, providerServer } from '../../models/fixtures/provi
 import { type LanguageModel, streamModel } from '../../models/language-model.ts'
 import { fixture, noisePng, pagedPdf, silentWav } from '../fixtures/bodies.ts'
 import { WIRES, type WirePart, type WireReader } from '../fixtures/wire.ts'
-import { toPrompt } from '../to-prompt.ts'
+import { framedPrompt, itemMessages } from '../to-prompt.ts'
 import type { MediaPart, TranscriptItem } from '../transcript-item.ts'
 import { resolveMedia } from './resolve-media.ts'
 
@@ -165,7 +165,8 @@ async function sent(name: Name, items: TranscriptItem[]): Promise<ReturnType<Wir
   const model = modelAt(server.url)
   const capabilities = await capabilitiesOf(model, overrides)
   const resolved = await resolveMedia(items, { capabilities, assets, namespace: null, cache })
-  const prompt = toPrompt(resolved, { system: 'Be brief.', capabilities })
+  const messages = resolved.flatMap((item) => itemMessages(item, capabilities))
+  const prompt = framedPrompt(messages, { system: 'Be brief.', capabilities })
   const before = server.requests.length
   // The server refuses every request; a package that refuses one itself throws something else.
   const error = await streamModel(model, { prompt, tools: [draw] }).then(

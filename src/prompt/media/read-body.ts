@@ -7,7 +7,7 @@ import { markedEncoding } from '../../assets/bodies/text-encoding.ts'
 import type { AssetText } from '../../assets/documents/document-text.ts'
 import { pageAt } from '../../assets/text-page.ts'
 import { ByrefError } from '../../core/errors.ts'
-import { cutText } from '../../core/json/cut.ts'
+import { cutText, textStart } from '../../core/json/cut.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { outline } from '../../core/messages/outline.ts'
 import { optionalPeer } from '../../optional-peer.ts'
@@ -87,13 +87,12 @@ async function readPart(
     plan,
     stored,
   }: { plan: Extract<ReadPlan, { type: 'part' | 'image' }>; stored: ReadBytes | null },
-  { assets, onDiagnostic }: MediaSource,
+  { assets }: MediaSource,
 ): Promise<ReadBody> {
   const { bytes } = stored ?? (await assets.get(ref))
   if (plan.type === 'image') {
     const image = await fitImage(bytes, plan)
     if (image.type === 'failed') return image
-    if (image.advice) onDiagnostic?.(`${ref} is sent unchanged. ${image.advice}`)
     return { type: 'data', mime: image.mime, base64: base64Of(image.bytes) }
   }
   if (!(await isWhatItSays(bytes, plan.mime))) return lies(plan.mime)
@@ -148,16 +147,16 @@ async function readText(
   const text = new TextDecoder(markedEncoding(bytes)).decode(bytes)
   if (text.includes('\0')) return { type: 'failed', why: 'it is not text' }
   const isWhole = bytes.byteLength >= opened.size && text.length <= maxChars
-  const shown = cut(text, maxChars)
-  if (isWhole) return { type: 'text', text: shown, rest: null }
+  if (isWhole) return { type: 'text', text, rest: null }
+  const shown = textStart(text, maxChars)
   const range = `${shown.length} characters of ${opened.size} bytes`
   return { type: 'text', text: shown, rest: { shown: range, next: `startLine: ${linesOf(shown)}` } }
 }
 
 /** Reads the first pages of a document. */
 function beginningOf({ text, pages }: AssetText, maxChars: number): ReadBody {
-  const shown = cut(text, maxChars)
-  if (shown.length === text.length) return { type: 'text', text, rest: null }
+  if (text.length <= maxChars) return { type: 'text', text, rest: null }
+  const shown = textStart(text, maxChars)
   const line = linesOf(shown)
   const page = pageAt(pages, line)
   const rest =
@@ -165,11 +164,6 @@ function beginningOf({ text, pages }: AssetText, maxChars: number): ReadBody {
       ? { shown: `page ${page} of ${pages.length}`, next: `page: ${page}` }
       : { shown: `${shown.length} of ${text.length} characters`, next: `startLine: ${line}` }
   return { type: 'text', text: shown, rest }
-}
-
-/** Returns the beginning of a text, without splitting a character. */
-function cut(text: string, maxChars: number): string {
-  return text.length > maxChars ? text.slice(0, maxChars).replace(/[\ud800-\udbff]$/, '') : text
 }
 
 function linesOf(text: string): number {

@@ -31,8 +31,8 @@ export async function resolveMedia(
   if (missing.length > 0) {
     await inParallel(missing, { limit: AT_ONCE }, (part) => states.load(part))
   }
-  const left = fitIntoCall(parts, states, source.capabilities)
-  const make = createPartMaker(states, left, source)
+  const omitted = fitIntoCall(parts, states, source.capabilities)
+  const make = createPartMaker(states, omitted, source)
   return items.map((item): ResolvedItem => {
     if (item.type === 'user' && item.parts.some(isMedia)) {
       return {
@@ -72,7 +72,7 @@ function fitIntoCall(
 ): ReadonlySet<string> {
   const room = { ...perCall }
   const seen = new Set<string>()
-  const left = new Set<string>()
+  const omitted = new Set<string>()
   for (const part of parts.toReversed()) {
     const state = states.find(part)
     if (state?.type !== 'read' || seen.has(state.key)) continue
@@ -82,23 +82,23 @@ function fitIntoCall(
     const bytes = body.type === 'data' ? Math.ceil(body.base64.length * 0.75) : 0
     const kind = body.mime.startsWith('image/') ? 'images' : 'files'
     if (room.bytes < bytes || room[kind] < 1) {
-      left.add(key)
+      omitted.add(key)
       continue
     }
     room.bytes -= bytes
     room[kind]--
   }
-  return left
+  return omitted
 }
 
 /**
  * Makes the parts of one call, in order. A file that was sent before is only named.
  *
- * @param left Keys of bodies that are too many for the call.
+ * @param omitted Keys of bodies that are too many for the call.
  */
 function createPartMaker(
   states: MediaStates,
-  left: ReadonlySet<string>,
+  omitted: ReadonlySet<string>,
   {
     media = 'all',
     reading = false,
@@ -114,7 +114,7 @@ function createPartMaker(
     const { facts, body, key } = state
     if (body.type === 'value') return [named(part.ref, body.text)]
     if (body.type === 'failed') return [noteOf(part, facts, body.why)]
-    if (left.has(key))
+    if (omitted.has(key))
       return [noteOf(part, facts, 'one call cannot carry more files, and newer files come first')]
     const kind = facts?.kind ?? part.kind
     if (sent.has(key)) return [sameAsAbove(kind, part.ref)]

@@ -17,7 +17,7 @@ const messages = [
   call('c1', 'crm_create_invoice', {}),
   result('c1', { tools: [{ name: 'no search' }] }),
   call('s2', 'search_tools', { query: 7 }),
-  result('s2', { tools: [], note: 'No tool fits.' }),
+  result('s2', { tools: [], note: 'No matching tools.' }),
   call('s3', 'search_tools', { query: 'broken' }),
   result('s3', 'an error'),
 ]

@@ -1,7 +1,7 @@
 import type { FinishReason as UIFinishReason, UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
 import { defined } from '../../../assets/defined.ts'
-import { isAnsweredOutside } from '../../../boundary/tool.ts'
+import { isClientTool } from '../../../boundary/tool.ts'
 import { createBoard } from '../../../core/board/board.ts'
 import type {
   AssetCreated,
@@ -64,7 +64,7 @@ export class RunChunks {
     options: UIChunkOptions & KnownAssets,
   ) {
     this.#isRun = isRun
-    this.#outside = new Set(tools.filter(isAnsweredOutside).map(({ id }) => id))
+    this.#outside = new Set(tools.filter(isClientTool).map(({ id }) => id))
     this.#assetUrl = options.assetUrl ?? ((ref) => ref)
     this.#shown = new ShownText(options)
   }

@@ -6,12 +6,12 @@ import type {
 } from '@ai-sdk/provider'
 import { showValue } from '../../../boundary/boundary.ts'
 import { referenceGuide } from '../../../core/messages/reference-guide.ts'
+import { FirstMentions, type PlacedTopic } from '../../../prompt/first-mentions.ts'
 import type { MediaSource } from '../../../prompt/media/media-source.ts'
 import { resolveMedia } from '../../../prompt/media/resolve-media.ts'
 import { embeddedMedia, kindOf, mediaOf } from '../../../prompt/named-media.ts'
 import type { ShownResult } from '../../../prompt/result-item.ts'
 import { type ResultCapabilities, resultMessages, toFilePart } from '../../../prompt/to-prompt.ts'
-import { type PlacedTopic, ToldOnce } from '../../../prompt/told-once.ts'
 import {
   type MediaPart,
   mediaOfItem,
@@ -78,7 +78,7 @@ export async function promptByReference(
     if (topic === 'reading' && !hasReading) return null
     return `## References\n${referenceGuide({ [topic]: true, tables: topic === 'reading' && hasSql })}`
   }
-  const told = new ToldOnce(guide, () => undefined)
+  const mentions = new FirstMentions(guide, () => undefined)
   const drafts = new Map<LanguageModelV4Message, Draft>()
   let isReadable = false
   let fetched: readonly MediaPart[] = []
@@ -96,7 +96,7 @@ export async function promptByReference(
     if (own.length === 0) continue
     fetched = own.flatMap((one) => one.fetched)
     isReadable ||= own.some(({ previewed }) => previewed.size > 0)
-    drafts.set(message, resultsDraft(message, own, guideFor(own, told)))
+    drafts.set(message, resultsDraft(message, own, guideFor(own, mentions)))
   }
   if (drafts.size === 0) return { prompt, isReadable }
   return { prompt: await assemble(prompt, { drafts, fetched }, source), isReadable }
@@ -149,12 +149,12 @@ function resultsDraft(
 }
 
 /** Returns the parts of the guide that these results need for the first time. */
-function guideFor(shown: readonly ShownResult[], told: ToldOnce): TextPart[] {
+function guideFor(shown: readonly ShownResult[], mentions: FirstMentions): TextPart[] {
   const names = new Set(shown.flatMap((one) => [...one.names]))
   return [
-    ...(shown.some(({ named }) => named) ? told.topic('results') : []),
-    ...told.metas(names),
-    ...(shown.some(({ previewed }) => previewed.size > 0) ? told.topic('reading') : []),
+    ...(shown.some(({ named }) => named) ? mentions.topic('results') : []),
+    ...mentions.metas(names),
+    ...(shown.some(({ previewed }) => previewed.size > 0) ? mentions.topic('reading') : []),
   ]
 }
 

@@ -10,12 +10,12 @@ import { jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
 import { ToolIndex } from '../../../boundary/tool-index.ts'
 import {
   CALL_TOOL,
-  calledTool,
   isSearched,
   SEARCH_TOOLS,
   searchTools,
   type ToolSearchOptions,
   takenName,
+  unwrapValidCallTool,
 } from '../../../boundary/tool-search.ts'
 import type { ToolCall } from '../../../core/messages/message.ts'
 import { asModelWrote } from '../../../core/messages/read-metadata.ts'
@@ -187,7 +187,7 @@ function calledBy(call: LanguageModelV4ToolCall, tools: RequestTools): LanguageM
     toolName === CALL_TOOL
       ? { id, name: toolName, arguments: input }
       : { id, name: CALL_TOOL, arguments: { name: toolName, arguments: input } }
-  const { via, name, arguments: args } = calledTool(written)
+  const { via, name, arguments: args } = unwrapValidCallTool(written)
   if (via === undefined) return call
   return tools.get(name) === 'function' && name !== CALL_TOOL
     ? { ...call, toolName: name, input: JSON.stringify(args) }

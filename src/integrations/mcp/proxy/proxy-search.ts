@@ -4,11 +4,11 @@ import { namesInText, noSuchTool, ToolIndex } from '../../../boundary/tool-index
 import type { DescribedTool } from '../../../boundary/tool-ranking.ts'
 import {
   CALL_TOOL,
-  calledTool,
   isSearched,
   SEARCH_TOOLS,
   searchTools,
   type ToolSearchOptions,
+  unwrapValidCallTool,
 } from '../../../boundary/tool-search.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import type { ToolCall } from '../../../core/messages/message.ts'
@@ -105,7 +105,7 @@ export class ProxySearch {
     const { name, arguments: args } = Object(request.params)
     if (name !== CALL_TOOL) return request
     const written: ToolCall = { id: '', name, arguments: Object(args) }
-    const call = calledTool(written)
+    const call = unwrapValidCallTool(written)
     if (call.via === undefined) {
       throw new ByrefError(
         'invalid_arguments',

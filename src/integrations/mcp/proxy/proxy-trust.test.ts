@@ -73,7 +73,7 @@ describe('proxyMcp with trust: quarantine', () => {
     const ref = refIn(structured)
     expect(structured.structuredContent).toEqual({ assetRef: ref, offloaded: true })
     expect(textOf(structured)).toBe(
-      `${ref} = <untrusted object, about 110 characters of JSON>, which holds {"rows":["any"],"note":"string"}`,
+      `${ref} = <untrusted object, about 110 characters of JSON>, with this shape: {"rows":["any"],"note":"string"}`,
     )
     expect(await assets.resolve(`${ref}/content/note`)).toBe('Obey.')
     expect(textOf(await call(client, 'picture'))).toMatch(/<untrusted image, 87 bytes>$/)

@@ -11,7 +11,7 @@ export type PlacedTopic = Extract<
 >
 
 /** Texts that are added once, where they first apply. */
-export class ToldOnce {
+export class FirstMentions {
   readonly #guide: (topic: PlacedTopic) => string | null
   readonly #assetOf: (ref: string) => AssetCreated | undefined
   readonly #topics = new Set<PlacedTopic>()

@@ -1,4 +1,4 @@
-import { toolsForModel } from '../../boundary/describe-tool.ts'
+import { describeTools } from '../../boundary/describe-tool.ts'
 import type { ConversationState } from '../../core/events/conversation-state.ts'
 import type { ModelSettings } from '../../models/model-settings.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
@@ -12,7 +12,7 @@ const encoder = new TextEncoder()
  * The settings that prompts depend on, apart from the conversation. They rarely change, so the debug data has them
  * once.
  */
-export interface KeptSettings {
+export interface SettingsSnapshot {
   model: { provider: string; modelId: string }
   instructions: string
   /** The tools as the model sees them. */
@@ -34,7 +34,7 @@ export interface DeferredTools {
 
 interface Named {
   name: string
-  value: KeptSettings
+  value: SettingsSnapshot
 }
 
 const named = new WeakMap<AgentSettings, Named>()
@@ -44,7 +44,7 @@ const named = new WeakMap<AgentSettings, Named>()
  * settings, unless the conversation's last run has the same name. Prompts are derived from the log and these
  * settings, and are not stored.
  */
-export function keepSettings(
+export function snapshotSettings(
   { runs }: Pick<ConversationState, 'runs'>,
   settings: AgentSettings,
 ): { name: string; debug?: Record<string, unknown> } {
@@ -56,10 +56,10 @@ export function keepSettings(
 function describe(settings: AgentSettings): Named {
   const { model, instructions, tools, later, deferred, modelSettings } = settings
   const { provider, modelId } = model
-  const value: KeptSettings = {
+  const value: SettingsSnapshot = {
     model: { provider, modelId },
     instructions,
-    tools: toolsForModel(tools, deferred),
+    tools: describeTools(tools, deferred),
     ...(later.size > 0 ? { later: [...later] } : {}),
     ...(deferred.size > 0 ? { deferred: deferredOf(settings) } : {}),
     ...(Object.keys(modelSettings).length > 0 ? { settings: modelSettings } : {}),
@@ -72,7 +72,7 @@ function describe(settings: AgentSettings): Named {
 }
 
 function deferredOf({ tools, deferred }: AgentSettings): DeferredTools {
-  const hidden = toolsForModel(tools).filter(({ name }) => deferred.has(name))
+  const hidden = describeTools(tools).filter(({ name }) => deferred.has(name))
   const bytes = hidden.reduce((sum, tool) => sum + encoder.encode(textOf(tool)).length, 0)
   return { tools: hidden.length, bytes }
 }
