@@ -121,8 +121,13 @@ export function boundaryOf(assets: () => Assets, codec: Codec = {}): Boundary {
   }
 }
 
-/** Only the engine understands `_outputPath`, `_instance` and `_each`. */
-const WITHOUT_ENGINE = { outputPath: false, instances: false, mappable: false } as const
+/** Only the engine understands `_outputPath`, `_instance` and `_each`. Other frameworks show the results first. */
+const WITHOUT_ENGINE = {
+  outputPath: false,
+  instances: false,
+  mappable: false,
+  outputSchema: undefined,
+} as const
 
 async function withInput<T>(
   tool: Tool,

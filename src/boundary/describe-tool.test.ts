@@ -181,13 +181,12 @@ describe('describeTools', () => {
     expect($defs).toEqual({ n: { type: ['number', 'string'] } })
   })
 
-  it('names the fields of the result, if other calls can read it', () => {
+  it('names the fields of the result', () => {
     const customer = z.object({ id: z.string(), phones: z.array(z.string()) })
     const given = { id: 't', description: 'Finds a customer', execute: noop, inputSchema: numbers }
     const described = (options: Partial<Tool>) =>
       shown(defineTool({ ...given, outputSchema: customer, ...options } as Tool)).description
     expect(described({})).toBe('Finds a customer. Returns {"id":"string","phones":["string"]}')
-    expect(described({ outputPath: false })).toBe('Finds a customer')
     expect(described({ outputSchema: z.string() })).toBe('Finds a customer')
   })
 

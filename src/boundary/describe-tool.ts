@@ -73,9 +73,9 @@ function buildDescription(tool: Tool): LanguageModelV4FunctionTool {
   return { type: 'function', name: tool.id, description: descriptionOf(tool), inputSchema }
 }
 
-/** If other calls of the same answer can read the result of a tool, its description has the fields of the result. */
+/** The description ends with the fields of the result: later calls, and calls of the same answer, can name one. */
 function descriptionOf(tool: Tool): string {
-  const shape = tool.outputPath === false ? null : resultShape(tool)
+  const shape = resultShape(tool)
   if (shape === null) return tool.description
   const sentence = tool.description.trimEnd()
   return `${sentence}${/[.!?]$/.test(sentence) ? '' : '.'} Returns ${shape}`

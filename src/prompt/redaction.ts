@@ -18,8 +18,6 @@ import type { PromptConversation } from './transcript.ts'
 export interface RedactionOptions {
   /** Whether there is a tool with this name. */
   hasTool(name: string): boolean
-  /** Returns a short description of a tool's results; null without an `outputSchema`. */
-  shapeOf(tool: string): string | null
   /** Whether providers may fetch images that people name with `https:`. */
   takesUrls: boolean
 }
@@ -183,7 +181,7 @@ function redactData(message: Message, { labels, hides }: RedactionScope): Messag
   return { ...message, sender, metadata, content: block }
 }
 
-function redactResult(message: Message, { labels, options, number }: RedactionScope): Message {
+function redactResult(message: Message, { labels, number }: RedactionScope): Message {
   const tree = labels.message(message.id)
   const name = resultName(number)
   const { error, written_to, tool_call_id } = message.metadata.tool_result ?? { tool_call_id: '' }
@@ -203,9 +201,8 @@ function redactResult(message: Message, { labels, options, number }: RedactionSc
     (isReference(inside) && !isNamed) ||
     written_to !== undefined
   if (!isWhole) return { ...json, content: { [name]: redactValue(inside, tree) }, metadata }
-  const tool = message.sender.participant_id
-  const shape = options.shapeOf(tool)
-  const text = redactedText(name, inside, shape)
+  // The description of the tool has the fields of the result.
+  const text = redactedText(name, inside, null)
   return { ...message, content_type: 'text/plain', content: text, metadata }
 }
 

@@ -3,7 +3,6 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { inTime } from '../../assets/bodies/abortable.ts'
 import { documentForm, isJsonType, readsAsText } from '../../assets/bodies/mime-type.ts'
 import { describeTool } from '../../boundary/describe-tool.ts'
-import { resultShape } from '../../boundary/result-shape.ts'
 import { choosesMethod, mapsOver, type Tool, usesInstances } from '../../boundary/tool.ts'
 import type { Board } from '../../core/board/board.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -219,7 +218,6 @@ export class StepPrompts {
     if (trust?.mode !== 'quarantine' || !labels) return conversation
     this.#redaction ??= new Redaction(labels, {
       hasTool: (name) => tools.has(name),
-      shapeOf: (name) => resultShape(tools.get(name)),
       takesUrls: trust.attachments === 'trusted',
     })
     return this.#redaction.of(conversation)

@@ -71,7 +71,7 @@ async function logged(agent: ReturnType<typeof createAgent>, id: string) {
 }
 
 describe('trust: quarantine', () => {
-  it('shows an untrusted result by its name, with the structure that its tool promises', async () => {
+  it('shows an untrusted result by its name, and its fields in the description of the tool', async () => {
     const { agent, model } = agentWith([call('read_mail', {}), 'Done.'], {
       trust: 'quarantine',
       tools: [readMail],
@@ -82,7 +82,10 @@ describe('trust: quarantine', () => {
     expect(prompt).not.toContain('IGNORE')
     expect(prompt).not.toContain('evil')
     expect(prompt).toContain('†result#1 = <untrusted object')
-    expect(prompt).toContain('{\\"from\\":\\"string\\",\\"body\\":\\"string\\"}')
+    const described = model.requests[1]?.tools?.find(({ name }) => name === 'read_mail')
+    expect(described).toMatchObject({
+      description: expect.stringContaining('Returns {"from":"string","body":"string"}'),
+    })
   })
 
   it('asks a person before a tool that acts is given what is untrusted, and runs what was shown', async () => {
