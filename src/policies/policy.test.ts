@@ -4,7 +4,7 @@ import { camera, say } from '../agent/fixtures/agent.ts'
 import { defineTool } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
-import type { Policy } from './policy.ts'
+import { composePolicies, type Policy, type PolicyCall, type Verdict } from './policy.ts'
 
 describe('aroundStep and aroundCall of a policy', () => {
   it('run around each answer and each execution, and receive the outcome', async () => {
@@ -180,5 +180,35 @@ describe('before and after of a policy', () => {
     const aroundStep: Policy['aroundStep'] = (_, perform) => perform()
     const { result } = createAgent({ model, policies: [{ aroundStep }] }).run({ messages: 'x' })
     await expect(result).rejects.toMatchObject({ code: 'model_failed' })
+  })
+})
+
+describe('composePolicies', () => {
+  const call = { tool: { id: 'act' } } as PolicyCall
+  const violation = (path: string) => ({ rule: 'integrity', path, label: {} }) as const
+  const decided = (...verdicts: (Verdict | undefined)[]) =>
+    composePolicies(verdicts.map((verdict) => ({ before: () => verdict }))).before?.(call)
+
+  it('joins the reasons and violations of the strictest decision only', async () => {
+    const verdict = await decided(
+      { decision: 'allow', reason: 'no reason to ask', code: 'flow_refused' },
+      { decision: 'ask', reason: 'one', violations: [violation('/a')] },
+      { decision: 'allow', violations: [violation('/b')] },
+      { decision: 'ask', reason: 'two', violations: [violation('/c')] },
+      { decision: 'ask', reason: 'one' },
+      undefined,
+    )
+    expect(verdict).toEqual({
+      decision: 'ask',
+      reason: 'one; two',
+      violations: [violation('/a'), violation('/c')],
+    })
+  })
+
+  it('keeps the label of what the call receives, whoever decides', async () => {
+    const label = { confidentiality: 'private', readers: ['ann'] } as const
+    expect(await decided({ decision: 'ask' }, { decision: 'allow', label })).toEqual({
+      ...{ decision: 'ask', label },
+    })
   })
 })

@@ -10,7 +10,7 @@ import type {
   FlowViolation,
   TokenUsage,
 } from '../core/events/events.ts'
-import type { WrittenLabel } from '../core/labels/label.ts'
+import { joinAll, readLabel, type WrittenLabel, writeLabel } from '../core/labels/label.ts'
 import type { LabelTree } from '../core/labels/label-tree.ts'
 import type { Labels } from '../core/labels/labels.ts'
 import type { Message } from '../core/messages/message.ts'
@@ -76,7 +76,7 @@ export interface PolicyCall {
   context: unknown
   /** Whether the call is mapped over a list with `_each`. */
   isMapped: boolean
-  /** Whether the call continues here after a restart, or after a person's answer. */
+  /** Whether the call had started before this process continued it. */
   isResumed: boolean
   /** The items that would run: one, or every valid item of a mapped call. */
   items: readonly CallItem[]
@@ -99,12 +99,16 @@ export interface PolicyCall {
 export interface Verdict {
   /** `allow`: run it, unless another policy decides otherwise. `ask`: ask a person. `refuse`: fail the call. */
   decision: 'allow' | 'ask' | 'refuse'
-  /** The reason. The model sees it if the call is refused, and a person sees it with the question. */
+  /**
+   * Why the decision is `ask` or `refuse`. The model sees it if the call is refused, and a person sees it with the
+   * question.
+   */
   reason?: string
   /** The error code of a refused call. Default: `call_refused`. */
   code?: 'call_refused' | 'flow_refused'
   /** Violations that a person sees with the question. */
   violations?: readonly FlowViolation[]
+  /** The label of everything that the call receives. A person who may not read it cannot answer. */
   label?: WrittenLabel
 }
 
@@ -203,7 +207,7 @@ export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
         if (verdict) verdicts.push(verdict)
         if (verdict?.decision === 'refuse') return verdict
       }
-      return verdicts.reduce(stricter, undefined as Verdict | undefined)
+      return joinVerdicts(verdicts)
     }
   }
   if (adjusting.length > 0) {
@@ -243,9 +247,27 @@ function changed(execution: Execution, { attempt, signal }: ExecutionChanges = {
   }
 }
 
-function stricter(a: Verdict | undefined, b: Verdict): Verdict {
-  if (!a) return b
-  const rank = ({ decision }: Verdict): number => VERDICTS.indexOf(decision)
-  const [first, second] = rank(b) > rank(a) ? [b, a] : [a, b]
-  return { ...second, ...first }
+/** Returns the strictest decision; undefined if there is none. */
+function strictestOf(verdicts: readonly Verdict[]): Verdict['decision'] | undefined {
+  return VERDICTS.findLast((one) => verdicts.some(({ decision }) => decision === one))
+}
+
+/**
+ * Joins verdicts into the strictest one. Its reasons and violations are those of the verdicts with that decision. The
+ * label is that of all, because it describes what the call receives.
+ */
+function joinVerdicts(verdicts: readonly Verdict[]): Verdict | undefined {
+  const decision = strictestOf(verdicts)
+  if (decision === undefined) return undefined
+  const winning = verdicts.filter((one) => one.decision === decision)
+  const reasons = new Set(winning.flatMap(({ reason }) => reason ?? []))
+  const code = winning.find((one) => one.code !== undefined)?.code
+  const violations = winning.flatMap((one) => one.violations ?? [])
+  const labels = verdicts.flatMap(({ label }) => (label ? [readLabel(label)] : []))
+  const verdict: Verdict = { decision }
+  if (reasons.size > 0) verdict.reason = [...reasons].join('; ')
+  if (code !== undefined) verdict.code = code
+  if (violations.length > 0) verdict.violations = violations
+  if (labels.length > 0) verdict.label = writeLabel(joinAll(labels))
+  return verdict
 }

@@ -60,6 +60,7 @@ async function checkCall(call: PolicyCall, trust: TrustSettings): Promise<Verdic
   })
   const decision = answer ?? (violations.length > 0 ? trust.onViolation : 'allow')
   const label = isPlain(given) ? undefined : writeLabel(given)
+  if (decision === 'allow') return { decision, label }
   return { decision, code: 'flow_refused', reason: reasonOf(call, violations), violations, label }
 }
 
@@ -123,10 +124,13 @@ async function askApp(
   )
 }
 
-/** Returns the reason why a call does not run, without any value. */
-function reasonOf({ written }: PolicyCall, violations: readonly FlowViolation[]): string {
+/** Returns the reason why a call does not run, without any value. Undefined if there are no violations. */
+function reasonOf(
+  { written }: PolicyCall,
+  violations: readonly FlowViolation[],
+): string | undefined {
   const known = new Set(referencesIn(written).map(({ text }) => text))
-  return violationTexts(violations, known).join('; ') || 'the policy of the agent refuses it'
+  return violationTexts(violations, known).join('; ') || undefined
 }
 
 /** Removes duplicates, because the items of a mapped call have the same ones. */
