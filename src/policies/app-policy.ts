@@ -28,10 +28,10 @@ export function appPolicy(policy: Policy, name: string): Policy {
     }
   }
   if (before) {
-    own.before = async (call) => {
+    own.before = async (call, soFar) => {
       const refuse = notMade(name)
       if (!(await guarded(refuse('looksAt'), () => looks(call.tool)))) return undefined
-      const value = await guarded(refuse('before'), () => before.call(policy, call))
+      const value = await guarded(refuse('before'), () => before.call(policy, call, soFar))
       if (value === undefined || value === null || isVerdict(value)) return value ?? undefined
       throw invalid('call_refused', { hook: `${name}.before`, expected: DECISION, value })
     }

@@ -108,6 +108,8 @@ export interface Verdict {
   code?: 'call_refused' | 'flow_refused'
   /** Violations that a person sees with the question. */
   violations?: readonly FlowViolation[]
+  /** Events that are logged before the call runs. They are dropped if a person is asked or the call is refused. */
+  events?: readonly ConversationEvent[]
   /** The label of everything that the call receives. A person who may not read it cannot answer. */
   label?: WrittenLabel
 }
@@ -150,9 +152,13 @@ export interface Policy {
   looksAt?(tool: Tool): boolean
   /**
    * Called before a call starts, and again if the call continues after a restart. The strictest verdict counts. If
-   * it throws, the call fails.
+   * it throws, the call fails. `soFar` is the strictest decision of the policies before this one. It is absent if none
+   * of them has decided.
    */
-  before?(call: PolicyCall): Verdict | undefined | Promise<Verdict | undefined>
+  before?(
+    call: PolicyCall,
+    soFar?: Verdict['decision'],
+  ): Verdict | undefined | Promise<Verdict | undefined>
   /**
    * Called with the outcome of a call before it is logged. Returns the outcome to log instead, or nothing to keep
    * it. For a mapped call, it is called for each item with the item's index from 0, and then for the list of
@@ -203,7 +209,8 @@ export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
     composed.before = async (call) => {
       const verdicts: Verdict[] = []
       for (const one of looking) {
-        const verdict = looksAt(one, call.tool) ? await one.before?.(call) : undefined
+        if (!looksAt(one, call.tool)) continue
+        const verdict = await one.before?.(call, strictestOf(verdicts))
         if (verdict) verdicts.push(verdict)
         if (verdict?.decision === 'refuse') return verdict
       }
@@ -263,11 +270,13 @@ function joinVerdicts(verdicts: readonly Verdict[]): Verdict | undefined {
   const reasons = new Set(winning.flatMap(({ reason }) => reason ?? []))
   const code = winning.find((one) => one.code !== undefined)?.code
   const violations = winning.flatMap((one) => one.violations ?? [])
+  const events = winning.flatMap((one) => one.events ?? [])
   const labels = verdicts.flatMap(({ label }) => (label ? [readLabel(label)] : []))
   const verdict: Verdict = { decision }
   if (reasons.size > 0) verdict.reason = [...reasons].join('; ')
   if (code !== undefined) verdict.code = code
   if (violations.length > 0) verdict.violations = violations
+  if (events.length > 0) verdict.events = events
   if (labels.length > 0) verdict.label = writeLabel(joinAll(labels))
   return verdict
 }

@@ -211,7 +211,8 @@ export class CallRunner {
   }
 
   /**
-   * Asks a person about a call if a policy wants it. Resolves to whether it did.
+   * Asks a person about a call if a policy wants it. Resolves to whether it did. Otherwise logs the events of the
+   * policies, because the call runs now.
    *
    * @throws ByrefError if a policy refuses the call
    */
@@ -221,10 +222,13 @@ export class CallRunner {
     this.#hold(plan.id)
     const verdict = await this.#scope.during(() => policy.before?.(call))
     if (verdict?.decision === 'refuse') throw refused(plan, verdict)
-    if (verdict?.decision !== 'ask') return false
+    const { runId, append } = this.#scope
+    if (verdict?.decision !== 'ask') {
+      if (verdict?.events) await append({ events: verdict.events })
+      return false
+    }
     this.#listen()
     this.#asked.set(plan.id, plan)
-    const { runId, append } = this.#scope
     const asked = question(plan, items, verdict)
     if (call.tool.preview) {
       asked.previews = await this.#scope.during(() => previewsOf(plan, call, items))
@@ -245,7 +249,9 @@ export class CallRunner {
     })
   }
 
-  /** Marks a call as waiting for a person, so that later results may be recorded before its own. */
+  /**
+   * Marks a call as not decided yet, or waiting for a person, so that later results may be recorded before its own.
+   */
   #hold(id: string): void {
     this.#graph.hold(id)
     this.#recordSoon()
