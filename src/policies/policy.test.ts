@@ -204,11 +204,4 @@ describe('composePolicies', () => {
       violations: [violation('/a'), violation('/c')],
     })
   })
-
-  it('keeps the label of what the call receives, whoever decides', async () => {
-    const label = { confidentiality: 'private', readers: ['ann'] } as const
-    expect(await decided({ decision: 'ask' }, { decision: 'allow', label })).toEqual({
-      ...{ decision: 'ask', label },
-    })
-  })
 })

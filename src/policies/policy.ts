@@ -10,7 +10,7 @@ import type {
   FlowViolation,
   TokenUsage,
 } from '../core/events/events.ts'
-import { joinAll, readLabel, type WrittenLabel, writeLabel } from '../core/labels/label.ts'
+import type { WrittenLabel } from '../core/labels/label.ts'
 import type { LabelTree } from '../core/labels/label-tree.ts'
 import type { Labels } from '../core/labels/labels.ts'
 import type { Message } from '../core/messages/message.ts'
@@ -110,8 +110,6 @@ export interface Verdict {
   violations?: readonly FlowViolation[]
   /** Events that are logged before the call runs. They are dropped if a person is asked or the call is refused. */
   events?: readonly ConversationEvent[]
-  /** The label of everything that the call receives. A person who may not read it cannot answer. */
-  label?: WrittenLabel
 }
 
 /** Changes that a policy makes to an execution. */
@@ -259,10 +257,7 @@ function strictestOf(verdicts: readonly Verdict[]): Verdict['decision'] | undefi
   return VERDICTS.findLast((one) => verdicts.some(({ decision }) => decision === one))
 }
 
-/**
- * Joins verdicts into the strictest one. Its reasons and violations are those of the verdicts with that decision. The
- * label is that of all, because it describes what the call receives.
- */
+/** Joins verdicts into the strictest one, with the reasons, violations and events of the verdicts with that decision. */
 function joinVerdicts(verdicts: readonly Verdict[]): Verdict | undefined {
   const decision = strictestOf(verdicts)
   if (decision === undefined) return undefined
@@ -271,12 +266,10 @@ function joinVerdicts(verdicts: readonly Verdict[]): Verdict | undefined {
   const code = winning.find((one) => one.code !== undefined)?.code
   const violations = winning.flatMap((one) => one.violations ?? [])
   const events = winning.flatMap((one) => one.events ?? [])
-  const labels = verdicts.flatMap(({ label }) => (label ? [readLabel(label)] : []))
   const verdict: Verdict = { decision }
   if (reasons.size > 0) verdict.reason = [...reasons].join('; ')
   if (code !== undefined) verdict.code = code
   if (violations.length > 0) verdict.violations = violations
   if (events.length > 0) verdict.events = events
-  if (labels.length > 0) verdict.label = writeLabel(joinAll(labels))
   return verdict
 }

@@ -39,7 +39,6 @@ async function checkCall(
   const { tool, items, labels, toolCallId, isMapped } = call
   if (!labels) return undefined
   const context = labels.contextOf(toolCallId)
-  const given = givenTo(call, labels)
   const found = items.map((item): ItemViolations => {
     return [item, violationsOf(tool, item.arguments, { context, reads: item.reads })]
   })
@@ -56,7 +55,7 @@ async function checkCall(
       tool: tool.id,
       conversation: call.conversation,
       arguments: args,
-      label: given,
+      label: givenTo(call, labels),
       context,
       violations,
     })
@@ -66,12 +65,10 @@ async function checkCall(
   } finally {
     if (decision !== 'allow') labels.release(toolCallId)
   }
-  const label = isPlain(given) ? undefined : writeLabel(given)
-  if (decision === 'allow')
-    return { decision, label, events: bits ? [closedEvent(call, bits)] : [] }
+  if (decision === 'allow') return { decision, events: bits ? [closedEvent(call, bits)] : [] }
   // A person sees the closed values too.
   const shown = decision === 'ask' ? all : violations
-  return { decision, code: 'flow_refused', reason: reasonOf(call, shown), violations: shown, label }
+  return { decision, code: 'flow_refused', reason: reasonOf(call, shown), violations: shown }
 }
 
 /** Returns the violations of a mapped call's list. The length of the list determines how often the tool runs. */
