@@ -86,14 +86,17 @@ async function guarded<T>(failure: Failure, hook: () => T | Promise<T>): Promise
 function notMade(name: string): (hook: string) => Failure {
   return (hook) => (error) => {
     warn(`${name}.${hook} failed: ${errorMessage(error)}`, error)
-    return new ByrefError('call_refused', `The call was not made: ${name}.${hook} failed`)
+    return new ByrefError('call_refused', `The call was rejected: ${name}.${hook} failed`)
   }
 }
 
 function failed(hook: string): Failure {
   return (error) => {
     warn(`${hook} failed: ${errorMessage(error)}`, error)
-    return new ByrefError('tool_failed', `${hook} failed. The tool may have had its effect`)
+    return new ByrefError(
+      'tool_failed',
+      `${hook} failed. The tool may or may not have taken effect. Check before you repeat it.`,
+    )
   }
 }
 

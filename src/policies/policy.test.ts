@@ -81,7 +81,7 @@ describe('before and after of a policy', () => {
     const refusing: Policy = { before: () => ({ decision: 'refuse', reason: 'not on Sundays' }) }
     expect(await resultOf(refusing)).toEqual({
       code: 'call_refused',
-      message: 'The call of "echo" was not made: not on Sundays',
+      message: 'The call to "echo" was rejected: not on Sundays',
     })
     const asking: Policy = { before: () => ({ decision: 'ask' }) }
     expect(await resultOf(asking, true)).toEqual({ value: 7 })
@@ -116,7 +116,7 @@ describe('before and after of a policy', () => {
     }
     const notMade = (hook: string) => ({
       code: 'call_refused',
-      message: `The call was not made: policies[0].${hook} failed`,
+      message: `The call was rejected: policies[0].${hook} failed`,
     })
     const after = { code: 'tool_failed', message: /^policies\[0\].after failed. The tool may/ }
     const aroundCall = { code: 'tool_failed', message: /^policies\[0\].aroundCall failed/ }

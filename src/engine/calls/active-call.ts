@@ -146,7 +146,7 @@ export class ActiveCall implements PolicyCall {
 function notStarted(method: string, { id }: Tool): ByrefError {
   return new ByrefError(
     'tool_failed',
-    `context.${method} is not available before the call of "${id}" has started. Use it in execute.`,
+    `context.${method} is not available before the call to "${id}" has started. Use it in execute.`,
   )
 }
 
@@ -282,7 +282,7 @@ function alternativeOf({ name, outputs }: CallPlan, path: string): number {
   )
   throw new ByrefError(
     'invalid_reference',
-    `The call of "${name}" does not write to ${path}; it writes to ${there.join(' or ') || 'nothing'}`,
+    `The call to "${name}" writes to ${there.join(' or ') || 'nothing'}, not to ${path}`,
   )
 }
 

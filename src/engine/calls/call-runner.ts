@@ -395,7 +395,7 @@ function startedEvent(toolCallId: string, runId: string, attempt: number): Conve
 function refused({ name }: CallPlan, { reason, code = 'call_refused' }: Verdict): ByrefError {
   return new ByrefError(
     code,
-    `The call of "${name}" was not made: ${reason ?? 'a policy of the agent refuses it'}`,
+    `The call to "${name}" was rejected: ${reason ?? 'a policy of the agent does not allow it'}`,
   )
 }
 

@@ -118,7 +118,7 @@ async function askApp(
   if (DECISIONS.includes(decision)) return decision as FlowDecision | undefined
   throw new ByrefError(
     'flow_refused',
-    'The call was not made: trust.decide must return "allow", "ask", "refuse" or nothing',
+    'The call was rejected: trust.decide must return "allow", "ask", "refuse" or nothing',
   )
 }
 

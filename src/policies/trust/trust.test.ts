@@ -160,7 +160,7 @@ describe('trust: quarantine', () => {
     expect(sent).toEqual([])
     expect(prompts(model)[2]).not.toContain('IGNORE')
     expect(prompts(model)[2]).toContain(
-      'flow_refused: The call of \\"send_mail\\" was not made: †result#1.body at /body is not trusted',
+      'flow_refused: The call to \\"send_mail\\" was rejected: †result#1.body at /body is untrusted',
     )
   })
 
