@@ -2,6 +2,7 @@ import type { Read } from '../../boundary/resolve.ts'
 import { joinAll, type Label, readLabel, TRUSTED } from '../../core/labels/label.ts'
 import { wholeOf } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
+import { ownInstance } from '../../core/refs/own-instance.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
 import type { PolicyCall } from '../policy.ts'
 
@@ -37,7 +38,6 @@ function readsOf({ items }: PolicyCall): Label {
  */
 function byName({ written, items, state }: PolicyCall, labels: Labels): Label {
   if (items.length > 0 && !state.approval?.answer) return TRUSTED
-  const { _instance: given } = Object(state.call?.arguments)
-  const instance = typeof given === 'string' && given !== '' ? given : undefined
+  const instance = ownInstance(state.call?.arguments)
   return joinAll(referencesIn(written).map((found) => labels.reference(found, { instance })))
 }
