@@ -74,8 +74,8 @@ const MUTANTS: readonly (readonly [name: string, file: string, from: string, to:
   ],
   [
     'tools forget what they were given',
-    'src/policies/trust/trust-policy.ts',
-    'tool.readOnly ? TRUSTED : noteGiven(labels, tool, join(given, noted.label()))',
+    'src/policies/trust/tracked-execution.ts',
+    'tool.readOnly ? TRUSTED : this.#labels.keep(tool.id, this.#own())',
     'TRUSTED',
   ],
   [

@@ -121,7 +121,7 @@ describe('agent.deleteMessage', () => {
     expect(errorsIn(next.messages)).toEqual([
       expect.stringContaining('There is no result †result#1'),
     ])
-    expect(prompts(model)[3]).toContain('interrupted: the call has no result')
+    expect(prompts(model)[3]).toContain('interrupted: The call has no result')
     expect(prompts(model)[3]).not.toContain('{"seen":"first"}')
     expect(prompts(model)[3]).toContain('†result#2\\n')
     expect(prompts(model)[3]).not.toContain('†result#1\\n')

@@ -4,6 +4,7 @@ import type { CallError } from '../core/events/events.ts'
 import type { OutputMethod, ToolCall } from '../core/messages/message.ts'
 import { RESULT } from '../core/messages/results.ts'
 import type { FieldKey } from '../core/refs/field-key.ts'
+import { ownInstance } from '../core/refs/own-instance.ts'
 import { variablesInText } from '../core/refs/text-marks.ts'
 import {
   type OutputTarget,
@@ -72,7 +73,7 @@ export function planCall(
 ): CallPlan {
   const tool = tools.get(call.name) ?? null
   const { _outputPath, _outputMethod, _instance, _each, ...args } = Object(call.arguments)
-  const instance = typeof _instance === 'string' && _instance !== '' ? _instance : undefined
+  const instance = ownInstance(call.arguments)
   const plan: CallPlan = {
     id: call.id,
     name: call.name,

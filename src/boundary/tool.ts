@@ -47,14 +47,16 @@ export interface ToolContext<Context = unknown> {
   /**
    * Reports the tokens, and with `cost` the US dollars, that the tool's own model calls used. They count towards
    * the run's usage and limits. They are logged with the outcome of the call, so that a repeated execution counts
-   * once. `usedBy` is the run in the same log that made the calls and counts them too, such as a sub-agent's.
+   * once. Usage in `needsApproval` and `preview` is logged with the approval request, or else with the outcome.
+   * `usedBy` is the run in the same log that made the calls and counts them too, such as a sub-agent's.
    */
   addUsage(usage: TokenUsage, usedBy?: string): void
   /** The assets of the run's namespace. What is saved through them is recorded as this call's. */
   assets: Assets
   /**
    * Announces an existing asset as if this call had saved it. The conversation lists it, and the model sees its
-   * description. Rejects with ByrefError `asset_not_found` if it does not exist.
+   * description. Rejects with ByrefError `asset_not_found` if it does not exist, and with `tool_failed` in
+   * `needsApproval` and `preview`.
    */
   announce(ref: string): Promise<AssetInfo>
   /** The store with four methods: `save`, `get`, `urlFor` and `info`. */
@@ -81,7 +83,7 @@ export interface ToolContext<Context = unknown> {
   output: {
     /**
      * Chooses the alternative with this path, such as `†errors.last`. Throws ByrefError `invalid_reference` if
-     * there is none.
+     * there is none, and `tool_failed` in `needsApproval` and `preview`.
      */
     choose(path: string): void
   }

@@ -28,10 +28,10 @@ export function appPolicy(policy: Policy, name: string): Policy {
     }
   }
   if (before) {
-    own.before = async (call) => {
+    own.before = async (call, soFar) => {
       const refuse = notMade(name)
       if (!(await guarded(refuse('looksAt'), () => looks(call.tool)))) return undefined
-      const value = await guarded(refuse('before'), () => before.call(policy, call))
+      const value = await guarded(refuse('before'), () => before.call(policy, call, soFar))
       if (value === undefined || value === null || isVerdict(value)) return value ?? undefined
       throw invalid('call_refused', { hook: `${name}.before`, expected: DECISION, value })
     }
@@ -86,14 +86,17 @@ async function guarded<T>(failure: Failure, hook: () => T | Promise<T>): Promise
 function notMade(name: string): (hook: string) => Failure {
   return (hook) => (error) => {
     warn(`${name}.${hook} failed: ${errorMessage(error)}`, error)
-    return new ByrefError('call_refused', `The call was not made: ${name}.${hook} failed`)
+    return new ByrefError('call_refused', `The call was rejected: ${name}.${hook} failed`)
   }
 }
 
 function failed(hook: string): Failure {
   return (error) => {
     warn(`${hook} failed: ${errorMessage(error)}`, error)
-    return new ByrefError('tool_failed', `${hook} failed. The tool may have had its effect`)
+    return new ByrefError(
+      'tool_failed',
+      `${hook} failed. The tool may or may not have taken effect. Check before you repeat it.`,
+    )
   }
 }
 

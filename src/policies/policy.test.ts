@@ -5,7 +5,7 @@ import { defineTool } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { timeLimitPolicy } from './defaults.ts'
-import type { Policy } from './policy.ts'
+import { composePolicies, type Policy, type PolicyCall, type Verdict } from './policy.ts'
 
 describe('aroundStep and aroundCall of a policy', () => {
   it('run around each answer and each execution, and receive the outcome', async () => {
@@ -82,7 +82,7 @@ describe('before and after of a policy', () => {
     const refusing: Policy = { before: () => ({ decision: 'refuse', reason: 'not on Sundays' }) }
     expect(await resultOf(refusing)).toEqual({
       code: 'call_refused',
-      message: 'The call of "echo" was not made: not on Sundays',
+      message: 'The call to "echo" was rejected: not on Sundays',
     })
     const asking: Policy = { before: () => ({ decision: 'ask' }) }
     expect(await resultOf(asking, true)).toEqual({ value: 7 })
@@ -117,7 +117,7 @@ describe('before and after of a policy', () => {
     }
     const notMade = (hook: string) => ({
       code: 'call_refused',
-      message: `The call was not made: policies[0].${hook} failed`,
+      message: `The call was rejected: policies[0].${hook} failed`,
     })
     const after = { code: 'tool_failed', message: /^policies\[0\].after failed. The tool may/ }
     const aroundCall = { code: 'tool_failed', message: /^policies\[0\].aroundCall failed/ }
@@ -193,5 +193,28 @@ describe('timeLimitPolicy', () => {
     await expect(aroundCall?.(execution as never, perform)).rejects.toThrow()
     expect([vi.getTimerCount(), perform.mock.calls]).toEqual([0, []])
     vi.useRealTimers()
+  })
+})
+
+describe('composePolicies', () => {
+  const call = { tool: { id: 'act' } } as PolicyCall
+  const violation = (path: string) => ({ rule: 'integrity', path, label: {} }) as const
+  const decided = (...verdicts: (Verdict | undefined)[]) =>
+    composePolicies(verdicts.map((verdict) => ({ before: () => verdict }))).before?.(call)
+
+  it('joins the reasons and violations of the strictest decision only', async () => {
+    const verdict = await decided(
+      { decision: 'allow', reason: 'no reason to ask', code: 'flow_refused' },
+      { decision: 'ask', reason: 'one', violations: [violation('/a')] },
+      { decision: 'allow', violations: [violation('/b')] },
+      { decision: 'ask', reason: 'two', violations: [violation('/c')] },
+      { decision: 'ask', reason: 'one' },
+      undefined,
+    )
+    expect(verdict).toEqual({
+      decision: 'ask',
+      reason: 'one; two',
+      violations: [violation('/a'), violation('/c')],
+    })
   })
 })

@@ -76,7 +76,7 @@ export interface PolicyCall {
   context: unknown
   /** Whether the call is mapped over a list with `_each`. */
   isMapped: boolean
-  /** Whether the call continues here after a restart, or after a person's answer. */
+  /** Whether the call had started before this process continued it. */
   isResumed: boolean
   /** The items that would run: one, or every valid item of a mapped call. */
   items: readonly CallItem[]
@@ -99,13 +99,17 @@ export interface PolicyCall {
 export interface Verdict {
   /** `allow`: run it, unless another policy decides otherwise. `ask`: ask a person. `refuse`: fail the call. */
   decision: 'allow' | 'ask' | 'refuse'
-  /** The reason. The model sees it if the call is refused, and a person sees it with the question. */
+  /**
+   * Why the decision is `ask` or `refuse`. The model sees it if the call is refused, and a person sees it with the
+   * question.
+   */
   reason?: string
   /** The error code of a refused call. Default: `call_refused`. */
   code?: 'call_refused' | 'flow_refused'
   /** Violations that a person sees with the question. */
   violations?: readonly FlowViolation[]
-  label?: WrittenLabel
+  /** Events that are logged before the call runs. They are dropped if a person is asked or the call is refused. */
+  events?: readonly ConversationEvent[]
 }
 
 /** Changes that a policy makes to an execution. */
@@ -146,9 +150,13 @@ export interface Policy {
   looksAt?(tool: Tool): boolean
   /**
    * Called before a call starts, and again if the call continues after a restart. The strictest verdict counts. If
-   * it throws, the call fails.
+   * it throws, the call fails. `soFar` is the strictest decision of the policies before this one. It is absent if none
+   * of them has decided.
    */
-  before?(call: PolicyCall): Verdict | undefined | Promise<Verdict | undefined>
+  before?(
+    call: PolicyCall,
+    soFar?: Verdict['decision'],
+  ): Verdict | undefined | Promise<Verdict | undefined>
   /**
    * Called with the outcome of a call before it is logged. Returns the outcome to log instead, or nothing to keep
    * it. For a mapped call, it is called for each item with the item's index from 0, and then for the list of
@@ -199,11 +207,12 @@ export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
     composed.before = async (call) => {
       const verdicts: Verdict[] = []
       for (const one of looking) {
-        const verdict = looksAt(one, call.tool) ? await one.before?.(call) : undefined
+        if (!looksAt(one, call.tool)) continue
+        const verdict = await one.before?.(call, strictestOf(verdicts))
         if (verdict) verdicts.push(verdict)
         if (verdict?.decision === 'refuse') return verdict
       }
-      return verdicts.reduce(stricter, undefined as Verdict | undefined)
+      return joinVerdicts(verdicts)
     }
   }
   if (adjusting.length > 0) {
@@ -243,9 +252,24 @@ function changed(execution: Execution, { attempt, signal }: ExecutionChanges = {
   }
 }
 
-function stricter(a: Verdict | undefined, b: Verdict): Verdict {
-  if (!a) return b
-  const rank = ({ decision }: Verdict): number => VERDICTS.indexOf(decision)
-  const [first, second] = rank(b) > rank(a) ? [b, a] : [a, b]
-  return { ...second, ...first }
+/** Returns the strictest decision; undefined if there is none. */
+function strictestOf(verdicts: readonly Verdict[]): Verdict['decision'] | undefined {
+  return VERDICTS.findLast((one) => verdicts.some(({ decision }) => decision === one))
+}
+
+/** Joins verdicts into the strictest one, with the reasons, violations and events of the verdicts with that decision. */
+function joinVerdicts(verdicts: readonly Verdict[]): Verdict | undefined {
+  const decision = strictestOf(verdicts)
+  if (decision === undefined) return undefined
+  const winning = verdicts.filter((one) => one.decision === decision)
+  const reasons = new Set(winning.flatMap(({ reason }) => reason ?? []))
+  const code = winning.find((one) => one.code !== undefined)?.code
+  const violations = winning.flatMap((one) => one.violations ?? [])
+  const events = winning.flatMap((one) => one.events ?? [])
+  const verdict: Verdict = { decision }
+  if (reasons.size > 0) verdict.reason = [...reasons].join('; ')
+  if (code !== undefined) verdict.code = code
+  if (violations.length > 0) verdict.violations = violations
+  if (events.length > 0) verdict.events = events
+  return verdict
 }

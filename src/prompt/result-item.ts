@@ -49,7 +49,7 @@ export function resultItem(
   if (!result || error) {
     const value = error
       ? `${note}${error.code}: ${error.message}`
-      : 'interrupted: the call has no result; it may or may not have had its effect'
+      : 'interrupted: The call has no result. It may or may not have taken effect. Check before you repeat it.'
     return {
       ...nothing,
       item: { ...ids, isError: true, output: { type: 'text', value }, media: [] },

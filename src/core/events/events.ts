@@ -292,11 +292,11 @@ export type ConversationEvent =
        * Absent if the tool has none.
        */
       previews?: readonly (string | null)[]
-      /** The flow violations, if they are the reason for the request. */
+      /** The flow violations, also those by closed values. Absent if there are none. */
       violations?: readonly FlowViolation[]
       /** The policy's reason for the request. */
       reason?: string
-      /** The label of everything that the call received. */
+      /** The label of everything that the call received, and that its `preview` has read. */
       label?: WrittenLabel
     }
   | {

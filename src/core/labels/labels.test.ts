@@ -51,3 +51,34 @@ describe('createLabels', () => {
     expect(labels.variable(place)).toMatchObject({ integrity: 'untrusted', readers: [] })
   })
 })
+
+describe('the budget of a run in labels', () => {
+  const reveal = (toolCallId: string, bits: number) => ({ toolCallId, runId: 'r', bits })
+  const log = (toolCallId: string, bits: number): { event: ConversationEvent } => {
+    return { event: { type: 'DECLASSIFIED', ...reveal(toolCallId, bits), question: '' } }
+  }
+
+  it('counts what is logged and what calls have reserved', () => {
+    const labels = createLabels()
+    expect(labels.reserve(reveal('a', 3), 5)).toBe(3)
+    expect(labels.reserve(reveal('b', 3), 5)).toBe(null)
+    expect(labels.reserve({ ...reveal('b', 3), runId: 'other' }, 5)).toBe(3)
+    labels.release('a')
+    expect(labels.reserve(reveal('b', 3), 5)).toBe(3)
+    labels.apply(log('b', 3))
+    expect(labels.declassified('r')).toBe(3)
+    expect(labels.reserve(reveal('c', 3), 5)).toBe(null)
+    expect(labels.reserve(reveal('c', 2), 5)).toBe(2)
+  })
+
+  it('does not count the logged bits of a call again, unless its id names another call', () => {
+    const labels = createLabels()
+    labels.apply(log('a', 3))
+    expect(labels.reserve(reveal('a', 3), 5)).toBe(0)
+    expect(labels.reserve(reveal('a', 5), 5)).toBe(2)
+    const call = { id: 'a', name: 'act', arguments: {} }
+    const ids = { toolCallId: 'a', runId: 'r', parentMessageId: 'm' }
+    labels.apply({ event: { type: 'TOOL_CALL_END', ...ids, call } })
+    expect(labels.reserve(reveal('a', 3), 5)).toBe(null)
+  })
+})

@@ -44,7 +44,17 @@ export function createLabels(): Labels {
   return new Labels()
 }
 
-/** The labels in one conversation. It is a fold of the log that never reads values. */
+/** What a call reveals of untrusted values, in bits of its run's budget. */
+export interface Revealed {
+  toolCallId: string
+  runId: string
+  bits: number
+}
+
+/**
+ * The labels in one conversation. It is a fold of the log that never reads values. It also has what calls in progress
+ * retain and have reserved, which is not logged yet.
+ */
 export class Labels {
   readonly #messages = new Map<string, LabelTree>()
   readonly #assets = new Map<string, LabelTree>()
@@ -53,7 +63,11 @@ export class Labels {
   readonly #calls = new Map<string, { name: string; answer: string }>()
   readonly #items = new Map<string, Map<number, LabelTree>>()
   readonly #given = new Map<string, Label>()
+  /** The logged bits of each run, and of each call. */
   readonly #bits = new Map<string, number>()
+  readonly #paid = new Map<string, number>()
+  /** The bits that calls have reserved, by call. */
+  readonly #reserved = new Map<string, Revealed>()
   readonly #waiting = new Map<string, LabelTree>()
   readonly #data = new DataLabels()
   #mode: TrustMode = 'off'
@@ -95,13 +109,15 @@ export class Labels {
       case 'TOOL_CALL_END': {
         const { toolCallId, parentMessageId, call } = event
         this.#calls.set(toolCallId, { name: call.name, answer: parentMessageId })
+        // A model may use an id again.
+        this.#paid.delete(toolCallId)
         break
       }
       case 'TOOL_ITEM_FINISHED':
         this.#addItem(event)
         break
       case 'DECLASSIFIED':
-        this.#bits.set(event.runId, this.declassified(event.runId) + event.bits)
+        this.#spend(event)
     }
   }
 
@@ -182,11 +198,18 @@ export class Labels {
   }
 
   /**
-   * Returns the label of everything that a tool's calls were given and have read so far, according to their
-   * results.
+   * Returns the label of everything that a tool's calls were given and have read so far, according to their results
+   * and to `keep`.
    */
   given(tool: string): Label {
     return this.#given.get(tool) ?? TRUSTED
+  }
+
+  /** Notes what a tool may retain. Returns the label of everything that it may retain. */
+  keep(tool: string, label: Label): Label {
+    const all = join(this.given(tool), label)
+    this.#given.set(tool, all)
+    return all
   }
 
   /** Returns the label of the results of a mapped call's items. */
@@ -194,9 +217,35 @@ export class Labels {
     return this.#items.get(callId) ?? new Map()
   }
 
-  /** Returns how many bits about untrusted values a run has shown to its model. */
+  /** Returns how many bits about untrusted values a run has revealed, according to its log. */
   declassified(runId: string): number {
     return this.#bits.get(runId) ?? 0
+  }
+
+  /**
+   * Reserves bits of a run's budget for a call, until the log has them or `release` is called. Returns the bits to log,
+   * without those that the log already has for this call. Null if too few are left. Then nothing is reserved.
+   */
+  reserve({ toolCallId, runId, bits }: Revealed, budget: number): number | null {
+    this.release(toolCallId)
+    const missing = bits - (this.#paid.get(toolCallId) ?? 0)
+    if (missing <= 0) return 0
+    let total = this.declassified(runId) + missing
+    for (const one of this.#reserved.values()) if (one.runId === runId) total += one.bits
+    if (total > budget) return null
+    this.#reserved.set(toolCallId, { toolCallId, runId, bits: missing })
+    return missing
+  }
+
+  /** Frees the bits that a call has reserved and that the log does not have. */
+  release(toolCallId: string): void {
+    this.#reserved.delete(toolCallId)
+  }
+
+  #spend({ toolCallId, runId, bits }: Revealed): void {
+    this.release(toolCallId)
+    this.#bits.set(runId, this.declassified(runId) + bits)
+    this.#paid.set(toolCallId, (this.#paid.get(toolCallId) ?? 0) + bits)
   }
 
   #arrive(event: EventOf<'NEW_MESSAGE'>): void {
@@ -208,7 +257,7 @@ export class Labels {
       this.#waiting.set(message.id, tree)
       if (isData(message)) this.#data.wait(message, tree)
     } else this.#add(message, tree)
-    this.#keep(resultCall(message), given)
+    this.#keepOf(resultCall(message), given)
   }
 
   #add(message: Message, tree: LabelTree): void {
@@ -248,17 +297,17 @@ export class Labels {
   }
 
   #addItem({ toolCallId, item, label, given }: EventOf<'TOOL_ITEM_FINISHED'>): void {
-    this.#keep(toolCallId, given)
+    this.#keepOf(toolCallId, given)
     const known = this.#items.get(toolCallId) ?? new Map<number, LabelTree>()
     known.set(item, label === undefined ? { label: UNTRUSTED } : readLabelTree(label))
     this.#items.set(toolCallId, known)
   }
 
   /** A tool may retain what it was given and has read, and return it later. */
-  #keep(callId: string | null, label: WrittenLabel | undefined): void {
+  #keepOf(callId: string | null, label: WrittenLabel | undefined): void {
     const call = callId === null ? undefined : this.#calls.get(callId)
     if (call === undefined || label === undefined) return
-    this.#given.set(call.name, join(this.given(call.name), readLabel(label)))
+    this.keep(call.name, readLabel(label))
   }
 
   #show(tree: LabelTree): void {

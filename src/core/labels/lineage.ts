@@ -5,6 +5,7 @@ import { type DataBlock, isDeletedResult, type Message } from '../messages/messa
 import { RESULT, resultCall, resultName } from '../messages/results.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import type { FieldKey } from '../refs/field-key.ts'
+import { ownInstance } from '../refs/own-instance.ts'
 import { referencesIn } from '../refs/references-in.ts'
 import {
   formatLabel,
@@ -145,7 +146,7 @@ export class LineageGraph {
     if (!call || call.begun) return
     call.begun = true
     const { _instance, _outputPath, _outputMethod, ...args } = call.args
-    const instance = typeof _instance === 'string' ? _instance : undefined
+    const instance = ownInstance(call.args)
     for (const { text, variables, assets } of referencesIn(args)) {
       const from = variables.flatMap((one) => this.#writersOf(one, instance))
       for (const node of [...from, ...assets.map(({ id }) => `asset:${id}`)])

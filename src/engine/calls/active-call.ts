@@ -14,6 +14,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { addUsage, type CallState } from '../../core/events/conversation-state.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
+import { joinAll, type Label } from '../../core/labels/label.ts'
 import type { LabelTree } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
@@ -24,6 +25,8 @@ import type {
   ExecutionChanges,
   PolicyCall,
 } from '../../policies/policy.ts'
+import { givenTo } from '../../policies/trust/given-label.ts'
+import { type NotedReads, noteReads } from '../../policies/trust/note-reads.ts'
 import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
 
@@ -34,6 +37,8 @@ export class ActiveCall implements PolicyCall {
   isResumed = false
   readonly #scope: RunScope
   readonly #plan: CallPlan
+  readonly #events: ConversationEvent[] = []
+  readonly #noted: NotedReads[] = []
 
   constructor(scope: RunScope, plan: CallPlan) {
     this.#scope = scope
@@ -87,30 +92,62 @@ export class ActiveCall implements PolicyCall {
     this.each = each
   }
 
+  /** Returns the events of `needsApproval` and `preview` that are not logged yet. The caller logs them. */
+  takeEvents(): ConversationEvent[] {
+    return this.#events.splice(0)
+  }
+
+  /** The label of everything that `needsApproval` and `preview` have read. Trusted and public if trust is off. */
+  get read(): Label {
+    return joinAll(this.#noted.map((noted) => noted.label()))
+  }
+
   readonly withInput: PolicyCall['withInput'] = (item, use) => {
     const { assets } = this.#scope
     return boundaryOf(() => assets).withInput(
       { tool: this.tool, arguments: item.arguments },
-      (input) => this.#withContext((context) => use(input, context)),
+      (input) => this.#withContext(item, (context) => use(input, context)),
     )
   }
 
-  async #withContext<T>(use: (context: ToolContext) => T): Promise<Awaited<T>> {
+  async #withContext<T>(
+    { reads }: CallItem,
+    use: (context: ToolContext) => T,
+  ): Promise<Awaited<T>> {
+    const { labels } = this
     const { signal, assets } = this.#scope
+    const noted = labels ? noteReads(labels, givenTo(this, labels, reads)) : null
+    if (noted) this.#noted.push(noted)
+    const seen = noted?.assets(assets, []) ?? assets
     const { context, end } = openContext(this.#scope, {
       plan: this.#plan,
       toolCallId: this.#plan.id,
       attempt: 1,
       signal,
-      assets: () => assets,
-      events: [],
+      assets: () => seen,
+      events: this.#events,
+      onRead: noted?.read,
+      trust: noted?.trust,
     })
+    context.announce = () => Promise.reject(notStarted('announce', this.tool))
+    context.output = {
+      choose: () => {
+        throw notStarted('output.choose', this.tool)
+      },
+    }
     try {
       return await use(context)
     } finally {
       end()
     }
   }
+}
+
+function notStarted(method: string, { id }: Tool): ByrefError {
+  return new ByrefError(
+    'tool_failed',
+    `context.${method} is not available before the call to "${id}" has started. Use it in execute.`,
+  )
 }
 
 /** Returns a placeholder for a tool that does not exist. */
@@ -245,7 +282,7 @@ function alternativeOf({ name, outputs }: CallPlan, path: string): number {
   )
   throw new ByrefError(
     'invalid_reference',
-    `The call of "${name}" does not write to ${path}; it writes to ${there.join(' or ') || 'nothing'}`,
+    `The call to "${name}" writes to ${there.join(' or ') || 'nothing'}, not to ${path}`,
   )
 }
 

@@ -8,10 +8,20 @@ import type { CallState } from '../../core/events/conversation-state.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import type { JsonValue } from '../../core/json/json.ts'
+import {
+  isPlain,
+  joinAll,
+  type Label,
+  TRUSTED,
+  type WrittenLabel,
+  writeLabel,
+} from '../../core/labels/label.ts'
+import { joinLabel } from '../../core/labels/label-tree.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
 import { formatVariable } from '../../core/refs/variable-ref.ts'
 import { isCommandCall } from '../../plugins/command-message.ts'
 import type { CallItem, CallOutcome, Verdict } from '../../policies/policy.ts'
+import { givenTo } from '../../policies/trust/given-label.ts'
 import { graphOf } from '../next.ts'
 import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
@@ -177,7 +187,9 @@ export class CallRunner {
     } catch (error) {
       // An aborted signal ends the run. Any other error is the outcome of this call.
       this.#scope.signal.throwIfAborted()
-      return { ...failed(callError(error)), source: labelsOfError(error) }
+      // The error of a preview may quote what it has read.
+      const source = joinLabel(labelsOfError(error) ?? { label: TRUSTED }, call.read)
+      return { ...failed(callError(error)), source }
     }
   }
 
@@ -211,7 +223,8 @@ export class CallRunner {
   }
 
   /**
-   * Asks a person about a call if a policy wants it. Resolves to whether it did.
+   * Asks a person about a call if a policy wants it. Resolves to whether it did. Otherwise logs the events of the
+   * policies, because the call runs now.
    *
    * @throws ByrefError if a policy refuses the call
    */
@@ -221,15 +234,20 @@ export class CallRunner {
     this.#hold(plan.id)
     const verdict = await this.#scope.during(() => policy.before?.(call))
     if (verdict?.decision === 'refuse') throw refused(plan, verdict)
-    if (verdict?.decision !== 'ask') return false
+    const { runId, append } = this.#scope
+    if (verdict?.decision !== 'ask') {
+      if (verdict?.events) await append({ events: verdict.events })
+      return false
+    }
     this.#listen()
     this.#asked.set(plan.id, plan)
-    const { runId, append } = this.#scope
     const asked = question(plan, items, verdict)
-    if (call.tool.preview) {
-      asked.previews = await this.#scope.during(() => previewsOf(plan, call, items))
-    }
-    await append({ events: [{ type: 'APPROVAL_REQUESTED', runId, ...asked }] })
+    const previews = await this.#scope.during(() => previewsOf(plan, call, items))
+    if (previews.length > 0) asked.previews = previews.map((one) => one?.text ?? null)
+    const label = labelOf(call, previews)
+    if (label) asked.label = label
+    const request = { type: 'APPROVAL_REQUESTED', runId, ...asked } as const
+    await append({ events: [...call.takeEvents(), request] })
     return true
   }
 
@@ -245,7 +263,9 @@ export class CallRunner {
     })
   }
 
-  /** Marks a call as waiting for a person, so that later results may be recorded before its own. */
+  /**
+   * Marks a call as not decided yet, or waiting for a person, so that later results may be recorded before its own.
+   */
   #hold(id: string): void {
     this.#graph.hold(id)
     this.#recordSoon()
@@ -264,7 +284,8 @@ export class CallRunner {
     const isGiven = plan.edit?.place && call.state.approval?.answer?.result !== undefined
     // A result that a person gave is no new version of the value.
     const ended = isGiven ? { ...plan, edit: undefined, outputs: [] } : plan
-    const done = await adjusted(policy, call, outcome)
+    const events = [...call.takeEvents(), ...outcome.events]
+    const done = await adjusted(policy, call, { ...outcome, events })
     const shown = deferred.has(plan.name) ? helped(plan, done) : done
     this.#ended.add({ plan: ended, outcome: shown, endedAt, edited })
     await this.#record()
@@ -299,7 +320,7 @@ type Question = Omit<Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>,
 function question(
   plan: CallPlan,
   items: readonly Item[],
-  { violations, reason, label }: Verdict,
+  { violations, reason }: Verdict,
 ): Question {
   const isMapped = plan.each !== undefined
   const shown = isMapped ? plan.arguments : items[0]?.arguments
@@ -311,33 +332,52 @@ function question(
   if (isMapped) asked.items = items.map((one) => (one.arguments ?? null) as JsonValue)
   if (violations && violations.length > 0) asked.violations = violations
   if (reason !== undefined) asked.reason = reason
-  if (label) asked.label = label
   return asked
 }
 
 /** Maximum characters of a preview. */
 const MAX_PREVIEW = 4000
 
+/** What the tool says about an item, and the label of what it has read for that. */
+interface ItemPreview {
+  text: string
+  label: Label
+}
+
 /**
  * Returns what the tool says about each item; null for an item that has an error. An edit of a value on the board also
- * says which one.
+ * says which one. Empty if the tool has no preview.
  */
-function previewsOf(
+async function previewsOf(
   { edit }: CallPlan,
   call: ActiveCall,
   items: readonly Item[],
-): Promise<(string | null)[]> {
+): Promise<(ItemPreview | null)[]> {
   const { tool } = call
+  if (!tool.preview) return []
   const name = edit?.place ? `${formatVariable(edit.place, edit.place.path)}\n` : ''
   return Promise.all(
     items.map(async (item) => {
-      if (item.arguments === undefined || !tool.preview) return null
-      const text = await call.withInput(item, async (input, context) =>
-        String(await tool.preview?.(input, context)),
-      )
-      return `${name}${text.length > MAX_PREVIEW ? `${text.slice(0, MAX_PREVIEW)}…` : text}`
+      if (item.arguments === undefined) return null
+      return call.withInput(item, async (input, context) => {
+        const said = String(await tool.preview?.(input, context))
+        const short = said.length > MAX_PREVIEW ? `${said.slice(0, MAX_PREVIEW)}…` : said
+        return { text: `${name}${short}`, label: context.trust?.read ?? TRUSTED }
+      })
     }),
   )
+}
+
+/** Returns the label of everything that a person sees in an approval request. Undefined if it is plain. */
+function labelOf(
+  call: ActiveCall,
+  previews: readonly (ItemPreview | null)[],
+): WrittenLabel | undefined {
+  const { labels } = call
+  if (!labels) return undefined
+  const shown = previews.flatMap((one) => one?.label ?? [])
+  const label = joinAll([givenTo(call, labels), ...shown])
+  return isPlain(label) ? undefined : writeLabel(label)
 }
 
 /** Adds the parameters of a tool to the error for wrong arguments, because the model may not have seen them. */
@@ -355,7 +395,7 @@ function startedEvent(toolCallId: string, runId: string, attempt: number): Conve
 function refused({ name }: CallPlan, { reason, code = 'call_refused' }: Verdict): ByrefError {
   return new ByrefError(
     code,
-    `The call of "${name}" was not made: ${reason ?? 'a policy of the agent refuses it'}`,
+    `The call to "${name}" was rejected: ${reason ?? 'a policy of the agent does not allow it'}`,
   )
 }
 

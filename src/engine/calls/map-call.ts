@@ -97,6 +97,6 @@ export function interrupted({ name, tool }: CallPlan): CallError {
   const hint = tool ? '' : ' (the tool no longer exists)'
   return {
     code: 'interrupted',
-    message: `The call of "${name}" was interrupted${hint}. It may or may not have had its effect: check before you repeat it.`,
+    message: `The call to "${name}" was interrupted${hint}. It may or may not have taken effect. Check before you repeat it.`,
   }
 }

@@ -77,7 +77,7 @@ export function commandReplies(
 function responseOf(result: Message | undefined): unknown {
   if (!result) {
     const message =
-      'The run ended before the command was completed. It may or may not have had its effect.'
+      'The run ended before the command was completed. It may or may not have taken effect.'
     return { error: { code: 'interrupted', message } }
   }
   const error = readMetadata(result).result?.error

@@ -133,7 +133,7 @@ describe('byReference with trust: quarantine', () => {
     const { prompts } = await run(turns, tools, { trust: { ...trust, onViolation: 'refuse' } })
     expect(sent).toEqual([{ to: 'bob', body: 'Hello.' }])
     expect(textIn(outputs(prompts.at(-1))[2])).toBe(
-      'The call of "send_mail" was not made: †result#2.body at /body is not trusted, and the tool acts on trusted values only',
+      'The call to "send_mail" was rejected: †result#2.body at /body is untrusted, and this tool accepts only trusted values',
     )
   })
 
@@ -148,7 +148,7 @@ describe('byReference with trust: quarantine', () => {
     const refusing = { trust: { ...trust, onViolation: 'refuse' as const } }
     const { prompts } = await run(turns, { ...tools, read_mail }, refusing)
     expect(sent).toEqual([])
-    expect(textIn(outputs(prompts.at(-1))[1])).toMatch(/was not made: †result#1.body at \/body/)
+    expect(textIn(outputs(prompts.at(-1))[1])).toMatch(/was rejected: †result#1.body at \/body/)
     expect(JSON.stringify(prompts)).not.toContain('obey-eve')
   })
 
@@ -206,7 +206,7 @@ describe('byReference with trust: quarantine', () => {
       ...{ stopWhen: isStepCount(9), toolApproval: { send_mail: 'not-applicable' as const } },
     })
     expect(sent).toEqual([])
-    expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain('was not made')
+    expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain('was rejected')
   })
 
   it('looks at each parameter by what its schema says that it takes', async () => {

@@ -210,7 +210,7 @@ describe('track in an agent', () => {
     const { agent, sent, requests } = office([calls('read_mail'), sends, 'Done.'], refusing)
     await agent.invoke(USER, THREAD)
     expect(sent).toEqual([])
-    expect(textOf(requests().at(-1) ?? [])).toContain('The call of "send_mail" was not made')
+    expect(textOf(requests().at(-1) ?? [])).toContain('The call to "send_mail" was rejected')
   })
 
   it('takes what a provider read for its model as untrusted', async () => {

@@ -146,7 +146,7 @@ export class ThreadTrust {
 
 const NOTE = 'untrusted, so it is not shown: pass the reference'
 
-/** Returns the words of byref, or of a person, about a call that was not made; null for any other error. */
+/** Returns the words of byref, or of a person, about a rejected call; null for any other error. */
 function refusedWords(
   { content, ...message }: BaseMessage,
   result: LabelledResult | undefined,

@@ -108,7 +108,7 @@ export function violationWords(tool: Tool, { written, args, labels }: CheckedInp
 
 /** Returns the message of a refused call. */
 export function refusalText({ id }: Tool, words: string): string {
-  return `The call of "${id}" was not made: ${words}`
+  return `The call to "${id}" was rejected: ${words}`
 }
 
 /** Returns the message of a call that its tool does not accept; null if the tool accepts it. */

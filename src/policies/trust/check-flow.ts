@@ -148,17 +148,18 @@ export function violationTexts(
 
 function violationText({ rule, path, ref }: FlowViolation, written: ReadonlySet<string>): string {
   if (ref !== undefined && !written.has(ref))
-    return `what a reference in its values names ${WHY[rule]}`
+    return `a value behind a reference in its arguments ${WHY[rule]}`
   if (ref !== undefined) return `${ref} at ${path} ${WHY[rule]}`
   // Further keys may come from a value.
   const parameter = path.split('/').slice(0, 2).join('/')
-  return `${path === '' ? 'the call itself' : `what is written at ${parameter}`} ${WHY[rule]}`
+  const what = path === '' ? "the model's decision to make this call" : `the value at ${parameter}`
+  return `${what} ${WHY[rule]}`
 }
 
 const WHY: Readonly<Record<FlowRule, string>> = {
-  integrity: 'is not trusted, and the tool acts on trusted values only',
-  confidentiality: 'is private, and the tool may show it to anybody',
-  readers: 'is private, and some who would read it may not',
+  integrity: 'is untrusted, and this tool accepts only trusted values',
+  confidentiality: 'is private, and this tool may disclose it',
+  readers: 'is private, and this tool could show it to somebody who may not read it',
 }
 
 interface Place {

@@ -66,8 +66,8 @@ describe('x-accepts', () => {
     const integrity = 'untrusted'
     const { sent, told } = await forward({ accepts: { integrity } })
     expect(sent).toEqual([])
-    expect(told).toContain('is private, and the tool may show it to anybody')
-    expect(told).not.toContain('is not trusted, and')
+    expect(told).toContain('is private, and this tool may disclose it')
+    expect(told).not.toContain('is untrusted, and')
     const both = { integrity, confidentiality: 'private' }
     expect((await forward({ accepts: both })).sent).toHaveLength(1)
   })

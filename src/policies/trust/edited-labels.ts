@@ -13,6 +13,7 @@ import {
 import type { Labels } from '../../core/labels/labels.ts'
 import { isAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import { type FieldKey, fromPointer } from '../../core/refs/field-key.ts'
+import { ownInstance } from '../../core/refs/own-instance.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
 import type { CallItem, CallOutcome, PolicyCall } from '../policy.ts'
 
@@ -88,8 +89,7 @@ function oldVersion(call: PolicyCall, item: CallItem, labels: Labels): OldVersio
   }
   const variable = typeof written === 'string' ? parseVariableRef(written) : null
   if (variable?.type !== 'variable' || isAssetRef(ref)) return null
-  const { _instance: instance } = Object(call.state.call?.arguments)
-  const own = typeof instance === 'string' && instance !== '' ? instance : undefined
+  const own = ownInstance(call.state.call?.arguments)
   return { tree: labels.variableTree(variable, own), path: [] }
 }
 

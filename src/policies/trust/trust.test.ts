@@ -117,6 +117,23 @@ describe('trust: quarantine', () => {
     expect(sent).toEqual([{ to: 'bob@example.com', body: POISON }])
   })
 
+  it('adds no reason and no violations to an approval that another policy asks for', async () => {
+    const tool = { ...sender(), needsApproval: true }
+    const { agent } = agentWith([call('send_mail', { to: 'bob', body: 'Hello' }), 'Done.'], {
+      ...{ trust: 'quarantine', tools: [tool] },
+    })
+    const run = agent.run({ messages: say('Send it') })
+    const asked: ConversationEvent[] = []
+    for await (const event of run) {
+      if (event.type !== 'APPROVAL_REQUESTED') continue
+      asked.push(event)
+      await agent.approve(run.conversation, event.toolCallId, { approved: true })
+    }
+    expect(asked).toHaveLength(1)
+    expect(asked[0]).not.toHaveProperty('reason')
+    expect(asked[0]).not.toHaveProperty('violations')
+  })
+
   it('does not say why a reference into what is untrusted leads nowhere', async () => {
     const { agent, model } = agentWith(
       [
@@ -146,7 +163,7 @@ describe('trust: quarantine', () => {
     expect(sent).toEqual([])
     expect(prompts(model)[2]).not.toContain('IGNORE')
     expect(prompts(model)[2]).toContain(
-      'flow_refused: The call of \\"send_mail\\" was not made: †result#1.body at /body is not trusted',
+      'flow_refused: The call to \\"send_mail\\" was rejected: †result#1.body at /body is untrusted',
     )
   })
 

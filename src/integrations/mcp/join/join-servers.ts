@@ -290,7 +290,7 @@ class Joined implements JoinedServers {
       // The server refused the call, and its error says why.
       if (client && connection.isOpen(client)) throw error
       const text = client
-        ? `The MCP server "${connection.name}" ended while it worked on the call: ${connection.why}. The call may or may not have had its effect`
+        ? `The MCP server "${connection.name}" ended while it worked on the call: ${connection.why}. The call may or may not have taken effect. Check before you repeat it.`
         : errorMessage(error)
       return { content: [{ type: 'text', text }], isError: true }
     }

@@ -116,11 +116,11 @@ describe('proxyMcp with trust: quarantine', () => {
       const result = await call(client, 'send_mail', { to: 'bob', body: ref })
       if (answer === 'yes') expect(result.isError).toBeUndefined()
       else {
-        expect(textOf(result)).toMatch(/^flow_refused: .*at \/body is not trusted/)
+        expect(textOf(result)).toMatch(/^flow_refused: .*at \/body is untrusted/)
         if (answer === 'no') expect(textOf(result)).toContain('did not allow')
       }
       expect(asked).toEqual(
-        answer === 'never' ? [] : [expect.stringContaining('/body is not trusted')],
+        answer === 'never' ? [] : [expect.stringContaining('/body is untrusted')],
       )
       expect(asked.join()).not.toContain('Send all')
       await close()
@@ -256,7 +256,7 @@ describe('proxyMcp with trust: track', () => {
       confidentiality: 'public',
     })
     const given = { to: 'bob', body: `${refIn(rows)}/content/0/city` }
-    expect(textOf(await call(client, 'send_mail', given))).toMatch(/city at \/body is not trusted/)
+    expect(textOf(await call(client, 'send_mail', given))).toMatch(/city at \/body is untrusted/)
     expect(JSON.stringify(rows)).toContain(ROWS[0]?.city)
     await close()
   })
