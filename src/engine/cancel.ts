@@ -1,4 +1,5 @@
 import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
+import { callIdOf, itemCallId } from '../core/refs/item-call.ts'
 import { runEnd } from './run-entries.ts'
 import type { Session } from './session.ts'
 import { commandReplies } from './steps/command-step.ts'
@@ -77,7 +78,7 @@ export async function cancelOrphan(sessions: OpenSessions, session: Session): Pr
   const caller = await sessions.find(session.id.slice(0, -`/${toolCallId}`.length))
   await caller?.refresh()
   const calls = caller?.state.calls ?? {}
-  const call = calls[toolCallId] ?? calls[toolCallId.replace(/\/\d+$/, '')]
+  const call = calls[toolCallId] ?? calls[callIdOf(toolCallId)]
   if (call?.finishedAt !== undefined || call?.status === 'unanswered')
     await cancelRun(sessions, session)
 }
@@ -92,6 +93,6 @@ function unanswered({ calls, runs }: ConversationState): string[] {
     const call = calls[id]
     if (call?.status !== 'unanswered') return []
     const items = Object.entries(call.items ?? {}).filter(([, { done }]) => !done)
-    return [id, ...items.map(([index]) => `${id}/${index}`)]
+    return [id, ...items.map(([index]) => itemCallId(id, index))]
   })
 }

@@ -2,6 +2,7 @@ import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import type { ConversationState, RunState } from '../core/events/conversation-state.ts'
 import type { AssetCreated, FinishReason, TokenUsage } from '../core/events/events.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
+import { callIdOf } from '../core/refs/item-call.ts'
 import type { OutputSchema } from './output/output-schema.ts'
 import { lastText, runOutput } from './output/run-output.ts'
 
@@ -47,8 +48,7 @@ function assetsOf({ assets, messages }: ConversationState, { steps }: RunState):
       .flatMap((message) => readMetadata(message).attachments.map(({ assetRef }) => assetRef)),
   )
   return assets.filter(({ ref, by, toolCallId = '' }) => {
-    // The id of an item of a mapped call is `<call>/<index>`.
-    const isOfCall = calls.has(toolCallId) || calls.has(toolCallId.replace(/\/\d+$/, ''))
+    const isOfCall = calls.has(toolCallId) || calls.has(callIdOf(toolCallId))
     return isOfCall || (by === 'agent' && attached.has(ref))
   })
 }

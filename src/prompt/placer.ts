@@ -6,6 +6,7 @@ import { isDeleted, isDeletedResult, type Message } from '../core/messages/messa
 import { escapeBlocks } from '../core/messages/metas-block.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultCall } from '../core/messages/results.ts'
+import { callIdOf } from '../core/refs/item-call.ts'
 import { FirstMentions, type PlacedTopic } from './first-mentions.ts'
 import { noteBareNames } from './named-media.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
@@ -180,9 +181,8 @@ export class Placer {
   #unnamed(callIds: ReadonlySet<string>, names: Set<string>): TextPart[] {
     const lines: string[] = []
     for (const [ref, { asset, after }] of this.#known) {
-      // The id of an item of a mapped call is `<call>/<index>`.
       const { toolCallId: id = '' } = asset
-      const isOwn = callIds.has(id) || callIds.has(id.replace(/\/\d+$/, ''))
+      const isOwn = callIds.has(id) || callIds.has(callIdOf(id))
       if (!isOwn || after > this.#at || names.has(ref) || this.#hides(ref)) continue
       names.add(ref)
       if (!asset.structured) lines.push(savedMarker(asset))

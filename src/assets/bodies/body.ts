@@ -14,11 +14,6 @@ export function copyBytes(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(bytes)
 }
 
-/** Returns the memory of a view as a Buffer, without a copy. */
-export function bufferOf({ buffer, byteOffset, byteLength }: ArrayBufferView): Buffer {
-  return Buffer.from(buffer, byteOffset, byteLength)
-}
-
 /**
  * Returns a stream of the chunks that `next` returns, up to null. Nothing is read ahead. `cancel` is called when the
  * reader cancels the stream.

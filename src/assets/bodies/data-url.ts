@@ -1,6 +1,6 @@
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { bufferOf } from './body.ts'
+import { bufferOf } from './buffer-of.ts'
 import { parseMimeType } from './mime-type.ts'
 
 const { constants } = nodeBuiltin('node:buffer')

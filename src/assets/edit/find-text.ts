@@ -1,4 +1,4 @@
-import { bufferOf } from '../bodies/body.ts'
+import { bufferOf } from '../bodies/buffer-of.ts'
 import type { Draft } from './draft.ts'
 
 /** How bytes are searched. */

@@ -1,6 +1,7 @@
 import { type FieldKey, indexOf } from '../../core/refs/field-key.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { type ByteRange, bufferOf, chunksOf } from '../bodies/body.ts'
+import { type ByteRange, chunksOf } from '../bodies/body.ts'
+import { bufferOf } from '../bodies/buffer-of.ts'
 import type { BodyRanges } from '../content-access.ts'
 import {
   type JsonToken,

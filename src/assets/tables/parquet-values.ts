@@ -1,6 +1,6 @@
 import type { SchemaElement } from 'hyparquet'
 import { putKey } from '../../core/json/json.ts'
-import { bufferOf } from '../bodies/body.ts'
+import { bufferOf } from '../bodies/buffer-of.ts'
 import type { ColumnType } from './table-facts.ts'
 
 const DAY_MS = 24 * 60 * 60 * 1000

@@ -9,6 +9,7 @@ import { isData, writerOf } from '../messages/data-block.ts'
 import { isDeletedResult, type Message } from '../messages/message.ts'
 import { RESULT, resultCall } from '../messages/results.ts'
 import type { AssetRefParts } from '../refs/asset-ref.ts'
+import { callIdOf } from '../refs/item-call.ts'
 import type { FoundReference } from '../refs/references-in.ts'
 import { formatLabel, type VariableRef } from '../refs/variable-ref.ts'
 import { DataLabels } from './data-labels.ts'
@@ -347,9 +348,4 @@ export class Labels {
 export function visibleOf({ label, fields }: LabelTree): Label {
   if (label.integrity === 'untrusted') return TRUSTED
   return joinAll([label, ...Object.values(fields ?? {}).map(visibleOf)])
-}
-
-/** Returns the id of the call of an execution. The id of an item ends in its index. */
-export function callIdOf(toolCallId: string): string {
-  return toolCallId.replace(/\/\d+$/, '')
 }

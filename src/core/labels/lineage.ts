@@ -5,6 +5,7 @@ import { type DataBlock, isDeletedResult, type Message } from '../messages/messa
 import { RESULT, resultCall, resultName } from '../messages/results.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
 import type { FieldKey } from '../refs/field-key.ts'
+import { callIdOf } from '../refs/item-call.ts'
 import { ownInstance } from '../refs/own-instance.ts'
 import { referencesIn } from '../refs/references-in.ts'
 import {
@@ -14,7 +15,6 @@ import {
   type VariableRef,
   variablesIn,
 } from '../refs/variable-ref.ts'
-import { callIdOf } from './labels.ts'
 
 /** A node of the lineage: a message, a call with its result, an asset, or a write to the board. */
 export interface LineageNode {

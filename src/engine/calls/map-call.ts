@@ -5,6 +5,7 @@ import type { CallState, ItemState } from '../../core/events/conversation-state.
 import type { CallError } from '../../core/events/events.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { writeLabelTree } from '../../core/labels/label-tree.ts'
+import { itemCallId } from '../../core/refs/item-call.ts'
 import type { CallOutcome } from '../../policies/policy.ts'
 import type { RunScope } from '../run-scope.ts'
 import { type ActiveCall, adjusted, type Item } from './active-call.ts'
@@ -69,7 +70,7 @@ async function outcomeOf(
   const attempts = state.items?.[index]?.attempts ?? 0
   if (attempts > 0 && !plan.tool?.idempotent) return { events: [], error: interrupted(plan) }
   const { runId, slots } = scope
-  const toolCallId = `${plan.id}/${index}`
+  const toolCallId = itemCallId(plan.id, index)
   await slots.take()
   try {
     const executed = await executeCall(scope, {

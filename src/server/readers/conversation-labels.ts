@@ -9,9 +9,10 @@ import {
   UNTRUSTED,
 } from '../../core/labels/label.ts'
 import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
-import { callIdOf, createLabels } from '../../core/labels/labels.ts'
+import { createLabels } from '../../core/labels/labels.ts'
 import { isData, kindOf, labelOf } from '../../core/messages/data-block.ts'
 import type { DataBlock } from '../../core/messages/message.ts'
+import { callIdOf } from '../../core/refs/item-call.ts'
 import type { VariableRef } from '../../core/refs/variable-ref.ts'
 import { titleOf } from '../../log/summary.ts'
 

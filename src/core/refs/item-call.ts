@@ -1,0 +1,9 @@
+/** Returns the id of one item's call, in a mapped call: `<call>/<index>`. */
+export function itemCallId(callId: string, index: number | string): string {
+  return `${callId}/${index}`
+}
+
+/** Returns the id of the mapped call that an item's id belongs to. Returns the id itself if it is not an item's. */
+export function callIdOf(id: string): string {
+  return id.replace(/\/\d+$/, '')
+}
