@@ -30,7 +30,7 @@ export function callError(error: unknown): CallError {
   const message = errorMessage(error)
   const text =
     message.length > MAX_CHARS
-      ? `${message.slice(0, MAX_CHARS)}… (${message.length} characters in all)`
+      ? `${message.slice(0, MAX_CHARS)}… (${message.length} characters in total)`
       : message
   return { code: codeOf(error), message: text.toWellFormed() }
 }

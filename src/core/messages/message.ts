@@ -76,7 +76,7 @@ export interface MessageMetadata {
   attachments?: Attachment[]
   /** Whether debug data exists. It is stored separately. */
   has_debug_data?: boolean
-  /** The answer was stopped before its end. */
+  /** The answer was interrupted. */
   incomplete?: boolean
   [key: string]: unknown
 }

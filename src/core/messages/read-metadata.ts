@@ -34,7 +34,7 @@ export interface ReadMetadata {
   attachments: readonly Attachment[]
   reasoning: readonly KeptReasoning[]
   hasDebug: boolean
-  /** The message was stopped before its end. */
+  /** The message was interrupted. */
   isIncomplete: boolean
   /** Keys with invalid values. */
   problems: readonly MetadataProblem[]

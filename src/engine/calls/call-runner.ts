@@ -290,7 +290,7 @@ export class CallRunner {
     this.#ended.add({ plan: ended, outcome: shown, endedAt, edited })
     await this.#record()
     if (this.#isRecording || !this.#ended.has(plan.id)) return
-    const message = 'Finished. Its result follows when the calls before it have ended.'
+    const message = 'Finished. Its result appears after the results of earlier calls.'
     const payload = { toolCallId: plan.id, message, fraction: 1 }
     const notified = this.#scope.stream({ type: 'TOOL_PROGRESS', payload })
     inBackground('Telling handlers that a call has ended', notified)

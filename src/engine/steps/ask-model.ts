@@ -240,7 +240,10 @@ class Answer implements ResponseListener {
     await this.calls.accept({ ...extracted, messageId })
   }
 
-  /** Whether this is `call_tool`. A conversation that began with many tools may go on with few, and still use it. */
+  /**
+   * Whether this is `call_tool`. A conversation that started with many tools may continue with fewer, and its model may
+   * still use it.
+   */
   #isCallTool(name: string): boolean {
     const { tools, deferred } = this.#scope.settings
     return name === CALL_TOOL && (deferred.size > 0 || !tools.has(CALL_TOOL))

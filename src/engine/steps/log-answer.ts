@@ -156,7 +156,7 @@ export function unfinishedMessage(state: ConversationState, run: RunState): Conv
     ...(attribution === undefined ? {} : { attribution }),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
     incomplete: true,
-    footer_items: ['stopped before its end'],
+    footer_items: ['interrupted'],
   })
   return [{ type: 'NEW_MESSAGE', payload }]
 }
