@@ -1,5 +1,4 @@
 import { is, type MethodTables, type OptionTable } from '../core/check-options.ts'
-
 import type { AssetMaker } from './asset-store.ts'
 import { NAMESPACE, RANGE, SAME_METHODS, STORE } from './asset-store.ts'
 import { ASSETS_CONFIG } from './assets-config.ts'
@@ -68,7 +67,6 @@ export const ASSETS_METHODS: MethodTables<Assets> = {
     1: { ...SAVE_ASSET, name: is.string, rows: is.count, timeoutMs: is.positive },
   },
   edit: { 2: { ...SAVE_ASSET, dryRun: is.boolean } },
-
   sweep: {
     0: {
       ...NAMESPACE,

@@ -4,7 +4,6 @@ import type { AssetEvent } from '../core/events/events.ts'
 import { AssetPayloads } from './asset-events.ts'
 import { AssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader } from './asset-reader.ts'
-
 import type { AssetInfo } from './asset-store.ts'
 import { isFullStore } from './asset-store.ts'
 import { AssetWriter, type VersionOptions } from './asset-writer.ts'

@@ -3,6 +3,9 @@ import { ByrefError } from '../core/errors.ts'
 import type { FieldKey } from '../core/refs/field-key.ts'
 import type { JsonSchema } from './describe-schema.ts'
 
+/** Maximum number of values that are read or saved at the same time, for the places of one call. */
+export const PLACES_AT_ONCE = 8
+
 /** Maximum depth of arguments. */
 const MAX_DEPTH = 200
 
@@ -31,7 +34,7 @@ export class ArgumentPlaces {
     for (let place = waiting.pop(); place; place = waiting.pop()) {
       if (place.depth > MAX_DEPTH) throw tooDeep()
       yield place
-      // The last one is taken first.
+      // `pop` takes the last one first.
       if (!place.isSkipped) waiting.push(...place.below().reverse())
     }
   }
@@ -39,7 +42,7 @@ export class ArgumentPlaces {
 
 /** A place in the arguments. Its properties are computed only when they are used. */
 export class Place {
-  /** The value, which the arguments have here. It may be the arguments themselves. */
+  /** The original value. It may be the arguments themselves. */
   readonly value: string | object
   readonly depth: number
   /** The value that was put here, or a copy of the value with what was put below it. */
@@ -79,12 +82,12 @@ export class Place {
     return this.#alternatives
   }
 
-  /** Leaves out what is below it. */
+  /** Leaves out the places below this one. */
   skip(): void {
     this.isSkipped = true
   }
 
-  /** Puts a value here. Nothing below it is visited. The value itself changes nothing. */
+  /** Replaces the value, and leaves out the places below. Putting the original value changes nothing. */
   put(value: unknown): void {
     if (value === this.value) return
     this.skip()

@@ -7,7 +7,7 @@ import { ByrefError } from '../core/errors.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { type AssetRef, isAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
 import { type FieldKey, toPointer } from '../core/refs/field-key.ts'
-import { ArgumentPlaces, type Place } from './argument-places.ts'
+import { ArgumentPlaces, PLACES_AT_ONCE, type Place } from './argument-places.ts'
 import { convertAsset } from './convert-asset.ts'
 import type { JsonSchema } from './describe-schema.ts'
 import { type Codec, takingReferences } from './describe-tool.ts'
@@ -118,19 +118,20 @@ export async function resolveAssets(
         if (body) put(place, 'data:', body)
       }
     }
-    await inParallel(found, { limit: AT_ONCE }, async ({ place, ref, accepting, anywhere }) => {
-      const text = typeof ref === 'string' ? ref : JSON.stringify(ref)
-      put(place, text, await convertAsset(ref, accepting, open(), { ...codec, anywhere }))
-    })
+    await inParallel(
+      found,
+      { limit: PLACES_AT_ONCE },
+      async ({ place, ref, accepting, anywhere }) => {
+        const text = typeof ref === 'string' ? ref : JSON.stringify(ref)
+        put(place, text, await convertAsset(ref, accepting, open(), { ...codec, anywhere }))
+      },
+    )
     return { args: places.result, placeholders, release }
   } catch (error) {
     release()
     throw error
   }
 }
-
-/** Maximum number of assets that are read at the same time. */
-const AT_ONCE = 8
 
 /** A value in the form of one of the schemas of its place. */
 interface Converted {

@@ -14,7 +14,7 @@ import type { FieldKey } from '../core/refs/field-key.ts'
 import { referencesIn } from '../core/refs/references-in.ts'
 import { findTextMarks, type TextMark } from '../core/refs/text-marks.ts'
 import { parseVariableRef } from '../core/refs/variable-ref.ts'
-import { ArgumentPlaces, type Place } from './argument-places.ts'
+import { ArgumentPlaces, PLACES_AT_ONCE, type Place } from './argument-places.ts'
 import { textOf } from './convert-asset.ts'
 import {
   type Accepting,
@@ -31,9 +31,6 @@ import type { Found, ValueSource } from './value-source.ts'
  * so only memory limits it.
  */
 const MAX_CHARS = 10_000_000
-
-/** Maximum number of texts that are filled in at the same time. */
-const AT_ONCE = 8
 
 /** One reference in a call's arguments, with the labels of its value. */
 export interface Read {
@@ -96,7 +93,7 @@ async function withValues(
     if (typeof text !== 'string' || !(text.includes('†') || text.includes('<|'))) continue
     if (values && parseVariableRef(text) !== null) {
       const found = values.read(text, takesRef(place, where) ? 'ref' : 'value')
-      // If another reference fails first, nobody waits for this one.
+      // If another reference fails first, this one is never awaited.
       if (found instanceof Promise) found.catch(() => {})
       variables.push({ place, ref: text, found })
     } else {
@@ -109,7 +106,7 @@ async function withValues(
     if (labels) reads.push({ path: place.path(), ref, labels })
     place.put(value)
   }
-  await inParallel(texts, { limit: AT_ONCE }, async (marked) => {
+  await inParallel(texts, { limit: PLACES_AT_ONCE }, async (marked) => {
     marked.place.put(await filledIn(marked, source, reads))
   })
   return places.result

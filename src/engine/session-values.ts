@@ -1,6 +1,5 @@
 import { schemaIssues } from '../boundary/validate.ts'
-import type { Board } from '../core/board/board.ts'
-import { createBoard } from '../core/board/board.ts'
+import { type Board, createBoard } from '../core/board/board.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Labels } from '../core/labels/labels.ts'
 import { isData } from '../core/messages/data-block.ts'

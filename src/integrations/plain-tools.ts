@@ -1,5 +1,9 @@
-import type { AssetTool, AssetToolContext } from '../assets/asset-tools.ts'
-import { fetchAssetTool, searchAssetTool } from '../assets/asset-tools.ts'
+import {
+  type AssetTool,
+  type AssetToolContext,
+  fetchAssetTool,
+  searchAssetTool,
+} from '../assets/asset-tools.ts'
 import type { Assets } from '../assets/assets-contract.ts'
 import { documentForm } from '../assets/bodies/mime-type.ts'
 import { editAssetTool } from '../assets/edit/edit-asset-tool.ts'

@@ -109,7 +109,7 @@ async function streamOnce(
   const forget = onAbort(signal, abort)
   let isWaiting = false
   const watchdog = startTimer(silenceMs, () => {
-    // The caller takes its time, not the model.
+    // The caller is still busy with a part, so the model is not silent.
     if (isWaiting) watchdog?.refresh()
     else abort(silent(model, silenceMs))
   })

@@ -439,7 +439,7 @@ describe('a command message', () => {
     ])
   })
 
-  it('that is to steer a run, too, and its own run has the answer', async () => {
+  it('during a run gets a run of its own, even with ifBusy: steer', async () => {
     const { promise: open, resolve } = Promise.withResolvers<void>()
     const plugin = await loadPlugin(YAML, { ...HANDLERS, say: (text) => open.then(() => text) })
     const agent = createAgent({ model: scriptedModel([]), plugins: [plugin] })

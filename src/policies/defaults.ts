@@ -60,7 +60,7 @@ export function timeLimitPolicy(callTimeoutMs: number): Policy {
       if (ms === Infinity) return perform()
       const controller = new AbortController()
       const message = `The tool "${tool.id}" timed out after ${ms} ms`
-      // It throws if the run is over: before a timer is started.
+      // This throws if the run is over, so the timer starts after it.
       const forget = onAbort(signal, (reason) => controller.abort(reason))
       const timer = startTimer(ms, () => controller.abort(new ByrefError('tool_timeout', message)))
       try {

@@ -3,8 +3,12 @@ import { RunningCalls } from '../core/running-calls.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { closeFile, type FileKind, type OpenFile, openFile } from './open-file.ts'
 import { busyError, type FileOwner, fileError, isBusy, isSqliteError } from './sqlite-errors.ts'
-import type { TransactionHooks, TransactionStatements, Write } from './write-queue.ts'
-import { writeQueue } from './write-queue.ts'
+import {
+  type TransactionHooks,
+  type TransactionStatements,
+  type Write,
+  writeQueue,
+} from './write-queue.ts'
 
 const { mkdirSync } = nodeBuiltin('node:fs')
 const { dirname } = nodeBuiltin('node:path')

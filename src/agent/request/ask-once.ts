@@ -7,8 +7,7 @@ import type { ModelPrice } from '../../models/catalogue.ts'
 import { jsonAnswer } from '../../models/json-answer.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
 import { withCost } from '../../models/model-capabilities.ts'
-import type { RetryOptions } from '../../models/model-settings.ts'
-import { callSettings, type ModelSettings } from '../../models/model-settings.ts'
+import { callSettings, type ModelSettings, type RetryOptions } from '../../models/model-settings.ts'
 
 /** What a model is called with, except its prompt. */
 export interface AskOnceOptions {

@@ -2,8 +2,7 @@ import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { inTime, orAborted } from './abortable.ts'
-import type { ByteRange } from './body.ts'
-import { pullStream } from './body.ts'
+import { type ByteRange, pullStream } from './body.ts'
 import type { BodyStore } from './body-store.ts'
 import {
   CONNECTOR_OPTIONS,

@@ -7,8 +7,7 @@ import type {
   AssetOrigin,
 } from '../../core/events/events.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import type { AssetInfo } from '../asset-store.ts'
-import { NAMESPACE } from '../asset-store.ts'
+import { type AssetInfo, NAMESPACE } from '../asset-store.ts'
 import type { Assets } from '../assets-contract.ts'
 import { MAKER } from '../assets-options.ts'
 import { meterStream } from '../bodies/body.ts'

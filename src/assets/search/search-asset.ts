@@ -2,7 +2,6 @@ import { ByrefError } from '../../core/errors.ts'
 import { type AssetRefParts, formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import type { FieldKey } from '../../core/refs/field-key.ts'
 import type { Assets } from '../assets-contract.ts'
-
 import { documentForm, isJsonType, readsAsText } from '../bodies/mime-type.ts'
 import { textIn } from '../bodies/text-encoding.ts'
 import { NotJsonError } from '../json/json-walker.ts'

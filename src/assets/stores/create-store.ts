@@ -19,8 +19,12 @@ import { type ByteRange, pullStream, readBytes } from '../bodies/body.ts'
 import type { BodyStore } from '../bodies/body-store.ts'
 import { dataUrlOf } from '../bodies/data-url.ts'
 import { Digester } from '../bodies/digest.ts'
-import type { RecordEntry, RecordIndex } from '../records/record-index.ts'
-import { formatCursor, pageIn } from '../records/record-index.ts'
+import {
+  formatCursor,
+  pageIn,
+  type RecordEntry,
+  type RecordIndex,
+} from '../records/record-index.ts'
 import { recordReader } from './record-reader.ts'
 import { saveAsset } from './save-asset.ts'
 import { removeBodies, sweepStore } from './sweep-store.ts'

@@ -7,16 +7,16 @@ import {
   newRecord,
   objectsUnsupported,
 } from '../asset-record.ts'
-import type {
-  AssetBody,
-  AssetRecord,
-  FullAssetStore,
-  StoreOptions,
-  StoreSaveOptions,
-  StoreSwept,
-  StoreUsage,
+import {
+  type AssetBody,
+  type AssetRecord,
+  type FullAssetStore,
+  STORE_METHODS,
+  type StoreOptions,
+  type StoreSaveOptions,
+  type StoreSwept,
+  type StoreUsage,
 } from '../asset-store.ts'
-import { STORE_METHODS } from '../asset-store.ts'
 import { consume } from '../bodies/abortable.ts'
 import { chunksOf, copyBytes, streamFrom, streamOf } from '../bodies/body.ts'
 import { Digester, sha256 } from '../bodies/digest.ts'

@@ -1,8 +1,7 @@
 import { CsvError, parse } from '#csv-parse'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { type ColumnReader, textColumn } from './column.ts'
-import type { TableError } from './table-error.ts'
-import { broken, MAX_COLUMNS, tooWide } from './table-error.ts'
+import { broken, MAX_COLUMNS, type TableError, tooWide } from './table-error.ts'
 import {
   checkDense,
   headOf,

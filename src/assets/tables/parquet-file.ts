@@ -13,8 +13,7 @@ import { errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { copyBytes } from '../bodies/body.ts'
 import type { BodyRanges, ContentCache } from '../content-access.ts'
-import type { ParquetColumn } from './parquet-values.ts'
-import { dayText, isDecimal, timeText } from './parquet-values.ts'
+import { dayText, isDecimal, type ParquetColumn, timeText } from './parquet-values.ts'
 import { TableError } from './table-error.ts'
 
 const { brotliDecompressSync, gunzipSync, zstdDecompressSync } = nodeBuiltin('node:zlib')

@@ -1,8 +1,7 @@
 import { isPlainObject } from '../json/json.ts'
 import { isOffloaded } from '../messages/offloaded.ts'
 import { isAssetRef } from '../refs/asset-ref.ts'
-import type { LabelTree } from './label-tree.ts'
-import { treeAt } from './label-tree.ts'
+import { type LabelTree, treeAt } from './label-tree.ts'
 
 /** Whether any part of a value is untrusted. */
 export function isRedacted({ label, fields }: LabelTree): boolean {

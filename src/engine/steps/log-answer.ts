@@ -102,9 +102,9 @@ export async function saveModelFiles(
 }
 
 type SavedFile = { type: 'file' } & (Attachment | { assetRef?: undefined })
-/** Returns the reference that replaces a text which is nothing but a data URL. */
 type SavedText = string | { assetRef?: string; assetError?: { message: string } }
 
+/** Returns the text, or the reference that replaces a text which is only a data URL. */
 function textOf(saved: SavedText): string {
   if (typeof saved === 'string') return saved
   const { assetRef, assetError } = saved

@@ -27,7 +27,9 @@ export class TrackedExecution {
   get changes(): ExecutionChanges {
     const { assets, read, trust } = this.#noted
     return {
-      ...{ assets, trust, onRead: read },
+      assets,
+      trust,
+      onRead: read,
       onInput: (input) => {
         this.#started = { input }
       },

@@ -65,7 +65,8 @@ async function checkCall(
   } finally {
     if (decision !== 'allow') labels.release(toolCallId)
   }
-  if (decision === 'allow') return { decision, events: bits ? [closedEvent(call, bits)] : [] }
+  if (decision === 'allow')
+    return bits ? { decision, events: [closedEvent(call, bits)] } : { decision }
   // A person sees the closed values too.
   const shown = decision === 'ask' ? all : violations
   return { decision, code: 'flow_refused', reason: reasonOf(call, shown), violations: shown }

@@ -12,8 +12,7 @@ import { isPlainObject } from '../../core/json/json.ts'
 import { outline } from '../../core/messages/outline.ts'
 import { optionalPeer } from '../../optional-peer.ts'
 import { fitImage, optionalLibrary } from './fit-image.ts'
-import type { MediaFacts } from './media-plan.ts'
-import { isFetched, type MediaPlan } from './media-plan.ts'
+import { isFetched, type MediaFacts, type MediaPlan } from './media-plan.ts'
 import type { MediaSource } from './media-source.ts'
 
 /** A body that is prepared for a model. The cache keeps it. */

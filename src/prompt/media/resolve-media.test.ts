@@ -14,8 +14,7 @@ import type {
   TextPart,
   TranscriptItem,
 } from '../transcript-item.ts'
-import type { MediaSource } from './media-source.ts'
-import { CACHE_BYTES } from './media-source.ts'
+import { CACHE_BYTES, type MediaSource } from './media-source.ts'
 import { resolveMedia } from './resolve-media.ts'
 
 const HTTPS = [/^https:\/\//]

@@ -1,7 +1,7 @@
 import type { AssetInfo } from '../../../assets/asset-store.ts'
 import { defined } from '../../../assets/defined.ts'
 import { inParallel } from '../../../assets/in-parallel.ts'
-import { ArgumentPlaces } from '../../../boundary/argument-places.ts'
+import { ArgumentPlaces, PLACES_AT_ONCE } from '../../../boundary/argument-places.ts'
 import { previewOf } from '../../../boundary/store.ts'
 import { cutText } from '../../../core/json/cut.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
@@ -163,7 +163,7 @@ class Shortener {
     const places = new ArgumentPlaces(data, null)
     const isLong = (value: unknown): boolean => typeof value === 'string' && value.length > maxChars
     const long = [...places].filter(({ value }) => isLong(value))
-    await inParallel(long, { limit: AT_ONCE }, async (place) => {
+    await inParallel(long, { limit: PLACES_AT_ONCE }, async (place) => {
       place.put((await this.#text(String(place.value))).text)
     })
     return places.result
@@ -173,9 +173,6 @@ class Shortener {
     return (JSON.stringify(value)?.length ?? 0) > this.#options.maxChars
   }
 }
-
-/** Maximum number of texts that are saved at the same time. */
-const AT_ONCE = 8
 
 function placeholder(
   { ref, mime, size, name }: AssetInfo,
