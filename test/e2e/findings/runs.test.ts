@@ -124,7 +124,9 @@ describe.skipIf(!hasBrowser)('a run', () => {
     gate('second').resolve()
     const [first, second] = [cards(page).nth(0), cards(page).nth(1)]
     // Results are logged in the order of the answer.
-    await second.getByText('Finished. Its result follows').waitFor()
+    await second
+      .getByText('Finished. Its result appears after the results of earlier calls')
+      .waitFor()
     await second.getByText('finishing').waitFor()
     await first.getByText('running').waitFor()
     gate('first').resolve()
@@ -252,11 +254,14 @@ describe.skipIf(!hasBrowser)('a run', () => {
   it('is shown again by itself after the server could not be reached', async () => {
     await workbench.importMessages('back-again', { content: 'Hello.' })
     const page = await workbench.open()
-    await page.route('**/api/conversations?*', (route) => route.abort())
+    let isAway = true
+    await page.route('**/api/conversations?*', (route) =>
+      isAway ? route.abort() : route.continue(),
+    )
     await page.reload()
     const list = page.getByRole('navigation', { name: 'Conversations' })
     await list.getByText(/The list could not be loaded/).waitFor()
-    await page.unrouteAll()
+    isAway = false
     await list.getByText(/The list could not be loaded/).waitFor({ state: 'detached' })
     await list.getByRole('link', { name: 'back-again' }).waitFor()
   })
