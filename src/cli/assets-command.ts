@@ -317,7 +317,7 @@ function describe({ assetId, size, mime, name, createdAt }: AssetInfo): string {
   return [assetId, createdAt, bytes, mime, nameOf(name ?? '')].join('\t')
 }
 
-/** Returns an untrusted name, on one line. */
+/** Returns a name on one line, with control characters escaped. */
 function nameOf(name: string): string {
   return shown(name).replace(/[\r\n\t]+/g, ' ')
 }

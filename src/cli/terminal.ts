@@ -102,8 +102,8 @@ export function note(line: string): void {
 const UNSAFE = /(?![\n\t\u200c\u200d]|\r\n)[\p{C}\u2028\u2029]/gu
 
 /**
- * Untrusted text for a terminal. Characters that a terminal would obey or hide are escaped, as in `\u{1b}`, so that nothing
- * looks like something else.
+ * Returns text from outside for a terminal. Characters that a terminal would obey or hide are escaped, as in `\u{1b}`, so
+ * that nothing looks like something else.
  */
 export function shown(text: string): string {
   return text.replace(UNSAFE, (one) => `\\u{${(one.codePointAt(0) ?? 0).toString(16)}}`)

@@ -56,7 +56,7 @@ export type { FieldKey } from '../core/refs/field-path.ts'
 export { type RenderRefsOptions, renderEmbeddedRefs } from '../core/refs/render-embedded-refs.ts'
 export { findTextMarks, type TextMark } from '../core/refs/text-marks.ts'
 export {
-  formatLabel,
+  formatIdentity,
   formatVariableRef,
   parseVariableRef,
   type VariableExpression,

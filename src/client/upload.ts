@@ -22,7 +22,7 @@ export interface ImportProgress {
 export interface UploadOptions {
   /** The name of the file. Default: that of a `File`, else `file`. */
   name?: string
-  /** Default: the blob's type, else `application/octet-stream`. The server trusts the bytes more than this type. */
+  /** Default: the blob's type, else `application/octet-stream`. The server prefers the type that it reads from the bytes. */
   mimeType?: string
   /** Called with the fraction that has been sent, from 0 to 1. */
   onProgress?: (fraction: number) => void

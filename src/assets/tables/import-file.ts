@@ -56,7 +56,7 @@ export class Importer {
 
   /**
    * Returns the reference of the table that a reference names, or what the reference names instead. A file is imported
-   * at its first use. The sheets of a workbook need their own references, so that labels include them.
+   * at its first use. The sheets of a workbook have references of their own.
    */
   async tableOf(
     ref: string,

@@ -9,7 +9,7 @@ import { ByrefError } from '../errors.ts'
 import { isoTime } from '../iso-time.ts'
 import { copyJson } from '../json/copy-json.ts'
 import { isPlainObject, type JsonObject, type JsonValue } from '../json/json.ts'
-import { blockOf, kindOf, labelOf, methodOf } from '../messages/data-block.ts'
+import { blockOf, identityOf, kindOf, methodOf } from '../messages/data-block.ts'
 import type { DataBlock, Message } from '../messages/message.ts'
 import { type MessageInput, toMessage } from '../messages/to-message.ts'
 import type { FieldKey } from '../refs/field-key.ts'
@@ -53,8 +53,8 @@ export interface BoardEntry {
   messageId: string
 }
 
-/** The whole board as one JSON object, by label (`user`, `user#①`). This is AG-UI's `STATE_SNAPSHOT`. */
-export type BoardSnapshot = { readonly [label: string]: JsonObject }
+/** The whole board as one JSON object, by identity (`user`, `user#①`). This is AG-UI's `STATE_SNAPSHOT`. */
+export type BoardSnapshot = { readonly [identity: string]: JsonObject }
 
 /** Options of {@link createBoard}. */
 export interface BoardOptions {
@@ -91,12 +91,12 @@ export interface Board {
   has(ref: string, options?: ReadOptions): boolean
   /** Returns every identity, in the order of their first messages. */
   entries(options?: { at?: BoardPoint }): BoardEntry[]
-  /** Returns the entries by label. `jsonPatch` of two snapshots is the difference between them. */
+  /** Returns the entries by identity. `jsonPatch` of two snapshots is the difference between them. */
   snapshot(options?: { at?: BoardPoint }): BoardSnapshot
 }
 
 interface Identity {
-  label: string
+  name: string
   kind: string
   instance?: string
   /** The fields of the entry that change over time. */
@@ -111,14 +111,14 @@ type Field = 'data' | 'schema' | 'description' | 'messageId'
  * length.
  */
 export function createBoard(messages: readonly MessageInput[] = [], options?: BoardOptions): Board {
-  const { validate, identity = labelOf } = checkOptions('createBoard', options, BOARD_OPTIONS)
+  const { validate, identity = identityOf } = checkOptions('createBoard', options, BOARD_OPTIONS)
   const identities = new Map<string, Identity>()
   const timeline = createTimeline()
 
   /** Adds a data message to its identity. @throws ByrefError `invalid_data`, `schema_violation` */
   function addData(message: Message, block: DataBlock): void {
-    const label = identity(block)
-    const entry = identities.get(label) ?? newIdentity(label, block)
+    const name = identity(block)
+    const entry = identities.get(name) ?? newIdentity(name, block)
     const { fields } = entry
     const schema = block.schema ? copyJson(block.schema) : MISSING
     const value = fields.data.at(NOW)
@@ -137,7 +137,7 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     if (schema !== MISSING) fields.schema.set(schema, position)
     if (block.description !== undefined) fields.description.set(block.description, position)
     fields.messageId.set(message.id, position)
-    identities.set(label, entry)
+    identities.set(name, entry)
   }
 
   /**
@@ -164,10 +164,10 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     const has = ({ fields }: Identity) => fields.data.at(position) !== MISSING
     const entry = candidates(ref, instance).find(has)
     if (entry) return explainField(entry, ref.path, position)
-    const labels = [...identities.values()].filter(has).map(({ label }) => `†${label}`)
+    const names = [...identities.values()].filter(has).map(({ name }) => `†${name}`)
     const there =
-      labels.length > 0
-        ? `${labels.length} exist: ${labels.slice(0, 20).join(', ')}`
+      names.length > 0
+        ? `${names.length} exist: ${names.slice(0, 20).join(', ')}`
         : 'no data exists yet'
     return `${formatVariable(ref, [])} has no value; ${there}.`
   }
@@ -179,16 +179,16 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     return { value, expression, position }
   }
 
-  function labelled(at: BoardPoint | undefined): [string, BoardEntry & JsonObject][] {
+  function written(at: BoardPoint | undefined): [string, BoardEntry & JsonObject][] {
     const position = timeline.positionOf(at)
     const entries: [string, BoardEntry & JsonObject][] = []
-    for (const { label, fields, ...entry } of identities.values()) {
+    for (const { name, fields, ...entry } of identities.values()) {
       const found: Record<string, JsonValue> = entry
       for (const [field, slot] of Object.entries(fields)) {
         const value = slot.at(position)
         if (value !== MISSING) found[field] = toJson(value, position)
       }
-      if (isWritten(found)) entries.push([label, found])
+      if (isWritten(found)) entries.push([name, found])
     }
     return entries
   }
@@ -208,8 +208,8 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
       throw new VariableError(reasons.join(' '))
     },
     has: (ref, options = {}) => evaluate(ref, options).value !== MISSING,
-    entries: ({ at } = {}) => labelled(at).map(([, entry]) => entry),
-    snapshot: ({ at } = {}) => Object.fromEntries(labelled(at)),
+    entries: ({ at } = {}) => written(at).map(([, entry]) => entry),
+    snapshot: ({ at } = {}) => Object.fromEntries(written(at)),
   }
   for (const message of messages) board.append(message)
   return checkMethods('board', board, BOARD_METHODS)
@@ -244,10 +244,10 @@ function isWritten(entry: JsonObject): entry is BoardEntry & JsonObject {
   return Boolean(entry.messageId)
 }
 
-function newIdentity(label: string, block: DataBlock): Identity {
+function newIdentity(name: string, block: DataBlock): Identity {
   const slot = () => new Slot(MISSING, 0)
   const fields = { messageId: slot(), data: slot(), schema: slot(), description: slot() }
-  return { label, ...headOf(block), fields }
+  return { name, ...headOf(block), fields }
 }
 
 function headOf(block: DataBlock): { kind: string; instance?: string } {

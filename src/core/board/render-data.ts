@@ -40,8 +40,8 @@ export function renderData(
   if (data !== undefined) lines.push(renderValue(data, ref, { maxChars, maxRows }))
   if (description !== undefined) lines.push(escapeBlocks(description))
   if (schema) {
-    const label = formatVariable(entry, []).slice(1)
-    lines.push(`Schema for ¶${label}:`, JSON.stringify(schema, null, 2))
+    const name = formatVariable(entry, []).slice(1)
+    lines.push(`Schema for ¶${name}:`, JSON.stringify(schema, null, 2))
   }
   return lines.join('\n')
 }

@@ -1,4 +1,4 @@
-import { labelOf, methodOf } from '../messages/data-block.ts'
+import { identityOf, methodOf } from '../messages/data-block.ts'
 import type { DataBlock, Message } from '../messages/message.ts'
 import type { FieldKey } from '../refs/field-key.ts'
 import { join, TRUSTED } from './label.ts'
@@ -27,7 +27,7 @@ export class DataLabels {
     const tree = this.#identities.get(identity)
     let found = tree ? treeAt(tree, path) : NOTHING
     for (const { block, tree } of this.#ahead.values()) {
-      if (labelOf(block) === identity) found = joinLabel(found, wholeOf(tree))
+      if (identityOf(block) === identity) found = joinLabel(found, wholeOf(tree))
     }
     return found
   }
@@ -83,7 +83,7 @@ export class DataLabels {
   #apply({ block, tree }: Written): void {
     // A record that another program wrote may have any content.
     if (!block || !('data' in block)) return
-    const identity = labelOf(block)
+    const identity = identityOf(block)
     const before = this.#identities.get(identity)
     this.#identities.set(identity, before ? written(before, block, tree) : first(block, tree))
   }

@@ -11,7 +11,7 @@ import { RESULT, resultCall } from '../messages/results.ts'
 import type { AssetRefParts } from '../refs/asset-ref.ts'
 import { callIdOf } from '../refs/item-call.ts'
 import type { FoundReference } from '../refs/references-in.ts'
-import { formatLabel, type VariableRef } from '../refs/variable-ref.ts'
+import { formatIdentity, type VariableRef } from '../refs/variable-ref.ts'
 import { DataLabels } from './data-labels.ts'
 import {
   join,
@@ -172,9 +172,9 @@ export class Labels {
       const tree = this.result(Number(ref.instance))
       return tree ? treeAt(tree, path) : { label: TRUSTED }
     }
-    const scoped = this.#data.at(formatLabel(kind, ref.instance), path)
+    const scoped = this.#data.at(formatIdentity(kind, ref.instance), path)
     if (ref.instance !== undefined || instance === undefined) return scoped
-    return joinTrees(this.#data.at(formatLabel(kind, instance), path), scoped)
+    return joinTrees(this.#data.at(formatIdentity(kind, instance), path), scoped)
   }
 
   /** Returns the label of everything that a reference names. */

@@ -1,6 +1,6 @@
 import type { AssetCreated, EventOf, LogRecord } from '../events/events.ts'
 import { isPlainObject } from '../json/json.ts'
-import { isData, kindOf, labelOf, methodOf } from '../messages/data-block.ts'
+import { identityOf, isData, kindOf, methodOf } from '../messages/data-block.ts'
 import { type DataBlock, isDeletedResult, type Message } from '../messages/message.ts'
 import { RESULT, resultCall, resultName } from '../messages/results.ts'
 import { type AssetRefParts, isAssetRef, parseAssetRef } from '../refs/asset-ref.ts'
@@ -9,7 +9,7 @@ import { callIdOf } from '../refs/item-call.ts'
 import { ownInstance } from '../refs/own-instance.ts'
 import { referencesIn } from '../refs/references-in.ts'
 import {
-  formatLabel,
+  formatIdentity,
   formatVariable,
   parseVariableRef,
   type VariableRef,
@@ -162,9 +162,9 @@ export class LineageGraph {
     const id = `data:${message.id}`
     this.#nodes.set(id, { id, type: 'data', ref, name: message.sender?.participant_role })
     if (typeof block._call === 'string') this.#link(`call:${block._call}`, id)
-    const known = this.#writes.get(labelOf(block)) ?? []
+    const known = this.#writes.get(identityOf(block)) ?? []
     known.push({ node: id, block })
-    this.#writes.set(labelOf(block), known)
+    this.#writes.set(identityOf(block), known)
   }
 
   /** Returns the id of a message's node, which is created if it is missing. */
@@ -189,10 +189,10 @@ export class LineageGraph {
       const call = this.#results[Number(ref.instance) - 1]
       return call ? [`call:${call}`] : []
     }
-    const writers = this.#writersAt(formatLabel(kind, ref.instance ?? instance), path)
+    const writers = this.#writersAt(formatIdentity(kind, ref.instance ?? instance), path)
     return writers.length > 0 || ref.instance !== undefined
       ? writers
-      : this.#writersAt(formatLabel(kind, undefined), path)
+      : this.#writersAt(formatIdentity(kind, undefined), path)
   }
 
   #writersAt(identity: string, path: readonly FieldKey[]): string[] {

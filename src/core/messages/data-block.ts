@@ -1,7 +1,7 @@
 import { ByrefError } from '../errors.ts'
 import { isPlainObject, shownJson } from '../json/json.ts'
 import { isFieldKey } from '../refs/field-key.ts'
-import { formatLabel, isKind, parseVariableRef } from '../refs/variable-ref.ts'
+import { formatIdentity, isKind, parseVariableRef } from '../refs/variable-ref.ts'
 import type { DataBlock, Message, OutputMethod } from './message.ts'
 
 const METHODS = ['set', 'merge', 'assign', 'push', 'concat', 'delete']
@@ -68,8 +68,8 @@ export function writerOf(message: Message): string | null {
 /**
  * Returns a block's kind and instance, as written in headings and references. Together they are its identity.
  */
-export function labelOf(block: DataBlock): string {
-  return formatLabel(kindOf(block), block._instance)
+export function identityOf(block: DataBlock): string {
+  return formatIdentity(kindOf(block), block._instance)
 }
 
 /** Returns a block's output method. The default is `set` with a path and `merge` without one. */

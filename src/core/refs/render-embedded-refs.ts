@@ -60,8 +60,8 @@ function linkTo(
   { name, mime }: { name?: string; mime?: string } = {},
   id: string,
 ): string {
-  const label = (name ?? id).replace(/\s+/g, ' ').replace(/[\\`*_[\]<>&!|~]/g, '\\$&')
-  return `${mime?.startsWith('image/') ? '!' : ''}[${label}](${url})`
+  const text = (name ?? id).replace(/\s+/g, ' ').replace(/[\\`*_[\]<>&!|~]/g, '\\$&')
+  return `${mime?.startsWith('image/') ? '!' : ''}[${text}](${url})`
 }
 
 /** Escapes a URL so that it cannot end a Markdown link or an HTML attribute. */

@@ -75,7 +75,7 @@ export function formatVariable(
   path: readonly FieldKey[],
 ): string {
   if (isKind(kind) && path.every(isFieldKey)) {
-    return `†${formatLabel(kind, instance)}${path.map(formatStep).join('')}`
+    return `†${formatIdentity(kind, instance)}${path.map(formatStep).join('')}`
   }
   throw new ByrefError(
     'invalid_reference',
@@ -84,7 +84,7 @@ export function formatVariable(
 }
 
 /** Returns a kind with its instance, as written in headings and references: `user`, `user#①`, `user#"a b"`. */
-export function formatLabel(kind: string, instance?: string): string {
+export function formatIdentity(kind: string, instance?: string): string {
   if (instance === undefined) return kind
   const bare = match(INSTANCE, `#${instance}`, 0)?.[1] === instance
   return `${kind}#${bare ? instance : JSON.stringify(instance)}`

@@ -169,7 +169,7 @@ function noteOf(part: MediaPart, facts: MediaFacts | null, why: string): TextPar
     ...(name ? [JSON.stringify(name)] : []),
   ]
   const text = `[${facts?.kind ?? part.kind} not shown: ${words.join(', ')}: ${why}]`
-  // The type and the URL may be untrusted text.
+  // The type and the URL may be text from outside.
   return { type: 'text', text: escapeBlocks(text) }
 }
 

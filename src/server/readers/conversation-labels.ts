@@ -10,7 +10,7 @@ import {
 } from '../../core/labels/label.ts'
 import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import { createLabels } from '../../core/labels/labels.ts'
-import { isData, kindOf, labelOf } from '../../core/messages/data-block.ts'
+import { identityOf, isData, kindOf } from '../../core/messages/data-block.ts'
 import type { DataBlock } from '../../core/messages/message.ts'
 import { callIdOf } from '../../core/refs/item-call.ts'
 import type { VariableRef } from '../../core/refs/variable-ref.ts'
@@ -78,7 +78,7 @@ export class ConversationLabels {
         this.#join(label)
         const block = event.payload.content as DataBlock
         if (isData(event.payload) && isPlainObject(block)) {
-          this.data.set(labelOf(block), { kind: kindOf(block), instance: block._instance })
+          this.data.set(identityOf(block), { kind: kindOf(block), instance: block._instance })
         }
         if (titleOf(event) !== null) this.#titles.set(id, label)
         break

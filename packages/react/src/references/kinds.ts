@@ -2,7 +2,7 @@ import {
   type AssetRefParts,
   findEmbeddedRefs,
   formatAssetRef,
-  formatLabel,
+  formatIdentity,
   isAssetRef,
   parseAssetRef,
   parseVariableRef,
@@ -39,5 +39,5 @@ export function findEmbedded(
 export function variableName(reference: string): string {
   let next: VariableExpression | null = parseVariableRef(reference)
   while (next && next.type !== 'variable') next = next.of[0] ?? null
-  return next ? formatLabel(next.kind, next.instance) : reference
+  return next ? formatIdentity(next.kind, next.instance) : reference
 }

@@ -28,7 +28,7 @@ export function DataCard({ entry, at, wanted }: DataCardProps) {
   const messages = useConversation((state) => state.messages)
   const labels = useLabels()
   const element = useRef<HTMLElement>(null)
-  const reference = `†${entry.label}`
+  const reference = `†${entry.identity}`
   const [editing, setEditing] = useState(false)
   const mayEdit = useMay('member') && at === null
   const isDeclared = entry.writes.every(({ method }) => method === 'declared')
@@ -58,7 +58,7 @@ export function DataCard({ entry, at, wanted }: DataCardProps) {
         >
           {reference}
         </h2>
-        <LabelMark label={labels.data[entry.label]} origin={reference} className="shrink-0" />
+        <LabelMark label={labels.data[entry.identity]} origin={reference} className="shrink-0" />
         {mayEdit && !editing && (
           <Button
             ref={edit}

@@ -46,7 +46,7 @@ export function DataEdit({ entry, value, onClose }: DataEditProps) {
 
   return (
     <form
-      aria-label={`Edit †${entry.label}`}
+      aria-label={`Edit †${entry.identity}`}
       data-own-escape
       className="space-y-2"
       onSubmit={(event) => {

@@ -1,4 +1,4 @@
-import { type DataBlock, formatLabel, type Message } from 'byref/client'
+import { type DataBlock, formatIdentity, type Message } from 'byref/client'
 import { isBlock, methodOf, readBlock, variableOf } from '../../references/data-block.ts'
 
 /** A write to a value by a message. */
@@ -14,7 +14,7 @@ export interface DataWrite {
 /** A value on the board, identified by kind and instance. */
 export interface DataEntry {
   /** `state`, `user#a`. */
-  label: string
+  identity: string
   kind: string
   instance: string | null
   schema: Record<string, unknown> | null
@@ -31,9 +31,9 @@ export function dataEntries(messages: readonly Message[]): DataEntry[] {
     const block = readBlock(message)
     const kind = String(block.kind ?? 'data')
     const instance = block._instance ?? null
-    const label = formatLabel(kind, block._instance)
-    const known = { label, kind, instance, schema: null, description: null, writes: [] }
-    const entry: DataEntry = entries.get(label) ?? known
+    const identity = formatIdentity(kind, block._instance)
+    const known = { identity, kind, instance, schema: null, description: null, writes: [] }
+    const entry: DataEntry = entries.get(identity) ?? known
     entry.schema = block.schema ?? entry.schema
     entry.description = block.description ?? entry.description
     entry.writes.push({
@@ -43,7 +43,7 @@ export function dataEntries(messages: readonly Message[]): DataEntry[] {
       target: variableOf(block),
       block,
     })
-    entries.set(label, entry)
+    entries.set(identity, entry)
   }
   return [...entries.values()]
 }

@@ -31,8 +31,8 @@ export function DataTab() {
       {writes.length > 1 && <DataTimeline writes={writes} at={index} />}
       <ul className="space-y-3 p-3">
         {shown.map((entry) => (
-          <li key={entry.label}>
-            <DataCard entry={entry} at={at} wanted={entry.label === wanted} />
+          <li key={entry.identity}>
+            <DataCard entry={entry} at={at} wanted={entry.identity === wanted} />
           </li>
         ))}
       </ul>
