@@ -1,3 +1,4 @@
+import { APICallError } from '@ai-sdk/provider'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import { callModel } from './call-model.ts'
 import type { LanguageModel, ModelStreamPart } from './language-model.ts'
@@ -48,4 +49,31 @@ it('fails if the model is silent after a part, also after one that took long', a
   await taken.promise
   await vi.advanceTimersByTimeAsync(500)
   await failed
+})
+
+it.each([
+  [{ 'retry-after': '3' }, 3000],
+  [{ 'retry-after': '3', 'retry-after-ms': '120' }, 120],
+  [{ 'retry-after': 'Fri, 27 Nov 2026 12:00:07 GMT' }, 7000],
+  [{ 'retry-after': 'Fri, 27 Nov 2026 11:59:00 GMT' }, 500],
+  [{ 'retry-after': '3600' }, 60_000],
+  [{ 'retry-after': '' }, 500],
+  [{}, 500],
+])('waits as long as the provider asks: %j', async (responseHeaders, expected) => {
+  vi.setSystemTime('2026-11-27T12:00:00Z')
+  const doStream = async () => {
+    const request = { url: 'https://model.example', requestBodyValues: {} }
+    const failure = { message: 'Later', statusCode: 503, isRetryable: true, responseHeaders }
+    throw new APICallError({ ...request, ...failure })
+  }
+  const calling = callModel({
+    model: { ...modelOf([], { ends: true }), doStream } as LanguageModel,
+    options: { prompt: [] },
+    signal: new AbortController().signal,
+    onPart() {},
+    onRetry({ waitMs }) {
+      throw new Error(`waits ${waitMs} ms`)
+    },
+  })
+  await expect(calling).rejects.toThrow(`waits ${expected} ms`)
 })

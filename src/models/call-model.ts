@@ -156,10 +156,15 @@ function silent(model: LanguageModel, ms: number): ByrefError {
   )
 }
 
-/** Returns the `retry-after` header in milliseconds, at most one minute. Null if the header is missing. */
-function retryAfter(error: APICallError): number | null {
-  const seconds = Number(error.responseHeaders?.['retry-after'])
-  return Number.isFinite(seconds) && seconds >= 0 ? Math.min(seconds, 60) * 1000 : null
+/**
+ * Returns how long the provider asks to wait, in milliseconds, at most one minute. Null if its headers `retry-after-ms` and
+ * `retry-after`, which has seconds or a date, do not say it.
+ */
+function retryAfter({ responseHeaders }: APICallError): number | null {
+  const { 'retry-after-ms': ms, 'retry-after': after = '' } = responseHeaders ?? {}
+  const waits = [Number(ms || NaN), Number(after || NaN) * 1000, Date.parse(after) - Date.now()]
+  const wait = waits.find((one) => one >= 0)
+  return wait === undefined ? null : Math.min(wait, 60_000)
 }
 
 const BUSY = 'The provider is busy (429)'

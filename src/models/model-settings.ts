@@ -53,8 +53,8 @@ export interface RetryOptions {
   /** Maximum number of retries. Default 2. */
   maxRetries?: number
   /**
-   * Pause before the first retry, in milliseconds. It doubles with each retry. Default 500. A `retry-after`
-   * header takes precedence.
+   * Pause before the first retry, in milliseconds. It doubles with each retry. Default 500. A time that
+   * the provider asks for (`retry-after`, `retry-after-ms`) takes precedence.
    */
   retryDelayMs?: number
 }
