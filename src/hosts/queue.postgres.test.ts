@@ -1,6 +1,7 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
+import { watchedPool } from '../postgres/fixtures/watched-pool.ts'
 import { createQueue, type HostQueue } from './queue.ts'
 
 let place: ReturnType<typeof newSchema>
@@ -9,7 +10,7 @@ let sql: pg.Pool
 
 beforeEach(() => {
   place = newSchema()
-  sql = new pg.Pool({ connectionString: place.connectionString, max: 1 })
+  sql = watchedPool(place.connectionString, { max: 1 }).pool
   queue = createQueue(place)
 })
 

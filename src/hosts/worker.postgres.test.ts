@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import pg from 'pg'
+import type pg from 'pg'
 import { PgBoss } from 'pg-boss'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
@@ -8,6 +8,7 @@ import { defineTool } from '../boundary/tool.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
 import { createPostgresLog } from '../log/postgres-log.ts'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
+import { watchedPool } from '../postgres/fixtures/watched-pool.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
 import { createQueue } from './queue.ts'
 import { createWorker, type WorkerOptions } from './worker.ts'
@@ -19,7 +20,7 @@ let sql: pg.Pool
 
 beforeEach(() => {
   place = newSchema()
-  sql = new pg.Pool({ connectionString: place.connectionString, max: 1 })
+  sql = watchedPool(place.connectionString, { max: 1 }).pool
   ends = [() => sql.end()]
 })
 

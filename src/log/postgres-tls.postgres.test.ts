@@ -1,11 +1,11 @@
 import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { say } from '../agent/fixtures/agent.ts'
 import { type PostgresServer, startPostgres } from '../postgres/fixtures/start-postgres.ts'
+import { watchedPool } from '../postgres/fixtures/watched-pool.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createPostgresLog } from './postgres-log.ts'
 
@@ -45,7 +45,7 @@ describe('createPostgresLog, over TLS', () => {
       await chown(join(folder, file), NOBODY, NOBODY)
     }
     server = await startPostgres()
-    const pool = new pg.Pool({ connectionString: server.connectionString })
+    const { pool } = watchedPool(server.connectionString)
     await pool.query(`alter system set ssl_cert_file = '${join(folder, 'cert.pem')}'`)
     await pool.query(`alter system set ssl_key_file = '${join(folder, 'key.pem')}'`)
     await pool.query('alter system set ssl = on')
@@ -66,7 +66,7 @@ describe('createPostgresLog, over TLS', () => {
     const agent = createAgent({ model: scriptedModel(['Hello']), log })
     expect((await agent.run({ messages: say('Hi') }).result).text).toBe('Hello')
     await heard
-    const pool = new pg.Pool({ connectionString: server.connectionString })
+    const { pool } = watchedPool(server.connectionString)
     const { rows } = await pool.query(
       'select count(*)::int as open from pg_stat_ssl join pg_stat_activity using (pid) where ssl and datname is not null',
     )
