@@ -7,6 +7,7 @@ import type {
   LanguageModelV4ToolResultPart,
   SharedV4ProviderOptions,
 } from '@ai-sdk/provider'
+import { isPlainObject } from '../core/json/json.ts'
 import { asModelWrote } from '../core/messages/read-metadata.ts'
 import { limitOf, type ModelCapabilities } from '../models/model-capabilities.ts'
 import type { FilePart, ResolvedItem, ResolvedResult } from './transcript-item.ts'
@@ -28,7 +29,9 @@ export function framedPrompt(
   messages: readonly LanguageModelV4Message[],
   { system, capabilities, tail = [] }: PromptFrame,
 ): LanguageModelV4Prompt {
-  const start: LanguageModelV4Message[] = system ? [{ role: 'system', content: system }] : []
+  const start: LanguageModelV4Message[] = system
+    ? [{ role: 'system', content: system.toWellFormed() }]
+    : []
   const end = tail.flatMap((item) => itemMessages(item, capabilities))
   return withCacheMarks(start.concat(messages, end), end.length, capabilities)
 }
@@ -38,11 +41,29 @@ export function itemMessages(
   item: ResolvedItem,
   capabilities: ModelCapabilities,
 ): LanguageModelV4Message[] {
+  return wellFormed(messagesOf(item, capabilities))
+}
+
+function messagesOf(item: ResolvedItem, capabilities: ModelCapabilities): LanguageModelV4Message[] {
   if (item.type === 'results') {
     return item.results.length > 0 ? resultMessages(item.results, capabilities) : []
   }
   if (item.type === 'system') return [systemMessage(item.text, capabilities)]
   return item.type === 'user' ? [userMessage(item, capabilities)] : assistantMessages(item)
+}
+
+/**
+ * Replaces each half of a surrogate pair, which is left where a text was cut inside an emoji. Providers reject every request
+ * that contains one. Returns the same value if there is none.
+ */
+function wellFormed<T>(value: T): T {
+  if (typeof value === 'string') return value.toWellFormed() as T
+  if (!Array.isArray(value) && !isPlainObject(value)) return value
+  const before = Object.entries(value)
+  const after = before.map(([key, one]) => [key.toWellFormed(), wellFormed(one)] as const)
+  const isSame = after.every(([key, one], i) => key === before[i]?.[0] && one === before[i][1])
+  if (isSame) return value
+  return (Array.isArray(value) ? after.map(([, one]) => one) : Object.fromEntries(after)) as T
 }
 
 /** If a provider takes system messages only at the start, later ones become user messages with a heading. */
