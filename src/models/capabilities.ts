@@ -66,6 +66,7 @@ export async function capabilitiesOf(
       overrides.cacheMarks === undefined ? (rules.cacheMarks ?? null) : overrides.cacheMarks,
     systemAnywhere: overrides.systemAnywhere ?? rules.systemAnywhere ?? false,
     detailOption: rules.detailOption ?? null,
+    callIds: rules.callIds ?? null,
   }
 }
 

@@ -27,6 +27,8 @@ export interface ModelCapabilities {
   systemAnywhere: boolean
   /** The key in `providerOptions` that takes `imageDetail`. Null if the provider has no such option. */
   detailOption: 'openai' | 'xai' | null
+  /** The ids of calls that the provider accepts. Null if it accepts any. */
+  callIds: RegExp | null
 }
 
 /** MIME types, each with the maximum size of a body in bytes. `image/*` covers all image types. */

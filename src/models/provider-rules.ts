@@ -12,6 +12,7 @@ export type ProviderRules = Partial<
     | 'maxImageSide'
     | 'maxPdfPages'
     | 'urlsInResults'
+    | 'callIds'
   >
 > & {
   perCall?: Partial<ModelCapabilities['perCall']>
@@ -63,6 +64,7 @@ function anthropic(modelId: string): ProviderRules {
     takes,
     takesInResults: takes,
     cacheMarks: 'anthropic',
+    callIds: /^[\w-]+$/,
     maxImageSide: 2000,
     maxPdfPages: 100,
     urlsInResults: true,
@@ -81,6 +83,8 @@ function openaiTakes(modelId: string): TakenTypes {
 const OPENAI = {
   systemAnywhere: true,
   detailOption: 'openai',
+  // Errors of the API name the limits: 40 characters for chat completions, 64 for responses.
+  callIds: /^.{1,40}$/s,
   perCall: { bytes: 35 * MB, images: 500 },
 } as const
 
@@ -92,7 +96,13 @@ function openaiChat(modelId: string): ProviderRules {
 
 function openaiResponses(modelId: string): ProviderRules {
   const takes = openaiTakes(modelId)
-  return { ...OPENAI, takes, takesInResults: takes, urlsInResults: true }
+  return {
+    ...OPENAI,
+    callIds: /^.{1,64}$/s,
+    takes,
+    takesInResults: takes,
+    urlsInResults: true,
+  }
 }
 
 /**
@@ -126,7 +136,8 @@ function bedrock(modelId: string): ProviderRules {
   const documents = types(`${PDF} ${WORD} ${EXCEL} application/vnd.ms-excel`, 4.5 * MB)
   const video = types('video/mp4 video/quicktime video/x-matroska video/webm', 18 * MB)
   const perCall = { bytes: 18 * MB, images: 20, files: 5 }
-  const limits = { maxImageSide: 2000, maxPdfPages: 100, perCall }
+  const callIds = /^[\w-]{1,64}$/
+  const limits = { maxImageSide: 2000, maxPdfPages: 100, perCall, callIds }
   if (/claude-(v|2|instant)/.test(modelId)) return limits
   if (/claude/.test(modelId)) {
     const takes = { ...images, ...documents }
@@ -152,6 +163,8 @@ function mistral(modelId: string): ProviderRules {
     takes: { ...images, [PDF]: 35 * MB },
     urls: { 'image/*': [/^https:\/\//] },
     systemAnywhere: true,
+    // An error of the API says so.
+    callIds: /^[A-Za-z0-9]{9}$/,
     perCall: { bytes: 35 * MB, images: 8 },
   }
 }

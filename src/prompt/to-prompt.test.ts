@@ -20,7 +20,7 @@ const png: FilePart = {
   ...{ type: 'file', ref: 'asset://pic', mediaType: 'image/png', detail: 'low' },
   data: { type: 'data', data: 'AQID' },
 }
-const ids = { toolCallId: 'c1', toolName: 'draw' }
+const ids = { toolCallId: 'call00001', toolName: 'draw' }
 const result = (
   media: readonly (FilePart | { type: 'text'; text: string })[],
   isError = false,
@@ -39,7 +39,7 @@ describe('itemMessages', () => {
         { type: 'text', text: '' },
         { type: 'text', text: 'Hi' },
       ],
-      calls: [{ id: 'c1', name: 'draw', arguments: { x: 1 }, provider_metadata: signed }],
+      calls: [{ id: 'call00001', name: 'draw', arguments: { x: 1 }, provider_metadata: signed }],
     }
     expect(itemMessages(item, openai)).toEqual([
       {
@@ -52,6 +52,76 @@ describe('itemMessages', () => {
       },
     ])
     expect(itemMessages({ type: 'assistant', parts: [], calls: [] }, openai)).toEqual([])
+  })
+
+  it('leaves out texts without anything to read', async () => {
+    const calls = [{ id: 'call00001', name: 'draw', arguments: {} }]
+    const item: ResolvedItem = { type: 'assistant', parts: [{ type: 'text', text: '\n\n' }], calls }
+    expect(itemMessages(item, claude)).toEqual([
+      { role: 'assistant', content: [{ type: 'tool-call', ...ids, input: {} }] },
+    ])
+    expect(itemMessages(answer(' '), claude)).toEqual([])
+    const [user] = itemMessages(said(' \n'), claude)
+    expect(user?.content).toEqual([{ type: 'text', text: '(empty message)' }])
+    const output = { type: 'text', value: '\n' } as const
+    const empty = {
+      type: 'results' as const,
+      results: [{ ...ids, isError: false, output, media: [] }],
+    }
+    expect(JSON.stringify(itemMessages(empty, nova))).toContain('"value":"(empty result)"')
+    expect(framedPrompt([], { system: ' \n', capabilities: claude })).toEqual([])
+  })
+
+  it.each([
+    ['functions.search', 'functions_search'],
+    ['search the web', 'search_the_web'],
+    ['', '_'],
+    ['поиск', '_'],
+    ['x'.repeat(100), 'x'.repeat(64)],
+    ['read-file_2', 'read-file_2'],
+  ])('sends the name %j of a call as %j', (name, expected) => {
+    const names = (item: ResolvedItem) =>
+      JSON.stringify(itemMessages(item, openai)).match(/"toolName":"(.*?)"/)?.[1]
+    const calls = [{ id: 'call00001', name, arguments: {} }]
+    expect(names({ type: 'assistant', parts: [], calls })).toBe(expected)
+    const output = { type: 'json', value: 1 } as const
+    const given = { toolCallId: 'call00001', toolName: name, isError: false, output, media: [] }
+    expect(names({ type: 'results', results: [given] })).toBe(expected)
+  })
+
+  const UUID = 'command_7f3a4c1e-0b7d-4a37-9d0e-1c2f3a4b5c6d'
+  it.each([
+    ['call_abc', 'openai chatgpt claude bedrock none', 'mistral'],
+    ['abcDEF123', 'openai chatgpt claude bedrock none mistral', ''],
+    ['functions.search:0', 'openai chatgpt none', 'claude bedrock mistral'],
+    [UUID, 'openai claude bedrock none', 'chatgpt mistral'],
+    ['x'.repeat(70), 'claude none', 'openai chatgpt bedrock mistral'],
+  ])('sends the id %s of a call to %s, and a short one to %s', async (id, same, other) => {
+    const models: Record<string, Awaited<ReturnType<typeof of>>> = {
+      ...{ openai, claude, bedrock: nova, mistral },
+      chatgpt: await of('openai.chat', 'gpt-5'),
+      none: await of('somebody.else'),
+    }
+    const sent = (model: string) => {
+      const calls = [{ id, name: 'draw', arguments: {} }]
+      const output = { type: 'json', value: 1 } as const
+      const given = { toolCallId: id, toolName: 'draw', isError: false, output, media: [] }
+      const items: ResolvedItem[] = [
+        { type: 'assistant', parts: [], calls },
+        { type: 'results', results: [given] },
+      ]
+      const prompt = items.flatMap((item) => itemMessages(item, models[model] as typeof openai))
+      const found = [...JSON.stringify(prompt).matchAll(/"toolCallId":"(.*?)"/g)].map(
+        ([, one]) => one,
+      )
+      expect(found).toHaveLength(2)
+      expect(found[0]).toBe(found[1])
+      return found[0]
+    }
+    for (const model of same.split(' ')) expect(sent(model), model).toBe(id)
+    for (const model of other.split(' ').filter(Boolean)) {
+      expect(sent(model), model).toMatch(/^[A-Za-z0-9]{9}$/)
+    }
   })
 
   it('puts media into a result if the provider allows it, otherwise after the results', () => {
@@ -84,7 +154,10 @@ describe('itemMessages', () => {
       },
       {
         role: 'user',
-        content: [{ type: 'text', text: '[From the result of draw, call c1: asset://pic]' }, file],
+        content: [
+          { type: 'text', text: '[From the result of draw, call call00001: asset://pic]' },
+          file,
+        ],
       },
     ])
     const [failed, behind] = itemMessages(result([png], true), claude)

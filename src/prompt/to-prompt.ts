@@ -10,7 +10,10 @@ import type {
 import { isPlainObject } from '../core/json/json.ts'
 import { asModelWrote } from '../core/messages/read-metadata.ts'
 import { limitOf, type ModelCapabilities } from '../models/model-capabilities.ts'
+import { nodeBuiltin } from '../node-builtin.ts'
 import type { FilePart, ResolvedItem, ResolvedResult } from './transcript-item.ts'
+
+const { createHash } = nodeBuiltin('node:crypto')
 
 /** The parts of a prompt around its items. */
 export interface PromptFrame {
@@ -29,9 +32,9 @@ export function framedPrompt(
   messages: readonly LanguageModelV4Message[],
   { system, capabilities, tail = [] }: PromptFrame,
 ): LanguageModelV4Prompt {
-  const start: LanguageModelV4Message[] = system
-    ? [{ role: 'system', content: system.toWellFormed() }]
-    : []
+  const start: LanguageModelV4Message[] = isBlank(system)
+    ? []
+    : [{ role: 'system', content: system.toWellFormed() }]
   const end = tail.flatMap((item) => itemMessages(item, capabilities))
   return withCacheMarks(start.concat(messages, end), end.length, capabilities)
 }
@@ -41,7 +44,7 @@ export function itemMessages(
   item: ResolvedItem,
   capabilities: ModelCapabilities,
 ): LanguageModelV4Message[] {
-  return wellFormed(messagesOf(item, capabilities))
+  return acceptable(messagesOf(item, capabilities), capabilities)
 }
 
 function messagesOf(item: ResolvedItem, capabilities: ModelCapabilities): LanguageModelV4Message[] {
@@ -53,8 +56,48 @@ function messagesOf(item: ResolvedItem, capabilities: ModelCapabilities): Langua
 }
 
 /**
- * Replaces each half of a surrogate pair, which is left where a text was cut inside an emoji. Providers reject every request
- * that contains one. Returns the same value if there is none.
+ * Replaces that for which a provider rejects a whole prompt. The log keeps what it was, so every later call of the
+ * conversation would fail: a name that a model invented, the id of a call from another provider or of a command, an
+ * empty result, and halves of characters.
+ */
+function acceptable(
+  messages: readonly LanguageModelV4Message[],
+  { callIds }: ModelCapabilities,
+): LanguageModelV4Message[] {
+  return wellFormed(messages).map((message) => {
+    if (message.role !== 'assistant' && message.role !== 'tool') return message
+    const content = message.content.map((part) => {
+      if (part.type !== 'tool-call' && part.type !== 'tool-result') return part
+      const toolCallId = callIdFor(part.toolCallId, callIds)
+      const named = { ...part, toolCallId, toolName: nameFor(part.toolName) }
+      return named.type === 'tool-result' ? { ...named, output: withText(named.output) } : named
+    })
+    return { ...message, content } as LanguageModelV4Message
+  })
+}
+
+/** Returns a short id in place of one that the provider rejects. */
+function callIdFor(id: string, accepted: RegExp | null): string {
+  if (accepted?.test(id) ?? true) return id
+  const hash = createHash('sha256').update(id).digest('base64url')
+  return hash.replace(/[^A-Za-z0-9]/g, '').slice(0, 9)
+}
+
+/** Returns an output whose text is not blank. */
+function withText(output: LanguageModelV4ToolResultOutput): LanguageModelV4ToolResultOutput {
+  return output.type === 'text' && isBlank(output.value)
+    ? { ...output, value: '(empty result)' }
+    : output
+}
+
+/** Returns a name of a tool in the characters that all providers accept. */
+function nameFor(name: string): string {
+  return name.replace(/[^\w-]+/g, '_').slice(0, 64) || '_'
+}
+
+/**
+ * Replaces each half of a surrogate pair, which is left where a text was cut inside an emoji. Returns the same value if there
+ * is none.
  */
 function wellFormed<T>(value: T): T {
   if (typeof value === 'string') return value.toWellFormed() as T
@@ -80,7 +123,7 @@ function userMessage(
   capabilities: ModelCapabilities,
 ): LanguageModelV4Message {
   const content = parts
-    .filter((part) => part.type === 'file' || part.text !== '')
+    .filter((part) => part.type === 'file' || !isBlank(part.text))
     .map((part) =>
       part.type === 'file'
         ? toFilePart(part, capabilities)
@@ -93,12 +136,17 @@ function userMessage(
   }
 }
 
+/** Whether a text has nothing that a model could read. Providers reject such texts. */
+function isBlank(text: string): boolean {
+  return text.trim() === ''
+}
+
 function assistantMessages({
   parts,
   calls,
 }: Extract<ResolvedItem, { type: 'assistant' }>): LanguageModelV4Message[] {
   const shown = parts
-    .filter(({ type, text }) => type === 'reasoning' || text !== '')
+    .filter(({ type, text }) => type === 'reasoning' || !isBlank(text))
     .map((part) =>
       part.type === 'reasoning'
         ? { type: part.type, text: part.text, ...providerOptions(part) }
