@@ -3,7 +3,6 @@ import { type PlacedItem, placeData } from '../core/board/place-data.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import { writerOf } from '../core/messages/data-block.ts'
 import { isDeleted, isDeletedResult, type Message } from '../core/messages/message.ts'
-import { escapeBlocks } from '../core/messages/metas-block.ts'
 import { readMetadata } from '../core/messages/read-metadata.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { callIdOf } from '../core/refs/item-call.ts'
@@ -11,11 +10,12 @@ import { FirstMentions, type PlacedTopic } from './first-mentions.ts'
 import { noteBareNames } from './named-media.ts'
 import { type LoggedResult, resultItem } from './result-item.ts'
 import {
+  type AssistantItem,
+  assistantItem,
   bytesSent,
   itemTokens,
   type MediaPart,
   mediaOfItem,
-  type ReasoningPart,
   type ResultItem,
   type TextPart,
   type TranscriptItem,
@@ -252,7 +252,10 @@ export class Placer {
 
   #placeAnswer(message: Message, logged: LoggedResults, how: Placing): void {
     this.#fetched = []
-    const answer = assistantItem(message)
+    const files = readMetadata(message).attachments.map(({ kind, assetRef: ref, fileName }) =>
+      marker({ kind, ref, fileName }),
+    )
+    const answer = assistantItem(message, files)
     // Providers reject an empty answer.
     if (answer.parts.length + answer.calls.length > 0) {
       this.#bridge()
@@ -319,25 +322,6 @@ function ownMessages(
 function savedMarker({ kind, ref, mime, name }: AssetCreated): string {
   const line = marker({ kind, ref, fileName: name }).replace('[Attached', '[Saved')
   return `${line.slice(0, -1)} type=${JSON.stringify(mime)}]`
-}
-
-type AssistantItem = Extract<TranscriptItem, { type: 'assistant' }>
-
-/** Converts an answer of the model: its reasoning, text, files and calls. */
-function assistantItem(message: Message): AssistantItem {
-  const { reasoning, attachments, calls } = readMetadata(message)
-  const made = attachments.map(({ kind, assetRef, fileName }) =>
-    marker({ kind, ref: assetRef, fileName }),
-  )
-  const shown = [textOf(message), ...made].filter(Boolean).join('\n')
-  const texts = reasoning.map((thought): ReasoningPart => ({ type: 'reasoning', ...thought }))
-  const text: TextPart[] = shown ? [{ type: 'text', text: shown }] : []
-  return { type: 'assistant', parts: [...texts, ...text], calls }
-}
-
-function textOf({ content }: Message): string {
-  if (typeof content === 'string') return escapeBlocks(content)
-  return content === null || content === undefined ? '' : escapeBlocks(JSON.stringify(content))
 }
 
 /** The items of a transcript, which only grows at its end, with their sizes. */

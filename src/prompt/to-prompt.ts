@@ -11,7 +11,14 @@ import { isPlainObject } from '../core/json/json.ts'
 import { asModelWrote } from '../core/messages/read-metadata.ts'
 import { limitOf, type ModelCapabilities } from '../models/model-capabilities.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
-import type { FilePart, ResolvedItem, ResolvedResult } from './transcript-item.ts'
+import type {
+  AnswerText,
+  AssistantItem,
+  FilePart,
+  ReasoningPart,
+  ResolvedItem,
+  ResolvedResult,
+} from './transcript-item.ts'
 
 const { createHash } = nodeBuiltin('node:crypto')
 
@@ -141,21 +148,18 @@ function isBlank(text: string): boolean {
   return text.trim() === ''
 }
 
-function assistantMessages({
-  parts,
-  calls,
-}: Extract<ResolvedItem, { type: 'assistant' }>): LanguageModelV4Message[] {
-  const shown = parts
-    .filter(({ type, text }) => type === 'reasoning' || !isBlank(text))
-    .map((part) =>
-      part.type === 'reasoning'
-        ? { type: part.type, text: part.text, ...providerOptions(part) }
-        : { type: part.type, text: part.text },
-    )
-  const called = calls.map((call) => {
+function assistantMessages({ parts, calls }: AssistantItem): LanguageModelV4Message[] {
+  const said = (part: AnswerText | ReasoningPart) => ({
+    type: part.type,
+    text: part.text,
+    ...providerOptions(part),
+  })
+  const shown = parts.filter(({ type, text }) => type === 'reasoning' || !isBlank(text)).map(said)
+  const called = calls.flatMap((call) => {
     const { name, arguments: input } = asModelWrote(call)
     const ids = { toolCallId: call.id, toolName: name }
-    return { type: 'tool-call' as const, ...ids, input, ...providerOptions(call) }
+    const part = { type: 'tool-call' as const, ...ids, input, ...providerOptions(call) }
+    return [...(call.thoughts ?? []).map(said), part]
   })
   const content = [...shown, ...called]
   return content.length > 0 ? [{ role: 'assistant', content }] : []

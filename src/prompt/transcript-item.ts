@@ -1,6 +1,7 @@
 import type { JsonValue } from '../core/json/json.ts'
-import type { ToolCall } from '../core/messages/message.ts'
-import { estimateTokens } from '../core/messages/metas-block.ts'
+import type { Message, ToolCall } from '../core/messages/message.ts'
+import { escapeBlocks, estimateTokens } from '../core/messages/metas-block.ts'
+import { type AnswerPart, readMetadata } from '../core/messages/read-metadata.ts'
 
 /** Text for the model. Headings that imitate byref's own are already escaped. */
 export interface TextPart {
@@ -38,6 +39,17 @@ export interface ReasoningPart {
   provider_metadata?: Record<string, unknown>
 }
 
+/** A text of the model, with its provider's metadata, which is sent back unchanged. */
+export interface AnswerText extends TextPart {
+  provider_metadata?: Record<string, unknown>
+}
+
+/** A call of the model, with its provider's metadata, and the reasoning directly before it. */
+export interface AnswerCall extends ToolCall {
+  provider_metadata?: Record<string, unknown>
+  thoughts?: readonly ReasoningPart[]
+}
+
 /** The result of one call. */
 export interface ResultItem {
   toolCallId: string
@@ -59,10 +71,13 @@ export type TranscriptItem =
   | { type: 'user'; parts: readonly (TextPart | MediaPart)[] }
   | {
       type: 'assistant'
-      parts: readonly (TextPart | ReasoningPart)[]
-      calls: readonly (ToolCall & { provider_metadata?: Record<string, unknown> })[]
+      parts: readonly (AnswerText | ReasoningPart)[]
+      calls: readonly AnswerCall[]
     }
   | { type: 'results'; results: readonly ResultItem[] }
+
+/** An answer of the model. */
+export type AssistantItem = Extract<TranscriptItem, { type: 'assistant' }>
 
 /** Returns the files that an item names, in order. */
 export function mediaOfItem(item: TranscriptItem): MediaPart[] {
@@ -94,7 +109,7 @@ export interface FilePart {
 export type ResolvedItem =
   | { type: 'system'; text: string }
   | { type: 'user'; parts: readonly (TextPart | FilePart)[] }
-  | Extract<TranscriptItem, { type: 'assistant' }>
+  | AssistantItem
   | { type: 'results'; results: readonly ResolvedResult[] }
 
 /** A {@link ResultItem} with resolved files. */
@@ -118,7 +133,8 @@ export function itemTokens(item: TranscriptItem): number {
     case 'user':
       return item.parts.reduce((sum, part) => sum + partTokens(part), 0)
     case 'assistant': {
-      const tokens = item.parts.reduce((sum, { text }) => sum + estimateTokens(text), 0)
+      const texts = [...item.parts, ...item.calls.flatMap(({ thoughts = [] }) => thoughts)]
+      const tokens = texts.reduce((sum, { text }) => sum + estimateTokens(text), 0)
       const called = item.calls.map(({ name, arguments: args }) => ({ name, args }))
       return tokens + (called.length > 0 ? jsonTokens(called) : 0)
     }
@@ -138,4 +154,78 @@ function partTokens(part: TextPart | MediaPart): number {
 /** Estimates the number of tokens of a value as JSON, from its length. */
 export function jsonTokens(value: unknown): number {
   return (JSON.stringify(value)?.length ?? 0) / 4
+}
+
+/**
+ * Converts an answer of the model: its reasoning, texts and calls, in the order of the model.
+ *
+ * @param lines Lines after the text, such as those about files.
+ */
+export function assistantItem(message: Message, lines: readonly string[]): AssistantItem {
+  const { reasoning, calls: called } = readMetadata(message)
+  const content = contentOf(message)
+  const parts: (AnswerText | ReasoningPart)[] = []
+  const calls: AnswerCall[] = []
+  let thoughts: ReasoningPart[] = []
+  let [at, thought] = [0, 0]
+  for (const part of orderOf(message)) {
+    if (part.type === 'reasoning') {
+      const { text = '', ...kept } = reasoning[thought++] ?? {}
+      thoughts.push({ type: 'reasoning', text, ...kept })
+      continue
+    }
+    if (part.type === 'text') {
+      const { length, ...kept } = part
+      parts.push(...thoughts, { ...kept, text: escapeBlocks(content.slice(at, at + length)) })
+      at += length
+    } else {
+      const call = called[calls.length] as AnswerCall
+      calls.push(parts.length > 0 && thoughts.length > 0 ? { ...call, thoughts } : call)
+      if (parts.length === 0) parts.push(...thoughts)
+    }
+    thoughts = []
+  }
+  parts.push(...thoughts)
+  return { type: 'assistant', parts: withLines(parts, lines), calls }
+}
+
+/**
+ * Returns the parts of an answer: what its message says of them, or else its reasoning, its text and its calls. If what
+ * the message says does not fit, something was changed, and the reasoning is left out: providers reject reasoning
+ * whose next part is another one than theirs.
+ */
+function orderOf(message: Message): readonly AnswerPart[] {
+  const { reasoning, calls, answerParts } = readMetadata(message)
+  const { length } = contentOf(message)
+  const count = (type: AnswerPart['type']) => answerParts.filter((one) => one.type === type).length
+  const said = answerParts.reduce((sum, one) => sum + (one.type === 'text' ? one.length : 0), 0)
+  const isKnown = answerParts.length > 0
+  const fits =
+    count('reasoning') === reasoning.length && count('call') === calls.length && said === length
+  if (isKnown && fits) return answerParts
+  return [
+    ...(isKnown ? [] : reasoning.map(() => ({ type: 'reasoning' as const }))),
+    ...(length > 0 ? [{ type: 'text' as const, length }] : []),
+    ...calls.map(() => ({ type: 'call' as const })),
+  ]
+}
+
+/** Adds lines to the last text, or as a text of their own, if the provider knows that text by its metadata. */
+function withLines(
+  parts: readonly (AnswerText | ReasoningPart)[],
+  lines: readonly string[],
+): readonly (AnswerText | ReasoningPart)[] {
+  if (lines.length === 0) return parts
+  const last = parts.at(-1)
+  const text = lines.join('\n')
+  if (last?.type !== 'text' || last.provider_metadata) return [...parts, { type: 'text', text }]
+  return [
+    ...parts.slice(0, -1),
+    { type: 'text', text: [last.text, text].filter(Boolean).join('\n') },
+  ]
+}
+
+function contentOf({ content }: Message): string {
+  if (typeof content === 'string') return content
+  return content === null || content === undefined ? '' : JSON.stringify(content)
 }

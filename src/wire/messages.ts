@@ -46,7 +46,14 @@ export const messagesPage = z.object({
 })
 
 /** Metadata that only the agent may write. */
-const AGENTS_OWN = ['tool_calls', 'tool_result', 'has_debug_data', 'reasoning', 'incomplete']
+const AGENTS_OWN = [
+  'tool_calls',
+  'tool_result',
+  'has_debug_data',
+  'reasoning',
+  'answer_parts',
+  'incomplete',
+]
 
 /** Metadata that a person sends. */
 export const sentMetadata = z

@@ -13,6 +13,14 @@ export interface KeptReasoning {
   provider_metadata?: Record<string, unknown>
 }
 
+/**
+ * A part of an answer: the next entry of `reasoning`, the next call, or the next `length` characters of the text. The
+ * provider expects the metadata of a text back.
+ */
+export type AnswerPart =
+  | { type: 'reasoning' | 'call' }
+  | { type: 'text'; length: number; provider_metadata?: Record<string, unknown> }
+
 /** A reserved key with a value of the wrong type. */
 export interface MetadataProblem {
   /** The key, or `metadata` if the metadata is not an object. */
@@ -33,6 +41,8 @@ export interface ReadMetadata {
   result: { callId: string; error: CallError | null } | null
   attachments: readonly Attachment[]
   reasoning: readonly KeptReasoning[]
+  /** `answer_parts`: the parts of an answer in the order of the model. Empty if it is reasoning, text, calls. */
+  answerParts: readonly AnswerPart[]
   hasDebug: boolean
   /** The message was interrupted. */
   isIncomplete: boolean
@@ -50,6 +60,7 @@ const NOTHING: ReadMetadata = Object.freeze({
   result: null,
   attachments: [],
   reasoning: [],
+  answerParts: [],
   hasDebug: false,
   isIncomplete: false,
   problems: [],
@@ -93,6 +104,7 @@ function parseMetadata(metadata: Record<string, unknown>): ReadMetadata {
     result: readResult(get('tool_result'), wrong),
     attachments: readList('attachments', get('attachments'), wrong, readAttachment),
     reasoning: readList('reasoning', get('reasoning'), wrong, readReasoning),
+    answerParts: readList('answer_parts', get('answer_parts'), wrong, readAnswerPart),
     hasDebug: readFlag('has_debug_data', get('has_debug_data'), wrong),
     isIncomplete: readFlag('incomplete', get('incomplete'), wrong),
     problems,
@@ -208,4 +220,11 @@ function readReasoning(value: unknown): KeptReasoning | null {
   if (!isPlainObject(value) || typeof value.text !== 'string') return null
   const { text, provider_metadata } = value
   return isPlainObject(provider_metadata) ? { text, provider_metadata } : { text }
+}
+
+function readAnswerPart(value: unknown): AnswerPart | null {
+  const { type, length, provider_metadata } = Object(value) as Record<string, unknown>
+  if (type === 'reasoning' || type === 'call') return { type }
+  if (type !== 'text' || typeof length !== 'number') return null
+  return isPlainObject(provider_metadata) ? { type, length, provider_metadata } : { type, length }
 }

@@ -10,6 +10,7 @@ import {
 import type { AssetEvent, ConversationEvent, TokenUsage } from '../../core/events/events.ts'
 import { writeLabel } from '../../core/labels/label.ts'
 import type { Attachment, Message, MessageMetadata, ToolCall } from '../../core/messages/message.ts'
+import type { AnswerPart } from '../../core/messages/read-metadata.ts'
 import { RunLostError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
 import type { PreparedStep } from './prepare-step.ts'
@@ -114,7 +115,7 @@ function textOf(saved: SavedText): string {
 /** Returns the message of a complete answer. */
 export function assistantMessage(
   id: string,
-  { text, reasoning, usage }: ModelResponse,
+  { text, reasoning, parts = [], usage }: ModelResponse,
   made: {
     calls: readonly ToolCall[]
     attachments: readonly Attachment[]
@@ -122,6 +123,7 @@ export function assistantMessage(
   },
 ): Message {
   const { calls, attachments, attribution } = made
+  const order = parts.filter((part) => part.type !== 'text' || part.length > 0)
   const { inputTokens, outputTokens } = usage
   const counted = inputTokens !== null || outputTokens !== null
   return newMessage(id, text, {
@@ -129,9 +131,17 @@ export function assistantMessage(
     ...(calls.length > 0 ? { tool_calls: [...calls] } : {}),
     ...(attachments.length > 0 ? { attachments: [...attachments] } : {}),
     ...(reasoning.length > 0 ? { reasoning } : {}),
+    ...(isUsual(order) ? {} : { answer_parts: order }),
     ...(counted ? { footer_items: [footerOf(usage)] } : {}),
     has_debug_data: true,
   })
+}
+
+/** Whether the parts of an answer are its reasoning, then a text without metadata, then calls. */
+function isUsual(parts: readonly AnswerPart[]): boolean {
+  const kinds = parts.map(({ type }) => type).join(' ')
+  const hasMetadata = parts.some((part) => part.type === 'text' && part.provider_metadata)
+  return !hasMetadata && /^(reasoning ?)*(text ?)?(call ?)*$/.test(kinds)
 }
 
 /** `1200 tokens in (1000 cached), 45 out, $0.0021`. */

@@ -1,6 +1,7 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { TokenUsage } from '../../core/events/events.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
+import type { AnswerPart } from '../../core/messages/read-metadata.ts'
 import { endOfWholeRefs } from '../../core/refs/embedded-refs.ts'
 import type { ModelStreamPart } from '../../models/language-model.ts'
 
@@ -30,6 +31,8 @@ export interface ModelResponse {
   reasoning: ModelReasoning[]
   calls: ModelCall[]
   files: ModelFile[]
+  /** Its reasoning, texts and calls in the order of the model. */
+  parts?: readonly AnswerPart[]
   usage: TokenUsage
   /** The finish reason, as one of the AI SDK's values. */
   finishReason: string
@@ -59,14 +62,18 @@ const ENDS_TEXT: ReadonlySet<ModelStreamPart['type']> = new Set([
   'finish',
 ])
 
+type TextPart = Extract<AnswerPart, { type: 'text' }>
+type TextStreamPart = Extract<ModelStreamPart, { type: `text-${string}` }>
+
 /** Reads a model's stream part by part, for one answer. */
 export class ResponseReader {
   /** The answer so far. */
-  readonly response: ModelResponse = {
+  readonly response: ModelResponse & { parts: AnswerPart[] } = {
     text: '',
     reasoning: [],
     calls: [],
     files: [],
+    parts: [],
     usage: { inputTokens: null, outputTokens: null },
     finishReason: 'other',
   }
@@ -75,6 +82,7 @@ export class ResponseReader {
   readonly #ids = new Map<string, string>()
   readonly #used = new Set<string>()
   readonly #reasoning = new Map<string, ModelReasoning>()
+  readonly #texts = new Map<string, TextPart>()
   #finished = false
   /** The start of an embedded reference whose end has not arrived yet. */
   #pendingText = ''
@@ -122,9 +130,13 @@ export class ResponseReader {
 
   #takePart(part: ModelStreamPart): void | Promise<void> {
     switch (part?.type) {
+      case 'text-start':
+        this.#textOf(part)
+        return
       case 'text-delta':
-        return part.delta ? this.#takeText(part.delta) : undefined
+        return part.delta ? this.#takeText(part) : undefined
       case 'text-end':
+        this.#textOf(part)
         return this.#listener.textEnd?.()
       case 'reasoning-start':
       case 'reasoning-delta':
@@ -157,7 +169,18 @@ export class ResponseReader {
     }
   }
 
-  #takeText(delta: string): void | Promise<void> {
+  /** Returns the text that a part of the stream belongs to, with the provider's metadata so far. */
+  #textOf({ id, providerMetadata }: TextStreamPart): TextPart {
+    const text = this.#texts.get(id) ?? { type: 'text', length: 0 }
+    if (!this.#texts.has(id)) this.response.parts.push(text)
+    this.#texts.set(id, text)
+    if (providerMetadata) text.provider_metadata = providerMetadata
+    return text
+  }
+
+  #takeText(part: Extract<TextStreamPart, { delta: string }>): void | Promise<void> {
+    const { delta } = part
+    this.#textOf(part).length += delta.length
     this.response.text += delta
     const text = this.#pendingText + delta
     const end = endOfWholeRefs(text)
@@ -170,7 +193,10 @@ export class ResponseReader {
   ): void | Promise<void> {
     if (!('id' in part)) return
     const reasoning = this.#reasoning.get(part.id) ?? { text: '' }
-    if (!this.#reasoning.has(part.id)) this.response.reasoning.push(reasoning)
+    if (!this.#reasoning.has(part.id)) {
+      this.response.reasoning.push(reasoning)
+      this.response.parts.push({ type: 'reasoning' })
+    }
     this.#reasoning.set(part.id, reasoning)
     if (part.providerMetadata) reasoning.provider_metadata = part.providerMetadata
     if (part.type === 'reasoning-end') return this.#listener.reasoningEnd?.()
@@ -189,6 +215,7 @@ export class ResponseReader {
       ...(providerMetadata ? { provider_metadata: providerMetadata } : {}),
     }
     this.response.calls.push(call)
+    this.response.parts.push({ type: 'call' })
     // Another call with this id is a new call.
     this.#ids.delete(part.toolCallId)
     return this.#listener.call?.(call)

@@ -1,0 +1,103 @@
+import { createOpenAI } from '@ai-sdk/openai'
+import { describe, expect, it } from 'vitest'
+import { defineTool } from '../boundary/tool.ts'
+import { createAgent } from './agent.ts'
+
+/** An output item of the Responses API. */
+type Output =
+  | { type: 'reasoning'; id: string }
+  | { type: 'message'; id: string; text: string }
+  | { type: 'function_call'; id: string; call_id: string }
+
+/** Returns the stream of one response, as OpenAI sends it. */
+function streamOf(output: readonly Output[]): Response {
+  const events: object[] = [
+    { type: 'response.created', response: { id: 'resp', created_at: 1, model: 'gpt-5-mini' } },
+  ]
+  for (const [output_index, item] of output.entries()) {
+    const { id } = item
+    const at = { output_index, item_id: id }
+    if (item.type === 'reasoning') {
+      const reasoning = { type: 'reasoning', id, encrypted_content: null, summary: [] }
+      events.push({ type: 'response.output_item.added', output_index, item: reasoning })
+      events.push({ type: 'response.output_item.done', output_index, item: reasoning })
+    } else if (item.type === 'message') {
+      const message = { type: 'message', id, role: 'assistant', status: 'completed', content: [] }
+      events.push({ type: 'response.output_item.added', output_index, item: message })
+      events.push({ type: 'response.output_text.delta', ...at, content_index: 0, delta: item.text })
+      events.push({ type: 'response.output_item.done', output_index, item: message })
+    } else {
+      const call = { ...item, name: 'look', arguments: '{}', status: 'completed' }
+      events.push({
+        type: 'response.output_item.added',
+        output_index,
+        item: { ...call, arguments: '' },
+      })
+      events.push({ type: 'response.output_item.done', output_index, item: call })
+    }
+  }
+  const usage = { input_tokens: 1, output_tokens: 1 }
+  events.push({ type: 'response.completed', response: { usage } })
+  const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
+  return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
+}
+
+/** Plays answers of OpenAI. Returns the input of the last request. */
+async function lastInput(...answers: Output[][]): Promise<Record<string, unknown>[]> {
+  const inputs: Record<string, unknown>[][] = []
+  const openai = createOpenAI({
+    apiKey: 'k',
+    async fetch(_url, init) {
+      inputs.push(JSON.parse(String(init?.body)).input)
+      return streamOf(answers[inputs.length - 1] ?? [{ type: 'message', id: 'end', text: 'End.' }])
+    },
+  })
+  const look = defineTool({
+    id: 'look',
+    description: 'Looks',
+    inputSchema: { type: 'object', properties: {} },
+    execute: () => 'seen',
+  })
+  const agent = createAgent({ model: openai('gpt-5-mini'), tools: [look] })
+  await agent.run({ conversation: 'c', messages: [{ content: 'Go' }] }).result
+  await agent.run({ conversation: 'c', messages: [{ content: 'Go on' }] }).result
+  return inputs.at(-1) ?? []
+}
+
+/** The items of an input after the instructions, in short. */
+const short = (input: readonly Record<string, unknown>[]) =>
+  input.slice(1).map(({ type, role, id, call_id }) => id ?? call_id ?? type ?? role)
+
+describe('an answer of a model that reasons', () => {
+  it('is sent back with the id of its text, which its reasoning needs', async () => {
+    const input = await lastInput([
+      { type: 'reasoning', id: 'rs_1' },
+      { type: 'message', id: 'msg_1', text: 'Hello.' },
+    ])
+    expect(short(input)).toEqual(['user', 'rs_1', 'msg_1', 'user'])
+  })
+
+  it('is sent back in the order of the model', async () => {
+    const input = await lastInput([
+      { type: 'reasoning', id: 'rs_1' },
+      { type: 'message', id: 'msg_1', text: 'I look twice.' },
+      { type: 'reasoning', id: 'rs_2' },
+      { type: 'function_call', id: 'fc_1', call_id: 'call_1' },
+      { type: 'function_call', id: 'fc_2', call_id: 'call_2' },
+      { type: 'reasoning', id: 'rs_3' },
+      { type: 'function_call', id: 'fc_3', call_id: 'call_3' },
+    ])
+    const calls = ['call_1', 'call_2', 'rs_3', 'call_3', 'call_1', 'call_2', 'call_3']
+    expect(short(input)).toEqual(['user', 'rs_1', 'msg_1', 'rs_2', ...calls, 'assistant', 'user'])
+  })
+
+  it('keeps several texts apart', async () => {
+    const input = await lastInput([
+      { type: 'reasoning', id: 'rs_1' },
+      { type: 'message', id: 'msg_1', text: 'First.' },
+      { type: 'reasoning', id: 'rs_2' },
+      { type: 'message', id: 'msg_2', text: 'Second.' },
+    ])
+    expect(short(input)).toEqual(['user', 'rs_1', 'msg_1', 'rs_2', 'msg_2', 'user'])
+  })
+})

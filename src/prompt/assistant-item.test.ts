@@ -1,0 +1,59 @@
+import { expect, it } from 'vitest'
+import type { MessageMetadata } from '../core/messages/message.ts'
+import { toMessage } from '../core/messages/to-message.ts'
+import { assistantItem } from './transcript-item.ts'
+
+const thought = (id: string) => ({ text: id, provider_metadata: { openai: { itemId: id } } })
+const call = (id: string) => ({ id, name: 'look', arguments: {} })
+const own = { openai: { itemId: 'msg_1' } }
+const [reasoning, text, made] = [{ type: 'reasoning' }, { type: 'text' }, { type: 'call' }]
+
+/** The parts of an answer in their order, in short. */
+function partsOf(content: string, metadata: MessageMetadata, lines: string[] = []): unknown[] {
+  const message = toMessage({ role: 'assistant', content, metadata })
+  const { parts, calls } = assistantItem(message, lines)
+  const said = ({ text, provider_metadata }: (typeof parts)[number]) =>
+    provider_metadata ? [text, provider_metadata] : text
+  return [
+    ...parts.map(said),
+    ...calls.flatMap(({ id, thoughts = [] }) => [...thoughts.map(said), id]),
+  ]
+}
+
+it('is the reasoning, the text and the calls, if the message says nothing else', () => {
+  const metadata = { reasoning: [{ text: 'Hm.' }], tool_calls: [call('a'), call('b')] }
+  expect(partsOf('Hello.', metadata)).toEqual(['Hm.', 'Hello.', 'a', 'b'])
+  expect(partsOf('Hello.', metadata, ['[Saved]'])).toEqual(['Hm.', 'Hello.\n[Saved]', 'a', 'b'])
+  expect(partsOf('', metadata)).toEqual(['Hm.', 'a', 'b'])
+  expect(partsOf('', {})).toEqual([])
+})
+
+it('has the order of the model, and the metadata of texts', () => {
+  const metadata = {
+    reasoning: [thought('r1'), thought('r2')],
+    tool_calls: [call('a'), call('b')],
+    answer_parts: [
+      reasoning,
+      { ...text, length: 6, provider_metadata: own },
+      made,
+      reasoning,
+      made,
+    ],
+  }
+  const [one, two] = ['r1', 'r2'].map((id) => [id, { openai: { itemId: id } }])
+  expect(partsOf('Hello.', metadata)).toEqual([one, ['Hello.', own], 'a', two, 'b'])
+  const withFile = partsOf('Hello.', metadata, ['[Saved]'])
+  expect(withFile).toEqual([one, ['Hello.', own], '[Saved]', 'a', two, 'b'])
+})
+
+it.each([
+  [
+    'a text that was changed',
+    'Hello!!',
+    [reasoning, { ...text, length: 6, provider_metadata: own }],
+  ],
+  ['a call that is gone', 'Hello.', [reasoning, { ...text, length: 6 }, made]],
+  ['reasoning that is gone', 'Hello.', [reasoning, reasoning, { ...text, length: 6 }]],
+])('has no reasoning that does not fit: %s', (_what, content, answer_parts) => {
+  expect(partsOf(content, { reasoning: [thought('r1')], answer_parts })).toEqual([content])
+})
