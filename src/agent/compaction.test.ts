@@ -1,3 +1,4 @@
+import { APICallError } from '@ai-sdk/provider'
 import { describe, expect, it, vi } from 'vitest'
 import { createAssets } from '../assets/create-assets.ts'
 import { PNG } from '../assets/fixtures/stores.ts'
@@ -317,5 +318,78 @@ describe('compaction', () => {
       /Unknown option "tokens" in createAgent.history/,
     )
     expect(() => createAgent({ model, media: { maxParts: 0 } })).toThrow(/media.maxParts/)
+  })
+
+  /** A model that takes this many characters, which byref does not know. */
+  const shortModel = (chars: number, refuse: (options: { length: number }) => unknown) => {
+    const model = scriptedModel(() => `Answer. ${'talk '.repeat(100)}`)
+    const { doStream } = model
+    const sent: { length: number; isTaken: boolean }[] = []
+    return Object.assign(model, {
+      sent,
+      async doStream(options: Parameters<typeof doStream>[0]) {
+        const { length } = JSON.stringify(options.prompt)
+        sent.push({ length, isTaken: length <= chars })
+        if (length <= chars) return doStream(options)
+        return refuse({ length }) as ReturnType<typeof doStream>
+      },
+    })
+  }
+  const refusal = (statusCode: number, message: string) => () => {
+    const request = { url: 'https://model.example', requestBodyValues: {} }
+    throw new APICallError({ ...request, statusCode, isRetryable: false, message })
+  }
+  const streamed = () => ({
+    stream: new ReadableStream({
+      start(controller) {
+        const error = { code: 'context_length_exceeded', message: 'It does not fit.' }
+        controller.enqueue({ type: 'stream-start', warnings: [] })
+        controller.enqueue({ type: 'error', error })
+        controller.close()
+      },
+    }),
+  })
+
+  it.each([
+    ['OpenAI', refusal(400, "This model's maximum context length is 8192 tokens. However, …")],
+    ['OpenAI, streamed', streamed],
+    ['Responses', refusal(400, 'Your input exceeds the context window of this model.')],
+    ['Anthropic', refusal(400, 'prompt is too long: 210000 tokens > 200000 maximum')],
+    ['Gemini', refusal(400, 'The input token count (9000) exceeds the maximum number of tokens')],
+    ['Bedrock', refusal(400, 'Input is too long for requested model.')],
+    ['xAI', refusal(400, "This model's maximum prompt length is 8192")],
+    ['llama.cpp', refusal(400, 'the request exceeds the available context size')],
+  ])(
+    'makes a prompt shorter that the model rejects because of its length: %s',
+    async (_who, refuse) => {
+      const log = createMemoryLog()
+      const model = shortModel(6000, refuse)
+      const agent = createAgent({ model, log })
+      for (let n = 0; n < 30; n++) {
+        const content = say(`Question ${n}? ${'talk '.repeat(100)}`)
+        const { reason } = await agent.run({ conversation: 'c', messages: content }).result
+        expect(reason).toBe('done')
+      }
+      const refused = model.sent.filter(({ isTaken }) => !isTaken).length
+      // What the model does not take is learned, and not tried before each answer.
+      expect(refused).toBeGreaterThan(0)
+      expect(refused).toBeLessThan(5)
+      const made = await compactions(log)
+      expect(made.every((event) => 'reason' in event && event.reason === 'size')).toBe(true)
+      expect(made.length).toBeGreaterThan(refused)
+    },
+  )
+
+  it('fails as the provider says if the prompt cannot be shorter, and goes on with the next message', async () => {
+    const message = 'prompt is too long: 9000 tokens > 8000 maximum'
+    const model = shortModel(6000, refusal(400, message))
+    const agent = createAgent({ model })
+    const long = agent.run({ conversation: 'c', messages: say('x'.repeat(20_000)) })
+    await expect(long.result).rejects.toMatchObject({
+      code: 'model_failed',
+      message: expect.stringContaining(message),
+    })
+    const next = await agent.run({ conversation: 'c', messages: say('Hello?') }).result
+    expect(next.reason).toBe('done')
   })
 })

@@ -199,7 +199,8 @@ export class ConversationRunner {
       case 'run_calls':
         return new CallRunner(this.#scopeOf(due.run), callsOf(state, due.step)).settled()
       case 'compact':
-        return compactPrompt(this.#scopeOf(due.run), this.#prompts, due.reason)
+        await compactPrompt(this.#scopeOf(due.run), this.#prompts, due.reason)
+        return
       case 'log_interrupted':
         return logBrokenAnswer(this.#scopeOf(due.run), due.step.messageId)
       case 'fail_run':

@@ -202,6 +202,20 @@ function asByrefError(
   return new ByrefError('model_failed', `${name} ${detail}`, { cause: error })
 }
 
+/** How providers say that a prompt is too long, in the message or the code of an error. */
+const TOO_LONG =
+  /context.?(length|window|size)|(prompt|input|request) is too long|maximum prompt length|token count.{0,60}exceeds|too many (input )?tokens/i
+
+/** Whether a call failed because the prompt is longer than the model accepts. */
+export function isPromptTooLong(error: unknown): boolean {
+  if (!(error instanceof ByrefError) || error.code !== 'model_failed') return false
+  const { cause } = error
+  // Some providers stream an object in place of an error.
+  const { code, responseBody, error: inner } = Object(cause)
+  const texts = [errorMessage(cause), code, responseBody, Object(inner).code, Object(inner).message]
+  return texts.some((text) => typeof text === 'string' && TOO_LONG.test(text))
+}
+
 /** Thrown if the model's provider is busy for longer than the caller would wait. */
 export class ModelBusyError extends Error {
   /** Milliseconds until the provider can be asked again. */

@@ -9,7 +9,7 @@ import { openRun } from '../../core/events/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
 import { newId } from '../../core/new-id.ts'
-import { callModel } from '../../models/call-model.ts'
+import { callModel, isPromptTooLong } from '../../models/call-model.ts'
 import { jsonAnswer } from '../../models/json-answer.ts'
 import type { ModelCallOptions } from '../../models/language-model.ts'
 import { type ModelCapabilities, withCost } from '../../models/model-capabilities.ts'
@@ -47,24 +47,33 @@ export async function askModel(
   const { model, retry, limits } = settings
   const prompt = await promptOf(scope, prompts, capabilities)
   const answer = new Answer(scope, messageId)
+  const call = (prompt: LanguageModelV4Prompt) =>
+    scope.during(() =>
+      callModel({
+        model,
+        options: { prompt, tools: tools.length > 0 ? [...tools] : undefined, ...options },
+        signal,
+        retry,
+        silenceMs: limits.modelTimeoutMs,
+        patienceMs: settings.patienceMs,
+        onRetry: (retry) => scope.stream({ type: 'MODEL_RETRY', messageId, ...retry }),
+        onPart: (part) => answer.reader.take(part),
+      }),
+    )
   try {
     const response = await around(scope, messageId, async () => {
-      await scope.during(() =>
-        callModel({
-          model,
-          options: {
-            prompt,
-            tools: tools.length > 0 ? [...tools] : undefined,
-            ...options,
-          },
-          signal,
-          retry,
-          silenceMs: limits.modelTimeoutMs,
-          patienceMs: settings.patienceMs,
-          onRetry: (retry) => scope.stream({ type: 'MODEL_RETRY', messageId, ...retry }),
-          onPart: (part) => answer.reader.take(part),
-        }),
-      )
+      // The context window may be unknown, and tokens may be counted too low. Each compaction makes the prompt shorter.
+      for (let sent = prompt; ; sent = await promptOf(scope, prompts, capabilities)) {
+        const error = await call(sent).then(
+          () => null,
+          (reason: unknown) => ({ reason }),
+        )
+        if (!error) break
+        const { reason } = error
+        if (!isPromptTooLong(reason) || answer.reader.response.parts.length > 0) throw reason
+        prompts.noteTooLong(scope.session)
+        if (!(await compactPrompt(scope, prompts, 'size'))) throw reason
+      }
       answer.reader.end()
       await answer.accepted()
       const { response } = answer.reader
@@ -130,17 +139,18 @@ function unreadEvents(unread: ReadonlyMap<string, unknown>): ConversationEvent[]
   })
 }
 
-/** Compacts the prompt: logs how the conversation so far is shown from now on. */
+/** Compacts the prompt: logs how the conversation so far is shown from now on. Returns whether there was anything to compact. */
 export async function compactPrompt(
   scope: RunScope,
   prompts: StepPrompts,
   reason: CompactionReason,
-): Promise<void> {
+): Promise<boolean> {
   const { session, runId } = scope
   const compaction = await scope.during(() => prompts.plan(session, reason))
-  if (!compaction) return
+  if (!compaction) return false
   const events = [{ type: 'PROMPT_COMPACTED', runId, ...compaction } as const]
   await scope.append({ events })
+  return true
 }
 
 /** Returns the options of the model call, without prompt and tools. */

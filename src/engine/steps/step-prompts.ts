@@ -71,6 +71,8 @@ export class StepPrompts {
   #unread = { runId: '', errors: new Map<string, unknown>(), reported: 0 }
   #redaction: Redaction<PromptedConversation> | null = null
   #capabilities: ModelCapabilities | null = null
+  /** The maximum number of tokens, if the model has rejected a longer prompt. */
+  #most = Infinity
   /** The last answer of `compaction`, with the position that it is for. */
   #answered: { at: string; reason: CompactionReason | null } = { at: '', reason: null }
   #checked: { runId: string; missing: readonly string[] } | null = null
@@ -128,6 +130,11 @@ export class StepPrompts {
     return reason
   }
 
+  /** Notes that the model has rejected the prompt of this conversation because of its length. */
+  noteTooLong({ state }: PromptedConversation): void {
+    this.#most = promptTokens(this.#builder.transcript, state) * SHARE
+  }
+
   /** Plans a compaction: how the conversation so far is shown from now on. Null if there is nothing to compact. */
   async plan(
     conversation: PromptedConversation,
@@ -173,7 +180,7 @@ export class StepPrompts {
     const takesMedia = Object.keys(takes).length > 0
     const most = window === null ? MAX_TOKENS : Math.floor(window * SHARE)
     return {
-      tokens: history.maxTokens ?? most,
+      tokens: Math.min(history.maxTokens ?? most, this.#most),
       // The model does not take any files.
       mediaParts: takesMedia ? Math.min(media.maxParts, perCall?.images ?? Infinity) : Infinity,
       mediaBytes: takesMedia ? Math.min(media.maxBytes, perCall?.bytes ?? Infinity) : Infinity,
