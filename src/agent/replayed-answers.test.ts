@@ -1,7 +1,16 @@
+import { createAnthropic } from '@ai-sdk/anthropic'
+import { createGoogleGenerativeAI } from '@ai-sdk/google'
 import { createOpenAI } from '@ai-sdk/openai'
 import { describe, expect, it } from 'vitest'
 import { defineTool } from '../boundary/tool.ts'
 import { createAgent } from './agent.ts'
+
+const look = defineTool({
+  id: 'look',
+  description: 'Looks',
+  inputSchema: { type: 'object', properties: {} },
+  execute: () => 'seen',
+})
 
 /** An output item of the Responses API. */
 type Output =
@@ -38,6 +47,10 @@ function streamOf(output: readonly Output[]): Response {
   }
   const usage = { input_tokens: 1, output_tokens: 1 }
   events.push({ type: 'response.completed', response: { usage } })
+  return eventStream(events)
+}
+
+function eventStream(events: readonly object[]): Response {
   const body = events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join('')
   return new Response(body, { headers: { 'content-type': 'text/event-stream' } })
 }
@@ -51,12 +64,6 @@ async function lastInput(...answers: Output[][]): Promise<Record<string, unknown
       inputs.push(JSON.parse(String(init?.body)).input)
       return streamOf(answers[inputs.length - 1] ?? [{ type: 'message', id: 'end', text: 'End.' }])
     },
-  })
-  const look = defineTool({
-    id: 'look',
-    description: 'Looks',
-    inputSchema: { type: 'object', properties: {} },
-    execute: () => 'seen',
   })
   const agent = createAgent({ model: openai('gpt-5-mini'), tools: [look] })
   await agent.run({ conversation: 'c', messages: [{ content: 'Go' }] }).result
@@ -99,5 +106,83 @@ describe('an answer of a model that reasons', () => {
       { type: 'message', id: 'msg_2', text: 'Second.' },
     ])
     expect(short(input)).toEqual(['user', 'rs_1', 'msg_1', 'rs_2', 'msg_2', 'user'])
+  })
+
+  it('keeps the signatures and the order of Anthropic', async () => {
+    const bodies: { messages: { content: { type: string; signature?: string }[] }[] }[] = []
+    const block = (index: number, content_block: object, ...deltas: object[]) => [
+      { type: 'content_block_start', index, content_block },
+      ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+      { type: 'content_block_stop', index },
+    ]
+    const thinking = (index: number, signature: string) =>
+      block(
+        index,
+        { type: 'thinking', thinking: '' },
+        { type: 'thinking_delta', thinking: 'Hm.' },
+        { type: 'signature_delta', signature },
+      )
+    const text = (index: number, text: string) =>
+      block(index, { type: 'text', text: '' }, { type: 'text_delta', text })
+    const call = (index: number, id: string) =>
+      block(
+        index,
+        { type: 'tool_use', id, name: 'look', input: {} },
+        { type: 'input_json_delta', partial_json: '{}' },
+      )
+    const usage = { input_tokens: 1, output_tokens: 1 }
+    const answers = [
+      [
+        ...thinking(0, 's1'),
+        ...block(1, { type: 'redacted_thinking', data: '…' }),
+        ...text(2, 'I look.'),
+        ...call(3, 'toolu_1'),
+        ...thinking(4, 's2'),
+        ...call(5, 'toolu_2'),
+      ],
+      text(0, 'Done.'),
+    ]
+    const claude = createAnthropic({
+      apiKey: 'k',
+      async fetch(_url, init) {
+        bodies.push(JSON.parse(String(init?.body)))
+        const message = { id: 'm', model: 'claude', role: 'assistant', content: [], usage }
+        return eventStream([
+          { type: 'message_start', message },
+          ...(answers[bodies.length - 1] ?? []),
+          { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+          { type: 'message_stop' },
+        ])
+      },
+    })
+    const agent = createAgent({ model: claude('claude-sonnet-4-5'), tools: [look] })
+    await agent.run({ messages: [{ content: 'Go' }] }).result
+    const sent = bodies[1]?.messages[1]?.content.map(({ type, signature }) => signature ?? type)
+    expect(sent).toEqual(['s1', 'redacted_thinking', 'text', 'tool_use', 's2', 'tool_use'])
+  })
+
+  it('keeps the signatures of Gemini, also those of texts', async () => {
+    const bodies: { contents: { parts: { thoughtSignature?: string }[] }[] }[] = []
+    const answers = [
+      [
+        { text: 'Hm.', thought: true },
+        { text: 'I look.', thoughtSignature: 's1' },
+        { functionCall: { name: 'look', args: {} }, thoughtSignature: 's2' },
+      ],
+      [{ text: 'Done.', thoughtSignature: 's3' }],
+    ]
+    const google = createGoogleGenerativeAI({
+      apiKey: 'k',
+      async fetch(_url, init) {
+        bodies.push(JSON.parse(String(init?.body)))
+        const content = { role: 'model', parts: answers[bodies.length - 1] ?? [{ text: 'End.' }] }
+        return eventStream([{ candidates: [{ content, finishReason: 'STOP' }] }])
+      },
+    })
+    const agent = createAgent({ model: google('gemini-3-pro-preview'), tools: [look] })
+    await agent.run({ conversation: 'c', messages: [{ content: 'Go' }] }).result
+    await agent.run({ conversation: 'c', messages: [{ content: 'Go on' }] }).result
+    const parts = bodies[2]?.contents.flatMap((content) => content.parts) ?? []
+    expect(parts.flatMap((part) => part.thoughtSignature ?? [])).toEqual(['s1', 's2', 's3'])
   })
 })
