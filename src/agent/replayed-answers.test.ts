@@ -75,6 +75,65 @@ async function lastInput(...answers: Output[][]): Promise<Record<string, unknown
 const short = (input: readonly Record<string, unknown>[]) =>
   input.slice(1).map(({ type, role, id, call_id }) => id ?? call_id ?? type ?? role)
 
+interface ClaudeBody {
+  messages: { content: { type: string; signature?: string }[] }[]
+}
+
+const usage = { input_tokens: 1, output_tokens: 1 }
+const stop = [
+  { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
+  { type: 'message_stop' },
+]
+
+/** The events of one block of Claude's answer. */
+function block(index: number, content_block: object, ...deltas: object[]): object[] {
+  return [
+    { type: 'content_block_start', index, content_block },
+    ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
+    { type: 'content_block_stop', index },
+  ]
+}
+
+function thinking(index: number, signature: string): object[] {
+  const deltas = [
+    { type: 'thinking_delta', thinking: 'Hm.' },
+    { type: 'signature_delta', signature },
+  ]
+  return block(index, { type: 'thinking', thinking: '' }, ...deltas)
+}
+
+function spoken(index: number, text: string): object[] {
+  return block(index, { type: 'text', text: '' }, { type: 'text_delta', text })
+}
+
+function toolUse(index: number, id: string): object[] {
+  const start = { type: 'tool_use', id, name: 'look', input: {} }
+  return block(index, start, { type: 'input_json_delta', partial_json: '{}' })
+}
+
+/** Plays answers of Claude in one run. Returns the bodies of the requests. */
+async function claudeBodies(answers: readonly object[][]): Promise<ClaudeBody[]> {
+  const bodies: ClaudeBody[] = []
+  const claude = createAnthropic({
+    apiKey: 'k',
+    async fetch(_url, init) {
+      bodies.push(JSON.parse(String(init?.body)))
+      const message = { id: 'm', model: 'claude', role: 'assistant', content: [], usage }
+      return eventStream([
+        { type: 'message_start', message },
+        ...(answers[bodies.length - 1] ?? []),
+      ])
+    },
+  })
+  const agent = createAgent({ model: claude('claude-sonnet-4-5'), tools: [look] })
+  await agent.run({ messages: [{ content: 'Go' }] }).result
+  return bodies
+}
+
+/** The parts of the answer in a request, by their signatures or types. */
+const partsOf = (body: ClaudeBody | undefined) =>
+  body?.messages[1]?.content.map(({ type, signature }) => signature ?? type)
+
 describe('an answer of a model that reasons', () => {
   it('is sent back with the id of its text, which its reasoning needs', async () => {
     const input = await lastInput([
@@ -109,56 +168,35 @@ describe('an answer of a model that reasons', () => {
   })
 
   it('keeps the signatures and the order of Anthropic', async () => {
-    const bodies: { messages: { content: { type: string; signature?: string }[] }[] }[] = []
-    const block = (index: number, content_block: object, ...deltas: object[]) => [
-      { type: 'content_block_start', index, content_block },
-      ...deltas.map((delta) => ({ type: 'content_block_delta', index, delta })),
-      { type: 'content_block_stop', index },
-    ]
-    const thinking = (index: number, signature: string) =>
-      block(
-        index,
-        { type: 'thinking', thinking: '' },
-        { type: 'thinking_delta', thinking: 'Hm.' },
-        { type: 'signature_delta', signature },
-      )
-    const text = (index: number, text: string) =>
-      block(index, { type: 'text', text: '' }, { type: 'text_delta', text })
-    const call = (index: number, id: string) =>
-      block(
-        index,
-        { type: 'tool_use', id, name: 'look', input: {} },
-        { type: 'input_json_delta', partial_json: '{}' },
-      )
-    const usage = { input_tokens: 1, output_tokens: 1 }
-    const answers = [
+    const [, second] = await claudeBodies([
       [
         ...thinking(0, 's1'),
         ...block(1, { type: 'redacted_thinking', data: '…' }),
-        ...text(2, 'I look.'),
-        ...call(3, 'toolu_1'),
+        ...spoken(2, 'I look.'),
+        ...toolUse(3, 'toolu_1'),
         ...thinking(4, 's2'),
-        ...call(5, 'toolu_2'),
+        ...toolUse(5, 'toolu_2'),
+        ...stop,
       ],
-      text(0, 'Done.'),
-    ]
-    const claude = createAnthropic({
-      apiKey: 'k',
-      async fetch(_url, init) {
-        bodies.push(JSON.parse(String(init?.body)))
-        const message = { id: 'm', model: 'claude', role: 'assistant', content: [], usage }
-        return eventStream([
-          { type: 'message_start', message },
-          ...(answers[bodies.length - 1] ?? []),
-          { type: 'message_delta', delta: { stop_reason: 'end_turn' }, usage },
-          { type: 'message_stop' },
-        ])
-      },
-    })
-    const agent = createAgent({ model: claude('claude-sonnet-4-5'), tools: [look] })
-    await agent.run({ messages: [{ content: 'Go' }] }).result
-    const sent = bodies[1]?.messages[1]?.content.map(({ type, signature }) => signature ?? type)
-    expect(sent).toEqual(['s1', 'redacted_thinking', 'text', 'tool_use', 's2', 'tool_use'])
+      [...spoken(0, 'Done.'), ...stop],
+    ])
+    const kinds = ['s1', 'redacted_thinking', 'text', 'tool_use', 's2', 'tool_use']
+    expect(partsOf(second)).toEqual(kinds)
+  })
+
+  it('keeps the signatures of Anthropic if it was interrupted', async () => {
+    const [, second] = await claudeBodies([
+      // The connection is lost after the second call.
+      [
+        ...thinking(0, 's1'),
+        ...spoken(1, 'I look.'),
+        ...toolUse(2, 'toolu_1'),
+        ...thinking(3, 's2'),
+        ...toolUse(4, 'toolu_2'),
+      ],
+      [...spoken(0, 'Done.'), ...stop],
+    ])
+    expect(partsOf(second)).toEqual(['s1', 'text', 'tool_use', 's2', 'tool_use'])
   })
 
   it('keeps the signatures of Gemini, also those of texts', async () => {

@@ -1,6 +1,6 @@
 import type { JsonValue } from '../json/json.ts'
 import type { WrittenLabel } from '../labels/label.ts'
-import type { Message, ToolCall } from '../messages/message.ts'
+import type { KeptReasoning, Message, ToolCall } from '../messages/message.ts'
 import type {
   AssetCreated,
   AssetFailed,
@@ -123,6 +123,8 @@ export interface CallState {
   call?: ToolCall
   /** What is wrong with the arguments. */
   problem?: string
+  /** The signed reasoning before it. */
+  reasoning?: readonly KeptReasoning[]
   status: 'streaming' | 'planned' | 'waiting' | 'running' | 'done' | 'failed' | 'unanswered'
   /** How often the call was started. */
   attempts: number

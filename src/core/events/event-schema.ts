@@ -318,6 +318,7 @@ const EVENTS: { readonly [T in DurableType]: Check<Of<T>> } = {
     parentMessageId: name,
     call: toolCall,
     problem: { optional: text },
+    reasoning: { optional: list(object()) },
   }),
   APPROVAL_REQUESTED: shape<Of<'APPROVAL_REQUESTED'>>({
     ...ofCall,

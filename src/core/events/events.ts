@@ -1,7 +1,7 @@
 import type { JsonObject, JsonValue } from '../json/json.ts'
 import type { FlowRule, WrittenLabel } from '../labels/label.ts'
 import type { WrittenLabelTree } from '../labels/label-tree.ts'
-import type { Message, ToolCall } from '../messages/message.ts'
+import type { KeptReasoning, Message, ToolCall } from '../messages/message.ts'
 
 /** Who made an asset. */
 export type AssetOrigin = 'tool' | 'agent' | 'user' | 'system'
@@ -274,6 +274,8 @@ export type ConversationEvent =
       call: ToolCall
       /** What is wrong with the arguments, if they are not a JSON object or could not be read. */
       problem?: string
+      /** The signed reasoning before it. Its provider expects it back, also if the answer is interrupted. */
+      reasoning?: readonly KeptReasoning[]
     }
   | {
       type: 'APPROVAL_REQUESTED'

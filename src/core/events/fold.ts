@@ -210,7 +210,8 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
     const call = editable.call(toolCallId)
     if (call) call.argumentsText += delta
   },
-  TOOL_CALL_END(editable, { toolCallId: id, runId, parentMessageId, call, problem }, at) {
+  TOOL_CALL_END(editable, event, at) {
+    const { toolCallId: id, runId, parentMessageId, call, problem, reasoning } = event
     const argumentsText = editable.state.calls[id]?.argumentsText || JSON.stringify(call.arguments)
     openCall(editable, {
       id,
@@ -220,6 +221,7 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
       argumentsText,
       call,
       problem,
+      ...(reasoning ? { reasoning } : {}),
       attempts: 0,
       status: 'planned',
       plannedAt: at,

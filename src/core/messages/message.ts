@@ -81,6 +81,12 @@ export interface MessageMetadata {
   [key: string]: unknown
 }
 
+/** A model's reasoning before its answer, with the metadata that its provider expects back. */
+export interface KeptReasoning {
+  text: string
+  provider_metadata?: Record<string, unknown>
+}
+
 /** Metadata as input. */
 export interface MetadataInput {
   attachments?: AttachmentInput[]

@@ -1,15 +1,9 @@
 import type { CallError } from '../events/events.ts'
 import { isPlainObject } from '../json/json.ts'
-import type { Attachment, Message, ToolCall } from './message.ts'
+import type { Attachment, KeptReasoning, Message, ToolCall } from './message.ts'
 
 /** A call in an assistant's message, with the metadata that its provider expects back. */
 export interface AnnouncedCall extends ToolCall {
-  provider_metadata?: Record<string, unknown>
-}
-
-/** A model's reasoning before its answer, with the metadata that its provider expects back. */
-export interface KeptReasoning {
-  text: string
   provider_metadata?: Record<string, unknown>
 }
 

@@ -17,7 +17,7 @@ import {
   writeLabel,
 } from '../../core/labels/label.ts'
 import { joinLabel } from '../../core/labels/label-tree.ts'
-import type { ToolCall } from '../../core/messages/message.ts'
+import type { KeptReasoning, ToolCall } from '../../core/messages/message.ts'
 import { formatVariable } from '../../core/refs/variable-ref.ts'
 import { isCommandCall } from '../../plugins/command-message.ts'
 import type { CallItem, CallOutcome, Verdict } from '../../policies/policy.ts'
@@ -38,6 +38,8 @@ export interface AcceptedCall {
   given?: Record<string, unknown>
   /** Why the arguments are invalid. */
   problem?: string
+  /** The signed reasoning before it. */
+  reasoning: readonly KeptReasoning[]
   /** The events of assets that were made from its arguments. They are logged before the call. */
   events: readonly ConversationEvent[]
   messageId: string
@@ -98,7 +100,8 @@ export class CallRunner {
     return this.#settled.promise
   }
 
-  async #accept({ call, given, problem, events, messageId }: AcceptedCall): Promise<void> {
+  async #accept(accepted: AcceptedCall): Promise<void> {
+    const { call, given, problem, reasoning, events, messageId } = accepted
     const { settings, runId, slots } = this.#scope
     const { tools, policy } = settings
     const plan = planCall(call, tools, problem)
@@ -114,7 +117,8 @@ export class CallRunner {
     const isFree = isPlain && !policy.looksAt(plan.tool as Tool)
     const isReady = ready.some((one) => one.plan === plan && !one.error)
     const begins = isFree && isReady && slots.tryTake()
-    const end = { toolCallId: call.id, runId, parentMessageId: messageId, call, problem }
+    const signed = reasoning.length > 0 ? { reasoning } : {}
+    const end = { toolCallId: call.id, runId, parentMessageId: messageId, call, problem, ...signed }
     const started = begins ? [startedEvent(call.id, runId, 1)] : []
     await this.#scope.append({ events: [...events, { type: 'TOOL_CALL_END', ...end }, ...started] })
     for (const one of ready) this.#start(one, one.plan === plan && begins)

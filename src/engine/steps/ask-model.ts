@@ -21,6 +21,7 @@ import { logAnswer, logBrokenAnswer, modelAssets } from './log-answer.ts'
 import { type PreparedStep, prepareStep } from './prepare-step.ts'
 import {
   type ModelCall,
+  type ModelReasoning,
   type ModelResponse,
   type ResponseListener,
   ResponseReader,
@@ -230,11 +231,13 @@ class Answer implements ResponseListener {
   /** Accepts calls in the order of the answer, without blocking the stream. */
   call(call: ModelCall): void {
     const before = this.#accepting
-    this.#accepting = before ? before.then(() => this.#accept(call)) : this.#accept(call)
+    const signed = this.reader.takeSigned()
+    const accept = () => this.#accept(call, signed)
+    this.#accepting = before ? before.then(accept) : accept()
     this.#accepting.catch(() => {})
   }
 
-  async #accept(made: ModelCall): Promise<void> {
+  async #accept(made: ModelCall, reasoning: readonly ModelReasoning[]): Promise<void> {
     const scope = this.#scope
     const messageId = this.#messageId
     const call = this.#isCallTool(made.name) ? unwrapCallTool(made) : made
@@ -247,7 +250,7 @@ class Answer implements ResponseListener {
       extractArguments(call, () => modelAssets(scope, messageId)),
     )
     this.calls ??= new CallRunner(scope)
-    await this.calls.accept({ ...extracted, messageId })
+    await this.calls.accept({ ...extracted, messageId, reasoning })
   }
 
   /**

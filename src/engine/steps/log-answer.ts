@@ -162,9 +162,19 @@ export function unfinishedMessage(state: ConversationState, run: RunState): Conv
   const calls = loggedCalls(state, step)
   if (text === '' && calls.length === 0) return []
   const { attribution } = run
+  const thoughts = calls.map(({ id }) => state.calls[id]?.reasoning ?? [])
+  // Reasoning, a text, and then a call: the text is not known to be anywhere else.
+  const order = thoughts.flatMap(({ length }, i): AnswerPart[] => [
+    ...Array<AnswerPart>(length).fill({ type: 'reasoning' }),
+    ...(i === 0 && text !== '' ? [{ type: 'text' as const, length: text.length }] : []),
+    { type: 'call' },
+  ])
+  const reasoning = thoughts.flat()
   const payload = newMessage(step.messageId, text, {
     ...(attribution === undefined ? {} : { attribution }),
     ...(calls.length > 0 ? { tool_calls: calls } : {}),
+    ...(reasoning.length > 0 ? { reasoning } : {}),
+    ...(isUsual(order) ? {} : { answer_parts: order }),
     incomplete: true,
     footer_items: ['interrupted'],
   })

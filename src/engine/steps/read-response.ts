@@ -83,6 +83,8 @@ export class ResponseReader {
   readonly #used = new Set<string>()
   readonly #reasoning = new Map<string, ModelReasoning>()
   readonly #texts = new Map<string, TextPart>()
+  /** The number of entries of the reasoning that `takeSigned` has seen. */
+  #signed = 0
   #finished = false
   /** The start of an embedded reference whose end has not arrived yet. */
   #pendingText = ''
@@ -100,6 +102,14 @@ export class ResponseReader {
     const flushed = ENDS_TEXT.has(part?.type) ? this.flush() : undefined
     const taken = this.#takePart(part)
     return flushed ? Promise.all([flushed, taken]).then(() => {}) : taken
+  }
+
+  /** Returns the signed reasoning that this method has not returned before. */
+  takeSigned(): ModelReasoning[] {
+    const { reasoning } = this.response
+    const fresh = reasoning.slice(this.#signed)
+    this.#signed = reasoning.length
+    return fresh.filter(isSigned)
   }
 
   /** Emits text that was held back. Call it if the answer was interrupted. */
@@ -232,6 +242,14 @@ export class ResponseReader {
   #note(metadata: Record<string, unknown>): void {
     this.response.provider = { ...this.response.provider, ...metadata }
   }
+}
+
+/** Whether the provider, such as Anthropic, checks this reasoning by its signature. */
+function isSigned({ provider_metadata }: ModelReasoning): boolean {
+  return Object.values(provider_metadata ?? {}).some((own) => {
+    const { signature, redactedData } = Object(own)
+    return signature !== undefined || redactedData !== undefined
+  })
 }
 
 function usageOf({ usage }: Extract<ModelStreamPart, { type: 'finish' }>): TokenUsage {

@@ -54,7 +54,7 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
   },
   TOOL_CALL_END(event, { labels, may }) {
     if (may(labels.values.contextOf(event.toolCallId))) return event
-    const { problem, ...rest } = event
+    const { problem, reasoning, ...rest } = event
     return { ...rest, call: withheldCall(event.call) }
   },
   APPROVAL_REQUESTED(event, { labels, may }) {
