@@ -209,5 +209,5 @@ export function leaseAfter(
   now: number,
 ): StoredLease | null {
   if (!lease) return before
-  return lease.ms === 0 ? null : { owner: lease.owner, until: now + lease.ms }
+  return lease.ms === 0 ? null : { owner: lease.owner, until: now + Math.ceil(lease.ms) }
 }
