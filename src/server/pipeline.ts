@@ -93,8 +93,14 @@ export function createPipeline({ guard, draining, log, metrics }: PipelineOption
     metrics.request({ method, route, status }, ms)
     const subject = (c.get('caller') as Caller | undefined)?.subject ?? 'anybody'
     log.info({ id, method, path, status, ms: Math.round(ms * 10) / 10, subject })
-    return response
+    return method === 'HEAD' ? withoutBody(response) : response
   }
+}
+
+/** Ends the body, which nobody reads. A stream would stay open. */
+async function withoutBody(response: Response): Promise<Response> {
+  await response.body?.cancel()
+  return new Response(null, response)
 }
 
 /** Adds the headers that every response has. JSON gets them as a plain object, which is the fastest way. */
