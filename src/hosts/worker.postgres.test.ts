@@ -242,6 +242,20 @@ describe('a worker', () => {
     expect(await jobs()).toBe(1)
   })
 
+  it('leaves a conversation to others if it stops before it has the lease', async () => {
+    const { agent, queue } = host({ model: answers('done') })
+    // Such as an agent that is closed at this moment.
+    const advance = vi.fn(async () => ({ type: 'stopped' }) as const)
+    const stopped = createWorker({ agent: { ...agent, advance }, queue })
+    await stopped.start()
+    const run = await agent.start({ conversation: 'c', messages: say() })
+    await expect.poll(() => advance.mock.calls.length).toBe(1)
+    await stopped.stop()
+    expect(await jobs()).toBe(1)
+    await worker()
+    expect(await run.result).toMatchObject({ text: 'done' })
+  })
+
   it('does not wait while a person is asked', async () => {
     const { tool, executions, open, model } = gate()
     open()

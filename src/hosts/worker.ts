@@ -230,9 +230,9 @@ class QueueWorker implements Worker {
       leave: this.#leaving.signal,
       signal: this.#stopping.signal,
     })
-    // A job that is not finished returns to the queue.
+    // A job that is not finished returns to the queue: after a failure, and if this process stopped before it had the lease.
     if (release.type === 'failed') throw release.error
-    done()
+    if (release.type !== 'stopped') done()
   }
 
   #finish(job: TakenJob): void {
