@@ -92,11 +92,12 @@ export const conversationRoutes: readonly Route[] = [
       answers: { 204: null },
     },
     async ({ c, reader, conversation }) => {
-      const { id, log, agent } = await conversation()
-      await agent().cancel(id)
+      const { id, log, anyAgent } = await conversation()
+      const agent = anyAgent()
+      await agent.cancel(id)
       // Only this log knows who may read these assets.
       for (const asset of (await reader?.assetsOnlyIn(log, id)) ?? []) {
-        await agent().assets.delete(asset)
+        await agent.assets.delete(asset)
       }
       await log.delete(id)
       return c.body(null, 204)

@@ -30,7 +30,7 @@ export const lineageRoutes: readonly Route[] = [
     },
     async ({ query, conversation, json }) => {
       const found = await conversation()
-      const lineage = await found.agent().lineage(found.id, query.ref)
+      const lineage = await found.anyAgent().lineage(found.id, query.ref)
       if (!lineage) {
         throw new ByrefError(
           'variable_not_found',
