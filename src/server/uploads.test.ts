@@ -95,6 +95,30 @@ describe('uploads as a form', () => {
     ])
   })
 
+  it('ends its open file if an earlier one cannot be saved', async () => {
+    const { agent, ask } = openApi()
+    const { importFile } = agent.assets
+    const imports: Promise<unknown>[] = []
+    agent.assets.importFile = (...given) => {
+      const importing = importFile(...given)
+      imports.push(importing.catch(() => 'ended'))
+      return importing
+    }
+    const part = (name: string, content: string) =>
+      `--x\r\ncontent-disposition: form-data; name="f"; filename="${name}"\r\n\r\n${content}`
+    // The second file never ends.
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        const text = `${part('t.csv', 'a,b\n"1,2\n')}\r\n${part('half.txt', 'half')}`
+        controller.enqueue(new TextEncoder().encode(text))
+      },
+    })
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+    const answer = await ask('/api/assets', { method: 'POST', body, headers })
+    expect(await refusal(answer)).toEqual({ status: 422, code: 'table_invalid' })
+    expect(await Promise.all(imports)).toEqual(['ended', 'ended'])
+  })
+
   it.each([
     ['no file', 'multipart/form-data; boundary=x', '--x--\r\n'],
     ['no boundary', 'multipart/form-data', '--x--\r\n'],

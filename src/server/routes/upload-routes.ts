@@ -78,12 +78,13 @@ async function importForm(
   const done: Promise<Uploaded>[] = []
   const form = newForm(mime)
   const ended = Promise.withResolvers<void>()
+  const failure = new AbortController()
   form.on('file', (_field, file, fileName, _encoding, mimeType) => {
     const saved = importOne(assets, Readable.toWeb(file) as ReadableStream<Uint8Array>, {
       name: unescapeName(fileName ?? '') || 'file',
       mime: mimeType,
       by: 'user',
-      signal,
+      signal: AbortSignal.any([failure.signal, ...(signal ? [signal] : [])]),
       onProgress,
     })
     // The first failure ends the form.
@@ -107,6 +108,10 @@ async function importForm(
     await ended.promise
     if (done.length === 0) throw new ByrefError('bad_request', 'The form has no file')
     return await Promise.all(done)
+  } catch (error) {
+    // A file that is still arriving would count as complete.
+    failure.abort(error)
+    throw error
   } finally {
     source.destroy()
   }
