@@ -36,14 +36,14 @@ export const conversationRoutes: readonly Route[] = [
       const { log } = agent()
       const attempt = attemptId()
       const id = body.id ?? attempt ?? newId()
-      const exists = (await log.find(id)) !== null
-      if (exists && attempt === id) return json({ id })
-      if (exists) {
+      const found = await log.find(id)
+      if (found && attempt !== id) {
         throw new ByrefError('conversation_exists', `The conversation "${id}" already exists`)
       }
-      await log.create(id)
-      if (body.title !== undefined) await log.rename(id, body.title)
-      return json({ id }, 201)
+      if (!found) await log.create(id)
+      // An earlier attempt may have failed before the title.
+      if (body.title !== undefined && !found?.title) await log.rename(id, body.title)
+      return json({ id }, found ? 200 : 201)
     },
   ),
   route(
