@@ -79,6 +79,18 @@ describe('uploads as a body', () => {
     })
     expect(await refused.text()).toMatch(/^event: (done|error)\n/m)
   })
+
+  it('logs the cause of a failure that it reports as an event', async () => {
+    const failures: unknown[] = []
+    const log = { info() {}, error: ({ err }: { err?: unknown }) => failures.push(err) }
+    const { agent, ask } = openApi([], { log })
+    const cause = new Error('the disk is gone')
+    agent.assets.importFile = () => Promise.reject(cause)
+    const headers = { accept: 'text/event-stream' }
+    const answer = await ask('/api/assets', { method: 'POST', body: 'x', headers })
+    expect(await answer.text()).toContain('"code":"internal"')
+    expect(failures).toEqual([cause])
+  })
 })
 
 describe('uploads as a form', () => {

@@ -7,7 +7,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { uploaded, uploadedFiles, uploadQuery } from '../../wire/assets.ts'
 import { failureOf } from '../error-response.ts'
 import { namedFrame } from '../events/channel.ts'
-import { type AnyAnswer, jsonAnswer } from '../pipeline.ts'
+import { type AnyAnswer, jsonAnswer, reportFailure } from '../pipeline.ts'
 import { publicInfo } from '../public-info.ts'
 import { type Route, route } from '../route.ts'
 
@@ -176,6 +176,7 @@ export async function withProgress<T extends object>(
         try {
           send('done', await work(onProgress))
         } catch (error) {
+          reportFailure(c, error)
           send('error', failureOf(error))
         }
         if (!isClosed) controller.close()
