@@ -237,8 +237,7 @@ async function joinedServers(
   const text = await readFile(path, 'utf8').catch((error) => {
     throw new UsageError(`--config ${file} cannot be read: ${errorMessage(error)}`)
   })
-  const { readServerConfig } = await import('./mcp/server-config.ts')
-  const { sourceOf } = await import('./mcp/server-config.ts')
+  const { readServerConfig, sourceOf } = await import('./mcp/server-config.ts')
   const { joinServers } = await import('../integrations/mcp/join/join-servers.ts')
   const log = (line: string) => note(`byref mcp: ${shown(line)}`)
   const surroundings = { file, env: process.env, folder: process.cwd() }
