@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { attachment, fileName } from '../../assets/asset-response.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { ByrefError, DamagedError } from '../../core/errors.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { newId } from '../../core/new-id.ts'
@@ -94,7 +94,10 @@ export const conversationRoutes: readonly Route[] = [
     async ({ c, reader, conversation }) => {
       const { id, log, anyAgent } = await conversation()
       const agent = anyAgent()
-      await agent.cancel(id)
+      await agent.cancel(id).catch((error) => {
+        // Nothing runs in a damaged conversation.
+        if (!(error instanceof DamagedError)) throw error
+      })
       // Only this log knows who may read these assets.
       for (const asset of (await reader?.assetsOnlyIn(log, id)) ?? []) {
         await agent.assets.delete(asset)
