@@ -6,6 +6,7 @@ import { createAgent } from '../agent/agent.ts'
 import type { Agent, AgentOptions } from '../agent/agent-contract.ts'
 import { defineTool } from '../boundary/tool.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
+import { toMessage } from '../core/messages/to-message.ts'
 import { createPostgresLog } from '../log/postgres-log.ts'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
@@ -339,6 +340,19 @@ describe('a worker', () => {
     await worker({ name: 'reader', model: answers('read') })
     await worker({ name: 'writer', model: answers('written') })
     expect(await run.result).toMatchObject({ text: 'written' })
+  })
+
+  it('continues what was abandoned before a hundred conversations that nobody can continue', async () => {
+    await worker()
+    const { agent, log } = host()
+    const payload = toMessage({ content: 'Hello' })
+    const waiting = { type: 'NEW_MESSAGE', payload, deliver: 'next_run' } as const
+    await log.append('c', [waiting], { lease: { owner: 'dead', ms: 3000 } })
+    for (let i = 0; i < 100; i++) {
+      const lease = { owner: 'dead', ms: 1 }
+      await log.append(`${i}`, [{ ...waiting, agent: 'gone' }], { lease })
+    }
+    await vi.waitFor(isIdle(agent, 'c'), 30_000)
   })
 
   it('keeps records of a later version', async () => {
