@@ -118,11 +118,6 @@ export async function command(argv: string[]): Promise<number> {
     graceMs: wholeNumber('--grace of byref assets', values.grace) * 3_600_000,
     keepVersions: versionCounts(values['keep-versions']),
   }
-  // `byref assets ls | head` closes the pipe when it has seen enough.
-  process.stdout.once('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
-    process.exit(0)
-  })
   const storage = await openStorage(values, task === 'put')
   const { store } = storage
   const mode = namespace === undefined ? 'none' : 'context'

@@ -116,4 +116,14 @@ describe('byref log', () => {
     ])
     expect(byref('--help').out).toContain('byref log repair')
   })
+
+  it('leaves no file where there is no conversation to export', async () => {
+    await fill()
+    const file = join(folder, 'export.jsonl')
+    const missing = byref('export', 'none', file)
+    expect(missing.status).toBe(1)
+    expect(missing.err).toContain('There is no conversation "none"')
+    expect(byref('export', 'sound', file)).toMatchObject({ status: 0, err: '' })
+    expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(3)
+  })
 })

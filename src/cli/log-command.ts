@@ -3,7 +3,12 @@ import { mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ByrefError, type Damage, DamagedError } from '../core/errors.ts'
-import { type ConversationLog, type LogUpkeep, listAll } from '../log/conversation-log.ts'
+import {
+  type ConversationLog,
+  type LogUpkeep,
+  listAll,
+  notFoundError,
+} from '../log/conversation-log.ts'
 import {
   removedRecords,
   repairConversation,
@@ -138,6 +143,8 @@ async function exportSound({ log, args }: Task): Promise<number> {
   if (id === undefined || more.length > 0) {
     throw new UsageError('Usage: byref log export <id> [file] (byref log --help)')
   }
+  // Before the file is created.
+  if (!(await log.find(id))) throw notFoundError(id)
   let damage: Damage | null = null
   async function* lines(): AsyncGenerator<string> {
     try {

@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -45,6 +45,23 @@ describe('byref mcp', () => {
     const { status, stdout } = spawnSync(process.execPath, [cli, 'mcp', ...args], { input: '' })
     expect(String(stdout).includes('byref mcp proxy [options] -- <command> [args]')).toBe(helps)
     if (helps) expect(status).toBe(0)
+  })
+
+  it('ends if its folder cannot be used', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'byref-mcp-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'file')
+    writeFileSync(file, '')
+    const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
+    const server = [process.execPath, '-e', 'process.stdin.resume()']
+    const options = ['--data', join(file, 'data'), '--namespace', 'n']
+    const { status, stderr } = spawnSync(
+      process.execPath,
+      [cli, 'mcp', 'proxy', ...options, '--', ...server],
+      { timeout: 10_000, killSignal: 'SIGKILL' },
+    )
+    expect(String(stderr)).toContain('cannot be used')
+    expect(status).toBe(1)
   })
 
   it('tells the client and stderr that the command of the server does not exist', async () => {

@@ -146,7 +146,7 @@ async function proxy(args: string[]): Promise<number> {
   }
   const kept = data !== undefined && namespace !== undefined ? { data, namespace } : null
   const stop = stopSignal()
-  return relayUntilEnd(await open(), { kept, stop, options })
+  return relayUntilEnd(open, { kept, stop, options })
 }
 
 interface ProxySettings {
@@ -158,7 +158,7 @@ interface ProxySettings {
 
 /** Stands between the client on stdio and a server, until one of them ends. */
 async function relayUntilEnd(
-  { server, whyEnded, isRemote = false }: OpenedServer,
+  open: () => Promise<OpenedServer>,
   { kept, stop, options }: ProxySettings,
 ): Promise<number> {
   const folder = await mkdtemp(join(tmpdir(), 'byref-mcp-'))
@@ -170,6 +170,8 @@ async function relayUntilEnd(
       config: { backend: 'fs', fs: { rootDir }, namespacing: { mode } },
     })
     if (kept) await assets.sweep()
+    // A server that has started keeps this process alive, so everything else comes before.
+    const { server, whyEnded, isRemote = false } = await open()
     const files = isRemote ? undefined : join(folder, 'files')
     const { proxyMcp } = await import('../integrations/mcp/proxy/proxy-mcp.ts')
     const { lineChannel } = await import('./mcp/line-channel.ts')
@@ -235,8 +237,7 @@ async function joinedServers(
   const text = await readFile(path, 'utf8').catch((error) => {
     throw new UsageError(`--config ${file} cannot be read: ${errorMessage(error)}`)
   })
-  const { readServerConfig } = await import('./mcp/server-config.ts')
-  const { sourceOf } = await import('./mcp/server-config.ts')
+  const { readServerConfig, sourceOf } = await import('./mcp/server-config.ts')
   const { joinServers } = await import('../integrations/mcp/join/join-servers.ts')
   const log = (line: string) => note(`byref mcp: ${shown(line)}`)
   const surroundings = { file, env: process.env, folder: process.cwd() }

@@ -83,10 +83,12 @@ export async function command(args: string[]): Promise<number> {
     else print('model', describeModel(agent.model))
     if (resumed > 0) print('note', `${resumed} conversation(s) were running and are resumed`)
     await stop
+    // First, so that the worker takes nothing for agents that are closed.
+    const stopped = worker?.stop()
     const closed = listening.close()
     listening = null
     await Promise.race([closed, sleep(5000, undefined, { ref: false })])
-    await worker?.stop()
+    await stopped
     const left = queue ? 0 : await countDue(agent.log)
     if (left > 0) print('note', `${left} conversation(s) are running and resume at the next start`)
   } finally {

@@ -44,6 +44,21 @@ describe('createClient', () => {
     expect(seen.map(({ headers }) => headers.get('last-event-id'))).toEqual([null, 'f-1'])
   })
 
+  it('rejects with an error of onChange', async () => {
+    const headers = { 'content-type': 'text/event-stream' }
+    const { client, seen } = fake(() => new Response('data: {"deleted":"a"}\n\n', { headers }))
+    const stop = new AbortController()
+    const following = client.followConversations(
+      ({ type }) => {
+        // Reconnecting would not help.
+        if (seen.length > 1) stop.abort()
+        if (type === 'deleted') throw new Error('a bug of the page')
+      },
+      { signal: stop.signal },
+    )
+    await expect(following).rejects.toThrow('a bug of the page')
+  })
+
   it('shows how to pass a URL', () => {
     const code = () => createClient('http://127.0.0.1:4114' as never)
     expect(code).toThrow(`createClient({ baseUrl: 'http://127.0.0.1:4114' })`)

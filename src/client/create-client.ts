@@ -184,7 +184,7 @@ export interface Client {
   assetContent(ref: string, options?: AssetUrlOptions & { signal?: AbortSignal }): Promise<Response>
   /**
    * Follows the list of conversations until the signal is aborted, and connects again after interruptions. Rejects if
-   * the server refuses the connection.
+   * the server refuses the connection, and with what `onChange` throws.
    */
   followConversations(
     onChange: (change: ConversationChange) => void,

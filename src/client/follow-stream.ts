@@ -22,7 +22,7 @@ export interface FollowStreamEvents {
  * aborted.
  *
  * @param open Opens a connection, again after each interruption. It calls `alive` while it waits for other answers.
- * @throws ApiError if the server refuses the connection
+ * @throws ApiError if the server refuses the connection; what `onOpen` and `onEvent` throw
  */
 export async function followStream(
   open: (signal: AbortSignal, alive: () => void) => Promise<ReadableStream<Uint8Array>>,
@@ -34,6 +34,7 @@ export async function followStream(
   while (!signal.aborted) {
     const connection = new AbortController()
     const dead = () => connection.abort(new ApiError(0, 'unreachable', 'The connection timed out.'))
+    let isOurs = false
     let watchdog = setTimeout(dead, idleTimeout)
     const alive = () => {
       clearTimeout(watchdog)
@@ -42,11 +43,18 @@ export async function followStream(
     try {
       const body = await open(AbortSignal.any([signal, connection.signal]), alive)
       failures = 0
+      isOurs = true
       onOpen?.()
-      for await (const event of readEventStream(body, alive)) onEvent(event)
+      isOurs = false
+      for await (const event of readEventStream(body, alive)) {
+        isOurs = true
+        onEvent(event)
+        isOurs = false
+      }
       throw new ApiError(0, 'unreachable', 'The server closed the connection.')
     } catch (reason) {
       if (signal.aborted) return
+      if (isOurs) throw reason
       const problem = asApiError(reason)
       if (!problem.transient) throw problem
       onLost?.(problem)

@@ -207,6 +207,14 @@ describe('followConversation', () => {
     expect(server.streams).toEqual([3])
   })
 
+  it('is empty if a new conversation with its id has no events yet', async () => {
+    const server = fakeServer([message(1)])
+    const live = follow(server)
+    await until(() => live.status === 'live')
+    server.write('event: reset\ndata: {}\n\n')
+    await until(() => texts(live).length === 0)
+  })
+
   it('skips records that this version does not know', async () => {
     const server = fakeServer([])
     const live = follow(server)

@@ -188,13 +188,14 @@ class FollowedConversation implements LiveConversation {
     if (event === 'deleted') {
       throw new ApiError(404, 'conversation_not_found', 'The conversation was deleted.')
     }
-    // A new conversation has the same id.
-    if (event === 'reset') {
+    // A new conversation has the same id, and maybe no events.
+    const isReset = event === 'reset'
+    if (isReset) {
       this.#folding = createFold()
       this.#position = 0
     }
     const record = event === undefined ? readRecord(data) : null
-    if (record && this.#take(record)) {
+    if (isReset || (record && this.#take(record))) {
       const { notifyEvery = 30 } = this.#options
       this.#timer ??= setTimeout(() => this.#publish(), notifyEvery)
     }

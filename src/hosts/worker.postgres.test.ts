@@ -6,6 +6,7 @@ import { createAgent } from '../agent/agent.ts'
 import type { Agent, AgentOptions } from '../agent/agent-contract.ts'
 import { defineTool } from '../boundary/tool.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
+import { toMessage } from '../core/messages/to-message.ts'
 import { createPostgresLog } from '../log/postgres-log.ts'
 import { newSchema } from '../postgres/fixtures/schemas.ts'
 import { watchedPool } from '../postgres/fixtures/watched-pool.ts'
@@ -243,6 +244,20 @@ describe('a worker', () => {
     expect(await jobs()).toBe(1)
   })
 
+  it('leaves a conversation to others if it stops before it has the lease', async () => {
+    const { agent, queue } = host({ model: answers('done') })
+    // Such as an agent that is closed at this moment.
+    const advance = vi.fn(async () => ({ type: 'stopped' }) as const)
+    const stopped = createWorker({ agent: { ...agent, advance }, queue })
+    await stopped.start()
+    const run = await agent.start({ conversation: 'c', messages: say() })
+    await expect.poll(() => advance.mock.calls.length).toBe(1)
+    await stopped.stop()
+    expect(await jobs()).toBe(1)
+    await worker()
+    expect(await run.result).toMatchObject({ text: 'done' })
+  })
+
   it('does not wait while a person is asked', async () => {
     const { tool, executions, open, model } = gate()
     open()
@@ -326,6 +341,19 @@ describe('a worker', () => {
     await worker({ name: 'reader', model: answers('read') })
     await worker({ name: 'writer', model: answers('written') })
     expect(await run.result).toMatchObject({ text: 'written' })
+  })
+
+  it('continues what was abandoned before a hundred conversations that nobody can continue', async () => {
+    await worker()
+    const { agent, log } = host()
+    const payload = toMessage({ content: 'Hello' })
+    const waiting = { type: 'NEW_MESSAGE', payload, deliver: 'next_run' } as const
+    await log.append('c', [waiting], { lease: { owner: 'dead', ms: 3000 } })
+    for (let i = 0; i < 100; i++) {
+      const lease = { owner: 'dead', ms: 1 }
+      await log.append(`${i}`, [{ ...waiting, agent: 'gone' }], { lease })
+    }
+    await vi.waitFor(isIdle(agent, 'c'), 30_000)
   })
 
   it('keeps records of a later version', async () => {

@@ -99,6 +99,8 @@ class QueueWorker implements Worker {
   #filling: Promise<void> | null = null
   #again = false
   #checkedWhole = 0
+  /** The cursor of the next page of abandoned conversations. */
+  #abandoned: string | null = null
   #unsubscribe = (): void => {}
 
   constructor(options: WorkerOptions) {
@@ -230,9 +232,9 @@ class QueueWorker implements Worker {
       leave: this.#leaving.signal,
       signal: this.#stopping.signal,
     })
-    // A job that is not finished returns to the queue.
+    // A job that is not finished returns to the queue: after a failure, and if this process stopped before it had the lease.
     if (release.type === 'failed') throw release.error
-    done()
+    if (release.type !== 'stopped') done()
   }
 
   #finish(job: TakenJob): void {
@@ -260,7 +262,7 @@ class QueueWorker implements Worker {
         this.#checkedWhole = performance.now()
         await rebuildQueue(log, this.#queue)
       }
-      await enqueueAbandoned(log, this.#queue)
+      this.#abandoned = await enqueueAbandoned(log, this.#queue, this.#abandoned)
     } catch (error) {
       this.#options.onError(error)
     }
@@ -300,11 +302,19 @@ async function rebuildQueue(log: ConversationLog, queue: HostQueue): Promise<voi
   await queue.markWhole()
 }
 
-/** Enqueues conversations whose owner is gone. */
-async function enqueueAbandoned(log: ConversationLog, queue: HostQueue): Promise<void> {
-  const page = { due: 'abandoned', allNamespaces: true, limit: 100 } as const
-  const { conversations } = await log.list(page)
+/**
+ * Enqueues conversations whose owner is gone, a page at a time: nobody may be able to continue the first ones. Returns the
+ * cursor of the next page.
+ */
+async function enqueueAbandoned(
+  log: ConversationLog,
+  queue: HostQueue,
+  cursor: string | null,
+): Promise<string | null> {
+  const page = { due: 'abandoned', allNamespaces: true, limit: 100, cursor } as const
+  const { conversations, next } = await log.list(page)
   if (conversations.length > 0) await queue.add(conversations.map(dueOf))
+  return next
 }
 
 function dueOf({ id, namespace, agent }: ConversationSummary): DueConversation {

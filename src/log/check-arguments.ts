@@ -60,6 +60,11 @@ export function checkId(id: unknown): string {
   return checkName('id of a conversation', id)
 }
 
+/** Returns an id as it is, and '' for one that no conversation can have: databases change or reject its characters. */
+export function possibleId(id: string): string {
+  return isName(id) ? id : ''
+}
+
 /** Null means no namespace. @throws ByrefError `bad_request` for an invalid name */
 export function checkNamespace(namespace: unknown): string | null {
   return namespace === null ? null : checkName('namespace', namespace)
@@ -129,15 +134,19 @@ export function parseCursor(cursor: unknown): ListPlace {
 }
 
 function checkName(what: string, name: unknown): string {
-  const isName =
+  if (isName(name)) return name
+  throw new ByrefError(
+    'bad_request',
+    `The ${what} must have 1 to ${MAX_LENGTH} characters of valid Unicode, without control characters`,
+  )
+}
+
+function isName(name: unknown): name is string {
+  return (
     typeof name === 'string' &&
     name.length > 0 &&
     name.length <= MAX_LENGTH &&
     name.isWellFormed() &&
     !CONTROL.test(name)
-  if (isName) return name
-  throw new ByrefError(
-    'bad_request',
-    `The ${what} must have 1 to ${MAX_LENGTH} characters of valid Unicode, without control characters`,
   )
 }

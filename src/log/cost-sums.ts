@@ -51,7 +51,8 @@ export function sumCosts(
   parts: readonly CostPart[],
   { by, timeZone = 'UTC' }: CostsOptions,
 ): CostSum[] {
-  const periodOf = by && periods(by, timeZone)
+  const format = formatIn(timeZone)
+  const periodOf = by && periods(by, format)
   const sums = new Map<string | null, Map<string | null, CostPart>>()
   for (const part of parts.toSorted((a, b) => Number(a.slot) - Number(b.slot))) {
     const period = periodOf ? periodOf(Number(part.slot)) : null
@@ -108,9 +109,11 @@ function byName({ name: a }: CostPart, { name: b }: CostPart): number {
 }
 
 /** Returns the function that names the period of a slot. */
-function periods(by: 'hour' | 'day' | 'month', timeZone: string): (slot: number) => string {
+function periods(
+  by: 'hour' | 'day' | 'month',
+  format: Intl.DateTimeFormat,
+): (slot: number) => string {
   const known = new Map<number, string>()
-  const format = formatIn(timeZone)
   return (slot) => {
     let name = known.get(slot)
     if (name === undefined) {

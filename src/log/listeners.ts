@@ -8,9 +8,16 @@ export interface Audience extends SubscribeOptions {
 /** Receives the changes of a log. */
 export type Listener = (change: LogChange) => void
 
+interface Subscriber {
+  listener: Listener
+  audience: Audience
+}
+
 /** The subscribers of one storage. */
 export class Listeners {
-  readonly #all = new Set<{ listener: Listener; audience: Audience }>()
+  readonly #all = new Set<Subscriber>()
+  /** The change that is being told, and those that listeners caused meanwhile. */
+  #waiting: LogChange[] = []
 
   /** How many there are. */
   get size(): number {
@@ -26,23 +33,34 @@ export class Listeners {
     }
   }
 
-  /** Calls every listener. A listener that throws does not affect the others. */
+  /**
+   * Calls every listener. A listener that throws does not affect the others. A change that a listener causes comes after this
+   * one for all of them.
+   */
   notify(change: LogChange): void {
-    const { conversation, namespace } = change
-    for (const { listener, audience } of this.#all) {
-      if (!isListening(audience, namespace)) continue
-      const isWanted = audience.wants?.(conversation, namespace) ?? true
-      call(listener, isWanted ? change : { ...change, records: [] })
-    }
+    if (this.#waiting.push(change) > 1) return
+    for (const next of this.#waiting) this.#tell(next)
+    this.#waiting = []
   }
 
   /** Returns whether any listener needs the records of a conversation. */
   wants(conversation: string, namespace: string | null): boolean {
     for (const { audience } of this.#all) {
-      const isHeard = isListening(audience, namespace)
-      if (isHeard && (audience.wants?.(conversation, namespace) ?? true)) return true
+      if (isListening(audience, namespace) && isWanted(audience, conversation, namespace))
+        return true
     }
     return false
+  }
+
+  #tell(change: LogChange): void {
+    const { conversation, namespace } = change
+    // A copy: who subscribes now gets later changes.
+    for (const entry of [...this.#all]) {
+      const { listener, audience } = entry
+      if (!this.#all.has(entry) || !isListening(audience, namespace)) continue
+      const wanted = isWanted(audience, conversation, namespace)
+      call(listener, wanted ? change : { ...change, records: [] })
+    }
   }
 }
 
@@ -50,13 +68,26 @@ function isListening(audience: Audience, namespace: string | null): boolean {
   return audience.allNamespaces === true || audience.namespace === namespace
 }
 
+function isWanted({ wants }: Audience, conversation: string, namespace: string | null): boolean {
+  try {
+    return wants?.(conversation, namespace) ?? true
+  } catch (error) {
+    report(error)
+    return true
+  }
+}
+
 function call(listener: Listener, change: LogChange): void {
   try {
     listener(change)
   } catch (error) {
-    // A bug of the listener is reported, but the change is stored.
-    queueMicrotask(() => {
-      throw error
-    })
+    report(error)
   }
+}
+
+/** Reports a bug of the subscriber. The change is stored. */
+function report(error: unknown): void {
+  queueMicrotask(() => {
+    throw error
+  })
 }

@@ -10,6 +10,7 @@ import {
   checkPosition,
   checkTitle,
   LOG_METHODS,
+  possibleId,
 } from './check-arguments.ts'
 import {
   type AppendOptions,
@@ -87,7 +88,7 @@ export function logOf(storage: LogStorage, namespace: string | null): Conversati
   const { queue } = storage
   const use = <T>(run: () => Promise<T>): Promise<T> => storage.use(run)
   const space = namespace ?? ''
-  const placeOf = (id: string): Place => ({ namespace: space, id })
+  const placeOf = (id: string): Place => ({ namespace: space, id: possibleId(id) })
   const log: ConversationLog = {
     namespace,
     ...(queue && {
@@ -209,5 +210,5 @@ export function leaseAfter(
   now: number,
 ): StoredLease | null {
   if (!lease) return before
-  return lease.ms === 0 ? null : { owner: lease.owner, until: now + lease.ms }
+  return lease.ms === 0 ? null : { owner: lease.owner, until: now + Math.ceil(lease.ms) }
 }

@@ -1,7 +1,7 @@
 import type { TokenUsage } from '../core/events/events.ts'
 import { isoTime } from '../core/iso-time.ts'
 import { fromPlain, mapTexts, toPlain } from '../postgres/plain-text.ts'
-import { checkPage, type ListPlace, parseCursor } from './check-arguments.ts'
+import { checkPage, type ListPlace, parseCursor, possibleId } from './check-arguments.ts'
 import { jsonIn, pageOf } from './conversation-row.ts'
 import {
   type Amounts,
@@ -236,7 +236,7 @@ function conditionsOf(
     ...when(since, () => `r.started >= ${value(isoTime(String(since)))}`),
     ...when(until, () => `r.started < ${value(isoTime(String(until)))}`),
     ...when(conversation, () => {
-      const place = `namespace = ${value(namespace)} AND id = ${value(String(conversation))}`
+      const place = `namespace = ${value(namespace)} AND id = ${value(possibleId(String(conversation)))}`
       return `r.conversation = (SELECT key FROM ${schema}conversations WHERE ${place})`
     }),
     ...when(agent, () => `r.agent = ${value(toPlain(String(agent)))}`),

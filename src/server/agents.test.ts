@@ -101,6 +101,27 @@ describe('several agents', () => {
     await idle(id)
   })
 
+  it('read and delete the conversations of agents that the server does not have', async () => {
+    const { ask, askJson, log } = open()
+    const old = createAgent({ name: 'old', log, model: scriptedModel(['first']) })
+    const run = old.run({ conversation: 'c', messages: [{ role: 'user', content: 'a' }] })
+    const { messages } = await run.result.then(() => run)
+    const answer = messages.at(-1)?.id
+    const at = '/api/conversations/c'
+    for (const path of [
+      ...['', '/messages', '/data', '/labels', '/export', `/lineage?ref=message:${answer}`],
+      ...[`/messages/${answer}/debug`, `/prompts/${answer}`],
+    ]) {
+      expect([path, (await ask(at + path)).status]).toEqual([path, 200])
+    }
+    const more = await ask(`${at}/messages`, post({ content: 'b' }))
+    expect(await refusal(more)).toEqual({ status: 404, code: 'agent_not_found' })
+    const shown = await askJson<{ prompt: unknown[] }>(`${at}/prompts/${answer}`)
+    expect(JSON.stringify(shown.prompt)).toContain('"a"')
+    expect((await ask(at, { method: 'DELETE' })).status).toBe(204)
+    expect((await ask(at)).status).toBe(404)
+  })
+
   it('have their own names as keys', () => {
     const agent = (name?: string) => createAgent({ name, model: scriptedModel([]) })
     const made = (options: object) => () => createServer({ ...options, app: null })

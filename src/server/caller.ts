@@ -3,7 +3,7 @@ import type { z } from 'zod'
 import { ByrefError } from '../core/errors.ts'
 import type { role } from '../wire/server-info.ts'
 
-/** Readers read. Members also write and approve calls. Owners also delete, import and see debug data. */
+/** Readers read. Members also write and approve calls. Owners also delete, import and see debug data in exports. */
 export type Role = z.infer<typeof role>
 
 /** Who sends a request. */

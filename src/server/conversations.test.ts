@@ -1,7 +1,11 @@
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
 import { describe, expect, it } from 'vitest'
 import type { Message } from '../core/messages/message.ts'
 import { toMessage } from '../core/messages/to-message.ts'
+import { createSqliteLog } from '../log/sqlite-log.ts'
 import { openApi, refusal, SECRET, token } from './fixtures/api.ts'
+import { temporary } from './fixtures/listening.ts'
 import { operationsOf } from './fixtures/open-api.ts'
 
 interface Page {
@@ -25,6 +29,27 @@ async function beginning(answer: Response): Promise<string> {
   await reader.cancel()
   return new TextDecoder().decode(value)
 }
+
+describe('a damaged conversation', () => {
+  it('is reported, and can be deleted', async ({ onTestFinished }) => {
+    const path = join(temporary(onTestFinished), 'log.sqlite')
+    const log = createSqliteLog(path)
+    const payload = toMessage({ content: 'a' })
+    await log.append('c', [{ type: 'NEW_MESSAGE', payload }])
+    const file = new DatabaseSync(path)
+    file.exec('UPDATE records SET sum = 0')
+    file.close()
+    const api = openApi([], { agent: { log }, log: { info() {}, error() {} } })
+    onTestFinished(async () => {
+      await api.agent.close()
+      await log.close()
+    })
+    const events = await api.ask('/api/conversations/c/events')
+    expect(await refusal(events)).toMatchObject({ code: 'conversation_damaged' })
+    expect((await api.ask('/api/conversations/c', { method: 'DELETE' })).status).toBe(204)
+    expect((await api.ask('/api/conversations/c')).status).toBe(404)
+  })
+})
 
 describe('conversations', () => {
   it('can be named, found, listed by pages and removed', async () => {

@@ -471,6 +471,8 @@ describe('createServer', () => {
     expect((await server.fetch(byNumber)).status).toBe(200)
     const named = createServer({ agent, app: '/nowhere', allowedHosts: ['evil.example'] })
     expect((await named.fetch(rebound)).status).toBe(200)
+    const upper = createServer({ agent, app: '/nowhere', allowedHosts: ['Evil.Example'] })
+    expect((await upper.fetch(rebound)).status).toBe(200)
     const origin = { origin: 'https://evil.example' }
     expect(await errorOf(await get('/api/conversations', origin))).toMatchObject({ status: 403 })
     expect(await errorOf(await post('/api/conversations', undefined, origin))).toMatchObject({

@@ -318,7 +318,19 @@ function crossOrigin(origins: readonly string[]): MiddlewareHandler {
       'upload-offset',
       'upload-metadata',
     ],
-    exposeHeaders: ['content-range', 'etag', 'x-request-id', 'location', 'upload-offset'],
+    exposeHeaders: [
+      'byref-withheld',
+      'content-disposition',
+      'content-range',
+      'etag',
+      'location',
+      'retry-after',
+      'tus-resumable',
+      'upload-expires',
+      'upload-length',
+      'upload-offset',
+      'x-request-id',
+    ],
     maxAge: 600,
   })
   return async (c, next) => {

@@ -17,14 +17,15 @@ export interface GuardOptions {
  * requests that a page of another origin sent (cross-site requests).
  */
 export function createGuard({ hosts, origins }: GuardOptions): (c: Context) => void {
+  const allowed = new Set(hosts.map((host) => host.toLowerCase()))
   const isAllowed = (host: string) =>
-    hosts.includes('*') ||
+    allowed.has('*') ||
     LOOPBACK_OR_ADDRESS.test(host) ||
-    hosts.includes(host.replace(/:\d+$/, '')) ||
-    hosts.includes(host)
+    allowed.has(host.replace(/:\d+$/, '')) ||
+    allowed.has(host)
 
   return (c) => {
-    const host = c.req.header('host') ?? new URL(c.req.url).host
+    const host = c.req.header('host')?.toLowerCase() ?? new URL(c.req.url).host
     if (!isAllowed(host)) {
       throw new ByrefError(
         'forbidden',

@@ -170,6 +170,18 @@ describe('pages of other sites', () => {
     )
     expect(preflight.status).toBe(204)
   })
+
+  it('may read the headers that resumable uploads and exports need', async () => {
+    const { ask } = openApi([], { allowedOrigins: ['https://app.example'] })
+    const answer = await ask('/api/info', { headers: { origin: 'https://app.example' } })
+    const exposed = answer.headers.get('access-control-expose-headers')?.split(',')
+    expect(exposed).toEqual(
+      expect.arrayContaining([
+        ...['upload-offset', 'upload-length', 'tus-resumable', 'location'],
+        ...['content-disposition', 'byref-withheld', 'retry-after'],
+      ]),
+    )
+  })
 })
 
 describe('on a socket', () => {

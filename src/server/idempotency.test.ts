@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { ByrefError } from '../core/errors.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 import { openApi, refusal } from './fixtures/api.ts'
 
 const keyed = (key: string, json: unknown) => ({
@@ -70,5 +72,21 @@ describe('a request with an Idempotency-Key', () => {
     await idle(id)
     const taken = await api.ask(path, keyed('fresh', { id: 'mine', content: 'b' }))
     expect(await refusal(taken)).toEqual({ status: 409, code: 'message_exists' })
+  })
+
+  it('gets its title if the first attempt failed before it had one', async () => {
+    const log = createMemoryLog()
+    const { rename } = log
+    let isDown = true
+    log.rename = async (...given) => {
+      if (isDown) throw new ByrefError('log_failed', 'The disk is gone')
+      return rename(...given)
+    }
+    const { ask, askJson } = openApi([], { agent: { log }, log: { info() {}, error() {} } })
+    const make = keyed('k', { title: 'Named' })
+    expect((await ask('/api/conversations', make)).ok).toBe(false)
+    isDown = false
+    const { id } = await askJson<{ id: string }>('/api/conversations', make)
+    expect(await askJson(`/api/conversations/${id}`)).toMatchObject({ title: 'Named' })
   })
 })

@@ -28,4 +28,13 @@ describe('listen', () => {
     for (const _ of [1, 2]) server.emit('error', refused)
     expect((await fetch(`${listening.url}/healthz`)).status).toBe(200)
   })
+
+  it('refuses a port that there is not', () => {
+    const server = createServer({ agent: createAgent({ model: scriptedModel([]) }) })
+    for (const port of [65_536, Number.POSITIVE_INFINITY]) {
+      expect(() => server.listen({ port })).toThrow(
+        expect.objectContaining({ code: 'config_invalid' }),
+      )
+    }
+  })
 })

@@ -42,6 +42,8 @@ export interface Listener {
   drain(): Promise<void>
 }
 
+const MAX_PORT = 65_535
+
 const LOOPBACK = /^(localhost|127(\.\d+){3}|::1|\[::1\])$/
 
 /** Listens on Node. Throws ByrefError `config_invalid`. */
@@ -57,6 +59,9 @@ export function listen(
       'config_invalid',
       `A server on ${hostname} is open to everybody: require tokens (byref token) with --auth, or in code with createServer({ auth })`,
     )
+  }
+  if (port > MAX_PORT) {
+    throw new ByrefError('config_invalid', `${port} is not a port: use 0 to ${MAX_PORT}`)
   }
   const server = createAdaptorServer({ fetch: app.fetch, hostname }) as HttpServer
   completeResponse()

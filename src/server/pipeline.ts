@@ -55,6 +55,12 @@ export interface PipelineOptions {
   metrics: Metrics
 }
 
+/** Logs a failure that comes after the head of the answer, if the server caused it. */
+export function reportFailure(c: Context, error: unknown): void {
+  const report: ((error: unknown) => void) | undefined = c.get('report')
+  report?.(error)
+}
+
 /** Maximum number of characters of a URL. */
 const MAX_URL = 16 * 1024
 
@@ -64,6 +70,12 @@ const MAX_URL = 16 * 1024
  */
 export function createPipeline({ guard, draining, log, metrics }: PipelineOptions): Pipeline {
   async function answered(c: Context, answer: Answerer): Promise<AnyAnswer> {
+    const report = (error: unknown): void => {
+      // A client that aborted its request caused the error itself.
+      if (c.req.raw.signal.aborted || !isServerFault(error)) return
+      log.error({ err: error, path: c.req.path })
+    }
+    c.set('report', report)
     try {
       guard(c)
       if (c.req.url.length > MAX_URL) {
@@ -71,9 +83,7 @@ export function createPipeline({ guard, draining, log, metrics }: PipelineOption
       }
       return draining(c) ?? (await answer())
     } catch (error) {
-      // A client that aborted its request caused the error itself.
-      const { signal } = c.req.raw
-      if (!signal.aborted && isServerFault(error)) log.error({ err: error, path: c.req.path })
+      report(error)
       return errorResponse(error, c)
     }
   }
@@ -93,8 +103,14 @@ export function createPipeline({ guard, draining, log, metrics }: PipelineOption
     metrics.request({ method, route, status }, ms)
     const subject = (c.get('caller') as Caller | undefined)?.subject ?? 'anybody'
     log.info({ id, method, path, status, ms: Math.round(ms * 10) / 10, subject })
-    return response
+    return method === 'HEAD' ? withoutBody(response) : response
   }
+}
+
+/** Ends the body, which nobody reads. A stream would stay open. */
+async function withoutBody(response: Response): Promise<Response> {
+  await response.body?.cancel()
+  return new Response(null, response)
 }
 
 /** Adds the headers that every response has. JSON gets them as a plain object, which is the fastest way. */

@@ -57,6 +57,8 @@ export interface FoundConversation {
    * @throws ByrefError `agent_not_found`; `conversation_busy` while another agent runs
    */
   agent(name?: string): Agent
+  /** Returns who reads or deletes it: the agent that answered last, else the first, also if the server lacks that one. */
+  anyAgent(): Agent
 }
 
 /** A request to a route, after its checks. */
@@ -178,6 +180,14 @@ async function findConversation(
         )
       }
       return agentOf({ asked, before })
+    },
+    anyAgent() {
+      try {
+        return agentOf({ before })
+      } catch (error) {
+        if (!(error instanceof ByrefError) || error.code !== 'agent_not_found') throw error
+        return agentOf()
+      }
     },
   }
 }

@@ -4,9 +4,11 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { defineTool } from '../boundary/tool.ts'
 import { readEventStream } from '../client/server-sent-events.ts'
+import { ByrefError } from '../core/errors.ts'
 import { type ConversationState, emptyConversation } from '../core/events/conversation-state.ts'
 import { type Foldable, fold, foldAll } from '../core/events/fold.ts'
 import { toMessage } from '../core/messages/to-message.ts'
+import { createMemoryLog } from '../log/memory-log.ts'
 import { createSqliteLog } from '../log/sqlite-log.ts'
 import { openApi, refusal, SECRET, token } from './fixtures/api.ts'
 
@@ -253,6 +255,43 @@ describe('streams of a conversation', () => {
     const back = await watch(api, id, { 'last-event-id': String(late.last) }, late.state)
     await expect.poll(() => back.last).toBe(20)
     expect(back.state.messages).toEqual(reads.state.messages)
+  })
+})
+
+describe('streams that nobody reads', () => {
+  const open = async ({ ask }: Api): Promise<string | undefined> => {
+    const text = await (await ask('/metrics')).text()
+    return /^byref_streams_open (\d+)$/m.exec(text)?.[1]
+  }
+
+  it('end at once after HEAD', async () => {
+    const origin = 'https://app.example'
+    const api = openApi([], { allowedOrigins: [origin] })
+    const id = await conversation(api)
+    for (const path of [`/api/conversations/${id}/stream`, '/api/events']) {
+      const answer = await api.ask(path, { method: 'HEAD', headers: { origin } })
+      expect(answer.status).toBe(200)
+      expect(answer.headers.get('content-type')).toBe('text/event-stream')
+      expect(await open(api)).toBe('0')
+    }
+    api.server.close()
+  })
+
+  it('are not opened if what the caller may read cannot be read', async () => {
+    const log = createMemoryLog()
+    const quiet = { info() {}, error() {} }
+    const api = openApi([], { agent: { log, trust: 'track' }, log: quiet })
+    const id = await conversation(api)
+    const { read } = log
+    log.read = async (conversation, page) => {
+      // Pages of labels have the default size.
+      if (page?.limit === undefined) throw new ByrefError('log_failed', 'The disk is gone')
+      return read(conversation, page)
+    }
+    const answer = await api.ask(`/api/conversations/${id}/stream`)
+    expect(await refusal(answer)).toMatchObject({ code: 'log_failed' })
+    expect(await open(api)).toBe('0')
+    api.server.close()
   })
 })
 

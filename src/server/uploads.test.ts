@@ -79,6 +79,18 @@ describe('uploads as a body', () => {
     })
     expect(await refused.text()).toMatch(/^event: (done|error)\n/m)
   })
+
+  it('logs the cause of a failure that it reports as an event', async () => {
+    const failures: unknown[] = []
+    const log = { info() {}, error: ({ err }: { err?: unknown }) => failures.push(err) }
+    const { agent, ask } = openApi([], { log })
+    const cause = new Error('the disk is gone')
+    agent.assets.importFile = () => Promise.reject(cause)
+    const headers = { accept: 'text/event-stream' }
+    const answer = await ask('/api/assets', { method: 'POST', body: 'x', headers })
+    expect(await answer.text()).toContain('"code":"internal"')
+    expect(failures).toEqual([cause])
+  })
 })
 
 describe('uploads as a form', () => {
@@ -93,6 +105,30 @@ describe('uploads as a form', () => {
       ['a "quoted" näme.txt', 3, undefined],
       ['t.csv', 8, 1],
     ])
+  })
+
+  it('ends its open file if an earlier one cannot be saved', async () => {
+    const { agent, ask } = openApi()
+    const { importFile } = agent.assets
+    const imports: Promise<unknown>[] = []
+    agent.assets.importFile = (...given) => {
+      const importing = importFile(...given)
+      imports.push(importing.catch(() => 'ended'))
+      return importing
+    }
+    const part = (name: string, content: string) =>
+      `--x\r\ncontent-disposition: form-data; name="f"; filename="${name}"\r\n\r\n${content}`
+    // The second file never ends.
+    const body = new ReadableStream<Uint8Array>({
+      start(controller) {
+        const text = `${part('t.csv', 'a,b\n"1,2\n')}\r\n${part('half.txt', 'half')}`
+        controller.enqueue(new TextEncoder().encode(text))
+      },
+    })
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+    const answer = await ask('/api/assets', { method: 'POST', body, headers })
+    expect(await refusal(answer)).toEqual({ status: 422, code: 'table_invalid' })
+    expect(await Promise.all(imports)).toEqual(['ended', 'ended'])
   })
 
   it.each([

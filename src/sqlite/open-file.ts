@@ -69,11 +69,11 @@ function isClosed(path: string): boolean {
 }
 
 /** Moves the write-ahead log into the file, so that the log is written from its beginning and needs no more space. */
-export function makeRoom({ db }: OpenFile<unknown>): void {
+export function makeRoom(open: () => OpenFile<unknown>): void {
   try {
-    db.exec('PRAGMA wal_checkpoint(RESTART)')
+    open().db.exec('PRAGMA wal_checkpoint(RESTART)')
   } catch {
-    // The disk has no space for the file either.
+    // The disk has no space for the file either, or the file cannot be opened without more space.
   }
 }
 

@@ -103,7 +103,7 @@ async function settle<S extends TransactionStatements>(
         await options.backOff(attempt)
       } else if (isFull(error) && !hasMadeRoom) {
         hasMadeRoom = true
-        makeRoom(options.open())
+        makeRoom(options.open)
       } else if (waiting.length > 1) {
         // A transaction for each write finds the one that fails.
         for (const job of waiting.splice(0)) await settle([job], options)

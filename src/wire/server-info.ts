@@ -10,7 +10,7 @@ export const agentInfo = z.object({
   tools: z.array(z.object({ id: z.string(), description: z.string() })),
 })
 
-/** Readers read. Members also write and approve calls. Owners also delete, import and see debug data. */
+/** Readers read. Members also write and approve calls. Owners also delete, import and see debug data in exports. */
 export const role = z.enum(['reader', 'member', 'owner'])
 
 /** `GET /api/info` */

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs'
-import type { AddressInfo } from 'node:net'
+import { type AddressInfo, createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { serve } from '@hono/node-server'
@@ -127,6 +127,20 @@ describe('a server at a URL that asks for a login', () => {
       await fetch(page)
     })
     expect(answers).toEqual([404])
+    expect(status).toMatchObject({ state: 'running' })
+  })
+
+  it('continues after a request whose path is no URL', async () => {
+    const { url } = await protectedServer()
+    let answer = ''
+    const status = await connect(url, async (page) => {
+      const { port } = new URL(new URL(page).searchParams.get('redirect_uri') ?? '')
+      const socket = createConnection(Number(port), '127.0.0.1')
+      socket.end('GET // HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')
+      for await (const chunk of socket) answer += chunk
+      await fetch(page)
+    })
+    expect(answer).toContain('HTTP/1.1 404')
     expect(status).toMatchObject({ state: 'running' })
   })
 

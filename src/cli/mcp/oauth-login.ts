@@ -126,13 +126,14 @@ export class OAuthLogin {
     promise.catch(() => {})
     this.#returned = promise
     const server = createServer((request, response) => {
-      const { pathname, searchParams } = new URL(request.url ?? '/', 'http://127.0.0.1')
-      if (pathname !== '/callback' || searchParams.get('state') !== this.#state) {
+      // Any program of this machine may send anything.
+      const url = URL.parse(request.url ?? '/', 'http://127.0.0.1')
+      if (url?.pathname !== '/callback' || url.searchParams.get('state') !== this.#state) {
         response.writeHead(404).end()
         return
       }
       response.writeHead(200, { 'content-type': 'text/html', connection: 'close' }).end(PAGE)
-      resolve(searchParams)
+      resolve(url.searchParams)
     })
     this.#page = server
     server.unref()

@@ -72,6 +72,10 @@ describe('readServerConfig', () => {
       'has the unknown "type" "ws": valid are "http" and "sse"',
     ],
     [one({ command: 'x', args: 'y' }), 'the server "one" has "args" that are not a list'],
+    [
+      one({ command: of('toString') }),
+      `needs ${of('toString')}: set the environment variable toString`,
+    ],
     [one({ command: 'x', env: [] }), 'the server "one" has "env" that is not an object'],
     [one({ command: 'x', prefix: 1 }), 'has a "prefix" that is not text'],
     [

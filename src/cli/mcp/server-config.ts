@@ -123,19 +123,20 @@ function textsIn(value: unknown, field: string, fail: Fail): Record<string, stri
 
 /** Returns an entry with values in place of `${…}`: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${userHome}`. */
 function filled(entry: Entry, { env, folder }: Surroundings, fail: Fail): Entry {
-  const own: Readonly<Record<string, string>> = {
-    userHome: homedir(),
-    workspaceFolder: folder,
-    pathSeparator: sep,
-    '/': sep,
-  }
+  const own = new Map([
+    ['userHome', homedir()],
+    ['workspaceFolder', folder],
+    ['pathSeparator', sep],
+    ['/', sep],
+  ])
+  const variable = (name: string) => (Object.hasOwn(env, name) ? env[name] : undefined)
   const found = (expression: string): string => {
     const [, kind, name = '', usual] =
       /^(?:(\w+):(?!-))?([^:]*)(?::-(.*))?$/s.exec(expression) ?? []
     if (kind === 'input') {
       return fail(`asks for \${${expression}}, which only an editor can: use \${env:NAME} instead`)
     }
-    const value = kind === undefined ? (own[name] ?? env[name]) : env[name]
+    const value = (kind === undefined ? own.get(name) : undefined) ?? variable(name)
     const known = value ?? usual
     if (known !== undefined && (kind === undefined || kind === 'env')) return known
     return fail(`needs \${${expression}}: set the environment variable ${name}`)

@@ -392,6 +392,20 @@ describe('createAgUiHandler', () => {
   )
 })
 
+describe('a client that hangs up after its run', () => {
+  it('leaves the next run to those who wait for it', async () => {
+    const { agent, handler, log } = talk(['One.', { calls: [{ name: 'pay', arguments: {} }] }])
+    const response = await handler(post(inputOf({ messages: [user('Go')] })))
+    await agent.resume('t').result
+    await agent.start({ conversation: 't', messages: [{ role: 'user', content: 'On' }] })
+    const status = async () => (await log.find('t'))?.status
+    await expect.poll(status).toBe('waiting')
+    await response.body?.cancel()
+    await agent.cancel('t', { runId: 'none' })
+    expect(await status()).toBe('waiting')
+  })
+})
+
 describe('createAgUiEvents', () => {
   it('passes AG-UI’s own checks for any conversation', async () => {
     let runs = 0

@@ -69,7 +69,8 @@ async function answer(
       failed: errorEvent,
       onEnd(isCut) {
         followed.close()
-        if (isCut && runId !== null && !keepRunning) agent.cancel(threadId).catch(() => {})
+        if (!isCut || runId === null || keepRunning) return
+        agent.cancel(threadId, { runId }).catch(() => {})
       },
     })
   } catch (error) {

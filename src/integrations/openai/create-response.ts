@@ -47,15 +47,16 @@ export async function createResponse(
 ): Promise<Response> {
   const conversation = await conversationOf(agent, asked.previous_response_id)
   const followed = await followConversation(agent, conversation)
-  const onEnd = (isCut: boolean): void => {
-    followed.close()
-    if (isCut && !keepRunning && !asked.background) agent.cancel(conversation).catch(() => {})
-  }
   try {
     const { state } = followed
     const after = state.position
     const input = await readInput(asked, { state, speaker, assets: agent.assets })
     const runId = await sendInput(agent, asked, { conversation, input, followed })
+    const onEnd = (isCut: boolean): void => {
+      followed.close()
+      if (!isCut || keepRunning || asked.background) return
+      agent.cancel(conversation, { runId }).catch(() => {})
+    }
     const events = responseEvents(followed, asked, { conversation, after, runId, input })
     if (!asked.stream) return await lastResponse(events, { asked, request, onEnd })
     return eventStream(events, {

@@ -2,7 +2,7 @@ import { createOpenResponses } from '@ai-sdk/open-responses'
 import { generateText, jsonSchema, tool as sdkTool, stepCountIs, streamText } from 'ai'
 import OpenAI, { toFile } from 'openai'
 import type { ResponseStreamEvent } from 'openai/resources/responses/responses'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
 import { createAgent } from '../../agent/agent.ts'
 import { prompts } from '../../agent/fixtures/agent.ts'
@@ -275,6 +275,29 @@ describe('createResponsesHandler, with the package "openai"', () => {
     const { client: other } = serve([new Error('no money')])
     const failed = await other.responses.create({ model: 'm', input: 'Go' })
     expect(failed).toMatchObject({ status: 'failed', error: { code: 'server_error' } })
+  })
+
+  it('cancels no later run than that of the response', async () => {
+    const { client, fetch, log } = serve(['One.', { calls: [{ name: 'pay', arguments: {} }] }])
+    const open = (await fetch(`${BASE}/responses`, post({ input: 'Go', stream: true }))).body
+    const first = await vi.waitFor(async () => {
+      const [one] = (await log.list()).conversations
+      expect(one?.status).toBe('idle')
+      const start = (await log.read(one?.id ?? '')).find(
+        ({ event }) => event.type === 'RUN_STARTED',
+      )
+      return `resp_${one?.id}_${start?.position}`
+    })
+    const second = { model: 'm', input: 'On', background: true, previous_response_id: first }
+    await client.responses.create(second)
+    const status = async () => (await log.list()).conversations.map((one) => one.status)
+    await expect.poll(status).toEqual(['waiting'])
+    expect((await client.responses.cancel(first)).status).toBe('completed')
+    expect(await status()).toEqual(['waiting'])
+    // The client of the first response goes, which has ended by then.
+    await open?.cancel()
+    expect((await client.responses.retrieve(first)).status).toBe('completed')
+    expect(await status()).toEqual(['waiting'])
   })
 
   it('cancels the run of a client that goes while it begins', async () => {

@@ -44,7 +44,7 @@ export function createResponsesHandler(options: ResponsesOptions): RequestHandle
         return Response.json(await keptResponse(await agentOf(found, id), id))
       case 'POST responses :id cancel': {
         const agent = await agentOf(found, id)
-        await agent.cancel(parseResponseId(id).conversation)
+        await cancelResponse(agent, id)
         return Response.json(await keptResponse(agent, id))
       }
       case 'POST files':
@@ -93,6 +93,15 @@ async function upload({ assets }: Agent, request: Request): Promise<Response> {
   const createdAt = Math.floor(Date.now() / 1000)
   const purpose = form.get('purpose') ?? 'user_data'
   return Response.json({ id, object: 'file', bytes, created_at: createdAt, filename, purpose })
+}
+
+/** Cancels the run of a response, and no later run of its conversation. */
+async function cancelResponse(agent: Agent, id: string): Promise<void> {
+  const { conversation, after } = parseResponseId(id)
+  const { state, close } = await followConversation(agent, conversation, after)
+  close()
+  const runId = openRun(state)?.runId
+  if (runId !== undefined) await agent.cancel(conversation, { runId })
 }
 
 /**

@@ -42,10 +42,21 @@ export async function followConversation(
   const offStream = agent.onStream((conversation, event, { namespace }) => {
     if (conversation === id && namespace === log.namespace) queue.push({ event }, false)
   })
+  function close(): void {
+    offLog()
+    offStream()
+    queue.end()
+  }
+
   const past: LogRecord[] = []
-  for await (const record of readAll(log, id)) {
-    if (record.position > after) past.push(record)
-    else folded.apply(record)
+  try {
+    for await (const record of readAll(log, id)) {
+      if (record.position > after) past.push(record)
+      else folded.apply(record)
+    }
+  } catch (error) {
+    close()
+    throw error
   }
 
   async function* iterate(): AsyncGenerator<Foldable> {
@@ -90,11 +101,7 @@ export async function followConversation(
       }
     },
     /** Stops following. */
-    close(): void {
-      offLog()
-      offStream()
-      queue.end()
-    },
+    close,
     [Symbol.asyncIterator]: iterate,
   }
 }

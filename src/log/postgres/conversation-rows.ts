@@ -1,6 +1,6 @@
 import type { Database, Query } from '../../postgres/database.ts'
 import { fromPlain, mapTexts, toPlain } from '../../postgres/plain-text.ts'
-import { checkPage, parseCursor } from '../check-arguments.ts'
+import { checkPage, parseCursor, possibleId } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
 import {
   type ConversationRow,
@@ -107,7 +107,7 @@ export async function listConversations(
 
 /** Returns the condition that a conversation is this one or a branch of it. */
 function inFamily(value: (given: unknown) => string, id: string): string {
-  return `(id = ${value(id)} OR root = ${value(toPlain(id))})`
+  return `(id = ${value(possibleId(id))} OR root = ${value(toPlain(id))})`
 }
 
 /**

@@ -1,4 +1,4 @@
-import { checkPage, type ListPlace, parseCursor } from '../check-arguments.ts'
+import { checkPage, type ListPlace, parseCursor, possibleId } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
 import { type ConversationRow, pageOf, summaryOfRow } from '../conversation-row.ts'
 import { CHUNK, pause } from '../pause.ts'
@@ -67,7 +67,8 @@ function readRows(
   if (options.due) where('(open_run IS NOT NULL OR queued IS NOT NULL) AND damage IS NULL')
   if (options.due === 'abandoned') where('lease_until <= ?', Date.now())
   if (options.branchesOf !== undefined) {
-    where('(id = ? OR root = ?)', options.branchesOf, options.branchesOf)
+    const id = possibleId(options.branchesOf)
+    where('(id = ? OR root = ?)', id, id)
   }
   if (place) where('(updated, key) < (?, ?)', place.updated, place.key)
   if (words !== null) where(`key IN (${FOUND})`, phrase(words))

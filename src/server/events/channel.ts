@@ -123,7 +123,10 @@ export class Channel {
       },
       pull: async (controller) => {
         if (reader.caughtUp) return this.#feed(reader)
-        const piece = await iterator?.next()
+        const piece = await iterator?.next().catch((error: unknown) => {
+          leave()
+          throw error
+        })
         if (ended) return
         if (piece && !piece.done) return controller.enqueue(piece.value)
         // No await from here on, so that no frame is lost between `now` and the next push.

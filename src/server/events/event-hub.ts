@@ -138,6 +138,7 @@ export class EventHub {
     }
     if (deleted) {
       this.#partial.delete(key)
+      this.#watched.delete(key)
       entry?.channel.end(namedFrame('deleted', { conversation }))
     }
     this.#feeds.get(namespace)?.changed(conversation, deleted === true)
@@ -168,13 +169,16 @@ export class EventHub {
   }
 
   async #watch(key: string, log: ConversationLog, id: string): Promise<Watched | null> {
-    const summary = this.#watched.has(key) ? null : await log.find(id)
-    // Another reader may have opened it meanwhile.
-    const known = this.#watched.get(key)
-    if (!known && !summary) return null
-    const entry = known ?? this.#open(key, log, summary as { id: string; position: number })
-    await entry.opened
-    return entry
+    for (;;) {
+      const summary = this.#watched.has(key) ? null : await log.find(id)
+      // Another reader may have opened it meanwhile.
+      const known = this.#watched.get(key)
+      if (!known && !summary) return null
+      const entry = known ?? this.#open(key, log, summary as { id: string; position: number })
+      await entry.opened
+      // It may have been deleted meanwhile, or its last reader may have left.
+      if (this.#watched.get(key) === entry) return entry
+    }
   }
 
   #open(

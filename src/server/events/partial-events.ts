@@ -41,6 +41,10 @@ export class PartialEvents {
       case 'MODEL_RETRY':
         this.#retry = event
         break
+      // The text of an abandoned answer is not continued.
+      case 'STEP_STARTED':
+        this.#open.clear()
+        break
       case 'STEP_FINISHED':
         this.#retry = null
         break

@@ -76,11 +76,13 @@ export class LabelIndex {
   }
 
   #forget(namespace: string | null, conversation: string): void {
-    const key = scopedKey(namespace, conversation)
-    for (const id of this.#entries.get(key)?.labels.assets ?? []) {
-      this.#homes.get(scopedKey(namespace, id))?.delete(conversation)
+    const ofNamespace = scopedKey(namespace, '')
+    for (const [key, homes] of this.#homes) {
+      if (key.startsWith(ofNamespace) && homes.delete(conversation) && homes.size === 0) {
+        this.#homes.delete(key)
+      }
     }
-    this.#entries.delete(key)
+    this.#entries.delete(scopedKey(namespace, conversation))
     this.#changed.get(namespace)?.delete(conversation)
   }
 

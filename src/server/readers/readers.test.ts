@@ -341,3 +341,15 @@ describe('an asset without a conversation', () => {
     expect((await ben('/api/conversations/ours/messages', post(said))).status).toBe(403)
   })
 })
+
+describe('labels', () => {
+  it('are those of every message, whatever its id is', async () => {
+    const { askJson } = openApi(['Hello.'], { agent: { trust: 'track' } })
+    const { id } = await askJson<{ id: string }>('/api/conversations', post({}))
+    const at = `/api/conversations/${id}`
+    const label = { confidentiality: 'private' }
+    await askJson(`${at}/messages`, post({ id: '__proto__', content: 'a', label }))
+    const { messages } = await askJson<LabelsInfo>(`${at}/labels`)
+    expect(Object.getOwnPropertyDescriptor(messages, '__proto__')?.value).toMatchObject(label)
+  })
+})

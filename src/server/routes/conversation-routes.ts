@@ -1,6 +1,6 @@
 import type { Context } from 'hono'
 import { attachment, fileName } from '../../assets/asset-response.ts'
-import { ByrefError } from '../../core/errors.ts'
+import { ByrefError, DamagedError } from '../../core/errors.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { newId } from '../../core/new-id.ts'
@@ -36,14 +36,14 @@ export const conversationRoutes: readonly Route[] = [
       const { log } = agent()
       const attempt = attemptId()
       const id = body.id ?? attempt ?? newId()
-      const exists = (await log.find(id)) !== null
-      if (exists && attempt === id) return json({ id })
-      if (exists) {
+      const found = await log.find(id)
+      if (found && attempt !== id) {
         throw new ByrefError('conversation_exists', `The conversation "${id}" already exists`)
       }
-      await log.create(id)
-      if (body.title !== undefined) await log.rename(id, body.title)
-      return json({ id }, 201)
+      if (!found) await log.create(id)
+      // An earlier attempt may have failed before the title.
+      if (body.title !== undefined && !found?.title) await log.rename(id, body.title)
+      return json({ id }, found ? 200 : 201)
     },
   ),
   route(
@@ -92,11 +92,15 @@ export const conversationRoutes: readonly Route[] = [
       answers: { 204: null },
     },
     async ({ c, reader, conversation }) => {
-      const { id, log, agent } = await conversation()
-      await agent().cancel(id)
+      const { id, log, anyAgent } = await conversation()
+      const agent = anyAgent()
+      await agent.cancel(id).catch((error) => {
+        // Nothing runs in a damaged conversation.
+        if (!(error instanceof DamagedError)) throw error
+      })
       // Only this log knows who may read these assets.
       for (const asset of (await reader?.assetsOnlyIn(log, id)) ?? []) {
-        await agent().assets.delete(asset)
+        await agent.assets.delete(asset)
       }
       await log.delete(id)
       return c.body(null, 204)

@@ -39,9 +39,10 @@ export function eventRoutes(hub: EventHub): Route[] {
         const id = param('id')
         const { log } = agent()
         const after = lastPosition(c) ?? query.after ?? 0
+        // Before the stream, which stays open if something fails here.
+        const reading = await reader?.conversation(log, id)
         const stream = await hub.conversation(log, id, after)
         if (!stream) throw notFoundError(id)
-        const reading = await reader?.conversation(log, id)
         return eventStream(c, reading ? reading.stream(stream) : stream)
       },
     ),

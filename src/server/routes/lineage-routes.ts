@@ -30,7 +30,7 @@ export const lineageRoutes: readonly Route[] = [
     },
     async ({ query, conversation, json }) => {
       const found = await conversation()
-      const lineage = await found.agent().lineage(found.id, query.ref)
+      const lineage = await found.anyAgent().lineage(found.id, query.ref)
       if (!lineage) {
         throw new ByrefError(
           'variable_not_found',
@@ -86,18 +86,19 @@ function marksOf({ labels, may }: Reading, after: number): z.infer<typeof labels
     Object.fromEntries(
       [...entries].flatMap(([id, label]) => (isPlain(label) ? [] : [[id, written(label)]])),
     )
-  const messages: Record<string, Written> = {}
+  const messages: [string, Written][] = []
   for (const [id, position] of labels.messages) {
     const tree = values.message(id)
     const whole = wholeOf(tree)
     if (position <= after || isPlain(whole)) continue
     // Names of fields may be part of the value.
     const shown = may(whole) ? tree : { label: whole }
-    messages[id] = writeLabelTree(mapLabels(shown, (one) => ({ ...one, sources: [] }))) as Written
+    const tidy = mapLabels(shown, (one) => ({ ...one, sources: [] }))
+    messages.push([id, writeLabelTree(tidy) as Written])
   }
   return {
     position: labels.position,
-    messages,
+    messages: Object.fromEntries(messages),
     assets: marks([...labels.assets].map((id) => [id, values.asset({ id })])),
     data: marks(
       [...labels.data].map(([name, ref]) => [

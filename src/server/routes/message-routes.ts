@@ -83,8 +83,8 @@ export const messageRoutes: readonly Route[] = [
       errors: ['message_not_found', 'conversation_busy'],
     },
     async ({ c, param, conversation }) => {
-      const { id, agent } = await conversation()
-      await agent().deleteMessage(id, param('messageId'))
+      const { id, anyAgent } = await conversation()
+      await anyAgent().deleteMessage(id, param('messageId'))
       return c.body(null, 204)
     },
   ),
@@ -97,11 +97,11 @@ export const messageRoutes: readonly Route[] = [
       errors: ['message_not_found'],
     },
     async ({ param, conversation, json }) => {
-      const { id, agent, reading: readingOf } = await conversation()
+      const { id, anyAgent, reading: readingOf } = await conversation()
       const messageId = param('messageId')
       const reading = await readingOf()
       reading?.need(reading.shownTo(messageId), 'The debug data')
-      const found = await agent().debug(id, messageId)
+      const found = await anyAgent().debug(id, messageId)
       if (found !== null) return json(found)
       throw new ByrefError(
         'message_not_found',

@@ -63,9 +63,9 @@ export const runRoutes: readonly Route[] = [
       errors: ['message_not_found'],
     },
     async ({ query, param, conversation, json }) => {
-      const { id, agent: agentOf, reading: readingOf } = await conversation()
+      const { id, anyAgent, reading: readingOf } = await conversation()
       const messageId = param('messageId')
-      const agent = agentOf()
+      const agent = anyAgent()
       const reading = await readingOf()
       reading?.need(reading.shownTo(messageId), 'The prompt')
       const prompt = await promptOf(agent, id, messageId)

@@ -7,7 +7,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { uploaded, uploadedFiles, uploadQuery } from '../../wire/assets.ts'
 import { failureOf } from '../error-response.ts'
 import { namedFrame } from '../events/channel.ts'
-import { type AnyAnswer, jsonAnswer } from '../pipeline.ts'
+import { type AnyAnswer, jsonAnswer, reportFailure } from '../pipeline.ts'
 import { publicInfo } from '../public-info.ts'
 import { type Route, route } from '../route.ts'
 
@@ -78,12 +78,13 @@ async function importForm(
   const done: Promise<Uploaded>[] = []
   const form = newForm(mime)
   const ended = Promise.withResolvers<void>()
+  const failure = new AbortController()
   form.on('file', (_field, file, fileName, _encoding, mimeType) => {
     const saved = importOne(assets, Readable.toWeb(file) as ReadableStream<Uint8Array>, {
       name: unescapeName(fileName ?? '') || 'file',
       mime: mimeType,
       by: 'user',
-      signal,
+      signal: AbortSignal.any([failure.signal, ...(signal ? [signal] : [])]),
       onProgress,
     })
     // The first failure ends the form.
@@ -107,6 +108,10 @@ async function importForm(
     await ended.promise
     if (done.length === 0) throw new ByrefError('bad_request', 'The form has no file')
     return await Promise.all(done)
+  } catch (error) {
+    // A file that is still arriving would count as complete.
+    failure.abort(error)
+    throw error
   } finally {
     source.destroy()
   }
@@ -171,6 +176,7 @@ export async function withProgress<T extends object>(
         try {
           send('done', await work(onProgress))
         } catch (error) {
+          reportFailure(c, error)
           send('error', failureOf(error))
         }
         if (!isClosed) controller.close()

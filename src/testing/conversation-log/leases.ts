@@ -74,6 +74,12 @@ export function testLeases(check: Check): void {
     assert.equal(await log.renew('c', { owner: 'a', ms: LONG }), false)
   })
 
+  check('gives a lease for a part of a millisecond', async (log) => {
+    await log.append('c', [chat('x')], { lease: { owner: 'a', ms: LONG + 0.5 } })
+    assert.equal(await log.renew('c', { owner: 'a', ms: LONG + 0.25 }), true)
+    assert.ok(((await summary(log, 'c')).lease?.expiresIn ?? 0) > 0)
+  })
+
   check('refuses a lease that is none', async (log) => {
     for (const lease of [
       { owner: 'a', ms: -1 },

@@ -28,6 +28,23 @@ export function testNames(check: Check): void {
     }
   })
 
+  check('has no conversation with such an id', async (log) => {
+    await log.create('\ufffd')
+    for (const id of ['', 'a\0b', '\ud800', 'x'.repeat(10_000)]) {
+      assert.equal(await log.find(id), null)
+      assert.deepEqual(await log.read(id), [])
+      assert.deepEqual(await log.deleted(id), [])
+      assert.equal(await log.debug(id, 'm'), null)
+      assert.equal(await log.rename(id, 'x'), false)
+      assert.equal(await log.renew(id, { owner: 'a', ms: 1 }), false)
+      assert.equal(await log.delete(id), false)
+      await rejects(log.export(id)[Symbol.asyncIterator]().next(), 'conversation_not_found')
+      assert.deepEqual((await log.list({ branchesOf: id })).conversations, [])
+      assert.deepEqual((await log.runs({ conversation: id })).runs, [])
+      assert.deepEqual(await log.costs({ conversation: id }), [])
+    }
+  })
+
   check('keeps namespaces apart', async (log) => {
     assert.equal(log.namespace, null)
     const one = log.scoped('one')

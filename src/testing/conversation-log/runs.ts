@@ -223,6 +223,7 @@ export function testRuns(check: Check): void {
     ])
     assert.deepEqual(await sums({ agent: 'nobody' }), [])
     await rejects(log.costs({ by: 'day', timeZone: 'Nowhere/Town' }), 'bad_request')
+    await rejects(log.costs({ timeZone: 'Nowhere/Town' }), 'bad_request')
     await rejects(log.costs({ until: 'later' }), 'bad_request')
   })
 

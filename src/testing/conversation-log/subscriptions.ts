@@ -112,6 +112,31 @@ export function testSubscriptions(check: Check): void {
     const heard = changes.filter((text) => text.startsWith('third') && !text.endsWith('c:one'))
     assert.deepEqual(heard.sort(), ['third c:end', 'third c:two', 'third d:from a listener'])
   })
+
+  check('tells all listeners in order of what one of them writes', async (log) => {
+    const written: Promise<unknown>[] = []
+    log.subscribe((change) => {
+      if (words(change) === 'c:one') written.push(log.append('c', [chat('two')]))
+    })
+    const { told } = listen(log)
+    await log.append('c', [chat('one')])
+    await Promise.all(written)
+    assert.deepEqual(told.map(words), ['c:one', 'c:two'])
+  })
+
+  check('tells a listener that subscribes again only of later changes', async (log) => {
+    const changes: string[] = []
+    let leave = log.subscribe(again)
+    function again(change: LogChange): void {
+      changes.push(words(change))
+      if (changes.length > 10) return
+      leave()
+      leave = log.subscribe(again)
+    }
+    await log.append('c', [chat('one')])
+    await log.append('c', [chat('two')])
+    assert.deepEqual(changes, ['c:one', 'c:two'])
+  })
 }
 
 /** Collects what a subscriber is told. */

@@ -1,0 +1,32 @@
+import { describe, expect, it } from 'vitest'
+import { createAgent } from '../../agent/agent.ts'
+import { createMemoryLog } from '../../log/memory-log.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
+import { followConversation } from './follow-conversation.ts'
+
+describe('followConversation', () => {
+  it('stops listening to a conversation that cannot be read', async () => {
+    const log = createMemoryLog()
+    const agent = createAgent({ model: scriptedModel([]), log })
+    let listeners = 0
+    const counting = <Listen extends (...given: never[]) => () => void>(listen: Listen) =>
+      ((...given) => {
+        const leave = listen(...given)
+        listeners++
+        return () => {
+          listeners--
+          leave()
+        }
+      }) as Listen
+    log.subscribe = counting(log.subscribe)
+    agent.onStream = counting(agent.onStream)
+    const { close } = await followConversation(agent, 'c')
+    expect(listeners).toBe(2)
+    close()
+    log.read = async () => {
+      throw new Error('the disk is gone')
+    }
+    await expect(followConversation(agent, 'c')).rejects.toThrow('the disk is gone')
+    expect(listeners).toBe(0)
+  })
+})

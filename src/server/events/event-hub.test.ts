@@ -1,0 +1,56 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createAgent } from '../../agent/agent.ts'
+import { toMessage } from '../../core/messages/to-message.ts'
+import type { ConversationLog } from '../../log/conversation-log.ts'
+import { createMemoryLog } from '../../log/memory-log.ts'
+import { scriptedModel } from '../../testing/scripted-model.ts'
+import { EventHub } from './event-hub.ts'
+
+function openHub(log: ConversationLog): EventHub {
+  const hub = new EventHub([createAgent({ model: scriptedModel([]), log })], log)
+  onTestFinished(() => hub.close())
+  return hub
+}
+
+function said(text: string) {
+  return { type: 'NEW_MESSAGE', payload: toMessage({ content: text }) } as const
+}
+
+describe('EventHub', () => {
+  it('counts no reader whose stream failed, and still closes', async () => {
+    const log = createMemoryLog()
+    await log.append(
+      'c',
+      Array.from({ length: 500 }, (_, i) => said(`${i}`)),
+    )
+    const { read } = log
+    log.read = async (id, page) => {
+      if (page?.after === 0) throw new Error('the disk is gone')
+      return read(id, page)
+    }
+    const hub = openHub(log)
+    const stream = await hub.conversation(log, 'c', 0)
+    await expect(stream?.getReader().read()).rejects.toThrow('the disk is gone')
+    expect(hub.readers).toBe(0)
+    expect(() => hub.close()).not.toThrow()
+  })
+
+  it('finds no conversation that is deleted while its stream opens', async () => {
+    const log = createMemoryLog()
+    await log.append('c', [said('one')])
+    const { read } = log
+    const reading = Promise.withResolvers<void>()
+    const mayRead = Promise.withResolvers<void>()
+    log.read = async (id, page) => {
+      reading.resolve()
+      await mayRead.promise
+      return read(id, page)
+    }
+    const hub = openHub(log)
+    const opening = hub.conversation(log, 'c', 0)
+    await reading.promise
+    await log.delete('c')
+    mayRead.resolve()
+    expect(await opening).toBeNull()
+  })
+})
