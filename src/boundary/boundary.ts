@@ -148,7 +148,7 @@ async function withInput<T>(
   }
 }
 
-/** Replaces placeholders by their values, unless the schema has changed the placeholder. */
+/** Replaces placeholders with their values, unless the schema has changed the placeholder. */
 function putBack(input: unknown, { path, text, value }: Placeholder): unknown {
   const put = (current: unknown, [key, ...rest]: readonly FieldKey[]): unknown => {
     if (key === undefined) return current === text ? value : current
