@@ -1,4 +1,4 @@
-// A tool returns bytes; the model, the log and the prompt see a reference.
+// A tool returns bytes. The model, the log and the prompt see only a reference.
 import { createAgent, defineTool } from 'byref'
 import { scriptedModel } from 'byref/testing'
 

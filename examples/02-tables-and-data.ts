@@ -1,4 +1,4 @@
-// Rows go to a tool by reference, its result goes among the data, the next call reads it by †.
+// A tool gets rows by reference. Its result becomes data, and the next call reads it with †.
 import { createAgent, createAssets, defineTool } from 'byref'
 import { scriptedModel } from 'byref/testing'
 import { z } from 'zod'
@@ -34,7 +34,7 @@ const model = scriptedModel([
         name: 'total',
         arguments: { rows: `${ref}/content/rows`, column: 'rain', _outputPath: '†state.rain' },
       },
-      // In the same answer: it waits for the call above.
+      // A call in the same answer. It waits for the call above.
       { name: 'convert', arguments: { millimetres: '†state.rain.total' } },
     ],
   },

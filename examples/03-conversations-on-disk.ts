@@ -1,4 +1,4 @@
-// Conversations and assets that outlive the process: an SQLite log and a folder.
+// Conversations and assets that survive the process: a SQLite log and a folder.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { scriptedModel } from 'byref/testing'
 
 const folder = mkdtempSync(join(tmpdir(), 'byref-'))
 
-/** As a new process would open it. */
+/** Opens the log and the assets, as a new process would. */
 function open() {
   const log = createSqliteLog(join(folder, 'conversations.sqlite'))
   const config = { backend: 'fs', fs: { rootDir: join(folder, 'assets') } } as const

@@ -1,4 +1,4 @@
-// A call that a person approves: the run waits without a process, and exactly what was shown runs.
+// A person approves a call. The run waits without a process, even for days.
 import { createAgent, createMemoryLog, defineTool } from 'byref'
 import { scriptedModel } from 'byref/testing'
 import { z } from 'zod'
@@ -31,10 +31,10 @@ for await (const event of run) {
   console.log('asked', JSON.stringify(event.arguments))
   break
 }
-// The process may end here; nothing but the log knows of the call.
+// The process may end here. The log has everything that is needed to continue.
 await first.close()
 
-// Three days later, another process:
+// Three days later, another process. The person has changed the amount:
 const second = createAgent({ model: scriptedModel(['Paid back.']), tools: [refund], log })
 await second.approve('refunds', 'r1', { approved: true, arguments: { order: 'A7', amount: 25 } })
 const resumed = second.resume('refunds')

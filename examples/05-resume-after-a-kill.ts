@@ -1,4 +1,4 @@
-// A process is killed in the middle of a run; another goes on where it was, and repeats nothing that has a result.
+// A process is killed in the middle of a run. Another one continues, and does not repeat calls that have a result.
 // In a project with byref, run it with: node 05-resume-after-a-kill.ts
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -26,10 +26,10 @@ const work = defineTool({
   },
 })
 const steps = [1, 2, 3, 4].map((step) => ({ calls: [{ name: 'work', arguments: { step } }] }))
-// The first process asks for steps 1 to 3; the second goes on with 3, which has no result, then asks for the rest.
+// The first process calls steps 1 to 3. The second runs step 3 again, which has no result, and then step 4.
 const model = scriptedModel(isChild ? steps : [...steps.slice(3), 'All done.'])
 const log = createSqliteLog(join(folder, 'conversations.sqlite'))
-// A short lease, so that the example need not wait for ten seconds.
+// A short lease, so that the example does not wait for ten seconds.
 const agent = createAgent({ model, tools: [work], log, leaseMs: 500 })
 
 if (isChild) {

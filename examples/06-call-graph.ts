@@ -1,4 +1,4 @@
-// The calls of one answer wire themselves together: each begins when what it reads is there, the rest at once.
+// Calls of one answer can depend on each other: each starts when the values that it reads are there.
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAgent, defineTool } from 'byref'
 import { scriptedModel } from 'byref/testing'
@@ -37,7 +37,7 @@ const model = scriptedModel([
         name: 'add',
         arguments: { numbers: ['†state.tea', '†state.cake'], _outputPath: '†state.sum' },
       },
-      // Mapped: once for each item, in one call.
+      // A mapped call: it runs the tool once for each item.
       { name: 'fetch_price', arguments: { _each: ['tea', 'milk'], of: '†item' } },
     ],
   },

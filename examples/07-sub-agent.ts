@@ -1,4 +1,4 @@
-// An agent as a tool of another: a run of its own, which sees only what it is given.
+// A sub-agent: an agent is the tool of another agent. It has its own run, and sees only the data that it is given.
 import { createAgent, createMemoryLog } from 'byref'
 import { scriptedModel } from 'byref/testing'
 

@@ -1,4 +1,4 @@
-// Two agents on one log, as two processes would be: one runs a conversation, the other steers, watches and cancels it.
+// Two agents on one log, as in two processes: one runs a conversation, the other watches it and cancels the run.
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ const worker = createAgent({
 })
 const run = worker.run({ conversation: 'c', messages: [{ role: 'user', content: 'Count' }] })
 
-// The other process: its own log on the same file.
+// The other process has its own log object on the same file.
 const otherLog = createSqliteLog(file)
 const other = createAgent({
   model: scriptedModel(['Stopped, then.']),
@@ -37,7 +37,7 @@ console.log('run by', found?.lease?.owner.split(':')[1] === `${process.pid}` ? '
 await other.send('c', { role: 'user', content: 'And what now?' })
 console.log('cancelled:', await other.cancel('c'))
 console.log('the run ended:', (await run.result).reason)
-// What waited for the end of the run has one of its own, in whichever process comes first.
+// The message that waited gets a run of its own, in whichever process comes first.
 const { text } = await Promise.any([worker.resume('c').result, other.resume('c').result])
 console.log(text)
 await Promise.all([worker.close(), other.close()])

@@ -1,11 +1,11 @@
-// Answers in a form that programs can use: of one request, and at the end of a run with tools.
+// Typed answers: from a single request, and at the end of a run with tools.
 import { createAgent, defineTool, request } from 'byref'
 import { scriptedModel } from 'byref/testing'
 import { z } from 'zod'
 
 const User = z.object({ name: z.string(), age: z.number(), city: z.string() })
 
-// One model call, no tools. An answer that does not fit is asked for once more.
+// One model call without tools. If the answer does not match the schema, byref asks once more.
 const model = scriptedModel([
   '{"name":"John Doe","age":30}',
   '{"name":"John Doe","age":30,"city":"Austin"}',
@@ -17,7 +17,7 @@ const { output, tries } = await request({ model, settings: { temperature: 0 } },
 ])
 console.log(output.city, `after ${tries} tries`)
 
-// A run comes to its answer by tools, and the answer has the type of the schema.
+// A run with tools. Its last answer has the type of the schema.
 const agent = createAgent({
   model: scriptedModel([
     { calls: [{ name: 'lookup', arguments: { city: 'Austin' } }] },

@@ -1,4 +1,4 @@
-// A plugin described in YAML: the model calls its commands as tools, people by messages that need no model.
+// A plugin in YAML: the model calls its commands as tools, and users call them with messages, without a model.
 import { createAgent, loadPlugin } from 'byref'
 import { scriptedModel } from 'byref/testing'
 

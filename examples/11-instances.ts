@@ -1,4 +1,4 @@
-// 100 comments moderated in one request: each is an instance, and has an answer of its own.
+// 100 comments moderated in one request: each is an instance, and gets its own answer.
 import { request } from 'byref'
 import { scriptedModel } from 'byref/testing'
 import { z } from 'zod'
@@ -10,7 +10,7 @@ const comments = Array.from({ length: 100 }, (_, i) => ({
 
 const { output, usage } = await request(
   {
-    // A model of the AI SDK would read the comments; this one looks for what shouts.
+    // A real model would read the comments. This script looks for exclamation marks.
     model: scriptedModel([
       {
         text: JSON.stringify({

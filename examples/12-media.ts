@@ -1,4 +1,4 @@
-// Pictures in and out: one that a person attaches, one that a tool makes. The model sees both and passes one on.
+// Images in and out: a user attaches one, and a tool makes one. The model sees both, and passes one on.
 import { createAgent, createAssets, defineTool } from 'byref'
 import { scriptedModel } from 'byref/testing'
 import { z } from 'zod'
@@ -10,7 +10,7 @@ const camera = defineTool({
   id: 'camera',
   description: 'Takes a picture',
   inputSchema: z.object({}),
-  // Bytes, base64, a Blob, a data URL: all become assets.
+  // Bytes, base64, Blobs and data URLs all become assets.
   execute: () => ({ picture: new Uint8Array([...dot, 0]) }),
 })
 const publish = defineTool({
@@ -32,7 +32,7 @@ const agent = createAgent({
   model,
   tools: [camera, publish],
   assets,
-  // A real model of OpenAI, Anthropic, Google and others is known; of this one it has to be said what it takes.
+  // byref knows what the models of most providers accept. For a scripted model, set it.
   capabilities: { takes: ['image/*'], takesInResults: ['image/*'] },
 })
 

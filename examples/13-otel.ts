@@ -1,4 +1,4 @@
-// Runs, model calls and tools as spans of OpenTelemetry, below the span of whoever asks, and what tools trace below them.
+// Runs, model calls and tool calls as OpenTelemetry spans, below the span of the request that started the run.
 import { context, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {
@@ -10,7 +10,7 @@ import { defineTool } from 'byref'
 import { createTracedAgent } from 'byref/otel'
 import { scriptedModel } from 'byref/testing'
 
-// What an app sets up once; here the spans stay in memory, elsewhere they go to a collector.
+// An app sets this up once. Here the spans stay in memory; usually they go to a collector.
 const exporter = new InMemorySpanExporter()
 context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
 trace.setGlobalTracerProvider(
@@ -23,7 +23,7 @@ const camera = defineTool({
   description: 'Takes a picture',
   inputSchema: { type: 'object', properties: {} },
   execute() {
-    // Stands for an HTTP client or a database that traces itself.
+    // Stands for an HTTP client or a database that creates its own spans.
     app.startSpan('GET /snapshot').end()
     return { photo: new Uint8Array(1_000) }
   },

@@ -9,21 +9,21 @@ import { createAgent } from 'byref'
 import { createMcpServer, mcpTools } from 'byref/mcp'
 import { scriptedModel } from 'byref/testing'
 
-// A file server of somebody else, started as any MCP client does.
+// A file server from somebody else, started as any MCP client would start it.
 const folder = await mkdtemp(join(tmpdir(), 'byref-example-'))
 const main = 'node_modules/@modelcontextprotocol/server-filesystem/dist/index.js'
 const files = new Client({ name: 'example', version: '1.0.0' })
 await files.connect(
   new StdioClientTransport({ command: process.execPath, args: [main, folder], stderr: 'ignore' }),
 )
-// By default a person is asked before what the server does not call read-only or harmless.
+// By default, byref asks a person about tools that the server does not declare as read-only or not destructive.
 const tools = await mcpTools(files, { prefix: 'fs_', needsApproval: () => false })
 
 const call = (name: string, args: object) => ({ calls: [{ name, arguments: { ...args } }] })
 const path = join(folder, 'copy.txt')
 const model = scriptedModel([
   (prompt) => {
-    // What a model would write: the reference that it was shown, not 100,000 characters.
+    // As a real model would, it writes the reference that it has seen, and not 100,000 characters.
     const [content] = /asset:\/\/\w+/.exec(JSON.stringify(prompt)) ?? []
     return call('fs_write_file', { path, content })
   },
@@ -33,7 +33,7 @@ const model = scriptedModel([
 const agent = createAgent({ name: 'librarian', model, tools })
 const { ref: assetRef } = await agent.assets.save(Buffer.from('word '.repeat(20_000)), 'text/plain')
 
-// The agent as a tool, asked by a client; over a network its `fetch` is mounted in Hono.
+// The agent as a tool of an MCP server, called by a client. In a real server, mount `mcp` in Hono.
 const mcp = createMcpServer({ agent })
 const client = new Client(
   { name: 'app', version: '1.0.0' },

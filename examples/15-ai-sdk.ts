@@ -1,5 +1,5 @@
-// An agent of the AI SDK with its own tools, by value and, with three lines more, by reference: the same answer.
-// The tools are the same: one returns a picture as base64, another takes one as base64.
+// An AI SDK agent by value and, with three more lines, by reference. The answer is the same.
+// The tools are the same, too: one returns an image as base64, another takes one as base64.
 import { type LanguageModel, ToolLoopAgent, tool } from 'ai'
 import { byReference } from 'byref/ai-sdk'
 import { scriptedModel } from 'byref/testing'
@@ -30,7 +30,7 @@ const tools = {
   }),
 }
 
-/** Stands for a real model, such as openai('gpt-5-mini'), that passes values in one way or the other. */
+/** Stands for a real model, such as openai('gpt-5-mini'). It passes the values that it is given here. */
 function modelThatPasses(numbers: unknown, picture: string) {
   const call = (name: string, args: Record<string, unknown>) => ({ name, arguments: args })
   const location = 'San Francisco'

@@ -1,4 +1,4 @@
-// An agent behind AG-UI, and AG-UI's own client before it: text, the board as state, an approval as an interrupt.
+// An agent served over AG-UI, and AG-UI's own client: text, the board as state, and an approval as an interrupt.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -26,7 +26,7 @@ const server = createServer(getRequestListener(handler)).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = server.address() as AddressInfo
 
-// From here on it is a client, as it runs in a browser.
+// From here on, this is the client, as it would run in a browser.
 const client = new HttpAgent({ url: `http://127.0.0.1:${port}/` })
 client.addMessage({ id: crypto.randomUUID(), role: 'user', content: 'Order some tea' })
 let asked = ''

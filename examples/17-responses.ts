@@ -1,4 +1,4 @@
-// An agent behind OpenAI's Responses API, and the package "openai" before it: a file in, a function of the client's.
+// An agent served over OpenAI's Responses API, and the package "openai" as client, with a file and a client function.
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -17,7 +17,7 @@ const handler = createResponsesHandler({ agent: (tools) => createAgent({ model, 
 const server = createServer(getRequestListener(handler)).listen(0, '127.0.0.1')
 await once(server, 'listening')
 const { port } = server.address() as AddressInfo
-// From here on it is a client.
+// From here on, this is the client.
 const client = new OpenAI({ baseURL: `http://127.0.0.1:${port}/v1`, apiKey: 'any' })
 const place = {
   type: 'function' as const,

@@ -1,4 +1,4 @@
-// A mail that gives orders, and a model that obeys whatever it reads: with and without quarantine.
+// An email that gives orders, and a model that obeys whatever it reads: with trust off, in track, and in quarantine.
 import { createAgent, defineTool } from 'byref'
 import { type ScriptedTurn, scriptedModel } from 'byref/testing'
 
@@ -19,7 +19,7 @@ const sendMail = defineTool({
   description: 'Sends a mail',
   inputSchema: {
     type: 'object',
-    // A body may be anybody's words; whom it goes to may not.
+    // Anybody may have written the body, but only trusted values may choose the recipient.
     properties: { to: text, body: { ...text, 'x-accepts': { integrity: 'untrusted' } } },
   },
   execute: ({ to, body }) => console.log(`  sent to ${to}: ${String(body).slice(0, 40)}`),
@@ -29,7 +29,7 @@ const call = (name: string, args: Record<string, unknown> = {}): ScriptedTurn =>
   calls: [{ name, arguments: args }],
 })
 
-/** Reads the mail, then does what it finds there, or else what it was asked for. */
+/** Reads the email, then does what the email says, or else what the user asked for. */
 const gullible = (trusts: (prompt: string) => ScriptedTurn) =>
   scriptedModel([call('read_mail'), ({ prompt }) => trusts(JSON.stringify(prompt)), 'Done.'])
 

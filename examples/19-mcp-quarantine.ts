@@ -1,4 +1,4 @@
-// A mail server by MCP, in any client: the model is shown the mails by name alone, and what acts on one asks the person.
+// An MCP mail server in quarantine: the client's model sees only references, and the user is asked before a tool acts.
 
 import { Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport, McpServer } from '@modelcontextprotocol/server'
@@ -23,7 +23,7 @@ server.registerTool('archive', { inputSchema: z.object({ text: z.string() }) }, 
   content: [{ type: 'text', text: `archived ${text.length} characters` }],
 }))
 
-// On stdio this is `byref mcp proxy --trust quarantine -- <command>`.
+// On the command line: `byref mcp proxy --trust quarantine -- <command>`.
 const [toServer, its] = InMemoryTransport.createLinkedPair()
 const [toClient, mine] = InMemoryTransport.createLinkedPair()
 await server.connect(its)

@@ -1,4 +1,4 @@
-// A framework that byref has never heard of, by reference: its tools, its history and its loop stay as they are.
+// Pass by reference in your own framework. Its tools, its history and its loop do not change.
 import { createAssets, defineTool } from 'byref'
 import { createBoundary, createResultSource } from 'byref/boundary'
 
@@ -23,7 +23,7 @@ const crop: MiniTool = {
   run: ({ image, to }: { image: Uint8Array; to: number }) => ({ image: image.slice(0, to) }),
 }
 
-// The integration: what crosses the boundary, in both directions.
+// The integration: values cross the boundary in both directions.
 const assets = createAssets()
 const boundary = createBoundary({ assets })
 
@@ -46,7 +46,7 @@ async function callTool(mini: MiniTool, args: Record<string, unknown>): Promise<
     .output.value
 }
 
-// What its model would do: take a picture, and pass it on by its name.
+// What the model would do: take a picture, and pass it on by name.
 console.log(JSON.stringify(shownToModel(crop)))
 console.log(JSON.stringify(await callTool(camera, {})))
 console.log(JSON.stringify(await callTool(crop, { image: '†result#1.image', to: 100 })))

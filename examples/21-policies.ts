@@ -2,7 +2,7 @@
 import { createAgent, defineTool, type Policy } from 'byref'
 import { scriptedModel } from 'byref/testing'
 
-// Logs each call with what it came to.
+// Logs each call with its outcome.
 const audit: Policy = {
   after({ toolCallId, tool }, { error }) {
     console.log(`${toolCallId} ${tool.id}: ${error ? error.code : 'done'}`)

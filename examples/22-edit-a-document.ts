@@ -1,4 +1,4 @@
-// Twenty edits of a document of 300 kB. The model states each change; the rest never passes through it.
+// Twenty edits of a document of 300 kB. The model writes only the changes, and never reads or writes the rest.
 // With OPENAI_API_KEY, a real model edits. Otherwise a script does.
 import { createAgent, createAssets } from 'byref'
 import { scriptedModel } from 'byref/testing'
@@ -49,7 +49,7 @@ console.log(`all edits: ${written} characters, instead of ${20 * text.length} fo
 const versions = await assets.versions(ref)
 console.log(`${versions.length} versions, from ${versions[0]?.ref} to ${versions.at(-1)?.ref}`)
 
-// The version before is still there. An edit can also be taken back by its inverse.
+// The previous version still exists. You can also undo an edit with its inverse.
 const { find, replace } = change()
 const undone = await assets.edit(ref, [{ find: replace, replace: find }])
 console.log('the last edit undone exactly:', undone.asset.digest === versions.at(-2)?.digest)

@@ -1,5 +1,5 @@
-// An agent of LangChain with its own tools, by value and, with two lines more, by reference: the same answer.
-// A scripted model takes the place of a real one, and a checkpointer keeps the thread.
+// A LangChain agent by value and, with two more lines, by reference. The answer is the same.
+// A scripted model stands for a real one, and a checkpointer keeps the thread.
 import { MemorySaver } from '@langchain/langgraph'
 import { byReference } from 'byref/langchain'
 import { AIMessage, type BaseMessage, createAgent, fakeModel, tool } from 'langchain'
@@ -18,7 +18,7 @@ const publish = tool(({ picture }) => `${Buffer.from(picture, 'base64').length} 
   schema: z.object({ picture: z.string() }),
 })
 
-/** Stands for a real model that passes the map on, in the form in which it got it. */
+/** Stands for a real model. It passes the map on in the form in which it got it. */
 function modelThatPasses(pictureIn: (result: string) => string) {
   const call = (name: string, args: Record<string, unknown>) =>
     new AIMessage({

@@ -1,4 +1,4 @@
-// An agent of the OpenAI Agents SDK, by value and by reference, with a person who approves: the same tools and answers.
+// An OpenAI Agents SDK agent, by value and by reference, with an approval. The tools and the answers are the same.
 import { Agent, MemorySession, RunState, run, tool } from '@openai/agents'
 import {
   assistantMessage,
@@ -26,7 +26,7 @@ const tools = [
   }),
 ]
 
-/** Stands for a real model. It passes the picture as it was shown: by reference, or else by value. */
+/** Stands for a real model. It passes the picture on as it got it: by reference, or else by value. */
 function scripted(): ScriptedModel {
   return new ScriptedModel([
     modelResponder(() => [functionCall('draw_map', {}, { callId: 'c1' })]),

@@ -1,4 +1,4 @@
-// An agent and a workflow of Mastra, by value and by reference: the same tools, steps and answers.
+// A Mastra agent and workflow, by value and by reference. The tools, steps and answers are the same.
 import { Agent } from '@mastra/core/agent'
 import { createTool } from '@mastra/core/tools'
 import { createStep, createWorkflow } from '@mastra/core/workflows'
@@ -37,7 +37,7 @@ const refs = byReference()
 
 for (const isByReference of [false, true]) {
   console.log(isByReference ? 'by reference:' : 'by value:')
-  // Stands for a real model, such as 'openai/gpt-5-mini'. It passes the picture as it was shown.
+  // Stands for a real model, such as 'openai/gpt-5-mini'. It passes the picture on as it got it.
   const model = scriptedModel([
     { calls: [{ id: 'c1', name: 'draw', arguments: {} }] },
     ({ prompt }) => {

@@ -1,5 +1,5 @@
-// A durable agent of the AI SDK, by value and by reference: the same answer. Built with the Workflow SDK, each call of `step` is a
-// step that is stored. Run as it is here, it is an ordinary function. A scripted model takes the place of a real one.
+// A durable AI SDK agent, by value and by reference. The answer is the same. Built with the Workflow SDK, each call of
+// `step` is stored. Here, `step` is an ordinary function, and a scripted model stands for a real one.
 import { WorkflowAgent } from '@ai-sdk/workflow'
 import { type ModelMessage, tool } from 'ai'
 import { byReference } from 'byref/ai-sdk'
@@ -21,14 +21,14 @@ const tools = {
   }),
 }
 
-/** Stands for a real model, such as openai('gpt-5-mini'), that passes the map on in one way or the other. */
+/** Stands for a real model, such as openai('gpt-5-mini'). It passes the map on as it is given here. */
 function modelThatPasses(picture: string) {
   const draw = { name: 'draw', arguments: { city: 'Bonn' } }
   const publish = { name: 'publish', arguments: { picture } }
   return scriptedModel([{ calls: [draw] }, { calls: [publish] }, 'The map is published.'])
 }
 
-// In an app, this is in a file of its own: it needs Node, and runs in steps only.
+// In an app, this is in a separate file, because it needs Node and runs only inside steps.
 const refs = byReference()
 const agent = refs.durable({ model: modelThatPasses('†result#1'), tools })
 
@@ -40,7 +40,7 @@ async function step(request: StepRequest) {
 async function byValue(messages: ModelMessage[]) {
   'use workflow'
   const options = { model: modelThatPasses(map), tools }
-  // Types of `ai` and of the version of it that @ai-sdk/workflow brings are not the same.
+  // @ai-sdk/workflow has its own version of `ai`, whose types differ.
   type Options = ConstructorParameters<typeof WorkflowAgent>[0]
   return new WorkflowAgent(options as Options).stream({ messages })
 }

@@ -32,36 +32,38 @@ import type { SubAgentOptions } from './sub-agent.ts'
 
 /** Options of {@link createAgent}. */
 export interface AgentOptions extends PromptOptions {
-  /** An AI SDK model. */
+  /** An AI SDK model object, such as `openai('gpt-5-mini')` from `@ai-sdk/openai`. */
   model: LanguageModel
   /**
-   * Names the agent when several agents share a log. Its runs record the name, and `resumeAll` skips runs of
-   * agents with other names. Default: no name, for the only agent of a log.
+   * The agent's name, if several agents share a log: 1 to 100 letters, digits, `_`, `-` and `.`. Its runs record the
+   * name, and `resumeAll` skips runs of agents with other names. Default: no name, for the only agent on a log.
    */
   name?: string
-  /** What the agent is and how it should work. */
+  /** The system prompt: what the agent is and how it should work. Default: empty. */
   instructions?: string
   /**
-   * Your own tools, and the names of built-in ones: `save_asset`, `fetch_asset`, `search_asset`,
-   * `query_tables`, `edit_asset`.
+   * Your own tools, and the names of native tools: `save_asset`, `fetch_asset`, `search_asset`, `query_tables`,
+   * `edit_asset`.
    */
   tools?: readonly (Tool | NativeToolName)[]
-  /** Commands that the model calls as tools and that people call with messages. See `loadPlugin`. */
+  /** Commands that the model calls as tools and that users call with messages. See `loadPlugin`. */
   plugins?: readonly Plugin[]
   /**
-   * Whether the model gets `fetch_asset` and `search_asset` even if `tools` does not name them. It uses them
-   * to read large results that were stored as assets. Default: they are added after the first such result,
-   * because tool schemas cost prompt tokens. `true` adds them from the start; `false` never adds them.
+   * Whether the model gets the tools that read assets, even if `tools` does not name them: `fetch_asset`,
+   * `search_asset` and, if `@duckdb/node-api` is installed, `query_tables`. The model needs them to read large results
+   * that became assets. Default: they are added after the first such result, because tool schemas cost prompt tokens.
+   * `true` adds them from the start; `false` never adds them.
    */
   reading?: boolean
   /**
-   * Whether the model finds your tools by search, and prompts do not have their schemas. `{ pinned, above, rank }`
-   * chooses more. Default: if the schemas of all tools have more than 10,000 tokens. See docs/guides/many-tools.md.
+   * Whether the model finds your tools by search, so that prompts do not contain their schemas. `true`: always.
+   * `false`: never. `{ above, pinned, rank }`: above a number of tokens, with pinned tools, with your own ranking.
+   * Default: search is on if the schemas of all tools have more than 10,000 tokens. See docs/guides/many-tools.md.
    */
   toolSearch?: boolean | ToolSearchOptions
-  /** Where assets are stored. Default: in memory. */
+  /** Where assets are stored: the result of `createAssets`, or its options. Default: in memory. */
   assets?: Assets | { config?: AssetsConfig; store?: AssetStore }
-  /** Where conversations are stored. Default: in memory. */
+  /** Where conversations are stored, such as `createSqliteLog(path)` from `byref/sqlite`. Default: in memory. */
   log?: ConversationLog
   /** The namespace of conversations and assets. Default: none. */
   namespace?: string
@@ -75,9 +77,9 @@ export interface AgentOptions extends PromptOptions {
    */
   settings?: ModelSettings
   /**
-   * Returns the model, the tools or the model settings of one step, where they differ from the agent's. Called
-   * before each call of the model, and again if a step starts over after a crash. A change of the model or of the
-   * tools costs the provider's cache of the prompt. `capabilities` apply only to the agent's own model.
+   * Returns the model, the tools or the model settings of one step, where they differ from the agent's. Called before
+   * each model call, and again if a step starts over after a crash. If it changes the model or the tools, the provider
+   * cannot use its prompt cache. `capabilities` apply only to the agent's own model.
    */
   prepareStep?: PrepareStep
   /** Limits on the length, duration and cost of a run. */
@@ -94,10 +96,11 @@ export interface AgentOptions extends PromptOptions {
    * crash, other processes wait this long before they take over. Default 10,000.
    */
   leaseMs?: number
-  /** Processors see events and can add events. */
+  /** Processors receive the events of one type and can add events. */
   processors?: readonly Processor[]
+  /** `onEvent` receives every event, and the run waits for it. */
   callbacks?: EventHandlers
-  /** Policies wrap every call or every step: limits, audit logs, tracing. See docs/reference/policies.md. */
+  /** Code around every tool call or every model call, such as audit logs and limits. See docs/reference/policies.md. */
   policies?: readonly Policy[]
 }
 
@@ -115,20 +118,20 @@ export interface Agent {
   readonly model: LanguageModel
   readonly tools: readonly Tool[]
   /**
-   * Lists the tools as models see them, with the size of each, and when prompts have it. With a `query`, lists those that
-   * `search_tools` finds by it, best first.
+   * Lists the tools as models see them, with the size of each, and when prompts contain it. With a `query`, lists the
+   * tools that `search_tools` finds with it, best first.
    */
   listTools(options?: ListToolsOptions): Promise<ToolList>
-  /** How it treats untrusted data. */
+  /** How the agent treats untrusted data. */
   readonly trust: TrustMode
   /** The agent's assets. Assets saved through it are reported to `callbacks.onEvent`. */
   readonly assets: Assets
   /** The agent's log, in the agent's namespace. */
   readonly log: ConversationLog
   /**
-   * Starts a run. A conversation has one run at a time. During another run, the messages wait for a run of
-   * their own, unless `ifBusy` says otherwise. If the messages are invalid (malformed attachments, data that
-   * violates its schema), `result` rejects and nothing is logged.
+   * Starts a run, and returns it at once. A conversation has one run at a time. During another run, the messages wait
+   * for a run of their own, unless `ifBusy` says otherwise. All errors reject `result`, including invalid options. If
+   * the messages are invalid (malformed attachments, data that violates its schema), nothing is logged.
    */
   run<Schema extends OutputSchema | undefined = undefined>(
     options: RunOptions<Schema>,
@@ -147,8 +150,8 @@ export interface Agent {
     options?: SendOptions,
   ): Promise<{ messageIds: string[] }>
   /**
-   * Adds messages without starting a run: data that a person edited, notes, messages from elsewhere. Resolves
-   * when they are in the log. Rejects with `conversation_busy` during a run.
+   * Adds messages without starting a run, such as data that a person edited, notes, or messages from another system.
+   * Resolves when they are in the log. Rejects with `conversation_busy` during a run.
    */
   add(
     conversation: string,
@@ -156,8 +159,8 @@ export interface Agent {
     options?: AddOptions,
   ): Promise<{ messageIds: string[] }>
   /**
-   * Removes a message's content. The model no longer sees it, its data is no longer merged, and its debug data
-   * is deleted. The log's history still contains the original event. To erase that, delete the conversation.
+   * Deletes a message's content. The model no longer sees it, its data is no longer merged, and its debug data is
+   * deleted. The log still contains the original event. To erase that too, delete the conversation.
    *
    * @throws ByrefError `conversation_busy` during a run, `message_not_found`
    */
@@ -169,21 +172,21 @@ export interface Agent {
    */
   resume(conversation: string, options?: InNamespace): Run<unknown>
   /**
-   * Continues all open runs in the log, in all namespaces, except those that need another agent: another name,
-   * or tools that this agent does not have. Runs of other processes are taken over when their leases expire.
-   * Resolves to the number of conversations once all are opened, not when the runs have ended: follow one with
-   * `resume`. If the log has workers, they continue the runs, and this resolves to 0.
+   * Continues all open runs in the log, in all namespaces, except those that need another agent: another name, or tools
+   * that this agent does not have. Runs of other processes are taken over when their leases expire. Resolves to the
+   * number of conversations when all are open, not when the runs have ended: follow a run with `resume`. If the log has
+   * workers, they continue the runs, and this resolves to 0.
    */
   resumeAll(): Promise<number>
   /**
-   * Runs a conversation in this process until nothing is due or the process has to release it. Workers call it
-   * (`byref/hosts`). It does not reject if a run fails; the log contains the error.
+   * Runs a conversation in this process until nothing is due or the process has to release it. Workers (`byref/hosts`)
+   * call it. It does not reject if a run fails, because the log contains the error.
    */
   advance(conversation: string, options?: AdvanceOptions & InNamespace): Promise<Release>
   /**
-   * Answers the approval request of a call, once. It works from any process that has the agent: it needs the name
-   * of the agent that asked, if it has one, and the tool of the call. Resolves when the answer is in the log; the
-   * call then runs in the background.
+   * Answers the approval request of a call, once. It works in any process that has the same agent: the name of the
+   * agent that asked, if it has one, and the tool of the call. Resolves when the answer is in the log. The call then
+   * runs in the background.
    *
    * @throws ByrefError `conversation_not_found`; `call_not_found`; `approval_answered` if the call does not wait
    *   for an approval; `agent_not_found` or `tool_not_found` if the run needs another agent; `invalid_arguments` if
@@ -201,13 +204,16 @@ export interface Agent {
    * are deleted. Resolves to false if there was nothing to cancel.
    */
   cancel(conversation: string, options?: CancelOptions & InNamespace): Promise<boolean>
-  /** Reads the messages, assets and data of a conversation. Null if the conversation does not exist. */
+  /** Reads the messages, assets, data and waiting calls of a conversation. Null if the conversation does not exist. */
   conversation(conversation: string, options?: InNamespace): Promise<ConversationContent | null>
-  /** Runs of all conversations by pages, newest first, that match a filter: failed, expensive, slow, with a tool. */
+  /**
+   * Lists runs of all conversations that match a filter, newest first. `next` is the cursor of the next page; null on
+   * the last page.
+   */
   runs(options?: RunsOptions & InNamespace): Promise<{ runs: RunSummary[]; next: string | null }>
-  /** Adds up what runs have used, for each hour, day or month and for each model or agent. */
+  /** Adds up the tokens and the cost of runs, for each hour, day or month and for each model or agent. */
   costs(options?: CostsOptions & InNamespace): Promise<CostSum[]>
-  /** Copies a conversation up to and including a message. Resolves to the id of the new conversation. */
+  /** Copies a conversation, or its beginning up to a message. Resolves to the id of the new conversation. */
   fork(conversation: string, options?: ForkOptions & InNamespace): Promise<string>
   /**
    * Returns where a value came from and what was made from it. `ref` is `†…` (its current value), `asset://…`,
@@ -216,14 +222,11 @@ export interface Agent {
    * @throws ByrefError `conversation_not_found`
    */
   lineage(conversation: string, ref: string, options?: InNamespace): Promise<Lineage | null>
-  /** Returns this agent as a tool for another agent. Each call is a run in a conversation of its own. */
+  /** Returns this agent as a tool for another agent. Each call is a run in a separate conversation. */
   asTool(options: SubAgentOptions): Tool
   /** Returns the debug data of a message, with the exact prompt of its step. Null if there is none. */
   debug(conversation: string, messageId: string, options?: InNamespace): Promise<unknown>
-  /**
-   * Subscribes to events that are streamed but not logged, in all namespaces. Returns the unsubscribe
-   * function.
-   */
+  /** Subscribes to events that are streamed but not logged, in all namespaces. Returns a function that unsubscribes. */
   onStream(listener: StreamListener): () => void
   /** The same agent in another namespace: its log, its assets, and the default namespace of every method. */
   scoped(namespace: string | null): Agent

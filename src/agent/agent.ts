@@ -60,10 +60,11 @@ interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
 }
 
 /**
- * Creates an agent.
+ * Creates an agent: a model with instructions, tools, assets and a log of conversations. Nothing runs until you call `run`,
+ * `start`, `send`, `resume` or `resumeAll`.
  *
  * @throws ByrefError `config_invalid` for an unknown option, an invalid model, two tools with one id, two
- *   plugins with one name, or an unknown built-in tool
+ *   plugins with one name, or an unknown native tool
  */
 export function createAgent(options: AgentOptions): Agent {
   checkOptions('createAgent', options, AGENT_OPTIONS)

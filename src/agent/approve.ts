@@ -16,15 +16,15 @@ import { isSubRun } from '../engine/sessions.ts'
 /** A person's answer to an approval request. */
 export interface ApprovalAnswer {
   approved: boolean
-  /** Who answers. If the call received private data, this must be one of its readers. */
+  /** Who answers, for the log. If the data of the call names readers, this must be one of them. */
   by?: string
-  /** The model reads this if the call was refused. */
+  /** Why. The model sees it if the call was denied. */
   reason?: string
   /** Arguments that replace the proposed ones. For a mapped call, a list with the arguments of each item. */
   arguments?: unknown
   /**
-   * The call's result, if it was produced elsewhere; the tool then does not run. Bytes and data URLs in it
-   * become assets. For a mapped call, a list.
+   * The call's result, if it was produced elsewhere. The tool then does not run. Bytes and data URLs in it become
+   * assets. For a mapped call, a list with the result of each item.
    */
   result?: unknown
 }

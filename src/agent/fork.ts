@@ -9,7 +9,7 @@ import { newId } from '../core/new-id.ts'
 import { runEnd } from '../engine/run-entries.ts'
 import { type ConversationLog, readAll } from '../log/conversation-log.ts'
 
-/** Where a fork starts, and its id. */
+/** Options of `agent.fork`: what is copied, and the id of the copy. */
 export interface ForkOptions {
   /** The id of the last message that both conversations share. Default: the whole conversation. */
   at?: string

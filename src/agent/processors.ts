@@ -20,7 +20,7 @@ export interface EventHandlers {
   ): unknown
 }
 
-/** What a processor receives with the event. Assets that it saves are announced by `ASSET_CREATED` events. */
+/** What a processor receives with the event. Each asset that it saves causes an `ASSET_CREATED` event. */
 export interface ProcessorContext {
   conversation: string
   assetStore: AssetStore
@@ -29,13 +29,13 @@ export interface ProcessorContext {
   assets: Assets
 }
 
-/** Sees the events of one type, and can add events. */
+/** Receives the events of one type, and can add events. */
 export interface Processor {
   eventType: ConversationEvent['type']
   /**
-   * Called once per event, after the event is in the log, in the process where it happened. If the process
-   * crashes first, the produced events are lost. Produced events are appended or streamed, and other
-   * processors see them. If it throws, the run ends.
+   * Called once per event, after the event is in the log, in the process where it happened. If the process crashes
+   * first, the produced events are lost. Produced events are appended or streamed, and other processors receive them.
+   * If it throws, the run fails.
    */
   process(
     event: ConversationEvent,

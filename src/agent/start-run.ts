@@ -28,7 +28,7 @@ import { type Accepted, acceptMessages } from './accept-messages.ts'
 import { type AgentParts, type InNamespace, NAMESPACE } from './agent-parts.ts'
 import { partialOutput, textStream } from './answer-streams.ts'
 
-/** A person's text, a message in any form, or a list of these. */
+/** A text, which is a message from the user, a message in any form, or a list of these. */
 export type MessagesInput = string | MessageInput | readonly (string | MessageInput)[]
 
 /** Converts it to a list of messages. */
@@ -45,27 +45,28 @@ export interface RunOptions<Schema extends OutputSchema | undefined = undefined>
   /** The conversation's id. Default: a generated id. */
   conversation?: string
   /**
-   * The value of `context.context` in tools. It is JSON and is kept in the log, so that it survives a resume.
-   * Pass values that cannot be serialized to `createAgent({ context })`.
+   * The value of `context.context` in tools. It is JSON and is stored in the log, so that a process that resumes the
+   * run has it. Pass values that cannot be serialized to `createAgent({ context })`. Default: the `context` of the
+   * agent.
    */
   context?: JsonValue
   /**
-   * The schema of the answer, which is then JSON: a Standard Schema (zod 4 …) or JSON Schema. If the answer
-   * does not fit, the model is asked once more. Then the run fails with `output_invalid`. The log keeps the
-   * schema as JSON Schema. Further checks of a library (refinements, transforms) run only in this caller's
-   * process.
+   * The schema of the answer, which is then JSON: a Standard Schema (such as zod 4) or JSON Schema. If the answer does
+   * not match, the model is asked once more. Then the run fails with `output_invalid`. The log stores the schema as
+   * JSON Schema. Other checks of a library (refinements, transforms) run only in the caller's process. Default: the
+   * answer is text.
    */
   output?: Schema
   /** Model settings for this run. They take precedence over the agent's `settings`. */
   settings?: ModelSettings
   /**
-   * What happens during another run: `queue` (default) waits for a run of its own, `steer` joins the other run
-   * at its next step, `refuse` throws `conversation_busy`.
+   * What happens during another run. `queue` (default): the messages wait for a run of their own. `steer`: they join
+   * the other run at its next step. `refuse`: `result` rejects with `conversation_busy`.
    */
   ifBusy?: 'queue' | 'steer' | 'refuse'
   /** For a sub-agent: the run whose call starts this run. */
   parentRunId?: string
-  /** A signature that is stored in the run's messages next to their sender. */
+  /** A name that is stored with the run's messages, next to their sender. */
   attribution?: string
   /** The label of the messages and of their assets, if trust is on. Default: it follows from the sender. */
   label?: LabelInput
@@ -81,7 +82,7 @@ export interface AddOptions extends InNamespace {
 
 /** Options of `agent.send`. */
 export interface SendOptions extends AddOptions {
-  /** During a run: `queue` (default) waits for the next run, `steer` for this run's next step. */
+  /** During a run, the messages wait for the next run (`queue`, the default) or for this run's next step (`steer`). */
   mode?: 'queue' | 'steer'
 }
 

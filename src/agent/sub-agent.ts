@@ -30,11 +30,11 @@ import { startRun } from './start-run.ts'
 
 /** Options of `agent.asTool`. */
 export interface SubAgentOptions {
-  /** The tool's id, by which the model calls it. */
+  /** The tool's id, which is its name for the model. */
   id: string
   /** Tells the model what the agent is good at. */
   description: string
-  /** Schema of the input. Default: `{ task, assets? }`, a text and references to the assets that it needs. */
+  /** Schema of the input. Default: `{ task, assets? }`, a text and references to the assets that the agent needs. */
   inputSchema?: ToolSchema | JsonSchema
   /** Schema of the result, which is then JSON. Default: the text of the agent's answer. */
   output?: OutputSchema
@@ -42,9 +42,11 @@ export interface SubAgentOptions {
    * The calling conversation's data that the agent sees, as `†` paths such as `†state.user`. Default: none.
    */
   data?: readonly string[]
-  /** A signature that is stored in the run's messages next to their sender. Default: `id`. */
+  /** A name that is stored with the run's messages, next to their sender. Default: `id`. */
   attribution?: string
+  /** Whether a person must approve each call, or a function of the input that decides. Default: false. */
   needsApproval?: Tool['needsApproval']
+  /** Time limit of one call, in milliseconds. Default: `limits.callTimeoutMs` of the calling agent. */
   timeoutMs?: number
 }
 

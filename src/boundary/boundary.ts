@@ -26,14 +26,14 @@ export interface BoundaryCall {
 
 /**
  * Passes the values of tool calls by reference. A value crosses the boundary three times: from the model to a tool
- * (`resolve`, then `withInput`), from a tool to the log (`store`, then `offload`), and from the log to a model
- * (`show`).
+ * (`resolve`, then `withInput`), from the tool to the history (`store`, then `offload`), and from the history to a
+ * model (`show`).
  */
 export interface Boundary {
   /** Describes a tool to a model: its parameters, with references accepted where the tool takes them. */
   describe(tool: Tool): LanguageModelV4FunctionTool
   /**
-   * Replaces the `†` variables in a call's arguments by values, and reports which references it read. Asset
+   * Replaces the `†` variables in a call's arguments with values, and reports which references it read. Asset
    * references stay in the arguments, so that a person can approve the result.
    *
    * @param values The source of variables. Null if `†` is ordinary text.
@@ -42,22 +42,26 @@ export interface Boundary {
    */
   resolve(call: BoundaryCall, values: ValueSource | null): Promise<ResolvedCall>
   /**
-   * Replaces the asset references in resolved arguments by values, validates them against the tool's schema, and
-   * calls `use` with them. Streams in the arguments end when `use` has ended.
+   * Replaces the asset references in resolved arguments with values, validates the arguments against the tool's schema,
+   * and calls `use` with them. Resolves to the result of `use`. Streams in the arguments end when `use` has ended.
    *
-   * @throws ByrefError the error of the reference that failed, or `invalid_arguments`; any error of `use`
+   * @throws ByrefError the error of the reference that cannot be read, or `invalid_arguments`; any error that `use`
+   *   throws
    */
   withInput<T>(call: BoundaryCall, use: (input: unknown) => T): Promise<Awaited<T>>
   /** Saves the bytes in a tool's result as assets and puts references in their place. */
   store(call: StoringCall, result: unknown): Promise<StoredResult>
-  /** Saves a stored value as an asset if it is larger than its tool's `maxResultChars`. A preview replaces it. */
+  /**
+   * Saves a stored value as an asset if its JSON has more than `maxResultChars` characters (default 32,768). A reference
+   * and a preview replace it.
+   */
   offload<
     Stored extends Pick<StoredResult, 'labels'> & { value: unknown; events: readonly unknown[] },
   >(call: StoringCall, stored: Stored): Promise<Stored>
   /**
    * Returns what a model sees of a stored value: text or JSON, and the files that it refers to.
    *
-   * @param number The number by which the model names the result: `†result#3`. From 1.
+   * @param number The number of the result, from 1. The model names the result by it: `†result#3`.
    */
   show(call: { id: string; name: string }, value: unknown, number: number): ShownResult
 }
@@ -66,7 +70,7 @@ export interface Boundary {
 export interface BoundaryOptions {
   /** Where bytes and large values are kept, or a function that is called when they are first needed. */
   assets: Assets | (() => Assets)
-  /** How tools take values. Default: like the tools of byref. */
+  /** How the tools of your framework take values. Default: like byref's own tools. */
   codec?: Codec
 }
 
@@ -144,7 +148,7 @@ async function withInput<T>(
   }
 }
 
-/** Replaces placeholders by their values, unless the schema has changed the placeholder. */
+/** Replaces placeholders with their values, unless the schema has changed the placeholder. */
 function putBack(input: unknown, { path, text, value }: Placeholder): unknown {
   const put = (current: unknown, [key, ...rest]: readonly FieldKey[]): unknown => {
     if (key === undefined) return current === text ? value : current

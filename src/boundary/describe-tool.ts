@@ -9,7 +9,10 @@ import { choosesMethod, jsonSchemaOf, mapsOver, type Tool, usesInstances } from 
 
 /** How the tools of a framework take values. */
 export interface Codec {
-  /** How tools receive bytes: as `Uint8Array` (`native`, the default), or as base64 text (`base64`). */
+  /**
+   * How tools receive bytes. `native` (default): as the schema asks for, such as a `Uint8Array`. `base64`: as base64
+   * text.
+   */
   bytes?: 'native' | 'base64'
   /** Whether the boundary validates arguments against the tool's schema. Default: true. */
   validate?: boolean
@@ -41,11 +44,11 @@ export function describeTools(
 const described = new WeakMap<Tool, LanguageModelV4FunctionTool>()
 
 /**
- * Describes a tool to a model. Every parameter also accepts a `†` reference, and an asset reference where its
- * schema says `asset_ref_acceptable`. Adds `_outputPath`, `_outputMethod`, `_instance` and `_each` where the tool
- * supports them, without a description: the guide in the prompt explains them once. Keeps the schema short, because
- * every prompt contains it. The description ends with the fields of the result, if the tool has an `outputSchema`.
- * Cached by tool, because apps create agents more often than tools.
+ * Describes a tool to a model. In the schema, every parameter also accepts a `†` reference, and an asset reference
+ * where the tool takes them. Adds `_outputPath`, `_outputMethod`, `_instance` and `_each` where the tool supports them,
+ * without a description: the guide in the prompt explains them once. Keeps the schema short, because every prompt
+ * contains it. The description ends with the fields of the result, if the tool has an `outputSchema`. Cached by tool,
+ * because apps create agents more often than tools.
  */
 export function describeTool(tool: Tool): LanguageModelV4FunctionTool {
   const known = described.get(tool) ?? buildDescription(tool)

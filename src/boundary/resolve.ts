@@ -57,7 +57,7 @@ export interface ResolveSource {
 }
 
 /**
- * Replaces the `†` variables in a call's arguments by values, and embedded references in longer texts by text:
+ * Replaces the `†` variables in a call's arguments with values, and embedded references in longer texts with text:
  * `<|†state.total|>`, and `<|asset://…|>` where the parameter accepts references. Values are never scanned for more
  * references. Write `\\†state` for the text `†state`.
  *

@@ -46,7 +46,7 @@ const MAX_RESULT_CHARS = 32 * 1024
 const PREVIEW = { items: 3, text: 200, chars: 4 * 1024 }
 
 /**
- * Saves the bytes in a result as assets, and replaces them by references.
+ * Saves the bytes in a result as assets, and replaces them with references.
  *
  * @throws any error of `extractAssets`; ByrefError `invalid_data` for a value that contains itself
  */

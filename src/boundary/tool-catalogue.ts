@@ -19,8 +19,8 @@ export interface ListedTool {
   /** Whether a person must approve its calls: all, none, or those that the tool chooses. Policies may ask, too. */
   needsApproval: 'always' | 'sometimes' | 'never'
   /**
-   * When a prompt has it: in every step (`pinned` although the other tools are found by search), `later`, once a
-   * result has become an asset, or never, because the model finds it by `search`.
+   * When prompts have it. `always`: in every step. `pinned`: in every step, although the model finds other tools by
+   * search. `later`: once a result has become an asset. `search`: never, because the model finds it by search.
    */
   shown: 'always' | 'pinned' | 'later' | 'search'
   /** The words of the query that it has. Null without a query, and if the application ranks. */
@@ -36,7 +36,7 @@ export interface ToolList {
 
 /** What a query finds. */
 export interface ToolListSearch {
-  /** How many of the tools a model gets that does not ask for more. */
+  /** How many of the tools a model gets if it does not ask for more. */
   given: number
   /** The words that are searched for, with the number of tools that have each. Empty if the application ranks. */
   words: { word: string; tools: number }[]

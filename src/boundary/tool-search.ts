@@ -20,9 +20,9 @@ import { type DescribedTool, firstSentence } from './tool-ranking.ts'
 
 /** Options of {@link resolveToolSearch}. */
 export interface ToolSearchOptions {
-  /** Defer tools if the schemas of all have more tokens than this, at four characters each. Default: 10,000. */
+  /** Search is on if the schemas of all tools have more tokens than this, at four characters per token. Default: 10,000. */
   above?: number
-  /** The ids of tools that are in every prompt. */
+  /** The ids of tools that stay in every prompt. */
   pinned?: readonly string[]
   /** Returns the names of the tools that fit a query, best first. Default: BM25 over names, descriptions and parameters. */
   rank?: RankTools

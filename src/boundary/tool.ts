@@ -34,49 +34,51 @@ export interface ToolContext<Context = unknown> {
   toolCallId: string
   /** The number of the attempt, from 1. */
   attempt: number
+  /** The id of the conversation in which the call runs. */
   conversation: string
+  /** The id of the run. */
   runId: string
   /** The namespace of the run; null if there is none. */
   namespace: string | null
-  /** The `context` of the run, or else of the agent. */
+  /** The `context` of the run, or else the one of the agent. */
   context: Context
   /** Aborted when the run ends, another process takes it over, or the call reaches its time limit. */
   signal: AbortSignal
-  /** Reports progress to listeners. `fraction` is from 0 to 1. */
+  /** Reports progress to everything that follows the run. `fraction` is from 0 to 1. */
   progress(message: string, fraction?: number): void
   /**
-   * Reports the tokens, and with `cost` the US dollars, that the tool's own model calls used. They count towards
-   * the run's usage and limits. They are logged with the outcome of the call, so that a repeated execution counts
-   * once. Usage in `needsApproval` and `preview` is logged with the approval request, or else with the outcome.
-   * `usedBy` is the run in the same log that made the calls and counts them too, such as a sub-agent's.
+   * Reports the tokens of the tool's own model calls, and with `cost` their price in US dollars. They count towards the
+   * run's usage and limits. They are logged with the outcome of the call, so that a repeated execution counts once.
+   * Usage in `needsApproval` and `preview` is logged with the approval request, or else with the outcome. `usedBy` is
+   * the id of a run in the same log that made these calls and also counts them, such as a sub-agent's run.
    */
   addUsage(usage: TokenUsage, usedBy?: string): void
-  /** The assets of the run's namespace. What is saved through them is recorded as this call's. */
+  /** The assets of the run's namespace. Assets that you save here are recorded as saved by this call. */
   assets: Assets
   /**
-   * Announces an existing asset as if this call had saved it. The conversation lists it, and the model sees its
-   * description. Rejects with ByrefError `asset_not_found` if it does not exist, and with `tool_failed` in
+   * Adds an existing asset to the conversation, as if this call had saved it. The conversation lists it, and the model
+   * sees its description. Rejects with ByrefError `asset_not_found` if it does not exist, and with `tool_failed` in
    * `needsApproval` and `preview`.
    */
   announce(ref: string): Promise<AssetInfo>
   /** The store with four methods: `save`, `get`, `urlFor` and `info`. */
   assetStore: AssetStore
-  /** Returns the bytes of a reference. */
+  /** Resolves to the bytes and the MIME type of the asset that a reference names. */
   resolveAsset(ref: string): Promise<{ bytes: Uint8Array; mime: string }>
   /** The configuration of assets, without secrets. */
   assetConfig: ResolvedAssetsConfig
   /**
-   * Reads the value of a `†` reference from the conversation's data and results. Values that are stored as assets
-   * are read too. Rejects with VariableError if there is no value.
+   * Reads the value of a `†` reference from the conversation's data and results, including values that are stored as
+   * assets. Rejects with VariableError (`variable_not_found`) if there is no value.
    */
   read(variable: string): Promise<unknown>
   /** The labels of the call's input; null if trust is off. */
   trust: {
-    /** The label of everything that the call was given. */
+    /** The label of all input of the call. */
     readonly given: Label
     /** The label of everything that the tool has read with `context.read` and `context.assets` so far. */
     readonly read: Label
-    /** Joins a label to the label of the result. */
+    /** Adds the restrictions of a label to the label of the result. */
     mark(label: LabelInput): void
   } | null
   /** Chooses among the alternatives (`||`) of the call's `_outputPath`. */
@@ -120,19 +122,20 @@ export interface Tool<Input = unknown, Result = unknown> {
    * and `z.custom<TableRows>()` for rows:
    * `z.instanceof(Uint8Array).meta({ asset_ref_acceptable: true, asset_ref_as: 'bytes' })`.
    *
-   * With `asset_ref_acceptable: false`, references are rejected. In a schema with `asset_ref_acceptable: true`
-   * anywhere, parameters without the keyword receive `asset://…` unchanged. There, a file of a result
-   * (`†result#2.picture`) reaches a text parameter as its text, or else as base64.
+   * If no parameter has `asset_ref_acceptable: true`, every parameter with a type accepts asset references, and a text
+   * parameter receives the text of a text file, or any other file as base64. Otherwise, parameters without the keyword
+   * receive `asset://…` unchanged. With `asset_ref_acceptable: false`, references are rejected. In any parameter, a `†`
+   * reference may name a file (`†result#2.picture`): a text parameter receives its text, or else base64.
    */
   inputSchema: ToolSchema<Input> | JsonSchema
   /**
-   * Where results are written on the board. A `†` path: always there. `true` (default): the model may choose with
-   * `_outputPath`. `false`: never.
+   * Where results are written on the board, which is the data of the conversation. A `†` path: always there. `true`
+   * (default): the model may choose a path with `_outputPath`. `false`: nowhere.
    */
   outputPath?: string | boolean
   /**
-   * Maximum characters of JSON. A longer result becomes an asset, and the model sees its reference and a preview.
-   * Default: 32,768. Use `Infinity` for a tool that returns pages.
+   * Maximum length of a result, in characters of JSON. A longer result becomes an asset, and the model sees its
+   * reference and a preview. Default: 32,768. Use `Infinity` for a tool that returns pages.
    */
   maxResultChars?: number
   /** How results are written to their path. Default: the call's `_outputMethod`, or else `set`. */
@@ -152,8 +155,8 @@ export interface Tool<Input = unknown, Result = unknown> {
    */
   instances?: boolean
   /**
-   * Whether a person must approve each call, or a function that decides for the resolved and validated input. The
-   * person sees the arguments that will run.
+   * Whether a person must approve each call, or a function that decides from the resolved and validated input. The
+   * person sees the arguments with which the tool will run. Default: false.
    */
   needsApproval?: boolean | ApprovalRule<Input>['decide']
   /**
@@ -162,7 +165,7 @@ export interface Tool<Input = unknown, Result = unknown> {
    */
   preview?: Preview<Input>['preview']
   /**
-   * Whether running the tool again with the same `toolCallId` is safe. Then a call that a crash interrupted runs
+   * Whether it is safe to run the tool again with the same `toolCallId`. Then a call that a crash interrupted runs
    * again. Otherwise the model is told that the call was interrupted. Default: false.
    */
   idempotent?: boolean
@@ -171,13 +174,13 @@ export interface Tool<Input = unknown, Result = unknown> {
   /** Time limit of one execution, in milliseconds. Default: `limits.callTimeoutMs`. */
   timeoutMs?: number
   /**
-   * Maximum number of retries after a failure, with pauses of 0.25 s, 0.5 s, 1 s and so on. For idempotent tools.
-   * Default: 0.
+   * Maximum number of retries after a failure, with pauses of 0.25 s, 0.5 s, 1 s and so on. Only for tools that are
+   * `idempotent`. Default: 0.
    */
   retries?: number
   /**
-   * Returns what the model sees instead of the result: text or JSON. The log has both. For a mapped call, it is
-   * called for each item. `output` is the result as JSON, with references in place of bytes.
+   * Returns what the model sees instead of the result: text or JSON. The log has both. For a mapped call, byref calls
+   * it for each item. `output` is the result as JSON, with references in place of bytes.
    */
   toModelOutput?(output: JsonValue): JsonValue
   /**
@@ -186,27 +189,30 @@ export interface Tool<Input = unknown, Result = unknown> {
    */
   readOnly?: boolean
   /**
-   * Whether the tool reaches outside, for example to the web or to mail: anybody may have written its results, and
-   * its input may be seen there. Default: true.
+   * Whether the tool reaches the outside world, such as the web or email. Then anybody may have written its results,
+   * and others may see its input. Default: true.
    */
   openWorld?: boolean
   /**
-   * The label of its results, optionally by field (`*` means each field), or a function that returns it. The
-   * function receives `undefined` for a failed call. The label is joined with the labels of what the call was
-   * given. Default: untrusted, or trusted if `openWorld` is false.
+   * The label of its results, optionally by field (`*` means each field), or a function of the input and the result
+   * that returns it. For a failed call, the result is `undefined`. The labels of the call's input can make this label
+   * stricter. Default: untrusted, or trusted if `openWorld` is false.
    */
   returns?: LabelTreeInput | LabelRule<Input>['label']
   /**
    * Which labels the tool accepts if trust is on. A parameter's schema can override it with `x-accepts`. Default:
-   * trusted and public values and closed values (docs/reference/trust.md). A `readOnly` tool also accepts untrusted
-   * values, and anything if `openWorld` is false.
+   * values that are trusted and public, and closed values (docs/reference/trust.md). A `readOnly` tool also accepts
+   * untrusted values, and any value if `openWorld` is false.
    */
   accepts?: Clearance
-  /** The JSON Schema or Standard Schema of its results. In quarantine, models see only this of untrusted results. */
+  /**
+   * The schema of its results, as JSON Schema or Standard Schema. The tool's description for models ends with its
+   * fields. In quarantine, models see these fields of an untrusted result, its type and its size, but not its content.
+   */
   outputSchema?: ToolSchema<unknown> | JsonSchema
   /**
-   * Runs the tool. The input is resolved and validated. The result may contain bytes, Blobs, streams and data URLs
-   * at any depth: they become assets. The model sees an error that the tool throws, and the run continues.
+   * Runs the tool. The input is resolved and validated. The result may contain bytes, Blobs, streams and data URLs at
+   * any depth: they become assets. If it throws, the model sees the message of the error, and the run continues.
    *
    * An async generator works too. Each yield is shown as progress. The result is its return value, or else its last
    * yield.
@@ -277,11 +283,12 @@ const DEFINITION: OptionTable<ToolDefinition<AnySchema, unknown, unknown>> = {
 }
 
 /**
- * Defines a tool, checks its options, and infers types: of the input of `execute` from `inputSchema`, and of its
- * result from `outputSchema`. Calls of a tool without `execute` wait, as for an approval, until the app gives their
- * result: `agent.approve(conversation, toolCallId, { approved: true, result })`.
+ * Defines a tool. It checks the options, and infers the type of the input of `execute` from `inputSchema`, and the type
+ * of its result from `outputSchema`. If a tool has no `execute`, its calls wait, as for an approval, until the app
+ * gives their result: `agent.approve(conversation, toolCallId, { approved: true, result })`.
  *
- * @throws ByrefError `config_invalid` for unknown options, an id that providers reject, or an invalid schema
+ * @throws ByrefError `config_invalid` for unknown options, an id that providers reject, `retries` without `idempotent`,
+ *   or an invalid schema
  */
 export function defineTool<In extends AnySchema, Output, Result extends Returned<Output>>(
   definition: ToolDefinition<In, Output, Result>,

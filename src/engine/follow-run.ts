@@ -8,9 +8,9 @@ import { type RunResult, runResult } from './run-result.ts'
 import type { Session } from './session.ts'
 
 /**
- * One run. It continues whether or not anybody follows it, in this process or another. Iterate it to read its
- * events from the first one. Events that only stream are given from that moment on. Read the bodies of new assets
- * with `assets`, or in `callbacks.onEvent`.
+ * One run. It continues whether or not you follow it, in this process or another. Iterate over it to read its events
+ * from the first one. Events that are only streamed arrive from that moment on. Read the bodies of new assets with
+ * `agent.assets`, or in `callbacks.onEvent`.
  */
 export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> {
   /** The run's id; empty until a run has taken the messages. */
@@ -19,21 +19,21 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
   /** The ids of the run's messages; empty until they are in the log. */
   readonly messageIds: readonly string[]
   /**
-   * Resolves when the run has ended. If it waits for a person, that may be days later. Rejects with the ByrefError
-   * of a `RUN_ERROR`, with `output_invalid` if the requested output is missing or invalid, and with `interrupted`
-   * if the agent is closed first.
+   * Resolves when the run has ended. If a call waits for a person, that may be days later. Rejects with the ByrefError
+   * of a `RUN_ERROR`, with `output_invalid` if the requested output is missing or invalid, and with `interrupted` if
+   * the agent is closed first.
    */
   readonly result: Promise<RunResult<Output>>
-  /** The model's text as it streams, for all steps. Iterate it at once: text that was missed comes in one piece. */
+  /** The model's text as it streams, over all steps. If you iterate later, the text so far comes in one piece. */
   readonly textStream: AsyncIterable<string>
   /**
-   * The JSON of the answer while it streams, for a run with `output`: the value so far, which is not validated yet.
-   * `result` has the whole, valid value.
+   * For a run with `output`: the value so far, each time that it has grown. It is not complete and not validated.
+   * `result` has the complete, valid value.
    */
   readonly partialOutputStream: AsyncIterable<DeepPartial<Output>>
   /** Returns the conversation's messages so far. */
   readonly messages: readonly Message[]
-  /** Cancels the run, in whichever process it is. */
+  /** Cancels the run, in whichever process it runs. If it is still queued, deletes its messages. */
   cancel(): void
 }
 

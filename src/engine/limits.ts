@@ -23,8 +23,7 @@ export interface Limits {
    */
   callTimeoutMs?: number
   /**
-   * Maximum time in milliseconds between two parts of the model's answer. Then the answer has failed. Default:
-   * 600,000.
+   * Maximum time in milliseconds between two parts of the model's answer. Then the model call fails. Default: 600,000.
    */
   modelTimeoutMs?: number
 }

@@ -9,7 +9,7 @@ import type { DescribedAssets } from '../prompt/placer.ts'
 import type { SummaryInput } from '../prompt/plan-compaction.ts'
 import type { MergeMode } from '../prompt/transcript.ts'
 
-/** Limits of the prompt's length. */
+/** Limits on the length of prompts. */
 export interface HistoryOptions {
   /**
    * Maximum number of tokens of a prompt. Above it, the prompt is compacted to half of that: data is merged, older
@@ -17,11 +17,11 @@ export interface HistoryOptions {
    * model's context window, or 100,000 if that is unknown.
    */
   maxTokens?: number
-  /** Summarizes the messages that are left out. Default: the prompt only says how many there were. */
+  /** Returns a summary of the messages that are left out. Default: the prompt only says how many there were. */
   summarize?(input: SummaryInput): string | Promise<string>
 }
 
-/** Limits of the images and other files in a prompt. */
+/** Limits on the images and other files in a prompt. */
 export interface MediaBudget {
   /**
    * Maximum number of files in one call. At the next compaction, older ones are replaced by text markers. Default:
@@ -56,7 +56,7 @@ export interface PromptOptions {
   describeAssets?: DescribedAssets
   history?: HistoryOptions
   media?: MediaBudget
-  /** Overrides the catalogue's entry for the model: the types it takes, its context window, its price. */
+  /** Overrides what byref knows about the model: the types that it accepts, its context window, its price. */
   capabilities?: CapabilityOverrides
 }
 

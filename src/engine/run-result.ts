@@ -8,11 +8,13 @@ import { lastText, runOutput } from './output/run-output.ts'
 
 /** The result of a run that has ended. */
 export interface RunResult<Output = unknown> {
-  /** The agent's last text; empty if it gave no answer. */
+  /** The text of the agent's last answer; empty if there is none. */
   text: string
   /** The answer, parsed by the schema of `run({ output })`; null if no output was requested. */
   output: Output
+  /** Why the run ended: `done`, `length`, `content_filter`, `cancelled`, or a limit such as `step_limit`. */
   reason: FinishReason
+  /** The tokens of all steps, including sub-agents, `ask_about` and the tools' own model calls. */
   usage: TokenUsage
   /** The assets that its tools and its model created, in order of creation. */
   assets: readonly AssetCreated[]

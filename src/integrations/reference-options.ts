@@ -9,8 +9,8 @@ export interface ReferenceOptions extends AgentAssetsOptions {
   /** The namespace of all assets. Default: none. */
   namespace?: string | null
   /**
-   * Characters of JSON above which a result becomes an asset, and the model gets its reference and a preview. Default: 32,768.
-   * In LangChain, where checkpoints repeat the state: 8,192.
+   * Maximum length of a result, in characters of JSON. A longer result becomes an asset, and the model gets its
+   * reference and a preview. Default: 32,768. In LangChain, where checkpoints repeat the state: 8,192.
    */
   maxResultChars?: number
   /** Whether agents get `edit_asset`, which makes new versions of assets. Default false. */
@@ -19,9 +19,9 @@ export interface ReferenceOptions extends AgentAssetsOptions {
 
 /** What every `byReference` returns. */
 export interface References<Self> {
-  /** Returns the same in another namespace. */
+  /** Returns the same object for another namespace, which has separate assets. Use one for each user. */
   scoped(namespace: string | null): Self
-  /** The store of bodies and long results. Save and read your own assets here, too. */
+  /** The assets in which files and long results are stored. You can also save and read your own assets here. */
   readonly assets: Assets
 }
 

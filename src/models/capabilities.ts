@@ -4,19 +4,24 @@ import type { LanguageModel } from './language-model.ts'
 import { limitOf, type ModelCapabilities, type TakenTypes } from './model-capabilities.ts'
 import { providerRules } from './provider-rules.ts'
 
-/** Capabilities that the application sets itself. */
+/** What a model accepts, and what it costs. Each key overrides what byref knows about the model. */
 export interface CapabilityOverrides {
   /**
-   * MIME types such as `image/png` or `image/*`, optionally with the maximum bytes of one body. Replaces the
-   * known types.
+   * MIME types of files that the model accepts in user messages: a list such as `['image/*']`, or an object with the
+   * maximum bytes of one file for each type. `[]` sends no files.
    */
   takes?: readonly string[] | TakenTypes
+  /** Like `takes`, for files in results of tools. */
   takesInResults?: readonly string[] | TakenTypes
-  /** URLs that the provider fetches itself. */
+  /** URLs that the provider fetches itself: patterns by MIME type. `{}` sends bytes only. */
   urls?: ModelCapabilities['urls']
+  /** Maximum tokens of prompt and answer together. */
   contextWindow?: number
+  /** The price in US dollars per million tokens. */
   price?: ModelPrice
+  /** The kind of prompt cache marks that the provider needs. Null if it caches without marks. */
   cacheMarks?: ModelCapabilities['cacheMarks']
+  /** Whether a system message may follow other messages. */
   systemAnywhere?: boolean
 }
 

@@ -2,9 +2,9 @@ import { is, type OptionTable } from '../core/check-options.ts'
 import type { ModelCallOptions } from './language-model.ts'
 
 /**
- * Settings for a model's answers, with the names of the AI SDK's call options. Providers ignore settings that
- * a model does not support, with a warning in the debug data. Put keys and headers into the provider, because
- * settings are stored in the log.
+ * Settings for a model's answers, with the names of the AI SDK's call options. Providers ignore settings that a model
+ * does not support, with a warning in the debug data. Settings are stored in the log, so set API keys and headers in
+ * the provider instead.
  */
 export type ModelSettings = Pick<
   ModelCallOptions,
@@ -48,7 +48,7 @@ export function callSettings(
   return hasTools && toolChoice ? { ...rest, toolChoice } : rest
 }
 
-/** How often a model call that failed before its first part is retried. */
+/** How a model call that failed before the first part of its answer is retried. */
 export interface RetryOptions {
   /** Maximum number of retries. Default 2. */
   maxRetries?: number

@@ -6,7 +6,7 @@ import { isPlainObject } from '../core/json/json.ts'
 import { isAssetRef } from '../core/refs/asset-ref.ts'
 import { readPluginYaml, type YamlCommand } from './plugin-yaml.ts'
 
-/** Runs a command. Its parameter is valid, and references in it are resolved. */
+/** Runs a command. `param` is validated, and references in it are resolved. Returns the result, or a promise of it. */
 export type PluginExecute = (param: unknown, context: ToolContext) => unknown
 
 /** The handler of a command: a function, or an object with options of `defineTool`. */
@@ -44,9 +44,9 @@ export interface PluginCommand {
   argumentsOf(param: unknown): Record<string, unknown>
 }
 
-/** A set of commands: tools for models, and messages for people. */
+/** A group of commands. Models call them as tools, and users call them with messages. */
 export interface Plugin {
-  /** The name in command messages: `info.name`, else `info.title`. */
+  /** The name in command messages and in the names of tools: `info.name`, else `config.name`, else `info.title`. */
   name: string
   title: string
   description: string

@@ -97,7 +97,7 @@ export interface PolicyCall {
 
 /** A policy's decision about a call. */
 export interface Verdict {
-  /** `allow`: run it, unless another policy decides otherwise. `ask`: ask a person. `refuse`: fail the call. */
+  /** `allow`: run the call, unless another policy decides otherwise. `ask`: ask a person. `refuse`: fail the call. */
   decision: 'allow' | 'ask' | 'refuse'
   /**
    * Why the decision is `ask` or `refuse`. The model sees it if the call is refused, and a person sees it with the
@@ -142,25 +142,25 @@ export interface ComposedPolicy extends Policy {
 }
 
 /**
- * A concern of every call or every step, such as approval, a limit, an audit log or tracing. Pass a list to
+ * Code around every tool call or every model call, such as an audit log, a limit or tracing. Pass a list to
  * `createAgent({ policies })`. Hooks run in the order of the list, and each wraps the ones after it.
  */
 export interface Policy {
   /** Whether `before` is called for a tool's calls. Default: for every tool. */
   looksAt?(tool: Tool): boolean
   /**
-   * Called before a call starts, and again if the call continues after a restart. The strictest verdict counts. If
-   * it throws, the call fails. `soFar` is the strictest decision of the policies before this one. It is absent if none
-   * of them has decided.
+   * Called before a call starts, and again if a call that had started continues after a restart. Returns nothing to
+   * allow the call. The strictest verdict of all policies counts. If it throws, the call fails. `soFar` is the
+   * strictest decision of the policies before this one. It is absent if none of them has decided.
    */
   before?(
     call: PolicyCall,
     soFar?: Verdict['decision'],
   ): Verdict | undefined | Promise<Verdict | undefined>
   /**
-   * Called with the outcome of a call before it is logged. Returns the outcome to log instead, or nothing to keep
-   * it. For a mapped call, it is called for each item with the item's index from 0, and then for the list of
-   * results.
+   * Called with the outcome of every call before it is logged, even if the call was refused or its tool is unknown.
+   * Returns the outcome to log instead, or nothing to keep it. For a mapped call, it is called for each item with the
+   * item's index from 0, and then for the list of results.
    */
   after?(
     call: PolicyCall,
@@ -168,8 +168,8 @@ export interface Policy {
     item?: number,
   ): CallOutcome | undefined | Promise<CallOutcome | undefined>
   /**
-   * Wraps each attempt at a call. Call `perform` once for each attempt, and return an outcome. A tool's error is an
-   * outcome. `perform` rejects if the run is over.
+   * Wraps each attempt at a call. Call `perform` to run the tool, and return an outcome. If the tool throws, `perform`
+   * resolves to an outcome with an error. It rejects if the run is over.
    */
   aroundCall?(
     execution: Execution,

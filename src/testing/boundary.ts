@@ -3,23 +3,23 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { checkOptions, is } from '../core/check-options.ts'
 import type { TestFunction } from './conversation-log.ts'
 
-/** A tool of the framework under test, in the plainest form. */
+/** A tool for the framework under test, in a form that any framework can use. */
 export interface PlainTool {
   name: string
-  /** JSON Schema of its parameters. */
+  /** The JSON Schema of its parameters. */
   parameters: Record<string, unknown>
   run(input: Record<string, unknown>): unknown
 }
 
 /** One conversation of a framework that passes by reference. */
 export interface BoundarySession {
-  /** Where its bytes and large values are. */
+  /** The assets in which it stores bytes and large values. */
   assets: Assets
-  /** Calls a tool as a model would, after the calls before. Resolves to what its model is shown of the result, as text. */
+  /** Calls a tool as a model would, after the earlier calls. Resolves to the text that the model sees of the result. */
   call(name: string, args: Record<string, unknown>): Promise<string>
 }
 
-/** What a framework cannot do. */
+/** What the framework supports. */
 export interface BoundaryMedium {
   /** Whether `†result#1` names an earlier result. Default true. */
   hasResults?: boolean
@@ -38,10 +38,10 @@ const text = { type: 'string', asset_ref_acceptable: true }
 const withParameters = (properties: object) => ({ type: 'object', properties })
 
 /**
- * The contract of passing by reference as tests: the agent, the AI SDK wrapper, the MCP proxy and every integration of
- * your own pass them.
+ * Tests that a framework passes values by reference. The agent, the AI SDK wrapper and the MCP proxy pass them, and
+ * your own integration should, too.
  *
- * @param open Opens a conversation with these tools; called once a test.
+ * @param open Opens a conversation with these tools. Called once per test.
  * @param test Your runner's `test` function.
  */
 export function testBoundary(

@@ -11,7 +11,7 @@ import { nodeBuiltin } from '../node-builtin.ts'
 
 const { setTimeout: sleep } = nodeBuiltin('node:timers/promises')
 
-/** Returns a turn for what a {@link scriptedModel} is asked. */
+/** Returns the turn of a {@link scriptedModel} for a request. */
 export type ScriptedFunction = (
   options: LanguageModelV4CallOptions,
 ) => ScriptedTurn | Promise<ScriptedTurn>
@@ -25,9 +25,9 @@ export interface ScriptedModelOptions {
   delayMs?: number
 }
 
-/** A model that says what it was told to say. */
+/** A model that answers with the turns of its script. */
 export interface ScriptedModel extends LanguageModelV4 {
-  /** What it was asked so far, in order. */
+  /** The requests to the model so far, in order, each with its `prompt`, `tools` and settings. */
   readonly requests: readonly LanguageModelV4CallOptions[]
 }
 
@@ -53,11 +53,12 @@ const ANSWER: OptionTable<ModelAnswer> = {
 }
 
 /**
- * A model for tests and demos: it answers its turns in order, streaming text and arguments in small pieces as providers
- * do, and fails when it is asked once more. A function in place of the list answers every request. It needs no key and no
- * network.
+ * A model for tests and demos, without API key and network. It answers each request with the next turn of a list, and
+ * streams text and arguments in small pieces, as providers do. After the last turn, requests fail. A function in place
+ * of the list answers every request.
  *
- * @throws ByrefError `config_invalid` for unknown keys of a turn. For what a function returns, the request fails with it
+ * @throws ByrefError `config_invalid` for unknown keys of a turn. If a function returns such a turn, the request fails
+ *   with this error
  */
 export function scriptedModel(
   turns: readonly ScriptedTurn[] | ScriptedFunction,

@@ -1,6 +1,6 @@
 import { MessageContent, type Renderers } from '@byref/react'
 
-/** Alerts in a box of their own, places as links to a map, and colours as what they are. */
+/** Shows alerts in a box, places as links to a map, and colours as colours. */
 export const renderers: Renderers = {
   messages: {
     alert: ({ message }) => (

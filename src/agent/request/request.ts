@@ -35,20 +35,19 @@ export interface RequestConfig {
   /** Model settings, with the AI SDK's names. */
   settings?: ModelSettings
   /**
-   * Requests one answer per instance (`_instance`) of the data messages. The model answers for all of them at
-   * once. `output` then has each answer under the name of its instance. Default false.
+   * Requests one answer per instance (`_instance`) of the data messages, all in one model call. `output` then has each
+   * answer under the name of its instance. Default false.
    */
   instances?: boolean
   /** Where attached assets are found. Default: in memory, for bodies that the messages contain. */
   assets?: Assets
   /** Capabilities of the model that override the catalogue. */
   capabilities?: CapabilityOverrides
+  /** How a model call that failed is retried. */
   retry?: RetryOptions
-  /**
-   * Maximum time without a part of the model's answer, in milliseconds; then the answer counts as broken.
-   * Default 600,000.
-   */
+  /** Maximum time between two parts of the model's answer, in milliseconds. Then the call fails. Default 600,000. */
   modelTimeoutMs?: number
+  /** Aborting it ends the request. */
   signal?: AbortSignal
   /** Called with the token usage of each attempt, even if the request fails. */
   onUsage?(usage: TokenUsage): void
@@ -61,7 +60,7 @@ export interface Solution<Output = unknown> {
   text: string
   /** The usage of all attempts. Has `cost` in US dollars if the model's price is known. */
   usage: TokenUsage
-  /** The number of attempts: 2 if the first answer did not fit. */
+  /** The number of attempts: 2 if the first answer did not match the schema. */
   tries: number
 }
 
@@ -79,14 +78,13 @@ const OPTIONS: OptionTable<RequestConfig> = {
 }
 
 /**
- * Makes one model call without tools. It takes messages in any form, and returns an answer that fits the
- * schema. Data is shown as in a conversation. If the answer does not fit, the model is asked once more and
- * told what is wrong.
+ * Makes one model call without tools. It takes messages in any form, and resolves to an answer that matches the schema.
+ * Data is shown as in a conversation. If the answer does not match, the model is asked once more and told what is
+ * wrong.
  *
  * @param schema A Standard Schema (zod 4 …) or JSON Schema. Null uses the `output` of the last input message.
- * @throws ByrefError `output_invalid` if the second answer does not fit either; `config_invalid`,
- *   `invalid_message`, `schema_violation` for an invalid request; `model_failed`, `model_unauthorized`; the
- *   signal's reason
+ * @throws ByrefError `output_invalid` if the second answer does not match either; `config_invalid`, `invalid_message`,
+ *   `schema_violation` for an invalid request; `model_failed`, `model_unauthorized`; the signal's reason
  */
 export function request<Schema extends OutputSchema | null>(
   config: RequestConfig & { instances: true },

@@ -24,9 +24,9 @@ export interface StepState {
   /** When the answer was complete. Its calls may still be running. */
   finishedAt?: string
   usage?: TokenUsage
-  /** The AI SDK's finish reason; `error` if the answer broke off after one of its calls had started. */
+  /** The AI SDK's finish reason; `error` if the answer was cut off after one of its calls had started. */
   finishReason?: string
-  /** The step corrects an answer that did not fit the output schema. */
+  /** The step corrects an answer that did not match the output schema. */
   mends?: true
   /** The model is asked again after `waitMs`: `attempt` attempts failed. Streamed, so it is absent in a log. */
   retry?: { attempt: number; waitMs: number; reason: string }
@@ -42,7 +42,7 @@ export interface RunState {
   parentRunId?: string
   /** The tool call that started a sub-agent's run. Only that call continues it. */
   toolCallId?: string
-  /** A signature that is stored in the run's messages next to their sender. */
+  /** A name that is stored with the run's messages, next to their sender. */
   attribution?: string
   status: 'running' | 'finished' | 'failed'
   /** The process that runs it, from the last claim. */

@@ -7,15 +7,15 @@ export type Integrity = 'trusted' | 'untrusted'
 /** Whether a value may be sent anywhere. */
 export type Confidentiality = 'public' | 'private'
 
-/** What is known about the origin of a value, and where it may go. Immutable. */
+/** What byref knows about the origin of a value, and where the value may go. Immutable. */
 export interface Label {
   readonly integrity: Integrity
   readonly confidentiality: Confidentiality
-  /** Who may read a private value, sorted. Empty: nobody. Null: everybody inside. */
+  /** Who may read a private value, sorted. Empty: nobody. Null: everybody who can use the conversation. */
   readonly readers: readonly string[] | null
   /**
-   * Which calls and messages made it so, as `call:<id>` and `message:<id>`. Only the first {@link MAX_SOURCES}, for
-   * people. Lineage has all of them.
+   * The calls and messages from which the label comes, as `call:<id>` and `message:<id>`. Only the first {@link
+   * MAX_SOURCES}. `agent.lineage` has all of them.
    */
   readonly sources: readonly string[]
 }

@@ -9,8 +9,8 @@ export interface Participant {
 }
 
 /**
- * How a message is shown: chat, the agent's notes, system notices, plugin commands and their responses,
- * hidden.
+ * The kind of a message. `chat`: text from users and answers from models. `note`: results of calls, and data. `notice`:
+ * texts from the system. `command` and `command-response`: to and from plugins. `log`: hidden.
  */
 export type MessageType = 'chat' | 'note' | 'notice' | 'command' | 'command-response' | 'log'
 
@@ -63,7 +63,7 @@ export interface ToolResultMark {
   [key: string]: unknown
 }
 
-/** Metadata keys that the app and the engine read. Other keys are kept unchanged. */
+/** Metadata keys that byref and the workbench read. Other keys are kept unchanged. */
 export interface MessageMetadata {
   /** Shown after the sender's name. */
   attribution?: string

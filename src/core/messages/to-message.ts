@@ -17,7 +17,7 @@ import {
 /** A participant, or its short form: `"receiver": { "role": "plugin", "name": … }`. */
 export type ParticipantInput = Participant | { role: string; name?: string; id?: string }
 
-/** Fields that every form may have in addition to its content. All are optional. */
+/** Fields that every form of a message may have in addition to its content. All are optional. */
 export interface MessageEnvelope {
   /** Default: {@link newId}. */
   id?: string

@@ -2,7 +2,7 @@ import { checkOptions, is } from '../check-options.ts'
 import { type AssetRef, parseAssetRef, toAssetRef } from './asset-ref.ts'
 import { codeScanner, finder, isBlank, isEscaped, match } from './code-scanner.ts'
 
-/** A reference within text: `text.slice(start, end)` is `<|…|>` including its marks. */
+/** A reference inside a text. `text.slice(start, end)` is the reference with its marks: `<|…|>`. */
 export interface EmbeddedRef {
   start: number
   end: number

@@ -32,8 +32,8 @@ export interface ExecutedCall {
 }
 
 /**
- * Executes a call within the agent's policies: replaces asset references in its arguments by values, runs the tool, and
- * stores bytes in its result as assets. If the tool fails, the error is the outcome, which the model sees.
+ * Executes a call within the agent's policies: replaces asset references in its arguments with values, runs the tool,
+ * and stores bytes in its result as assets. If the tool fails, the error is the outcome, which the model sees.
  *
  * @throws the signal's reason if the run is over; any error of a policy
  */
@@ -138,8 +138,8 @@ function once<T>(make: () => T): () => T {
 const MAX_ITEMS = 100_000
 
 /**
- * Replaces the variables in a call's arguments by values. In a mapped call, `†item` is the item and `†index` its index,
- * from 0.
+ * Replaces the variables in a call's arguments with values. In a mapped call, `†item` is the item and `†index` its
+ * index, from 0.
  *
  * @param written The arguments as the model wrote them.
  * @throws VariableError; ByrefError `invalid_arguments`, for example if `_each` of a mapped call is not a list

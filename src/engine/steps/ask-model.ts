@@ -284,8 +284,9 @@ function freshCallId(calls: Readonly<Record<string, unknown>>, id: string): stri
 }
 
 /**
- * Replaces base64 and data URLs in a call's arguments by references, so that neither the log nor later prompts contain
- * them. The tool still gets the original arguments. `save_asset` gets the reference if its whole data became an asset.
+ * Replaces base64 and data URLs in a call's arguments with references, so that neither the log nor later prompts
+ * contain them. The tool still gets the original arguments. `save_asset` gets the reference if its whole data became an
+ * asset.
  */
 async function extractArguments(
   { problem, ...call }: ModelCall,

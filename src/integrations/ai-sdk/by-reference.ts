@@ -43,8 +43,8 @@ import { wrapTool } from './tools/wrap-tool.ts'
 /** Options of tool search in {@link byReference}. */
 export interface ByReferenceToolSearch extends ToolSearchOptions {
   /**
-   * Whether the model's provider searches, with its own deferred tools: Anthropic, and OpenAI's Responses API. Requests then
-   * have all schemas, which the provider shows to the model when it finds them. Default: false.
+   * Whether the model's provider searches the tools: Anthropic, and OpenAI's Responses API. Requests then contain all
+   * schemas, and the provider shows the model those that it finds. Default: false.
    */
   provider?: boolean
 }
@@ -52,9 +52,9 @@ export interface ByReferenceToolSearch extends ToolSearchOptions {
 /** Options of {@link byReference}. */
 export interface ByReferenceOptions extends ReferenceOptions {
   /**
-   * What the application, its callbacks and browsers get as a tool's output: `values`, as the tool returned them, or
-   * `references`, as the model sees them, without bytes and long JSON. Default: `values`. A tool with its own `toModelOutput`
-   * always gives values, because that function expects them.
+   * What the application, its callbacks and browsers get as a tool's output. `values` (default): what the tool
+   * returned. `references`: what the model sees, without bytes and long JSON. A tool with its own `toModelOutput`
+   * always returns values, because that function expects them.
    */
   outputs?: 'values' | 'references'
   /**
@@ -62,22 +62,22 @@ export interface ByReferenceOptions extends ReferenceOptions {
    * than `above`. `tools` then adds `search_tools` and `call_tool`. Default: never.
    */
   toolSearch?: boolean | ByReferenceToolSearch
-  /** Capabilities of models that differ from the catalogue: the types of content that they accept. */
+  /** What the models accept, for example `{ takes: ['image/*'] }`. Overrides what byref knows about them. */
   capabilities?: CapabilityOverrides
   /**
-   * How untrusted data is treated (docs/reference/trust.md). `track` asks a person about calls that act on it; `quarantine` also hides
-   * it from models. Default `off`.
+   * How untrusted data is treated (docs/integrations/ai-sdk.md). `track`: a person is asked about calls that act on it.
+   * `quarantine`: in addition, it is hidden from models. Default `off`.
    */
   trust?: TrustMode | ByReferenceTrust
 }
 
 type WrappedModel = ReturnType<typeof wrapLanguageModel>
 
-/** Models and tools of the AI SDK by reference. */
+/** Wraps AI SDK models and tools so that they pass values by reference. */
 export interface ByReference extends References<ByReference> {
-  /** Wraps a model. It sees references in place of bodies and long results, and the bodies of types that it takes. */
+  /** Wraps a model. It sees references in place of files and long results, and the files of types that it accepts. */
   model(model: Parameters<typeof wrapLanguageModel>[0]['model']): WrappedModel
-  /** The middleware of `model`, for an app that wraps its models itself. */
+  /** The middleware that `model` applies, for an app that wraps its models itself. */
   readonly middleware: LanguageModelMiddleware
   /**
    * Wraps tools. Their parameters take references, and the model gets references in their results. The application gets the
@@ -86,8 +86,9 @@ export interface ByReference extends References<ByReference> {
    */
   tools<Tools extends ToolSet>(tools: Tools): Tools & ReadingTools<Tools>
   /**
-   * Makes an agent whose calls are steps of a workflow, such as `WorkflowAgent` of `@ai-sdk/workflow`. Returns the function that
-   * the app's step calls (docs/integrations/workflow.md). Steps then store references in place of bodies and long results.
+   * For agents whose calls are steps of a workflow, such as `WorkflowAgent` of `@ai-sdk/workflow`. Returns the function
+   * that the app's step calls (docs/integrations/workflow.md). Steps then store references in place of files and long
+   * results.
    *
    * @throws ByrefError `config_invalid` if `trust` is on
    */
@@ -106,7 +107,7 @@ const OPTIONS: OptionTable<ByReferenceOptions> = {
 }
 
 /**
- * Makes `generateText`, `streamText` and agents of the AI SDK pass values by reference. It stores nothing of conversations:
+ * Makes the AI SDK's `generateText`, `streamText` and agents pass values by reference. It does not store conversations:
  * `†result#1` is the first result in the messages of a call. So one object serves all conversations, in any process.
  *
  * @throws ByrefError `config_invalid` for unknown options

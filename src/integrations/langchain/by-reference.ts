@@ -38,30 +38,31 @@ import { type AgentTool, toolByReference } from './tool-by-reference.ts'
 /** Options of {@link byReference}. */
 export interface ByReferenceOptions extends ReferenceOptions {
   /**
-   * How untrusted data is treated (docs/reference/trust.md). `track` asks a person about calls that act on it; `quarantine`
-   * also hides it from models. Both need the middleware. Default `off`.
+   * How untrusted data is treated (docs/integrations/langchain.md). `track`: a person is asked about calls that act on
+   * it. `quarantine`: in addition, it is hidden from models. Both need the middleware. Default `off`.
    */
   trust?: TrustMode | ByReferenceTrust
 }
 
-/** Agents of LangChain and graphs of LangGraph by reference. */
+/** Makes LangChain agents and LangGraph graphs pass values by reference. */
 export interface ByReference extends References<ByReference> {
-  /** For `createAgent`: wraps all tools, adds the reading tools, and shows the model what it needs of references. */
+  /** The middleware for `createAgent`. It wraps all tools, adds the reading tools, and explains references to the model. */
   readonly middleware: AgentMiddleware
   /**
-   * Wraps tools. In an agent this is only needed for parameters that are not text, so that the model may pass references.
+   * Wraps tools. An agent with the middleware needs this only for parameters that are not text, so that the model may
+   * pass references in them.
    *
    * @throws ByrefError `config_invalid` with trust, which needs the middleware
    */
   tools<Tools extends readonly AgentTool[]>(tools: Tools): Tools
-  /** `fetch_asset`, `search_asset`, and `query_tables` where DuckDB is installed: for a graph of your own. */
+  /** For your own graph: `fetch_asset`, `search_asset` and, if DuckDB is installed, `query_tables`. */
   readonly readingTools: readonly AgentTool[]
-  /** Returns the messages of the state for a model: for a graph of your own. */
+  /** For your own graph: returns the messages to send to the model, for the messages of the state. */
   prompt(messages: readonly BaseMessage[]): Promise<BaseMessage[]>
 }
 
 /**
- * Makes agents of LangChain and graphs of LangGraph pass values by reference. Their state and checkpoints hold references, so
+ * Makes LangChain agents and LangGraph graphs pass values by reference. Their state and checkpoints hold references, so
  * any process with the same assets can continue a thread.
  *
  * @throws ByrefError `config_invalid` for unknown options

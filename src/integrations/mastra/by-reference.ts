@@ -33,14 +33,14 @@ import { packed, unpacked } from './packed-values.ts'
 /** Options of {@link byReference}. */
 export type ByReferenceOptions = ReferenceOptions
 
-/** Agents and workflows of Mastra by reference. */
+/** Makes Mastra agents and workflows pass values by reference. */
 export interface ByReference extends References<ByReference> {
   /**
-   * Returns the options of an agent with its tools by reference, the tools that read assets, and instructions that explain
+   * Returns the options of an agent with wrapped tools, the tools that read assets, and instructions that explain
    * references: `new Agent(refs.agent({ … }))`.
    */
   agent<Config extends Pick<AgentConfig, 'instructions' | 'tools'>>(config: Config): Config
-  /** Wraps tools made by `createTool`, for any other place. The given tools do not change. */
+  /** Wraps tools made by `createTool`, such as `toolsets` of a call. The given tools do not change. */
   tools<Tools extends object>(tools: Tools): Tools
   /**
    * Wraps a step made by `createStep`. Snapshots have references in place of its long fields and of bytes, and the `execute` of
@@ -63,8 +63,8 @@ interface Executable {
 }
 
 /**
- * Makes agents and workflows of Mastra (`@mastra/core`) pass values by reference. Results become references before they reach
- * the model, the memory and the snapshots. References in input become values only for the call. It stores nothing of
+ * Makes Mastra agents and workflows (`@mastra/core`) pass values by reference. Results become references before they
+ * reach the model, the memory and the snapshots. References in input become values only for the call. It does not store
  * conversations, so one object serves all of them, in any process with the same assets.
  *
  * @throws ByrefError `config_invalid` for unknown options

@@ -28,11 +28,11 @@ import {
 /** Options of {@link byReference}. */
 export type ByReferenceOptions = ReferenceOptions
 
-/** Agents of the OpenAI Agents SDK by reference. */
+/** Makes agents of the OpenAI Agents SDK pass values by reference. */
 export interface ByReference extends References<ByReference> {
   /**
-   * Returns an agent with the same tools by reference, the tools that read assets, and instructions that explain references.
-   * The given agent does not change. Wrap each agent of a handoff.
+   * Returns an agent with wrapped tools, the tools that read assets, and instructions that explain references. The
+   * given agent does not change. Wrap each agent of a handoff.
    */
   agent<Context, Output extends AgentOutputType>(
     agent: Agent<Context, Output>,
@@ -40,9 +40,9 @@ export interface ByReference extends References<ByReference> {
 }
 
 /**
- * Makes agents of the OpenAI Agents SDK (`@openai/agents`) pass values by reference. Results become references before they
- * reach the history, the session, a run's state and the model. References in arguments become values only for the call. It
- * stores nothing of conversations, so one object serves all of them, in any process with the same assets.
+ * Makes agents of the OpenAI Agents SDK (`@openai/agents`) pass values by reference. Results become references before
+ * they reach the history, the session, a run's state and the model. References in arguments become values only for the
+ * call. It does not store conversations, so one object serves all of them, in any process with the same assets.
  *
  * @throws ByrefError `config_invalid` for unknown options
  */

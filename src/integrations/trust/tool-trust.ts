@@ -7,9 +7,9 @@ import { LABEL_TREE, type LabelTreeInput } from '../../core/labels/label-tree.ts
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { TRUST_MODE, TRUST_OPTIONS } from '../../policies/trust/trust-options.ts'
 
-/** The trust options of a tool of the AI SDK. They mean the same as in `defineTool` (docs/reference/trust.md). */
+/** The trust options of a tool of another framework. They mean the same as in `defineTool` (docs/reference/trust.md). */
 export interface ToolTrust extends Pick<Tool, 'readOnly' | 'openWorld' | 'accepts'> {
-  /** The label of its results. Default: untrusted, but trusted where `openWorld` is false. */
+  /** The label of its results. Default: untrusted, or trusted if `openWorld` is false. */
   returns?: LabelTreeInput
 }
 
@@ -18,7 +18,7 @@ export interface ByReferenceTrust {
   mode: TrustMode
   /** Options of tools, by name. A tool without options acts, and its results are untrusted. */
   tools?: Readonly<Record<string, ToolTrust>>
-  /** What happens to a call that its tool does not accept: a person is asked (default), or the call fails. */
+  /** What happens if a tool does not accept a call. `ask` (default): a person is asked. `refuse`: the call fails. */
   onViolation?: 'ask' | 'refuse'
   /** Whether files in users' messages are trusted. Default `untrusted`. */
   attachments?: 'trusted' | 'untrusted'

@@ -23,7 +23,7 @@ interface ToolCall extends Pick<ToolExecutionOptions<unknown>, 'toolCallId' | 'a
   context?: unknown
 }
 
-/** What a workflow asks the step of its app, which passes it on to what `refs.durable(…)` returned. */
+/** A request of a workflow to the step of its app, which passes it to the function that `refs.durable(…)` returned. */
 export type StepRequest =
   | { type: 'describe' }
   /** Asked from inside of a model's step only, because a model cannot cross it. */
@@ -47,10 +47,10 @@ export interface DurableOptions {
 }
 
 /**
- * Returns the model and the tools of an agent whose calls are steps. What the steps store has references in place of files
- * and of long results.
+ * Returns the options of an agent whose model calls and tool calls are steps of a workflow. The steps store references
+ * in place of files and long results.
  *
- * @param step A step function of the app, which calls what `refs.durable(…)` of `byref/ai-sdk` returned
+ * @param step A step function of the app. It calls the function that `refs.durable(…)` of `byref/ai-sdk` returned.
  */
 export async function durableOptions(step: Step): Promise<DurableOptions> {
   const { provider, modelId, tools } = await step({ type: 'describe' })

@@ -7,13 +7,13 @@ export interface CheckedCall {
   toolCallId: string
   tool: string
   conversation: string
-  /** The arguments with the values of their variables; for a mapped call, those of each item. */
+  /** The arguments with the values of their variables; for a mapped call, a list with those of each item. */
   arguments: unknown
-  /** The label of everything that it was given, and of what the model had seen. */
+  /** The label of all input of the call, and of what the model had seen when it wrote the call. */
   label: Label
   /** The label of what the model had seen when it wrote the call. */
   context: Label
-  /** The violations: what its tool does not accept. */
+  /** What the tool does not accept. Empty if it accepts everything. */
   violations: readonly FlowViolation[]
 }
 
@@ -22,14 +22,15 @@ export type FlowDecision = 'allow' | 'ask' | 'refuse'
 
 /** How an agent handles untrusted values (docs/reference/trust.md). */
 export interface TrustOptions {
+  /** `track` or `quarantine`; `off` turns trust off. */
   mode: TrustMode
   /**
    * What happens to a call with a violation. `ask` (default): a person is asked. `refuse`: the call fails.
    */
   onViolation?: 'ask' | 'refuse'
   /**
-   * Your own decision. It is called for every call that could be held up. Return undefined to leave it to
-   * `onViolation`.
+   * Your own decision. It is called before every call, even if there are no violations. Return undefined to leave
+   * violations to `onViolation`. If it throws or returns anything else, the call is refused.
    */
   decide?(call: CheckedCall): FlowDecision | undefined | Promise<FlowDecision | undefined>
   /**
@@ -37,7 +38,7 @@ export interface TrustOptions {
    * Default: 64.
    */
   budgetBits?: number
-  /** Whether files in people's messages are trusted. Default: `untrusted`. */
+  /** Whether files in users' messages are trusted. Default: `untrusted`. */
   attachments?: 'trusted' | 'untrusted'
 }
 

@@ -30,8 +30,8 @@ export interface McpToolsOptions {
    */
   files?: string
   /**
-   * Whether the server's annotations, and the labels in the `_meta` of its results, are believed where trust is on.
-   * Default `untrusted`: each tool acts, each result is untrusted, and a label only makes a result stricter.
+   * Whether byref uses the server's annotations, and the labels in the `_meta` of its results, if trust is on. Default
+   * `untrusted`: each tool counts as one that acts, each result is untrusted, and a label can only make it stricter.
    */
   trust?: ServerTrust
 }

@@ -39,7 +39,7 @@ export interface JoinOptions {
    * added later. Default 10,000.
    */
   startMs?: number
-  /** Gets a line for each start, end and failure of a server. Default: nothing is logged. */
+  /** Called with a line of text for each start, end and failure of a server. Default: nothing is logged. */
   log?(line: string): void
 }
 
@@ -70,8 +70,8 @@ const NO_TIMEOUT = 2 ** 31 - 1
 const NOT_FOUND = 404
 
 /**
- * Makes one MCP server of several. The names of tools and prompts begin with the name of their server. Client and
- * servers may speak different versions of the protocol. A server that ends is started again.
+ * Combines several MCP servers into one. The names of tools and prompts begin with the name of their server. Client and
+ * servers may use different versions of the protocol. A server that ends is restarted.
  *
  * It needs `@modelcontextprotocol/client` and `@modelcontextprotocol/server`, which `start` and `connectAll` load.
  *

@@ -14,10 +14,11 @@ import { QuarantineView } from './quarantine.ts'
 
 /** Options of {@link proxyMcp}. */
 export interface ProxyOptions {
+  /** The assets in which large results are stored. */
   assets: Assets
-  /** Maximum characters of a text, or of structured content as JSON, that pass as they are. Default 32,768. */
+  /** Maximum characters of a text, or of structured content as JSON, that pass unchanged. Default 32,768. */
   maxChars?: number
-  /** Maximum bytes of a picture, a sound or a file that pass as they are. Default 4,096. */
+  /** Maximum bytes of an image, a sound or a file that pass unchanged. Default 4,096. */
   maxBytes?: number
   /** Whether images stay next to their references, for the model to see. Default false. */
   showImages?: boolean
@@ -33,13 +34,13 @@ export interface ProxyOptions {
    * references, too: the asset is saved there, and the server gets its path. Default: no parameter does.
    */
   files?: string
-  /** When an asset that is saved now expires. Default: never. */
+  /** Returns when an asset that is saved now expires. Default: never. */
   expiresAt?(): Date
-  /** Why the server ended: the message for requests that it did not answer. */
+  /** Returns why the server ended, as the message for requests that it did not answer. */
   whyEnded?(): string
   /**
-   * How untrusted data is treated. `track` shows values, and asks a person about calls that act on them; `quarantine` shows
-   * references in place of all results, whatever their size. Default `off`.
+   * How untrusted data is treated. `track`: the model sees values, and a person is asked about calls that act on them.
+   * `quarantine`: the model sees references in place of all results, whatever their size. Default `off`.
    */
   trust?: TrustMode
 }
@@ -59,7 +60,7 @@ const OPTIONS: OptionTable<ProxyOptions> = {
  * Stands between a client and an MCP server. Large results become references, parameters take references, and tools to
  * read them are added. All other messages pass unchanged, in any version of the protocol.
  *
- * @returns Which of the two ended first. The other one is closed then.
+ * @returns Resolves to which of the two ended first. The other one is then closed.
  * @throws ByrefError `config_invalid` for unknown options
  */
 export function proxyMcp(
