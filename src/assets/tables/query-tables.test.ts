@@ -77,6 +77,34 @@ describe('Assets.query', () => {
     expect(await ask(`select day from "${refs.trips}" limit 1`)).toEqual([{ day: '2024-01-31' }])
   })
 
+  it('keeps lists of whole numbers and decimals', async () => {
+    const lists = 'list(n) as n, list(big) as big, list(amount) as amount'
+    expect(await ask(`select ${lists} from "${refs.trips}" where city = 1`)).toEqual([
+      {
+        n: [5, 1],
+        big: ['9007199254740993', 1],
+        amount: ['0.1234567890123456789', '2.0000000000000000000'],
+      },
+    ])
+    const counts = await ask(`select list(count) as counts from (
+      select count(*) as count from "${refs.trips}" group by city order by 1)`)
+    expect(counts).toEqual([{ counts: [1, 2] }])
+  })
+
+  it('keeps numbers that JSON does not have, and times with a zone', async () => {
+    const { ref } = await assets.query({
+      sql: `select unnest([1.5, 'nan'::double, 1 / 0.0]) as x, timestamptz '2024-01-01 08:00:00+00' as t`,
+    })
+    const { columns, rows } = (await assets.resolve(ref)) as { columns: object[]; rows: object[] }
+    expect(columns).toMatchObject([{ type: 'number' }, { type: 'date' }])
+    const t = '2024-01-01T08:00:00+00:00'
+    expect(rows).toEqual([
+      { x: 1.5, t },
+      { x: Number.NaN, t },
+      { x: Infinity, t },
+    ])
+  })
+
   it('reads names between quotes, and ignores comments and texts', async () => {
     const odd = await importCsv('odd.csv', '"a ""b"" ; --c",A,a\n1,2,3\n')
     expect(await ask(`select * from "${odd}" -- "asset://nothing"`)).toEqual([
