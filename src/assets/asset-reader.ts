@@ -182,9 +182,9 @@ async function textAt(core: AssetsCore, place: AssetPlace): Promise<AssetText> {
     form,
     name: name ?? assetId,
     key: core.store.readsOnce ? null : cacheKey(record, 'text', ...path),
-    async open() {
+    async open(signal?: AbortSignal) {
       if (bytes) return streamOf(bytes)
-      const opened = await core.store.open(assetId, { namespace })
+      const opened = await core.store.open(assetId, { namespace, signal })
       if (!opened) throw assetNotFound(assetId)
       return opened.stream
     },

@@ -1,9 +1,10 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fixture, pagedPdf } from '../../prompt/fixtures/bodies.ts'
 import { fetchAssetTool, searchAssetTool } from '../asset-tools.ts'
+import { abortable } from '../bodies/abortable.ts'
 import { createAssets } from '../create-assets.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { sheetRows, workbook } from '../tables/fixtures/spreadsheet.ts'
@@ -48,6 +49,26 @@ describe('Assets.text', () => {
       '# Title & more\n\nA text.\n\n| City | Sum |\n| Os\\|lo North | in side 3 |\n\nThe end',
     )
   })
+
+  it('ends after a minute if the store is silent', async () => {
+    const { ref } = await assets.save(pagedPdf(1), PDF)
+    const store = createMemoryAssetStore()
+    const silent: typeof store = {
+      ...store,
+      async open(assetId, options) {
+        const opened = await store.open(assetId, options)
+        return opened && { ...opened, stream: abortable(new ReadableStream(), options?.signal) }
+      },
+    }
+    const quiet = createAssets({ store: silent })
+    const saved = await quiet.save((await assets.get(ref)).bytes, PDF)
+    const minute = new AbortController()
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(minute.signal)
+    const read = quiet.text(saved.ref)
+    setTimeout(() => minute.abort(new DOMException('late', 'TimeoutError')), 100)
+    await expect(read).rejects.toEqual(code('asset_too_large', 'takes longer than 60 s'))
+    timeout.mockRestore()
+  }, 5_000)
 
   it('gives each sheet of a workbook', async () => {
     const file = workbook({

@@ -96,8 +96,9 @@ export class Importer {
     }
   }
 
-  async #open({ assetId }: AssetInfo, options: NamespaceOption) {
-    const where = { namespace: this.#scope.namespaceFor(options), keep: true }
+  async #open({ assetId }: AssetInfo, options: ImportOptions) {
+    const { signal } = options
+    const where = { namespace: this.#scope.namespaceFor(options), keep: true, signal }
     const opened = await this.#core.store.open(assetId, where)
     if (!opened) throw assetNotFound(assetId)
     return opened.stream
