@@ -1,4 +1,5 @@
 import { ByrefError } from '../core/errors.ts'
+import { textStart } from '../core/json/cut.ts'
 import { parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo } from './asset-store.ts'
@@ -286,8 +287,9 @@ async function readRowPage(
   for await (const row of rows.select({ start: startLine - 1, end: last })) {
     const text = jsonLine(row).slice(skip)
     if (texts.length === 0 && text.length > size) {
-      const next = { nextStartLine: startLine, nextStartColumn: skip + size + 1 }
-      return { text: text.slice(0, size), startLine, endLine: startLine, lines, ...next }
+      const part = textStart(text, size)
+      const next = { nextStartLine: startLine, nextStartColumn: skip + part.length + 1 }
+      return { text: part, startLine, endLine: startLine, lines, ...next }
     }
     length += text.length + 1
     if (length > size + 1) break

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { fetchAssetTool, searchAssetTool } from '../asset-tools.ts'
 import { createAssets } from '../create-assets.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
+import type { TextPage } from '../text-page.ts'
 import { MESSY, SPECTRUM } from './fixtures/csv-cases.ts'
 
 async function imported(text: string | Uint8Array, name = 'x.csv') {
@@ -233,6 +234,19 @@ describe('reading a table', () => {
     expect(ofPage).toBeLessThan(0.25)
     expect((await cost(() => assets.meta(ref)))[1]).toBe(0)
     expect((await cost(() => assets.info(ref)))[1]).toBe(0)
+  })
+
+  it('pages by rows within a row that is longer than a page, and splits no character', async () => {
+    const { assets, ref, rows } = await imported(`ab\n${'😀'.repeat(20_000)}\n`)
+    let text = ''
+    let next: Partial<TextPage> = {}
+    do {
+      const input = { ref, startLine: next.nextStartLine, startColumn: next.nextStartColumn }
+      next = (await fetchAssetTool.execute({ ...input, format: 'text' }, { assets })) as TextPage
+      expect(String(next.text).isWellFormed()).toBe(true)
+      text += next.text
+    } while (next.nextStartLine !== undefined)
+    expect(JSON.parse(text)).toEqual(rows[0])
   })
 
   it('reports what to do if it is too large for one value', async () => {
