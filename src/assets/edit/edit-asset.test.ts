@@ -183,6 +183,26 @@ describe('assets.edit of texts', () => {
     expect(diff).toMatch(/-line 30\n\+thirty\n line 31\n line 32\n line 33$/)
   })
 
+  it('counts the lines of a change that is too large to show', async () => {
+    const text = Array.from({ length: 1000 }, (_, i) => `line ${i + 1}`).join('\n')
+    const { diff } = await assets.edit(await saved(text), [
+      { find: 'line 10\n', replace: 'a new line with some words\n'.repeat(20_000) },
+      { find: 'line 900\n', replace: 'nine hundred\n' },
+    ])
+    expect(diff).toMatch(/^… a change of \d+ characters after line 1\n@@ -897,7 \+20896,7 @@/)
+  })
+
+  it('names the nearest lines of a long text at once', async () => {
+    const lines = Array.from({ length: 60_000 }, (_, i) => `line ${i} of a long text with words`)
+    const ref = await saved(lines.join('\n'))
+    const find = lines.slice(30_000, 30_200).join('\n').replace('line 30050 ', 'Line 30050 ')
+    const start = performance.now()
+    await expect(assets.edit(ref, [{ find, replace: '' }])).rejects.toMatchObject(
+      rejected(/The nearest text is lines 30001 to 30200: "line 30000 of/),
+    )
+    expect(performance.now() - start).toBeLessThan(5_000)
+  })
+
   it('keeps a diff short', async () => {
     const text = Array.from({ length: 5000 }, (_, i) => `a ${i} ${'x'.repeat(200)}`).join('\n')
     const { diff, changes } = await assets.edit(await saved(text), [

@@ -67,6 +67,8 @@ class DiffWriter {
   async #add(part: Part): Promise<void> {
     const line = await this.#counter.lineAt(part.start)
     const { before, after } = await textsOf(this.#original, part, this.#form)
+    const shift = this.#shift
+    this.#shift += linesIn(after) - linesIn(before)
     if (before.length + after.length > MAX_PART) {
       const more = after.length - before.length
       this.#shown.push(`… a change of ${more} characters after line ${line}`)
@@ -77,14 +79,13 @@ class DiffWriter {
     for (const { oldStart, oldLines, newStart, newLines, lines } of hunks) {
       if (this.#length > MAX_DIFF) break
       const old = `${oldStart + line - 1},${oldLines}`
-      const now = `${newStart + line - 1 + this.#shift},${newLines}`
+      const now = `${newStart + line - 1 + shift},${newLines}`
       // The end of a part is not the end of the file.
       const shown = lines.filter((one) => !one.startsWith('\\')).map(cutLine)
       const text = [`@@ -${old} +${now} @@`, ...shown].join('\n')
       this.#length += text.length
       this.#shown.push(text.length > MAX_DIFF ? `${text.slice(0, MAX_DIFF)}\n…` : text)
     }
-    this.#shift += linesIn(after) - linesIn(before)
   }
 }
 
