@@ -489,6 +489,20 @@ describe('assets.edit of tables', () => {
     })
   })
 
+  it('keeps nested values, and columns of several types', async () => {
+    const rows = [
+      { n: 1, a: { b: [1, null] }, l: [1.5, 'x'], m: 'x' },
+      { n: 2, a: { b: '1234567890123456789' }, l: [], m: 7 },
+    ]
+    const json = Buffer.from(JSON.stringify(rows))
+    const { table } = await assets.importFile(json, { name: 't.json' })
+    const { ref } = await assets.edit(table?.ref ?? '', [{ sql: 'SELECT * FROM rows' }])
+    expect(await assets.resolve(`${ref}/content/rows`)).toEqual(rows)
+    expect(await assets.resolve(`${ref}/content/columns`)).toEqual(
+      await assets.resolve(`${table?.ref}/content/columns`),
+    )
+  })
+
   it('keeps all rows of a table with more rows than a query may return', async () => {
     const csv = Buffer.from(`n\n${'1\n'.repeat(100_001)}`)
     const { table } = await assets.importFile(csv, { name: 'long.csv' })

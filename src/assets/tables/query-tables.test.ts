@@ -91,6 +91,13 @@ describe('Assets.query', () => {
     expect(counts).toEqual([{ counts: [1, 2] }])
   })
 
+  it('reads JSON as values, and keeps the digits of its numbers', async () => {
+    expect(
+      await ask(`select to_json({ a: big }) as a, '[1]'::json->0 as one, list(to_json(n)) as l
+        from "${refs.trips}" where city = 2 group by 1`),
+    ).toEqual([{ a: { a: '9007199254740993' }, one: 1, l: [7] }])
+  })
+
   it('keeps numbers that JSON does not have, and times with a zone', async () => {
     const { ref } = await assets.query({
       sql: `select unnest([1.5, 'nan'::double, 1 / 0.0]) as x, timestamptz '2024-01-01 08:00:00+00' as t`,

@@ -11,6 +11,7 @@ import {
   quoted,
   withDuckdb,
 } from './duckdb.ts'
+import { parseJson } from './long-number.ts'
 import { createSpool } from './spool.ts'
 import type { TableColumn } from './table-facts.ts'
 import type { BoundTable, TableTask } from './table-task.ts'
@@ -49,8 +50,7 @@ export async function runQuery({
     return await withDuckdb(duckdb, scope, async (connection) => {
       for (const one of tables) await createView(connection, one)
       await checkStatement(connection, sql)
-      const result = await connection.stream(sql)
-      return await parquetOfResult(result, cellConverter(duckdb), rows)
+      return await parquetOfResult(duckdb, await connection.stream(sql), rows)
     })
   } catch (error) {
     const given = tables.map(({ name }) => name).filter((name) => !isAssetRef(name))
@@ -136,6 +136,7 @@ function checkName(name: string, names: ReadonlySet<string>, isAllowed: boolean)
 }
 
 type Result = import('@duckdb/node-api').DuckDBResult
+type Json = import('@duckdb/node-api').Json
 type Converter = Duckdb['JsonDuckDBValueConverter']
 
 /** SQL types whose values are text: numbers with all digits, and times, which become ISO 8601. Lists end with `[]`. */
@@ -149,8 +150,8 @@ const MAX_CHARACTERS = { rows: 100_000, few: 32 * 1024 * 1024, many: 1024 * 1024
  * @throws ByrefError `result_too_large`
  */
 async function parquetOfResult(
+  duckdb: Duckdb,
   result: Result,
-  converter: Converter,
   most: number,
 ): Promise<WrittenTable> {
   const types = result.columnTypes().map(String)
@@ -158,8 +159,7 @@ async function parquetOfResult(
   const columns = names.map((name, i) => readerOf(name, types[i] ?? ''))
   const { few, many } = MAX_CHARACTERS
   const characters = most > MAX_CHARACTERS.rows ? many : few
-  const batches = result.yieldConvertedRows(converter)
-  const rows = new ResultRows(batches, columns.length, { rows: most, characters })
+  const rows = new ResultRows(rowsOf(result, duckdb), columns.length, { rows: most, characters })
   try {
     // A result always has columns.
     return (await writeTable({ columns, batches: () => rows.batches() })) as WrittenTable
@@ -172,22 +172,42 @@ function readerOf(name: string, type: string): ColumnReader {
   return TEXT.test(type) ? textColumn(name) : valueColumn(name)
 }
 
+/** Yields the rows of a result. JSON in a cell becomes its value. */
+async function* rowsOf(result: Result, duckdb: Duckdb): AsyncGenerator<Json[][]> {
+  const inJson = result.columnTypes().flatMap(({ alias }, i) => (alias === JSON_TYPE ? i : []))
+  for await (const batch of result.yieldConvertedRows(cellConverter(duckdb))) {
+    for (const row of batch) for (const i of inJson) row[i] = jsonIn(row[i])
+    yield batch
+  }
+}
+
+/** The name of DuckDB's type. */
+const JSON_TYPE = 'JSON'
+
+/** Returns the value of a JSON text, or null. */
+function jsonIn(text: unknown): Json {
+  return parseJson(String(text ?? null), (_, digits) => digits) as Json
+}
+
 /**
  * Creates the converter of cells to JSON, in which NaN and the infinities stay numbers. Whole numbers inside of lists and
  * objects are numbers, and text beyond 2^53.
  */
 function cellConverter({ JsonDuckDBValueConverter: toJson }: Duckdb): Converter {
+  const cell: Converter = (value, type) =>
+    typeof value === 'number' ? value : toJson(value, type, inside)
   const inside: Converter = (value, type) => {
-    if (typeof value !== 'bigint') return toJson(value, type, inside)
+    if (type.alias === JSON_TYPE) return jsonIn(value)
+    if (typeof value !== 'bigint') return cell(value, type, inside)
     const number = Number(value)
     return Number.isSafeInteger(number) ? number : String(value)
   }
-  return (value, type) => (typeof value === 'number' ? value : toJson(value, type, inside))
+  return cell
 }
 
 /** The rows of a result, which can be read twice. A short result stays in memory, a long one goes to a file. */
 class ResultRows {
-  readonly #result: AsyncIterable<unknown[][]>
+  readonly #result: AsyncIterable<Json[][]>
   readonly #columns: number
   readonly #most: { rows: number; characters: number }
   readonly #held: unknown[][][] = []
@@ -197,7 +217,7 @@ class ResultRows {
   #isRead = false
 
   constructor(
-    result: AsyncIterable<unknown[][]>,
+    result: AsyncIterable<Json[][]>,
     columns: number,
     most: { rows: number; characters: number },
   ) {
