@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import * as arrow from 'apache-arrow'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../create-assets.ts'
+import { sheetRows, workbook } from './fixtures/spreadsheet.ts'
 
 async function imported(bytes: Uint8Array, name: string, mime?: string) {
   const assets = createAssets()
@@ -115,6 +116,20 @@ describe('a spreadsheet as a table', () => {
         ...{ city_2: null, column_8: 'extra' },
       },
     ])
+  })
+
+  it.each([2, 3])('leaves nothing if it is aborted with asset %d', async (last) => {
+    const controller = new AbortController()
+    let saved = 0
+    const onEvent = (): void => {
+      if (++saved === last) controller.abort(new Error('never mind'))
+    }
+    const assets = createAssets({ onEvent })
+    const sheets = { A: sheetRows([['a'], [1]]), B: sheetRows([['b'], [2]]) }
+    const { signal } = controller
+    const made = assets.importFile(workbook(sheets), { name: 'x.xlsx', signal })
+    await expect(made).rejects.toThrow('never mind')
+    expect(await assets.usage()).toMatchObject({ assets: 0 })
   })
 
   it('is rejected if it is damaged', async () => {
