@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fixture, pagedPdf } from '../../prompt/fixtures/bodies.ts'
 import { fetchAssetTool, searchAssetTool } from '../asset-tools.ts'
-import { abortable } from '../bodies/abortable.ts'
 import { createAssets } from '../create-assets.ts'
+import { silentStore } from '../fixtures/silent-store.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { sheetRows, workbook } from '../tables/fixtures/spreadsheet.ts'
 import { docx, paragraph, tableOf } from './fixtures/docx.ts'
@@ -51,20 +51,11 @@ describe('Assets.text', () => {
   })
 
   it('ends after a minute if the store is silent', async () => {
-    const { ref } = await assets.save(pagedPdf(1), PDF)
-    const store = createMemoryAssetStore()
-    const silent: typeof store = {
-      ...store,
-      async open(assetId, options) {
-        const opened = await store.open(assetId, options)
-        return opened && { ...opened, stream: abortable(new ReadableStream(), options?.signal) }
-      },
-    }
-    const quiet = createAssets({ store: silent })
-    const saved = await quiet.save((await assets.get(ref)).bytes, PDF)
+    const silent = createAssets({ store: silentStore() })
+    const { ref } = await silent.save(pagedPdf(1), PDF)
     const minute = new AbortController()
     const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(minute.signal)
-    const read = quiet.text(saved.ref)
+    const read = silent.text(ref)
     setTimeout(() => minute.abort(new DOMException('late', 'TimeoutError')), 100)
     await expect(read).rejects.toEqual(code('asset_too_large', 'takes longer than 60 s'))
     timeout.mockRestore()

@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { abortable } from '../bodies/abortable.ts'
 import { createAssets } from '../create-assets.ts'
+import { silentStore } from '../fixtures/silent-store.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { TableError } from './table-error.ts'
 import { PARQUET_TYPE } from './table-facts.ts'
@@ -77,17 +77,10 @@ describe('importFile', () => {
   it.each(['x.csv', 'x.parquet'])(
     'ends if it is aborted while the store is silent: %s',
     async (name) => {
-      const store = createMemoryAssetStore()
-      const silent: typeof store = {
-        ...store,
-        async open(assetId, options) {
-          const opened = await store.open(assetId, options)
-          return opened && { ...opened, stream: abortable(new ReadableStream(), options?.signal) }
-        },
-      }
+      const store = silentStore()
       const controller = new AbortController()
       const { signal } = controller
-      const made = createAssets({ store: silent }).importFile(Buffer.from('PAR1'), {
+      const made = createAssets({ store }).importFile(Buffer.from('PAR1'), {
         ...{ name, mime: name.endsWith('csv') ? 'text/csv' : PARQUET_TYPE, signal },
       })
       setTimeout(() => controller.abort(new Error('never mind')), 100)
