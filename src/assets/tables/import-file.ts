@@ -51,7 +51,8 @@ export class Importer {
     const table = await findAsset(ids.table, reader, options)
     const workbook = await findAsset(ids.workbook, reader, options)
     if (table?.table?.source === asset.ref || workbook) return { asset, table, workbook }
-    return this.#importBody(asset, true, { ...options, name: asset.name ?? 'table' })
+    const { name, expiresAt } = asset
+    return this.#importBody(asset, true, { ...options, name: name ?? 'table', expiresAt })
   }
 
   /**

@@ -315,6 +315,15 @@ describe('a file that was saved and not imported', () => {
     expect(made.map(({ name }) => name)).toEqual(['n.csv'])
   })
 
+  it('expires with its file', async () => {
+    const assets = createAssets()
+    const expiresAt = new Date(Date.now() + 3_600_000)
+    const { ref } = await assets.save(Buffer.from('a\n1\n'), 'text/csv', { expiresAt })
+    await assets.query({ sql: `select * from "${ref}"` })
+    const table = await assets.info(`${ref}-table`)
+    expect(table.expiresAt).toBe(expiresAt.toISOString())
+  })
+
   it('reports the names of the sheets of a workbook', async () => {
     const own = createAssets()
     const rows = sheetRows([['n'], [1], [2]])
