@@ -203,6 +203,27 @@ describe('assets.edit of texts', () => {
     expect(performance.now() - start).toBeLessThan(5_000)
   })
 
+  it.each(['', 'x'])(
+    'splits no character where it cuts a diff or a message: %j',
+    async (before) => {
+      const smiles = `${before}${'😀'.repeat(3000)}`
+      const text = Array.from({ length: 9 }, (_, i) => `${i} ${smiles}`).join('\n')
+      const { diff } = await assets.edit(await saved(text), [
+        { find: '5 ', replace: `${before}5 ` },
+      ])
+      expect(diff.isWellFormed()).toBe(true)
+      const json = await saved(JSON.stringify({ [smiles]: smiles }), 'application/json')
+      const path = `/${smiles}`
+      const added = await assets.edit(json, [{ op: 'add', path, value: 1 }])
+      expect(added.diff.isWellFormed()).toBe(true)
+      const edits = [{ op: 'test', path, value: 1 }, { find: smiles }, { find: 1, [smiles]: 1 }]
+      for (const edit of edits) {
+        const error = await assets.edit(json, [edit as Edit]).catch((error) => error)
+        expect(error.message.isWellFormed()).toBe(true)
+      }
+    },
+  )
+
   it('keeps a diff short', async () => {
     const text = Array.from({ length: 5000 }, (_, i) => `a ${i} ${'x'.repeat(200)}`).join('\n')
     const { diff, changes } = await assets.edit(await saved(text), [

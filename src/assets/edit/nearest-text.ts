@@ -1,3 +1,4 @@
+import { shortened } from '../../core/json/cut.ts'
 import type { Draft } from './draft.ts'
 import type { TextForm } from './text-form.ts'
 
@@ -28,8 +29,7 @@ export async function nearestText(draft: Draft, form: TextForm, wanted: string):
   const end = best.start + size
   const text = lines.slice(best.start, end).join('\n')
   const place = size === 1 ? `line ${end}` : `lines ${best.start + 1} to ${end}`
-  const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
-  return ` The nearest text is ${place}: ${JSON.stringify(shown)}`
+  return ` The nearest text is ${place}: ${JSON.stringify(shortened(text, SHOWN))}`
 }
 
 /** Compares some lines with a text, by their pairs of neighbouring characters without white space. */

@@ -1,4 +1,5 @@
 import { structuredPatch } from 'diff'
+import { shortened } from '../../core/json/cut.ts'
 import { type BodyRanges, Draft, type Splice } from './draft.ts'
 import { LineCounter, type LineIndex } from './line-counter.ts'
 import type { TextForm } from './text-form.ts'
@@ -81,10 +82,12 @@ class DiffWriter {
       const old = `${oldStart + line - 1},${oldLines}`
       const now = `${newStart + line - 1 + shift},${newLines}`
       // The end of a part is not the end of the file.
-      const shown = lines.filter((one) => !one.startsWith('\\')).map(cutLine)
+      const shown = lines
+        .filter((one) => !one.startsWith('\\'))
+        .map((one) => shortened(one, MAX_LINE))
       const text = [`@@ -${old} +${now} @@`, ...shown].join('\n')
       this.#length += text.length
-      this.#shown.push(text.length > MAX_DIFF ? `${text.slice(0, MAX_DIFF)}\n…` : text)
+      this.#shown.push(shortened(text, MAX_DIFF))
     }
   }
 }
@@ -118,10 +121,6 @@ async function textsOf(
   const before = await textOf()
   draft.splice(changes.map((one) => ({ ...one, start: one.start - start, end: one.end - start })))
   return { before, after: await textOf() }
-}
-
-function cutLine(line: string): string {
-  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line
 }
 
 function linesIn(text: string): number {

@@ -273,6 +273,16 @@ describe('Assets.query', () => {
     }
   })
 
+  it.each(['', ' '])(
+    'is described by the first characters of a long statement%s',
+    async (space) => {
+      const { description } = await assets.query({
+        sql: `${space}select '${'😀'.repeat(300)}' as x`,
+      })
+      expect(description?.isWellFormed()).toBe(true)
+    },
+  )
+
   it('accepts a table without rows', async () => {
     const none = await importCsv('none.csv', 'a,b\n')
     expect(await ask(`select count(*) as n from "${none}"`)).toEqual([{ n: 0 }])

@@ -1,4 +1,5 @@
 import { ByrefError } from '../errors.ts'
+import { textStart } from '../json/cut.ts'
 import { type FieldKey, indexOf, isFieldKey } from './field-key.ts'
 
 /**
@@ -180,5 +181,5 @@ function encode(text: string): string {
 }
 
 function invalid(text: string | undefined, reason: string): ByrefError {
-  return new ByrefError('invalid_reference', `${text?.slice(0, 200)} ${reason}.`)
+  return new ByrefError('invalid_reference', `${text && textStart(text, 200)} ${reason}.`)
 }
