@@ -325,6 +325,17 @@ describe('a file that was saved and not imported', () => {
     expect(made.map(({ name }) => name)).toEqual(['n.csv'])
   })
 
+  it('is imported by each of several queries at once, whatever their number', async () => {
+    const assets = createAssets()
+    const answers = [1, 2, 3].map(async (n) => {
+      const { ref } = await assets.save(workbook({ A: sheetRows([['n'], [n]]) }), null, {
+        name: 'x.xlsx',
+      })
+      return ask(`select n from "${ref}"`, { timeoutMs: 10_000 }, assets)
+    })
+    expect(await Promise.all(answers)).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]])
+  })
+
   it('expires with its file', async () => {
     const assets = createAssets()
     const expiresAt = new Date(Date.now() + 3_600_000)
