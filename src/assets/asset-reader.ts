@@ -197,7 +197,11 @@ function textOf(bytes: Uint8Array, mime: string): string {
   try {
     return new TextDecoder(markedEncoding(bytes), { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw new ByrefError('asset_unsupported', `The asset is ${mime} and not text.`, { cause })
+    throw new ByrefError(
+      'asset_unsupported',
+      `The asset is ${mime} and not text in UTF-8 or UTF-16.`,
+      { cause },
+    )
   }
 }
 

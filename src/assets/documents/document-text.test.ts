@@ -84,6 +84,10 @@ describe('Assets.text', () => {
     expect((await assets.text(data.ref)).text).toBe('{"a":[1]}')
     const picture = await assets.save(fixture('sharp.png'), 'image/png')
     await expect(assets.text(picture.ref)).rejects.toEqual(code('asset_unsupported', 'image/png'))
+    const latin = await assets.save(Buffer.from('h\xe9llo', 'latin1'), 'text/plain')
+    await expect(assets.text(latin.ref)).rejects.toEqual(
+      code('asset_unsupported', 'text/plain and not text in UTF-8 or UTF-16'),
+    )
   })
 
   it('reads a document once, however many ask for it', async () => {
