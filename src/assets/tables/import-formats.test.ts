@@ -159,6 +159,15 @@ describe('a spreadsheet as a table', () => {
     ])
   })
 
+  it('has no value for a number that is too large for a date', async () => {
+    const dates = [45_351, 1_700_000_000].map((value, i) => {
+      return Buffer.from(`<row r="${i + 2}"><c r="A${i + 2}" s="1"><v>${value}</v></c></row>`)
+    })
+    const sheet = Buffer.concat([sheetRows([['day']]), ...dates])
+    const { rows } = await imported(workbook({ S: sheet }), 'x.xlsx')
+    expect(rows).toEqual([{ day: '2024-02-29' }, { day: null }])
+  })
+
   it.each([2, 3])('leaves nothing if it is aborted with asset %d', async (last) => {
     const controller = new AbortController()
     let saved = 0
