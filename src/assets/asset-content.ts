@@ -6,6 +6,7 @@ import { readBytes } from './bodies/body.ts'
 import { isJsonType, readsAsText } from './bodies/mime-type.ts'
 import { markedEncoding } from './bodies/text-encoding.ts'
 import {
+  bodyRanges,
   type ContentAccess,
   cacheKey,
   type FoundField,
@@ -43,10 +44,13 @@ export async function readField(
   const key = cacheKey(record)
   const cached = cache.get(key) as { value: unknown } | undefined
   let large: LargeJson | null = null
+  let read = async () => (await store.get(record.assetId, { namespace: record.namespace })).bytes
   if (isJson && record.size > PARSED_AT_ONCE && !cached) {
     const { openLargeJson } = await import('./json/large-json.ts')
-    large = await openLargeJson(record, access)
+    const source = await bodyRanges(record, store)
+    large = await openLargeJson(record, access, source)
     if (large && !isMarked) return large.at(path)
+    read = () => source.read(0, record.size)
   }
   if (!cached && record.size > limits.valueBytes) {
     throw new ByrefError(
@@ -55,7 +59,7 @@ export async function readField(
     )
   }
   const { value } = cached ?? {
-    value: large ? await large.whole() : await parse(record, store, limits.depth),
+    value: large ? await large.whole() : parse(record, await read(), limits.depth),
   }
   const parsed = typeof value === 'object' && !(value instanceof Uint8Array)
   // Parsed JSON takes about this many times the memory of its text.
@@ -84,9 +88,7 @@ async function markedField(
   return { isFound: true, value: await decode(container) }
 }
 
-async function parse(record: AssetRecord, store: FullAssetStore, depth: number): Promise<unknown> {
-  const { assetId, namespace } = record
-  const { bytes } = await store.get(assetId, { namespace })
+function parse(record: AssetRecord, bytes: Uint8Array, depth: number): unknown {
   if (record.attributes.structured) return JSON.parse(textOf(bytes))
   if (isJsonType(record.mime)) return parseJson(textOf(bytes), depth)
   return readsAsText(record.mime) ? textOf(bytes) : bytes

@@ -182,9 +182,9 @@ async function textAt(core: AssetsCore, place: AssetPlace): Promise<AssetText> {
     form,
     name: name ?? assetId,
     key: core.store.readsOnce ? null : cacheKey(record, 'text', ...path),
-    async open() {
+    async open(signal?: AbortSignal) {
       if (bytes) return streamOf(bytes)
-      const opened = await core.store.open(assetId, { namespace })
+      const opened = await core.store.open(assetId, { namespace, signal })
       if (!opened) throw assetNotFound(assetId)
       return opened.stream
     },
@@ -197,7 +197,11 @@ function textOf(bytes: Uint8Array, mime: string): string {
   try {
     return new TextDecoder(markedEncoding(bytes), { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw new ByrefError('asset_unsupported', `The asset is ${mime} and not text.`, { cause })
+    throw new ByrefError(
+      'asset_unsupported',
+      `The asset is ${mime} and not text in UTF-8 or UTF-16.`,
+      { cause },
+    )
   }
 }
 

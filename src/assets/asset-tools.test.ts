@@ -1,11 +1,39 @@
-import { describe, expect, it } from 'vitest'
-import { fetchAssetTool, saveAssetTool } from './asset-tools.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { type AssetTool, fetchAssetTool, saveAssetTool, searchAssetTool } from './asset-tools.ts'
 import { createAssets } from './create-assets.ts'
 import { extractAssets } from './extract/extract.ts'
+import { silentStore } from './fixtures/silent-store.ts'
 
 const PNG =
   'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNkYPhfDwAChwGA60e6kgAAAABJRU5ErkJggg=='
 const code = (name: string) => expect.objectContaining({ code: name })
+
+describe('a tool that reads', () => {
+  const fetched = (input: object) => [fetchAssetTool, input] as const
+  it.each<readonly [AssetTool, object]>([
+    ...[{}, { startLine: 1 }, { start: 1 }, { format: 'text', end: 2 }, { page: 1 }].map(fetched),
+    [searchAssetTool, { query: 'x' }],
+  ])(
+    'ends if it is aborted while the store is silent (%#)',
+    async (tool, input) => {
+      // The time limit of a document, which is read for others, too.
+      const limit = new AbortController()
+      const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValue(limit.signal)
+      const assets = createAssets({ store: silentStore() })
+      const isDocument = tool === searchAssetTool || 'page' in input
+      const type = isDocument ? 'application/pdf' : 'text/plain'
+      const { ref } = await assets.save(Buffer.from(isDocument ? '%PDF-1.4' : 'text'), type)
+      const controller = new AbortController()
+      const { signal } = controller
+      const read = tool.execute({ ref, ...input }, { assets, signal })
+      setTimeout(() => controller.abort(new Error('never mind')), 50)
+      await expect(read).rejects.toThrow('never mind')
+      limit.abort()
+      timeout.mockRestore()
+    },
+    5_000,
+  )
+})
 
 describe('saveAssetTool', () => {
   it('saves base64, and tells what is known of a reference', async () => {

@@ -1,9 +1,11 @@
 import { ByrefError } from '../core/errors.ts'
+import { textStart } from '../core/json/cut.ts'
 import { parseAssetRef } from '../core/refs/asset-ref.ts'
 import type { AssetRefInput } from './asset-locator.ts'
 import type { AssetInfo } from './asset-store.ts'
 import { countOf, fieldBelow, fullRef, refOf, textOf } from './asset-tool-input.ts'
 import type { Assets } from './assets-contract.ts'
+import { orAborted } from './bodies/abortable.ts'
 import { readBytes } from './bodies/body.ts'
 import { base64Of, dataUrlOf, decodeBase64 } from './bodies/data-url.ts'
 import { documentForm, isJsonType } from './bodies/mime-type.ts'
@@ -119,15 +121,16 @@ export const fetchAssetTool: AssetTool = {
       end: { type: 'integer' },
     },
   },
-  async execute(input, { assets }) {
+  async execute(input, { assets, signal }) {
     const ref = refOf(input)
+    const source = { assets, ref, signal }
     const assetRef = await fullRef(assets, ref)
     const { format = await usualFormat(assets, ref, input), start, end } = input
-    if (format === 'text') return { assetRef, ...(await readText(assets, ref, input)) }
+    if (format === 'text') return { assetRef, ...(await readText(source, input)) }
     if (format !== 'dataUrl' && format !== 'base64') {
       throw new ByrefError('invalid_arguments', 'format must be dataUrl, base64 or text.')
     }
-    const { bytes, mime } = await readRange(assets, ref, input)
+    const { bytes, mime } = await readRange(source, input)
     const range = defined({ start, end })
     return format === 'base64'
       ? { assetRef, base64: base64Of(bytes), mime, ...range }
@@ -190,13 +193,17 @@ async function usualFormat(
   return isJsonType(mime) || PLAIN_TEXT.test(mime) ? 'text' : 'dataUrl'
 }
 
+/** What a call of `fetch_asset` reads. */
+interface Source extends AssetToolContext {
+  ref: AssetRefInput
+}
+
 async function readRange(
-  assets: Assets,
-  ref: AssetRefInput,
+  { assets, ref, signal }: Source,
   input: Record<string, unknown>,
 ): Promise<{ bytes: Uint8Array; mime: string }> {
   const { start, end } = input as { start?: number; end?: number }
-  const opened = await assets.open(ref, { start, end })
+  const opened = await assets.open(ref, { start, end, signal })
   if (opened.end - opened.start > MAX_BYTES) {
     await opened.stream.cancel()
     throw new ByrefError(
@@ -209,10 +216,10 @@ async function readRange(
 
 /** Reads a page of the asset's text. A text file is streamed, whatever its length. */
 async function readText(
-  assets: Assets,
-  ref: AssetRefInput,
+  source: Source,
   input: Record<string, unknown>,
 ): Promise<TextPage | DocumentPage> {
+  const { assets, ref, signal } = source
   const range: TextRange = {
     startLine: countOf(input, 'startLine'),
     startColumn: countOf(input, 'startColumn'),
@@ -221,10 +228,11 @@ async function readText(
   const isRange = input.start !== undefined || input.end !== undefined
   const page = countOf(input, 'page')
   const isTable = !isRange && (await namesRows(assets, ref))
-  const opened = isRange || isTable ? null : await assets.open(ref)
+  const opened = isRange || isTable ? null : await assets.open(ref, { signal })
   if (opened && documentForm(opened.mime)) {
     await opened.stream.cancel()
-    return readDocumentPage(await assets.text(ref), { ...range, page }, PAGE)
+    const text = await orAborted(assets.text(ref), signal)
+    return readDocumentPage(text, { ...range, page }, PAGE)
   }
   if (page !== undefined) {
     await opened?.stream.cancel()
@@ -233,10 +241,10 @@ async function readText(
       'page works only for PDF and XLSX: leave it out, and use startLine to read on.',
     )
   }
-  if (isTable) return readRowPage(await assets.rows(ref), range, PAGE)
+  if (isTable) return readRowPage(await assets.rows(ref, { signal }), range, PAGE)
   if (!opened || opened.info.structured || !PLAIN_TEXT.test(opened.mime)) {
     await opened?.stream.cancel()
-    return readTextPage([await textAt(assets, ref, input)], range, PAGE)
+    return readTextPage([await textAt(source, input)], range, PAGE)
   }
   return readTextPage(textIn(opened.stream), range, PAGE)
 }
@@ -246,16 +254,13 @@ async function namesRows(assets: Assets, ref: AssetRefInput): Promise<boolean> {
   return isRows(parseAssetRef(ref)?.fieldPath) && (await assets.info(ref)).table !== null
 }
 
-async function textAt(
-  assets: Assets,
-  ref: AssetRefInput,
-  input: Record<string, unknown>,
-): Promise<string> {
+async function textAt(source: Source, input: Record<string, unknown>): Promise<string> {
+  const { assets, ref, signal } = source
   if (input.start !== undefined || input.end !== undefined) {
-    const { bytes } = await readRange(assets, ref, input)
+    const { bytes } = await readRange(source, input)
     return new TextDecoder().decode(bytes)
   }
-  const value = await assets.resolve(ref)
+  const value = await orAborted(assets.resolve(ref), signal)
   if (typeof value === 'string') return value
   const { bytes, mime } = await valueAsFile(value, {
     refOf: (path) => fieldBelow(ref, ['content'], path),
@@ -286,8 +291,9 @@ async function readRowPage(
   for await (const row of rows.select({ start: startLine - 1, end: last })) {
     const text = jsonLine(row).slice(skip)
     if (texts.length === 0 && text.length > size) {
-      const next = { nextStartLine: startLine, nextStartColumn: skip + size + 1 }
-      return { text: text.slice(0, size), startLine, endLine: startLine, lines, ...next }
+      const part = textStart(text, size)
+      const next = { nextStartLine: startLine, nextStartColumn: skip + part.length + 1 }
+      return { text: part, startLine, endLine: startLine, lines, ...next }
     }
     length += text.length + 1
     if (length > size + 1) break

@@ -1,6 +1,7 @@
 import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent } from '../core/events/events.ts'
+import { textStart } from '../core/json/cut.ts'
 import { AssetPayloads } from './asset-events.ts'
 import { AssetLocator, type NamespaceOption } from './asset-locator.ts'
 import { createAssetReader } from './asset-reader.ts'
@@ -75,7 +76,7 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     const { saveTable } = await import('./tables/save-table.ts')
     const result = await runQuery(query, options)
     const { previous, description } = options
-    const words = previous === undefined ? query.sql.slice(0, 500) : description
+    const words = previous === undefined ? textStart(query.sql, 500) : description
     const about = { ...saving, name, description: words, source: null }
     // A version does not need the one before: its rows are its own.
     const references = result.sources.filter((id) => id !== previous)

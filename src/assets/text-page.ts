@@ -1,4 +1,5 @@
 import { ByrefError } from '../core/errors.ts'
+import { textStart } from '../core/json/cut.ts'
 import type { AssetText } from './documents/document-text.ts'
 
 /** A range of a text. Lines and columns count from 1. */
@@ -59,7 +60,7 @@ export async function readTextPage(
     const last = startLine + text.split('\n').length - 1
     return { text, ...range, endLine: last, ...(last < endLine && { nextStartLine: last + 1 }) }
   }
-  const text = withoutHalf(found.slice(0, size))
+  const text = textStart(found, size)
   const next = { nextStartLine: startLine, nextStartColumn: startColumn + text.length }
   return { text, ...range, endLine: startLine, ...next }
 }
@@ -72,11 +73,6 @@ function* piecesOf(chunk: string): Generator<string> {
     yield chunk.slice(at, end)
     at = end
   }
-}
-
-/** Returns the text without half of a surrogate pair at its end. */
-function withoutHalf(text: string): string {
-  return /[\ud800-\udbff]$/.test(text) ? text.slice(0, -1) : text
 }
 
 /** A part of a document's text. */

@@ -1,10 +1,11 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { fixture, pagedPdf } from '../../prompt/fixtures/bodies.ts'
 import { fetchAssetTool, searchAssetTool } from '../asset-tools.ts'
 import { createAssets } from '../create-assets.ts'
+import { silentStore } from '../fixtures/silent-store.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { sheetRows, workbook } from '../tables/fixtures/spreadsheet.ts'
 import { docx, paragraph, tableOf } from './fixtures/docx.ts'
@@ -49,6 +50,17 @@ describe('Assets.text', () => {
     )
   })
 
+  it('ends after a minute if the store is silent', async () => {
+    const silent = createAssets({ store: silentStore() })
+    const { ref } = await silent.save(pagedPdf(1), PDF)
+    const minute = new AbortController()
+    const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(minute.signal)
+    const read = silent.text(ref)
+    setTimeout(() => minute.abort(new DOMException('late', 'TimeoutError')), 100)
+    await expect(read).rejects.toEqual(code('asset_too_large', 'takes longer than 60 s'))
+    timeout.mockRestore()
+  }, 5_000)
+
   it('gives each sheet of a workbook', async () => {
     const file = workbook({
       Costs: sheetRows([
@@ -72,6 +84,10 @@ describe('Assets.text', () => {
     expect((await assets.text(data.ref)).text).toBe('{"a":[1]}')
     const picture = await assets.save(fixture('sharp.png'), 'image/png')
     await expect(assets.text(picture.ref)).rejects.toEqual(code('asset_unsupported', 'image/png'))
+    const latin = await assets.save(Buffer.from('h\xe9llo', 'latin1'), 'text/plain')
+    await expect(assets.text(latin.ref)).rejects.toEqual(
+      code('asset_unsupported', 'text/plain and not text in UTF-8 or UTF-16'),
+    )
   })
 
   it('reads a document once, however many ask for it', async () => {

@@ -24,7 +24,7 @@ export interface DocumentSource {
   name: string
   /** Equal for equal documents. The cache keeps the text under this key; null for no caching. */
   key: string | null
-  open(): Promise<ReadableStream<Uint8Array>>
+  open(signal?: AbortSignal): Promise<ReadableStream<Uint8Array>>
 }
 
 /** Maximum time to read a document. */
@@ -53,9 +53,9 @@ async function readDocument(
   limit: number,
 ): Promise<AssetText> {
   const [pages] = await runTableTask(
-    async (folder) => {
+    async (folder, signal) => {
       const path = join(folder, 'source')
-      await writeBody(await open(), path)
+      await writeBody(await open(signal), path)
       return { type: 'text', folder, form, name, path }
     },
     { timeoutMs: TIMEOUT_MS },

@@ -183,6 +183,47 @@ describe('assets.edit of texts', () => {
     expect(diff).toMatch(/-line 30\n\+thirty\n line 31\n line 32\n line 33$/)
   })
 
+  it('counts the lines of a change that is too large to show', async () => {
+    const text = Array.from({ length: 1000 }, (_, i) => `line ${i + 1}`).join('\n')
+    const { diff } = await assets.edit(await saved(text), [
+      { find: 'line 10\n', replace: 'a new line with some words\n'.repeat(20_000) },
+      { find: 'line 900\n', replace: 'nine hundred\n' },
+    ])
+    expect(diff).toMatch(/^… a change of \d+ characters after line 1\n@@ -897,7 \+20896,7 @@/)
+  })
+
+  it('names the nearest lines of a long text at once', async () => {
+    const lines = Array.from({ length: 60_000 }, (_, i) => `line ${i} of a long text with words`)
+    const ref = await saved(lines.join('\n'))
+    const find = lines.slice(30_000, 30_200).join('\n').replace('line 30050 ', 'Line 30050 ')
+    const start = performance.now()
+    await expect(assets.edit(ref, [{ find, replace: '' }])).rejects.toMatchObject(
+      rejected(/The nearest text is lines 30001 to 30200: "line 30000 of/),
+    )
+    expect(performance.now() - start).toBeLessThan(5_000)
+  })
+
+  it.each(['', 'x'])(
+    'splits no character where it cuts a diff or a message: %j',
+    async (before) => {
+      const smiles = `${before}${'😀'.repeat(3000)}`
+      const text = Array.from({ length: 9 }, (_, i) => `${i} ${smiles}`).join('\n')
+      const { diff } = await assets.edit(await saved(text), [
+        { find: '5 ', replace: `${before}5 ` },
+      ])
+      expect(diff.isWellFormed()).toBe(true)
+      const json = await saved(JSON.stringify({ [smiles]: smiles }), 'application/json')
+      const path = `/${smiles}`
+      const added = await assets.edit(json, [{ op: 'add', path, value: 1 }])
+      expect(added.diff.isWellFormed()).toBe(true)
+      const edits = [{ op: 'test', path, value: 1 }, { find: smiles }, { find: 1, [smiles]: 1 }]
+      for (const edit of edits) {
+        const error = await assets.edit(json, [edit as Edit]).catch((error) => error)
+        expect(error.message.isWellFormed()).toBe(true)
+      }
+    },
+  )
+
   it('keeps a diff short', async () => {
     const text = Array.from({ length: 5000 }, (_, i) => `a ${i} ${'x'.repeat(200)}`).join('\n')
     const { diff, changes } = await assets.edit(await saved(text), [
@@ -467,6 +508,20 @@ describe('assets.edit of tables', () => {
       code: 'asset_unsupported',
       message: expect.stringMatching(/\{ sql \}/),
     })
+  })
+
+  it('keeps nested values, and columns of several types', async () => {
+    const rows = [
+      { n: 1, a: { b: [1, null] }, l: [1.5, 'x'], m: 'x' },
+      { n: 2, a: { b: '1234567890123456789' }, l: [], m: 7 },
+    ]
+    const json = Buffer.from(JSON.stringify(rows))
+    const { table } = await assets.importFile(json, { name: 't.json' })
+    const { ref } = await assets.edit(table?.ref ?? '', [{ sql: 'SELECT * FROM rows' }])
+    expect(await assets.resolve(`${ref}/content/rows`)).toEqual(rows)
+    expect(await assets.resolve(`${ref}/content/columns`)).toEqual(
+      await assets.resolve(`${table?.ref}/content/columns`),
+    )
   })
 
   it('keeps all rows of a table with more rows than a query may return', async () => {

@@ -1,4 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
+import { shortened } from '../../core/json/cut.ts'
 import type { FieldKey } from '../../core/refs/field-path.ts'
 import type { AssetPlace } from '../asset-locator.ts'
 import { assetNotFound, versionAfter } from '../asset-record.ts'
@@ -347,8 +348,7 @@ async function isText(draft: Draft, { mime }: AssetRecord): Promise<boolean> {
 }
 
 function listed(paths: readonly string[]): string {
-  const text = paths.map((path) => path || '(the whole document)').join('\n')
-  return text.length > MAX_PATHS ? `${text.slice(0, MAX_PATHS)}…` : text
+  return shortened(paths.map((path) => path || '(the whole document)').join('\n'), MAX_PATHS)
 }
 
 function invalid(message: string): ByrefError {

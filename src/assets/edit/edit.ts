@@ -1,4 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
+import { textStart } from '../../core/json/cut.ts'
 import { isPlainObject, type JsonValue, shownJson } from '../../core/json/json.ts'
 
 /** Replaces a text. It must occur exactly once, unless `occurrence` says which one (from 1), or `all`. */
@@ -97,7 +98,7 @@ function problemOf(edit: unknown): string {
   if (!isPlainObject(edit)) return ''
   const alike = FORMS.filter((form) => (Object.keys(form)[0] as string) in edit)
   const [problems] = alike.map((form) => problemsOf(edit, form)).sort((a, b) => a.length - b.length)
-  return problems ? `${problems.join(', ').slice(0, 200)}. ` : ''
+  return problems ? `${textStart(problems.join(', '), 200)}. ` : ''
 }
 
 function isAny(): boolean {

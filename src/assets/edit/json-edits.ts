@@ -1,4 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
+import { shortened } from '../../core/json/cut.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import type { ScannedEntry } from '../json/json-entries.ts'
@@ -117,8 +118,7 @@ class JsonEditor {
     const text = await this.#textOf(path)
     const found = JSON.parse(text) as JsonValue
     if (isDeepStrictEqual(found, value)) return
-    const shown = text.length > 200 ? `${text.slice(0, 200)}…` : text
-    throw this.#rejected(`The value at ${path || 'the root'} is ${shown}`)
+    throw this.#rejected(`The value at ${path || 'the root'} is ${shortened(text, 200)}`)
   }
 
   async #textOf(path: string): Promise<string> {

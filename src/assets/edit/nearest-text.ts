@@ -1,3 +1,4 @@
+import { shortened } from '../../core/json/cut.ts'
 import type { Draft } from './draft.ts'
 import type { TextForm } from './text-form.ts'
 
@@ -16,48 +17,64 @@ export async function nearestText(draft: Draft, form: TextForm, wanted: string):
   const bytes = await draft.read(form.mark, SEARCHED)
   const lines = form.decode(bytes).split(/\r?\n/)
   const size = wanted.replace(/\r?\n$/, '').split('\n').length
-  const pattern = pairsOf(wanted)
+  const window = new PairWindow(wanted)
   let best = { start: 0, score: SIMILAR }
-  const pairs = lines.map(pairsOf)
-  for (let start = 0; start + size <= lines.length; start++) {
-    const score = similarity(pattern, pairs.slice(start, start + size))
-    if (score > best.score) best = { start, score }
+  for (const [index, line] of lines.entries()) {
+    const start = index + 1 - size
+    window.add(line)
+    if (start > 0) window.remove(lines[start - 1] as string)
+    if (start >= 0 && window.similarity > best.score) best = { start, score: window.similarity }
   }
   if (best.score === SIMILAR) return ' No text is similar to it. Read the asset again.'
   const end = best.start + size
   const text = lines.slice(best.start, end).join('\n')
   const place = size === 1 ? `line ${end}` : `lines ${best.start + 1} to ${end}`
-  const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text
-  return ` The nearest text is ${place}: ${JSON.stringify(shown)}`
+  return ` The nearest text is ${place}: ${JSON.stringify(shortened(text, SHOWN))}`
 }
 
-/** Returns how often each pair of neighbouring characters occurs, without white space. */
-function pairsOf(text: string): Map<string, number> {
-  const letters = text.replace(/\s+/g, '')
-  const pairs = new Map<string, number>()
-  for (let at = 0; at < letters.length; at++) {
-    const pair = letters.slice(at, at + 2)
-    pairs.set(pair, (pairs.get(pair) ?? 0) + 1)
-  }
-  return pairs
-}
+/** Compares some lines with a text, by their pairs of neighbouring characters without white space. */
+class PairWindow {
+  /** How often each pair occurs in the text. */
+  readonly #wanted = new Map<string, number>()
+  /** How often each of these pairs occurs in the lines. */
+  readonly #found = new Map<string, number>()
+  #common = 0
+  /** Pairs of the text and of the lines. */
+  #total = 0
 
-/** Returns the Dice coefficient of the pairs, from 0 to 1. */
-function similarity(
-  wanted: ReadonlyMap<string, number>,
-  lines: readonly ReadonlyMap<string, number>[],
-): number {
-  let total = 0
-  let common = 0
-  for (const count of wanted.values()) total += count
-  const left = new Map(wanted)
-  for (const line of lines) {
-    for (const [pair, count] of line) {
-      const rest = left.get(pair) ?? 0
-      common += Math.min(rest, count)
-      left.set(pair, Math.max(0, rest - count))
-      total += count
+  constructor(text: string) {
+    for (const pair of pairsIn(text)) {
+      this.#wanted.set(pair, (this.#wanted.get(pair) ?? 0) + 1)
+      this.#total++
     }
   }
-  return total === 0 ? 0 : (2 * common) / total
+
+  add(line: string): void {
+    this.#change(line, 1)
+  }
+
+  remove(line: string): void {
+    this.#change(line, -1)
+  }
+
+  /** The Dice coefficient of the pairs, from 0 to 1. */
+  get similarity(): number {
+    return this.#total === 0 ? 0 : (2 * this.#common) / this.#total
+  }
+
+  #change(line: string, step: 1 | -1): void {
+    for (const pair of pairsIn(line)) {
+      this.#total += step
+      const wanted = this.#wanted.get(pair)
+      if (wanted === undefined) continue
+      const before = this.#found.get(pair) ?? 0
+      this.#found.set(pair, before + step)
+      if (Math.max(before, before + step) <= wanted) this.#common += step
+    }
+  }
+}
+
+function* pairsIn(text: string): Generator<string> {
+  const letters = text.replace(/\s+/g, '')
+  for (let at = 0; at < letters.length; at++) yield letters.slice(at, at + 2)
 }

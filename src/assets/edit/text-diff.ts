@@ -1,4 +1,5 @@
 import { structuredPatch } from 'diff'
+import { shortened } from '../../core/json/cut.ts'
 import { type BodyRanges, Draft, type Splice } from './draft.ts'
 import { LineCounter, type LineIndex } from './line-counter.ts'
 import type { TextForm } from './text-form.ts'
@@ -67,6 +68,8 @@ class DiffWriter {
   async #add(part: Part): Promise<void> {
     const line = await this.#counter.lineAt(part.start)
     const { before, after } = await textsOf(this.#original, part, this.#form)
+    const shift = this.#shift
+    this.#shift += linesIn(after) - linesIn(before)
     if (before.length + after.length > MAX_PART) {
       const more = after.length - before.length
       this.#shown.push(`… a change of ${more} characters after line ${line}`)
@@ -77,14 +80,15 @@ class DiffWriter {
     for (const { oldStart, oldLines, newStart, newLines, lines } of hunks) {
       if (this.#length > MAX_DIFF) break
       const old = `${oldStart + line - 1},${oldLines}`
-      const now = `${newStart + line - 1 + this.#shift},${newLines}`
+      const now = `${newStart + line - 1 + shift},${newLines}`
       // The end of a part is not the end of the file.
-      const shown = lines.filter((one) => !one.startsWith('\\')).map(cutLine)
+      const shown = lines
+        .filter((one) => !one.startsWith('\\'))
+        .map((one) => shortened(one, MAX_LINE))
       const text = [`@@ -${old} +${now} @@`, ...shown].join('\n')
       this.#length += text.length
-      this.#shown.push(text.length > MAX_DIFF ? `${text.slice(0, MAX_DIFF)}\n…` : text)
+      this.#shown.push(shortened(text, MAX_DIFF))
     }
-    this.#shift += linesIn(after) - linesIn(before)
   }
 }
 
@@ -117,10 +121,6 @@ async function textsOf(
   const before = await textOf()
   draft.splice(changes.map((one) => ({ ...one, start: one.start - start, end: one.end - start })))
   return { before, after: await textOf() }
-}
-
-function cutLine(line: string): string {
-  return line.length > MAX_LINE ? `${line.slice(0, MAX_LINE)}…` : line
 }
 
 function linesIn(text: string): number {

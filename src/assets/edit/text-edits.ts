@@ -1,4 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
+import { shortened } from '../../core/json/cut.ts'
 import type { Draft, Splice } from './draft.ts'
 import type { InsertEdit, LinesEdit, ReplaceEdit } from './edit.ts'
 import { findBytes } from './find-text.ts'
@@ -212,6 +213,5 @@ export function spliceAt(
 
 /** Returns a text as an error shows it. */
 function quoted(text: string): string {
-  const shown = text.length > 120 ? `${text.slice(0, 100)}…` : text
-  return JSON.stringify(shown)
+  return JSON.stringify(shortened(text, 100))
 }

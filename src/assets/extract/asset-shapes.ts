@@ -103,7 +103,10 @@ export function shapeOf(fields: Fields, parentKey: unknown): AssetShape | null {
 function typeKeyOf(fields: Fields): string | undefined {
   const key = Object.keys(fields).find((one) => TYPE_KEY.test(one))
   if (key !== undefined && typeof fields[key] === 'string') return key
-  return MAYBE_TYPE_KEYS.find((one) => MIME_TYPE.test(String(fields[one])))
+  return MAYBE_TYPE_KEYS.find((one) => {
+    const type = fields[one]
+    return typeof type === 'string' && MIME_TYPE.test(type)
+  })
 }
 
 /**

@@ -73,6 +73,12 @@ describe('extractAssets', () => {
     ])
   })
 
+  it('leaves objects without a prototype as they are, as GraphQL gives them', async () => {
+    const bare = (fields: object): object => Object.assign(Object.create(null), fields)
+    const value = bare({ type: bare({ name: 'city' }), image: bare({ url: '/a.png' }) })
+    expect((await extract(value)).value).toBe(value)
+  })
+
   it('gives the same bytes twice two references and one body', async () => {
     const image = { mimeType: 'image/png', dataBase64: PNG }
     const { assets, created, value } = await extract({ a: image, b: image, c: { ...image } })

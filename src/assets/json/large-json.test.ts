@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type ContentAccess, ContentCache } from '../content-access.ts'
+import { bodyRanges, type ContentAccess, ContentCache } from '../content-access.ts'
 import { createAssets } from '../create-assets.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { JsonScanner, type ScannedEntry } from './json-entries.ts'
@@ -145,7 +145,7 @@ async function open(json: string | Uint8Array, limits = { valueBytes: 1 << 30, d
   const store = createMemoryAssetStore()
   const { info: record } = await store.save(Buffer.from(json), 'application/json', {})
   const access: ContentAccess = { store, cache: new ContentCache(1 << 24), limits }
-  return openLargeJson(record, access)
+  return openLargeJson(record, access, await bodyRanges(record, access.store))
 }
 
 /** Fills a value up, so that it is not parsed at once. */

@@ -6,7 +6,6 @@ import type { ByteRange } from '../bodies/body.ts'
 import { hasUtf8Mark, markedEncoding } from '../bodies/text-encoding.ts'
 import {
   type BodyRanges,
-  bodyRanges,
   type ContentAccess,
   cacheKey,
   type FoundField,
@@ -36,8 +35,8 @@ const AT_ONCE = 256 * 1024
 export async function openLargeJson(
   record: AssetRecord,
   access: ContentAccess,
+  source: BodyRanges,
 ): Promise<LargeJson | null> {
-  const source = await bodyRanges(record, access.store)
   const head = await source.read(0, 3)
   if (markedEncoding(head) !== 'utf-8') return null
   const root: ByteRange = { start: hasUtf8Mark(head) ? 3 : 0, end: record.size }

@@ -2,6 +2,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { type AssetRefParts, formatAssetRef, parseAssetRef } from '../../core/refs/asset-ref.ts'
 import type { FieldKey } from '../../core/refs/field-key.ts'
 import type { Assets } from '../assets-contract.ts'
+import { orAborted } from '../bodies/abortable.ts'
 import { documentForm, isJsonType, readsAsText } from '../bodies/mime-type.ts'
 import { textIn } from '../bodies/text-encoding.ts'
 import { NotJsonError } from '../json/json-walker.ts'
@@ -133,7 +134,7 @@ async function openPieces(
   const { mime, stream } = await assets.open(ref, { signal })
   if (documentForm(mime)) {
     await stream.cancel()
-    const { text, pages } = await assets.text(ref)
+    const { text, pages } = await orAborted(assets.text(ref), signal)
     return batchesOf(blocksOf([text]), linePieces(), pages)
   }
   const isLeaves = !isText && isJsonType(mime)

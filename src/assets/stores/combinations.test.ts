@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { describe, it } from 'vitest'
+import { setImmediate } from 'node:timers/promises'
+import { describe, expect, it, vi } from 'vitest'
 import { testAssetStore } from '../../testing/asset-store/asset-store.ts'
 import { testBodyStore } from '../../testing/body-store.ts'
 import { testRecordIndex } from '../../testing/record-index.ts'
@@ -46,6 +47,34 @@ const COMBINATIONS = [
 
 describe.each(COMBINATIONS)('createStore of %s and %s', (index, bodies) => {
   testAssetStore(() => createStore({ records: INDEXES[index](), bodies: BODIES[bodies]() }), it)
+})
+
+describe('createStore', () => {
+  it.each(['cancelled', 'aborted'])(
+    'closes a body that is opened after its stream is %s',
+    async (how) => {
+      const opening = Promise.withResolvers<void>()
+      const cancel = vi.fn()
+      const bodies = memoryBodies()
+      async function open() {
+        await opening.promise
+        return new ReadableStream<Uint8Array>({ cancel })
+      }
+      const store = createStore({ records: memoryRecords(), bodies: { ...bodies, open } })
+      const { assetId } = await store.save(new Uint8Array(3), 'text/plain')
+      const stop = new AbortController()
+      const opened = await store.open(assetId, { signal: stop.signal })
+      const reader = opened?.stream.getReader()
+      const reading = reader?.read().catch(() => {})
+      await setImmediate()
+      if (how === 'aborted') stop.abort()
+      else await reader?.cancel()
+      opening.resolve()
+      await reading
+      await expect.poll(() => cancel.mock.calls.length).toBe(1)
+    },
+    5_000,
+  )
 })
 
 describe('createStore with recordFiles', () => {

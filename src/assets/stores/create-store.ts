@@ -190,6 +190,11 @@ function createBodyReader(
         const stream = await bodies.open(key, { start, end, size, signal: ended.signal })
         if (!stream) throw damagedBody(assetId, 'is missing')
         reader = stream.getReader()
+        if (ended.signal.aborted) {
+          // The stream was cancelled while the body was opened.
+          await reader.cancel(ended.signal.reason)
+          return null
+        }
       }
       const { value, done } = await reader.read()
       if (!done) {

@@ -67,6 +67,17 @@ describe('createAssets on passthrough', () => {
     }
   })
 
+  it('reads large JSON, and a large file that is not JSON', async () => {
+    const value = { a: 'x'.repeat(1_200_000) }
+    for (const json of [JSON.stringify(value), `${JSON.stringify(value)} and more`]) {
+      const assets = createAssets({ store: createPassthroughStore() })
+      const { ref } = await assets.save(Buffer.from(json), 'application/json')
+      const found = await assets.resolve(ref)
+      expect(typeof found === 'string' ? found : JSON.stringify(found)).toBe(json)
+      await expect(assets.resolve(ref)).rejects.toThrow('read before')
+    }
+  })
+
   it('does not count a body that is opened and never read', async () => {
     const assets = createAssets({ store: createPassthroughStore() })
     const { ref } = await assets.save(PNG)

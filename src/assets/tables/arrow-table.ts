@@ -60,7 +60,8 @@ async function* rowsOf(arrow: Arrow, batch: RecordBatch): AsyncGenerator<unknown
 }
 
 /** Returns how to read the cells of a column without loss, with times as ISO 8601. */
-function cellsOf({ DataType: types }: Arrow, vector: Vector, type: DataType): Cells {
+function cellsOf(arrow: Arrow, vector: Vector, type: DataType): Cells {
+  const { DataType: types } = arrow
   const [data] = vector.data
   const values = data?.values as ArrayLike<number | bigint>
   const orNull =
@@ -79,6 +80,39 @@ function cellsOf({ DataType: types }: Arrow, vector: Vector, type: DataType): Ce
       dayText(Number(isDays ? values[row] : BigInt(values[row] ?? 0) / DAY_MS)),
     )
   }
+  if (types.isDictionary(type)) {
+    const cell = cellsOf(arrow, data?.dictionary as Vector, type.dictionary)
+    return orNull((row) => cell(Number(values[row])))
+  }
+  if (types.isStruct(type)) {
+    const fields = type.children.map((field, i) => {
+      return [field.name, cellsOf(arrow, vector.getChildAt(i) as Vector, field.type)] as const
+    })
+    return orNull((row) => {
+      return Object.fromEntries(fields.map(([name, cell]) => [name, insideJson(cell(row))]))
+    })
+  }
+  if (types.isMap(type)) {
+    const entries = cellsOf(
+      arrow,
+      vector.getChildAt(0) as Vector,
+      type.children[0]?.type as DataType,
+    )
+    const ends = data?.valueOffsets as Int32Array
+    return orNull((row) => {
+      const [start = 0, end = 0] = ends.subarray(row)
+      const places = Array.from({ length: end - start }, (_, i) => start + i)
+      return Object.fromEntries(places.map((at) => Object.values(Object(entries(at)))))
+    })
+  }
+  if (types.isList(type) || types.isFixedSizeList(type)) {
+    const [item] = type.children
+    return orNull((row) => {
+      const items = vector.get(row) as Vector
+      const cell = cellsOf(arrow, items, item?.type as DataType)
+      return Array.from({ length: items.length }, (_, i) => insideJson(cell(i)))
+    })
+  }
   return (row) => {
     const value: unknown = vector.get(row)
     // Whole numbers stay unchanged: the column chooses their type.
@@ -89,6 +123,11 @@ function cellsOf({ DataType: types }: Arrow, vector: Vector, type: DataType): Ce
 function decimalOf({ scale }: Decimal, words: Uint32Array): LongNumber {
   const bytes = new Uint8Array(words.buffer, words.byteOffset, words.byteLength).toReversed()
   return new LongNumber(decimalText(bytes, scale))
+}
+
+/** Returns a value inside of a list or an object. Whole numbers beyond 2^53 are text. */
+function insideJson(value: unknown): unknown {
+  return typeof value === 'bigint' ? plainValue(value) : value
 }
 
 /** Converts a nested value, which contains views of the library, to JSON. */

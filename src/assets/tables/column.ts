@@ -276,6 +276,7 @@ function textStoring(type: ColumnType, storage: Storage): (text: string) => unkn
 function valueStoring(type: ColumnType, storage: Storage): (value: unknown) => unknown {
   if (storage === 'int64') return (value) => longOf(value as number | bigint)
   if (storage === 'json') return jsonLine
+  if (type === 'number') return Number
   if (type === 'decimal') return (value) => String(numberIn(value))
   if (type !== 'date') return (value) => value
   const store = storage === 'date' ? dayOf : isoDate

@@ -5,7 +5,8 @@ import { packageFile } from '../../package-file.ts'
 
 const { createRequire } = nodeBuiltin('node:module')
 
-type Duckdb = typeof import('@duckdb/node-api')
+/** The library. */
+export type Duckdb = typeof import('@duckdb/node-api')
 /** A connection to a separate database. */
 export type DuckdbConnection = import('@duckdb/node-api').DuckDBConnection
 

@@ -2,8 +2,10 @@ import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../create-assets.ts'
+import { silentStore } from '../fixtures/silent-store.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { TableError } from './table-error.ts'
+import { PARQUET_TYPE } from './table-facts.ts'
 
 const data = new URL('../../../node_modules/vega-datasets/data/', import.meta.url)
 const vega = (name: string) => readFile(new URL(name, data))
@@ -71,6 +73,22 @@ describe('importFile', () => {
     await expect(made).rejects.toThrow('never mind')
     expect(await assets.usage()).toMatchObject({ assets: 0 })
   })
+
+  it.each(['x.csv', 'x.parquet'])(
+    'ends if it is aborted while the store is silent: %s',
+    async (name) => {
+      const store = silentStore()
+      const controller = new AbortController()
+      const { signal } = controller
+      const made = createAssets({ store }).importFile(Buffer.from('PAR1'), {
+        ...{ name, mime: name.endsWith('csv') ? 'text/csv' : PARQUET_TYPE, signal },
+      })
+      setTimeout(() => controller.abort(new Error('never mind')), 100)
+      await expect(made).rejects.toThrow('never mind')
+      expect(await store.usage()).toMatchObject({ assets: 0 })
+    },
+    5_000,
+  )
 
   it('reads JSON rows: missing cells are null, columns in order of appearance', async () => {
     const { content } = await importText(await vega('cars.json'), 'cars.json')

@@ -51,7 +51,8 @@ export class Importer {
     const table = await findAsset(ids.table, reader, options)
     const workbook = await findAsset(ids.workbook, reader, options)
     if (table?.table?.source === asset.ref || workbook) return { asset, table, workbook }
-    return this.#importBody(asset, true, { ...options, name: asset.name ?? 'table' })
+    const { name, expiresAt } = asset
+    return this.#importBody(asset, true, { ...options, name: name ?? 'table', expiresAt })
   }
 
   /**
@@ -96,8 +97,9 @@ export class Importer {
     }
   }
 
-  async #open({ assetId }: AssetInfo, options: NamespaceOption) {
-    const where = { namespace: this.#scope.namespaceFor(options), keep: true }
+  async #open({ assetId }: AssetInfo, options: ImportOptions) {
+    const { signal } = options
+    const where = { namespace: this.#scope.namespaceFor(options), keep: true, signal }
     const opened = await this.#core.store.open(assetId, where)
     if (!opened) throw assetNotFound(assetId)
     return opened.stream

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import * as arrow from 'apache-arrow'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../create-assets.ts'
+import { sheetRows, workbook } from './fixtures/spreadsheet.ts'
 
 async function imported(bytes: Uint8Array, name: string, mime?: string) {
   const assets = createAssets()
@@ -76,6 +77,47 @@ describe('an Arrow file as a table', () => {
     ])
   })
 
+  it.each([
+    ['small whole numbers', [1n, null, 3n], new arrow.Int64(), 'number', [1, null, 3]],
+    ['times of day', [1_000n, 2_000n], new arrow.TimeMicrosecond(), 'number', [1_000, 2_000]],
+  ])('keeps %s of 64 bits', async (_, values, type, expected, cells) => {
+    const table = new arrow.Table({ x: arrow.vectorFromArray(values, type) })
+    const { types, rows } = await imported(arrow.tableToIPC(table, 'file'), 'x.arrow')
+    expect(types).toEqual([['x', expected]])
+    expect(rows.map(({ x }) => x)).toEqual(cells)
+  })
+
+  it('keeps decimals and times in lists, objects and dictionaries', async () => {
+    const { vectorFromArray: vector, Field } = arrow
+    const day = new Date('2024-02-29')
+    const decimal = new Uint32Array([150, 0, 0, 0])
+    const money = new arrow.Decimal(2, 30)
+    const struct = new arrow.Struct([
+      new Field('sum', money),
+      new Field('days', new arrow.List(new Field('day', new arrow.DateDay()))),
+    ])
+    const entry = new arrow.Struct([new Field('key', new arrow.Utf8()), new Field('value', money)])
+    const entries = new Field('entries', entry as never)
+    const table = new arrow.Table({
+      sums: vector([[decimal, null], null, []], new arrow.List(new Field('x', money))),
+      cost: vector([{ sum: decimal, days: [day] }, { sum: null, days: null }, null], struct),
+      map: vector([new Map([['x', decimal]]), null, new Map()], new arrow.Map_(entries)),
+      day: vector([null, day, day], new arrow.Dictionary(new arrow.DateDay(), new arrow.Int32())),
+    })
+    const { types, rows } = await imported(arrow.tableToIPC(table, 'file'), 'x.arrow')
+    expect(Object.fromEntries(types)).toEqual({
+      ...{ sums: 'array', cost: 'object', map: 'object', day: 'date' },
+    })
+    expect(rows).toEqual([
+      {
+        ...{ sums: ['1.50', null], cost: { sum: '1.50', days: ['2024-02-29'] } },
+        ...{ map: { x: '1.50' }, day: null },
+      },
+      { sums: null, cost: { sum: null, days: null }, map: null, day: '2024-02-29' },
+      { sums: [], cost: null, map: {}, day: '2024-02-29' },
+    ])
+  })
+
   it('reads many batches, and rejects damaged files', async () => {
     const batches = [1, 2, 3].flatMap((part) => {
       return arrow.tableFromArrays({ n: Float64Array.from({ length: 2_500 }, (_, i) => part + i) })
@@ -115,6 +157,29 @@ describe('a spreadsheet as a table', () => {
         ...{ city_2: null, column_8: 'extra' },
       },
     ])
+  })
+
+  it('has no value for a number that is too large for a date', async () => {
+    const dates = [45_351, 1_700_000_000].map((value, i) => {
+      return Buffer.from(`<row r="${i + 2}"><c r="A${i + 2}" s="1"><v>${value}</v></c></row>`)
+    })
+    const sheet = Buffer.concat([sheetRows([['day']]), ...dates])
+    const { rows } = await imported(workbook({ S: sheet }), 'x.xlsx')
+    expect(rows).toEqual([{ day: '2024-02-29' }, { day: null }])
+  })
+
+  it.each([2, 3])('leaves nothing if it is aborted with asset %d', async (last) => {
+    const controller = new AbortController()
+    let saved = 0
+    const onEvent = (): void => {
+      if (++saved === last) controller.abort(new Error('never mind'))
+    }
+    const assets = createAssets({ onEvent })
+    const sheets = { A: sheetRows([['a'], [1]]), B: sheetRows([['b'], [2]]) }
+    const { signal } = controller
+    const made = assets.importFile(workbook(sheets), { name: 'x.xlsx', signal })
+    await expect(made).rejects.toThrow('never mind')
+    expect(await assets.usage()).toMatchObject({ assets: 0 })
   })
 
   it('is rejected if it is damaged', async () => {

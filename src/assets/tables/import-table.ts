@@ -62,17 +62,22 @@ export async function importTable(
       tables.push(await orExisting(save, () => findAsset(id ?? '', reader, options)))
       if (sheet) sheets.push(sheet)
     }
+    const book = hasSheets ? workbookOf(file.asset, sheets, { name, description, tables }) : null
+    const workbook =
+      book &&
+      (await orExisting(
+        () => writer.saveAsset(book, maker),
+        () => findAsset(ids.workbook, reader, options),
+      ))
+    return { table: tables[0] ?? null, workbook }
+  } catch (error) {
+    if (signal?.aborted && !file.isSaved) {
+      await Promise.allSettled(tables.map(({ ref }) => reader.delete(ref, { namespace })))
+    }
+    throw error
   } finally {
     await Promise.all(written.map(({ body }) => body.dispose()))
   }
-  const book = hasSheets ? workbookOf(file.asset, sheets, { name, description, tables }) : null
-  const workbook =
-    book &&
-    (await orExisting(
-      () => writer.saveAsset(book, maker),
-      () => findAsset(ids.workbook, reader, options),
-    ))
-  return { table: tables[0] ?? null, workbook }
 }
 
 /** Returns the existing asset if another call has saved the same one. */

@@ -1,5 +1,5 @@
 const DATE =
-  /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s?(Z|[+-]\d{2}:?\d{2})?)?$/i
+  /^(\d{4})([-/])(\d{1,2})\2(\d{1,2})(?:[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)\s?(Z|[+-]\d{2}(?::?\d{2})?)?)?$/i
 const NAMED_DATE = /^([A-Za-z]{3,9})(\.?) (\d{1,2}),? (\d{4})$/
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const ZERO = 48
@@ -28,7 +28,12 @@ export function isoDate(text: string): string | null {
   const [, year = '', , month = '', day = '', time, zone = ''] = found
   const date = calendarDate(Number(year), Number(month), Number(day))
   if (date === null || time === undefined) return date
-  const moment = `${date}T${time}${zone.toUpperCase().replace(/(\d{2})(\d{2})$/, '$1:$2')}`
+  const offset = zone
+    .toUpperCase()
+    .replace(/^([+-]\d{2}):?(\d{2})?$/, (_, hours, minutes = '00') => {
+      return `${hours}:${minutes}`
+    })
+  const moment = `${date}T${time}${offset}`
   return Number.isNaN(Date.parse(moment)) ? null : moment
 }
 

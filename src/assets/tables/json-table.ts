@@ -2,7 +2,7 @@ import { Tokenizer, TokenParser, TokenType } from '@streamparser/json'
 import { errorMessage } from '../../core/errors.ts'
 import { isDeeper } from '../content-access.ts'
 import { type ColumnReader, valueColumn } from './column.ts'
-import { exactNumber } from './long-number.ts'
+import { exactNumber, parseJson } from './long-number.ts'
 import { broken, MAX_COLUMNS, tooWide } from './table-error.ts'
 import {
   checkDense,
@@ -24,8 +24,6 @@ const LEVELS: ReadonlyMap<TokenType, number> = new Map([
 ])
 /** Maximum depth of a value in a row. */
 const MAX_DEPTH = 1_000
-/** Only such texts contain numbers that a double would round. */
-const MAY_BE_LONG = /\d[\d.]{14}\d|\d[eE][+-]?\d/
 const TOO_DEEP = `it is nested more than ${MAX_DEPTH} levels deep`
 
 /** Reads a JSON list of objects. */
@@ -130,7 +128,7 @@ async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, u
     if (json.trim() === '') continue
     let value: unknown
     try {
-      value = parseLine(json)
+      value = parseJson(json, (number) => number)
     } catch (error) {
       throw broken(source, line, 'it is not valid JSON.', error)
     }
@@ -144,14 +142,6 @@ async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, u
       throw broken(source, line, `${TOO_DEEP}.`)
     yield value
   }
-}
-
-function parseLine(json: string): unknown {
-  if (!MAY_BE_LONG.test(json)) return JSON.parse(json)
-  return JSON.parse(json, function keep(this: unknown, _: string, value: unknown, ...rest) {
-    const [{ source } = { source: undefined }] = rest as [{ source?: string }?]
-    return typeof value === 'number' && source !== undefined ? exactNumber(source) : value
-  } as (key: string, value: unknown) => unknown)
 }
 
 async function* linesOf(source: TableSource): AsyncGenerator<string> {

@@ -57,6 +57,23 @@ export function exactNumber(text: string): number | bigint | LongNumber {
   return new LongNumber(text)
 }
 
+/** Only such texts contain numbers that a double would round. */
+const MAY_BE_LONG = /\d[\d.]{14}\d|\d[eE][+-]?\d/
+
+/** Parses JSON. `long` returns what a number becomes that a double would round, from its exact value and its text. */
+export function parseJson(
+  json: string,
+  long: (number: bigint | LongNumber, text: string) => unknown,
+): unknown {
+  if (!MAY_BE_LONG.test(json)) return JSON.parse(json)
+  return JSON.parse(json, function keep(this: unknown, _: string, value: unknown, ...rest) {
+    const [{ source } = { source: undefined }] = rest as [{ source?: string }?]
+    if (typeof value !== 'number' || source === undefined) return value
+    const exact = exactNumber(source)
+    return typeof exact === 'number' ? exact : long(exact, source)
+  } as (key: string, value: unknown) => unknown)
+}
+
 function isExact(text: string, hasExponent: boolean): boolean {
   // A double keeps 15 digits of any number in its range.
   if (text.length <= 15 && !hasExponent) return true

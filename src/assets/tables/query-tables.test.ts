@@ -77,6 +77,41 @@ describe('Assets.query', () => {
     expect(await ask(`select day from "${refs.trips}" limit 1`)).toEqual([{ day: '2024-01-31' }])
   })
 
+  it('keeps lists of whole numbers and decimals', async () => {
+    const lists = 'list(n) as n, list(big) as big, list(amount) as amount'
+    expect(await ask(`select ${lists} from "${refs.trips}" where city = 1`)).toEqual([
+      {
+        n: [5, 1],
+        big: ['9007199254740993', 1],
+        amount: ['0.1234567890123456789', '2.0000000000000000000'],
+      },
+    ])
+    const counts = await ask(`select list(count) as counts from (
+      select count(*) as count from "${refs.trips}" group by city order by 1)`)
+    expect(counts).toEqual([{ counts: [1, 2] }])
+  })
+
+  it('reads JSON as values, and keeps the digits of its numbers', async () => {
+    expect(
+      await ask(`select to_json({ a: big }) as a, '[1]'::json->0 as one, list(to_json(n)) as l
+        from "${refs.trips}" where city = 2 group by 1`),
+    ).toEqual([{ a: { a: '9007199254740993' }, one: 1, l: [7] }])
+  })
+
+  it('keeps numbers that JSON does not have, and times with a zone', async () => {
+    const { ref } = await assets.query({
+      sql: `select unnest([1.5, 'nan'::double, 1 / 0.0]) as x, timestamptz '2024-01-01 08:00:00+00' as t`,
+    })
+    const { columns, rows } = (await assets.resolve(ref)) as { columns: object[]; rows: object[] }
+    expect(columns).toMatchObject([{ type: 'number' }, { type: 'date' }])
+    const t = '2024-01-01T08:00:00+00:00'
+    expect(rows).toEqual([
+      { x: 1.5, t },
+      { x: Number.NaN, t },
+      { x: Infinity, t },
+    ])
+  })
+
   it('reads names between quotes, and ignores comments and texts', async () => {
     const odd = await importCsv('odd.csv', '"a ""b"" ; --c",A,a\n1,2,3\n')
     expect(await ask(`select * from "${odd}" -- "asset://nothing"`)).toEqual([
@@ -238,6 +273,16 @@ describe('Assets.query', () => {
     }
   })
 
+  it.each(['', ' '])(
+    'is described by the first characters of a long statement%s',
+    async (space) => {
+      const { description } = await assets.query({
+        sql: `${space}select '${'😀'.repeat(300)}' as x`,
+      })
+      expect(description?.isWellFormed()).toBe(true)
+    },
+  )
+
   it('accepts a table without rows', async () => {
     const none = await importCsv('none.csv', 'a,b\n')
     expect(await ask(`select count(*) as n from "${none}"`)).toEqual([{ n: 0 }])
@@ -278,6 +323,26 @@ describe('a file that was saved and not imported', () => {
     }
     const made = (await one.list()).assets.filter(({ table }) => table?.source === ref)
     expect(made.map(({ name }) => name)).toEqual(['n.csv'])
+  })
+
+  it('is imported by each of several queries at once, whatever their number', async () => {
+    const assets = createAssets()
+    const answers = [1, 2, 3].map(async (n) => {
+      const { ref } = await assets.save(workbook({ A: sheetRows([['n'], [n]]) }), null, {
+        name: 'x.xlsx',
+      })
+      return ask(`select n from "${ref}"`, { timeoutMs: 10_000 }, assets)
+    })
+    expect(await Promise.all(answers)).toEqual([[{ n: 1 }], [{ n: 2 }], [{ n: 3 }]])
+  })
+
+  it('expires with its file', async () => {
+    const assets = createAssets()
+    const expiresAt = new Date(Date.now() + 3_600_000)
+    const { ref } = await assets.save(Buffer.from('a\n1\n'), 'text/csv', { expiresAt })
+    await assets.query({ sql: `select * from "${ref}"` })
+    const table = await assets.info(`${ref}-table`)
+    expect(table.expiresAt).toBe(expiresAt.toISOString())
   })
 
   it('reports the names of the sheets of a workbook', async () => {

@@ -55,8 +55,8 @@ const TOKEN = /'(?:[^']|'')*'|--[^\n]*|\/\*[\s\S]*?\*\/|\$(\w*)\$[\s\S]*?\$\1\$|
  * `asset_not_found`; `result_too_large`, `tool_timeout`; `dependency_missing` without DuckDB
  */
 export async function queryTables(
-  tableSources: TableSources,
-  { sql, tables: named = {} }: TableQuery,
+  { reader, importer }: TableSources,
+  { sql, tables = {} }: TableQuery,
   { limits: { rows, timeoutMs }, signal, ...where }: QueryScope,
 ): Promise<QueryResult> {
   if (!hasDuckdb()) {
@@ -64,12 +64,13 @@ export async function queryTables(
   }
   if (sql.length > MAX_SQL) throw queryFailed(`It is longer than ${MAX_SQL} characters.`)
   const sources = new Set<string>()
+  const refs = { ...referencesIn(sql), ...tables }
+  const named = await findTables(importer, refs, { signal, ...where })
   try {
     const [table] = await runTableTask(
       async (folder, signal) => {
-        const refs = { ...referencesIn(sql), ...named }
-        const tables = await bind(tableSources, refs, { folder, signal, sources, ...where })
-        return { type: 'query', folder, sql, tables, rows }
+        const bound = await bind(reader, named, { folder, signal, sources, ...where })
+        return { type: 'query', folder, sql, tables: bound, rows }
       },
       { signal, timeoutMs },
     )
@@ -98,6 +99,29 @@ function referencesIn(sql: string): Record<string, string> {
   return found
 }
 
+/** What a query names: a reference, and the table that it stands for. */
+interface NamedTable {
+  name: string
+  ref: string
+  found: Awaited<ReturnType<Importer['tableOf']>>
+}
+
+/**
+ * Finds the tables of a query, and imports files. This is done before the query has a process, because an import may need
+ * one, too.
+ */
+async function findTables(
+  importer: Importer,
+  tables: Readonly<Record<string, string>>,
+  where: NamespaceOption & { signal: AbortSignal | undefined },
+): Promise<NamedTable[]> {
+  const named: NamedTable[] = []
+  for (const [name, ref] of Object.entries(tables)) {
+    named.push({ name, ref, found: await importer.tableOf(ref, where) })
+  }
+  return named
+}
+
 interface Binding extends NamespaceOption {
   folder: string
   signal: AbortSignal | undefined
@@ -107,14 +131,13 @@ interface Binding extends NamespaceOption {
 
 /** Writes the tables of a query into its folder. */
 async function bind(
-  { reader, importer }: TableSources,
-  tables: Readonly<Record<string, string>>,
+  reader: AssetReader,
+  named: readonly NamedTable[],
   { folder, signal, sources, namespace }: Binding,
 ): Promise<BoundTable[]> {
   const bound: BoundTable[] = []
   const files = new Map<string, string>()
-  for (const [name, ref] of Object.entries(tables)) {
-    const found = await importer.tableOf(ref, { namespace, signal })
+  for (const { name, ref, found } of named) {
     const list = found.table === null ? await listIn(reader, ref, namespace) : null
     const table = found.table ?? list?.ref
     if (table === undefined) throw queryFailed(`${ref} is ${Object(found).problem}. ${HOW}`)

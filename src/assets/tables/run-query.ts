@@ -3,6 +3,7 @@ import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { type ColumnReader, textColumn, valueColumn } from './column.ts'
 import {
+  type Duckdb,
   type DuckdbConnection,
   loadDuckdb,
   named,
@@ -10,6 +11,7 @@ import {
   quoted,
   withDuckdb,
 } from './duckdb.ts'
+import { parseJson } from './long-number.ts'
 import { createSpool } from './spool.ts'
 import type { TableColumn } from './table-facts.ts'
 import type { BoundTable, TableTask } from './table-task.ts'
@@ -44,10 +46,11 @@ export async function runQuery({
 }: Extract<TableTask, { type: 'query' }>): Promise<WrittenTable> {
   const scope = { memory: MEMORY, files: tables.map(({ file }) => file) }
   try {
-    return await withDuckdb(await loadDuckdb(), scope, async (connection) => {
+    const duckdb = await loadDuckdb()
+    return await withDuckdb(duckdb, scope, async (connection) => {
       for (const one of tables) await createView(connection, one)
       await checkStatement(connection, sql)
-      return await parquetOfResult(await connection.stream(sql), rows)
+      return await parquetOfResult(duckdb, await connection.stream(sql), rows)
     })
   } catch (error) {
     const given = tables.map(({ name }) => name).filter((name) => !isAssetRef(name))
@@ -133,9 +136,11 @@ function checkName(name: string, names: ReadonlySet<string>, isAllowed: boolean)
 }
 
 type Result = import('@duckdb/node-api').DuckDBResult
+type Json = import('@duckdb/node-api').Json
+type Converter = Duckdb['JsonDuckDBValueConverter']
 
-/** SQL types whose values are read as text, to keep all digits. */
-const LONG = /^(U?BIGINT|U?HUGEINT|DECIMAL|BIGNUM)/
+/** SQL types whose values are text: numbers with all digits, and times, which become ISO 8601. Lists end with `[]`. */
+const TEXT = /^(U?BIGINT|U?HUGEINT|DECIMAL|BIGNUM|DATE|TIMESTAMP)[^[]*$/
 /** Up to this number of rows, a result has at most `few` characters; one of more rows has at most `many`. */
 const MAX_CHARACTERS = { rows: 100_000, few: 32 * 1024 * 1024, many: 1024 * 1024 * 1024 }
 
@@ -144,13 +149,17 @@ const MAX_CHARACTERS = { rows: 100_000, few: 32 * 1024 * 1024, many: 1024 * 1024
  *
  * @throws ByrefError `result_too_large`
  */
-async function parquetOfResult(result: Result, most: number): Promise<WrittenTable> {
+async function parquetOfResult(
+  duckdb: Duckdb,
+  result: Result,
+  most: number,
+): Promise<WrittenTable> {
   const types = result.columnTypes().map(String)
   const names = result.deduplicatedColumnNames()
   const columns = names.map((name, i) => readerOf(name, types[i] ?? ''))
   const { few, many } = MAX_CHARACTERS
   const characters = most > MAX_CHARACTERS.rows ? many : few
-  const rows = new ResultRows(result, columns.length, { rows: most, characters })
+  const rows = new ResultRows(rowsOf(result, duckdb), columns.length, { rows: most, characters })
   try {
     // A result always has columns.
     return (await writeTable({ columns, batches: () => rows.batches() })) as WrittenTable
@@ -160,14 +169,45 @@ async function parquetOfResult(result: Result, most: number): Promise<WrittenTab
 }
 
 function readerOf(name: string, type: string): ColumnReader {
-  return LONG.test(type) || type === 'DATE' || type.startsWith('TIMESTAMP')
-    ? textColumn(name)
-    : valueColumn(name)
+  return TEXT.test(type) ? textColumn(name) : valueColumn(name)
+}
+
+/** Yields the rows of a result. JSON in a cell becomes its value. */
+async function* rowsOf(result: Result, duckdb: Duckdb): AsyncGenerator<Json[][]> {
+  const inJson = result.columnTypes().flatMap(({ alias }, i) => (alias === JSON_TYPE ? i : []))
+  for await (const batch of result.yieldConvertedRows(cellConverter(duckdb))) {
+    for (const row of batch) for (const i of inJson) row[i] = jsonIn(row[i])
+    yield batch
+  }
+}
+
+/** The name of DuckDB's type. */
+const JSON_TYPE = 'JSON'
+
+/** Returns the value of a JSON text, or null. */
+function jsonIn(text: unknown): Json {
+  return parseJson(String(text ?? null), (_, digits) => digits) as Json
+}
+
+/**
+ * Creates the converter of cells to JSON, in which NaN and the infinities stay numbers. Whole numbers inside of lists and
+ * objects are numbers, and text beyond 2^53.
+ */
+function cellConverter({ JsonDuckDBValueConverter: toJson }: Duckdb): Converter {
+  const cell: Converter = (value, type) =>
+    typeof value === 'number' ? value : toJson(value, type, inside)
+  const inside: Converter = (value, type) => {
+    if (type.alias === JSON_TYPE) return jsonIn(value)
+    if (typeof value !== 'bigint') return cell(value, type, inside)
+    const number = Number(value)
+    return Number.isSafeInteger(number) ? number : String(value)
+  }
+  return cell
 }
 
 /** The rows of a result, which can be read twice. A short result stays in memory, a long one goes to a file. */
 class ResultRows {
-  readonly #result: Result
+  readonly #result: AsyncIterable<Json[][]>
   readonly #columns: number
   readonly #most: { rows: number; characters: number }
   readonly #held: unknown[][][] = []
@@ -176,7 +216,11 @@ class ResultRows {
   readonly #ends: number[] = []
   #isRead = false
 
-  constructor(result: Result, columns: number, most: { rows: number; characters: number }) {
+  constructor(
+    result: AsyncIterable<Json[][]>,
+    columns: number,
+    most: { rows: number; characters: number },
+  ) {
     this.#result = result
     this.#columns = columns
     this.#most = most
@@ -204,7 +248,7 @@ class ResultRows {
     const { rows: most, characters: longest } = this.#most
     let rows = 0
     let characters = 0
-    for await (const batch of this.#result.yieldRowsJson()) {
+    for await (const batch of this.#result) {
       rows += batch.length
       for (const row of batch) {
         for (let i = 0; i < this.#columns; i++) characters += sizeOf(row[i])

@@ -94,7 +94,7 @@ export function createSpool(): Spool {
 export async function writeBody(stream: AsyncIterable<Uint8Array>, path: string): Promise<void> {
   const file = await open(path, 'w', 0o600)
   try {
-    for await (const chunk of stream) await file.write(chunk)
+    for await (const chunk of stream) await file.appendFile(chunk)
   } finally {
     await file.close()
   }

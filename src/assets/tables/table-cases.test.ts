@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest'
 import { fetchAssetTool, searchAssetTool } from '../asset-tools.ts'
 import { createAssets } from '../create-assets.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
+import type { TextPage } from '../text-page.ts'
 import { MESSY, SPECTRUM } from './fixtures/csv-cases.ts'
 
 async function imported(text: string | Uint8Array, name = 'x.csv') {
@@ -119,6 +120,29 @@ describe('a table of odd shape', () => {
     ])
   })
 
+  it.each([
+    ['2024-01-01 10:00', 'unknown', '2024-01-01 10:00', 'string'],
+    ['123456789012345678901234567890', ' x ', '123456789012345678901234567890', 'string'],
+    ['', ' x ', null, 'string'],
+    ['', '2024-01-01 10:00', null, 'date'],
+  ])('keeps the cells of a column of %j that ends with %j', async (first, last, kept, type) => {
+    const csv = `a,b\n${`1,${first}\n`.repeat(21_000)}2,${last}\n`
+    const { columns, rows } = await imported(csv)
+    expect(columns[1]?.type).toBe(type)
+    const stored = type === 'date' ? '2024-01-01T10:00' : last
+    expect([rows[0]?.b, rows.at(-1)?.b]).toEqual([kept, stored])
+  })
+
+  it.each([
+    ['"2024-01-01 10:00"', '"unknown"', '2024-01-01 10:00', 'unknown'],
+    ['null', '123456789012345678901.5', null, '123456789012345678901.5'],
+    ['null', '"2024-01-01 10:00"', null, '2024-01-01T10:00'],
+  ])('keeps the values of a column of %s that ends with %s', async (first, last, kept, stored) => {
+    const json = `${`{"a":1,"b":${first}}\n`.repeat(21_000)}{"a":2,"b":${last}}`
+    const { rows } = await imported(json, 'x.ndjson')
+    expect([rows[0]?.b, rows.at(-1)?.b]).toEqual([kept, stored])
+  })
+
   it('has columns that only later rows have', async () => {
     const lines = Array.from({ length: 25_000 }, (_, i) =>
       JSON.stringify({ a: i, ...(i > 24_000 && { b: [i] }) }),
@@ -210,6 +234,19 @@ describe('reading a table', () => {
     expect(ofPage).toBeLessThan(0.25)
     expect((await cost(() => assets.meta(ref)))[1]).toBe(0)
     expect((await cost(() => assets.info(ref)))[1]).toBe(0)
+  })
+
+  it('pages by rows within a row that is longer than a page, and splits no character', async () => {
+    const { assets, ref, rows } = await imported(`ab\n${'😀'.repeat(20_000)}\n`)
+    let text = ''
+    let next: Partial<TextPage> = {}
+    do {
+      const input = { ref, startLine: next.nextStartLine, startColumn: next.nextStartColumn }
+      next = (await fetchAssetTool.execute({ ...input, format: 'text' }, { assets })) as TextPage
+      expect(String(next.text).isWellFormed()).toBe(true)
+      text += next.text
+    } while (next.nextStartLine !== undefined)
+    expect(JSON.parse(text)).toEqual(rows[0])
   })
 
   it('reports what to do if it is too large for one value', async () => {

@@ -25,6 +25,9 @@ interface TaskOutcome extends TaskResult {
 /** Bytes that a task may take in addition to the current memory of the process. */
 const headroom = Number(process.argv[2])
 
+/** The folder between tasks. */
+const home = tmpdir()
+
 // A low priority, so that the server stays responsive.
 setPriority(5)
 keepLimit()
@@ -38,6 +41,8 @@ async function take(task: TableTask): Promise<void> {
   try {
     // Paths in errors and settings of a query are relative to this folder.
     process.chdir(task.folder)
+    // The parent removes this folder, also if it ends this process in the middle of the task.
+    Object.assign(process.env, { TMPDIR: task.folder, TEMP: task.folder })
     const found: TaskResult[] = []
     for await (const outcome of runTask(task, (part) => send({ type: 'progress', part }))) {
       if (!outcome) continue
@@ -49,7 +54,7 @@ async function take(task: TableTask): Promise<void> {
   } catch (error) {
     send({ type: 'failed', error: asTaskError(error), memory: taken() - before })
   } finally {
-    process.chdir(tmpdir())
+    process.chdir(home)
   }
 }
 

@@ -110,6 +110,23 @@ describe('a query', () => {
     expect((await readdir(folder)).filter((name) => name.startsWith('byref-'))).toEqual([])
   })
 
+  it('leaves no file if it is stopped while it writes a long result', async () => {
+    const stop = new AbortController()
+    const sql = 'select uuid()::varchar || range as x from range(5000000)'
+    const asked = ask(sql, { rows: 5_000_000, signal: stop.signal })
+    const files = () => readdir(folder, { recursive: true })
+    await expect.poll(async () => (await files()).some((name) => /table$/.test(name))).toBe(true)
+    stop.abort(new Error('enough'))
+    expect((await asked).text).toBe('enough')
+    expect((await files()).filter((name) => name.startsWith('byref-'))).toEqual([])
+  })
+
+  it('can take any time', async () => {
+    for (const timeoutMs of [Infinity, 2 ** 32 - 1]) {
+      expect(await ask('select 1 as one', { timeoutMs })).toMatchObject({ code: 'done' })
+    }
+  })
+
   it.each(REACH_OUT)('is rejected if it accesses anything outside: %s', async (sql) => {
     const { code, text } = await ask(sql)
     expect([code, text.includes(basename(folder))]).toEqual(['invalid_arguments', false])

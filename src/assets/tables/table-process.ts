@@ -1,5 +1,6 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { ByrefError } from '../../core/errors.ts'
+import { LONGEST_TIMER } from '../../core/timer.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { tableProgram } from './duckdb.ts'
 import { spoolOf } from './spool.ts'
@@ -89,7 +90,7 @@ async function open(found: readonly TaskResult[], folder: string): Promise<Writt
 }
 
 function withTimeout(signal: AbortSignal | undefined, ms: number | undefined) {
-  if (ms === undefined) return signal
+  if (ms === undefined || ms > LONGEST_TIMER) return signal
   const timeout = AbortSignal.timeout(ms)
   return signal ? AbortSignal.any([signal, timeout]) : timeout
 }

@@ -72,7 +72,6 @@ export function createParquetOutput(
   }
 
   return {
-    storage: columns.map(({ storage }) => storage),
     /** Writes a row group: the stored values of each column, null for empty cells. */
     async write(count: number, valuesOf: (column: number) => unknown[]): Promise<void> {
       if (count === 0) return

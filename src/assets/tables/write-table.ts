@@ -1,8 +1,6 @@
 import type { ColumnReader } from './column.ts'
-import type { CellForm } from './local-cells.ts'
 import { createSpool, type Spool, type Spooled } from './spool.ts'
 import { TableError } from './table-error.ts'
-import type { Storage } from './table-facts.ts'
 import type { TaskResult } from './table-task.ts'
 import type { TableInput } from './table-text.ts'
 import { createParquetOutput, type ParquetOutput } from './write-parquet.ts'
@@ -77,7 +75,7 @@ async function pass(
 
 function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
   let output: ParquetOutput | null = null
-  let forms: CellForm[] = []
+  let kinds: string[] = []
   let storing: ((cell: unknown) => unknown)[] = []
   let fits = true
   let group: (readonly unknown[])[] = []
@@ -101,7 +99,7 @@ function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
       name: reader.column().name,
       storage: reader.storage(),
     }))
-    forms = input.columns.map((reader) => reader.form())
+    kinds = input.columns.map(kindOf)
     storing = input.columns.map((reader) => reader.storing())
     return createParquetOutput(columns, body)
   }
@@ -110,7 +108,7 @@ function groupWriter(input: TableInput, body: Spool, isFirst: boolean) {
     const written = group
     group = []
     characters = 0
-    if (output) fits &&= isStoredAs(input.columns, output.storage, forms)
+    if (output) fits &&= isStoredAs(input.columns, kinds)
     if (!fits) return
     output ??= begin()
     chunks += input.columns.length
@@ -153,13 +151,12 @@ function tooWide(columns: number, rows: number): TableError {
   return new TableError({ name: 'the table', line: null, reason })
 }
 
-function isStoredAs(
-  columns: readonly ColumnReader[],
-  storage: readonly Storage[],
-  forms: readonly CellForm[],
-): boolean {
-  return (
-    columns.length === storage.length &&
-    columns.every((reader, i) => reader.storage() === storage[i] && reader.form() === forms[i])
-  )
+function isStoredAs(columns: readonly ColumnReader[], kinds: readonly string[]): boolean {
+  return columns.length === kinds.length && columns.every((one, i) => kindOf(one) === kinds[i])
+}
+
+/** Returns how the cells of a column are converted. Text depends on the type: dates become ISO 8601. */
+function kindOf(reader: ColumnReader): string {
+  const storage = reader.storage()
+  return `${storage} ${reader.form()} ${storage === 'text' ? reader.column().type : ''}`
 }

@@ -103,6 +103,8 @@ function widthOf(row: readonly Cell[]): number {
 function jsonCell(cell: Cell | undefined): string | number | boolean | null {
   if (cell === undefined || cell === '') return null
   if (!(cell instanceof Date)) return cell
+  // The library makes an invalid date of a number that is too large for one.
+  if (Number.isNaN(cell.getTime())) return null
   const [day = '', time = ''] = cell.toISOString().slice(0, -1).split('T')
   return time === '00:00:00.000' ? day : `${day}T${time.replace(/\.000$/, '')}`
 }

@@ -31,6 +31,11 @@ export function textStart(text: string, max: number): string {
   return text.slice(0, max).replace(/[\ud800-\udbff]$/, '')
 }
 
+/** Returns a text of at most `max` characters, or the beginning of a longer one and `…`. */
+export function shortened(text: string, max: number): string {
+  return text.length > max ? `${textStart(text, max)}…` : text
+}
+
 /** Returns the items of a list without the mark of a cut, and the list's full length. */
 export function shownItems(list: readonly unknown[]): {
   items: readonly unknown[]

@@ -1,3 +1,5 @@
+import { textStart } from './cut.ts'
+
 /** A JSON value. Values on the board are frozen. */
 export type JsonValue =
   | null
@@ -33,7 +35,7 @@ export function putKey<T>(target: Record<string, T>, key: string, value: T): voi
  */
 export function shownJson(value: unknown): string {
   try {
-    return (JSON.stringify(value) ?? typeof value).slice(0, 200)
+    return textStart(JSON.stringify(value) ?? typeof value, 200)
   } catch {
     return typeof value
   }

@@ -222,7 +222,7 @@ describe('extractAssetId', () => {
   })
 
   it('throws if the value is not a reference', () => {
-    for (const ref of [null, undefined, 7, {}]) {
+    for (const ref of [null, undefined, 7, 7n, {}]) {
       expect(() => extractAssetId(ref as never)).toThrow(
         expect.objectContaining({ code: 'invalid_reference' }),
       )

@@ -1,4 +1,5 @@
 import { ByrefError } from '../errors.ts'
+import { shownJson } from '../json/json.ts'
 import { type FieldKey, indexOf, isFieldKey } from './field-key.ts'
 
 /**
@@ -70,7 +71,7 @@ export function extractAssetId(ref: string | AssetRef): string {
   const parts = parseAssetRef(ref)
   if (parts) return parts.id
   if (typeof ref === 'string' && isAssetId(ref) && !ref.includes('://')) return ref
-  throw invalid(JSON.stringify(ref), 'is not an asset reference: use an id or asset://<id>')
+  throw invalid(ref, 'is not an asset reference: use an id or asset://<id>')
 }
 
 /**
@@ -92,9 +93,8 @@ export function formatAssetRef({ id, namespace, fieldPath = [] }: AssetRefParts)
   const url = `asset://${path}${fieldPath.at(-1) === '' ? '/' : ''}`
   const read = parseUrl(url)
   if (read?.id === id && read.namespace === namespace && fieldPath.every(isFieldKey)) return url
-  const parts = JSON.stringify({ id, namespace, fieldPath })
   throw invalid(
-    parts,
+    { id, namespace, fieldPath },
     `is not a valid reference: a field path must start with one of ${ASSET_FIELDS.join(', ')}`,
   )
 }
@@ -179,6 +179,6 @@ function encode(text: string): string {
   return String(text).replace(/\P{Cs}+/gu, encodeURIComponent)
 }
 
-function invalid(text: string | undefined, reason: string): ByrefError {
-  return new ByrefError('invalid_reference', `${text?.slice(0, 200)} ${reason}.`)
+function invalid(ref: unknown, reason: string): ByrefError {
+  return new ByrefError('invalid_reference', `${shownJson(ref)} ${reason}.`)
 }

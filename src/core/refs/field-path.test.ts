@@ -104,6 +104,17 @@ describe('resolveFieldPath', () => {
     expect(failure({}, ['a']).message).toBe('value has no "a"; it has 0.')
   })
 
+  it('names keys of a Map that JSON does not have', () => {
+    const keys = [1n, undefined, Symbol('x'), { a: 1 }]
+    const error = failure({ a: new Map(keys.map((key) => [key, 1])) }, ['a', 'x'])
+    expect(error.message).toBe('value/a has no "x"; it has 4: bigint, undefined, symbol, {"a":1}.')
+  })
+
+  it.each(['', 'x'])('splits no character of a long key: %j', (before) => {
+    const key = `${before}${'😀'.repeat(100)}`
+    expect(failure({ a: { [key]: 1 } }, ['a', 'x']).message.isWellFormed()).toBe(true)
+  })
+
   it('names at most 20 keys, and how many there are', () => {
     const error = failure(
       { a: Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`k${i}`, i])) },

@@ -1,5 +1,7 @@
 import { checkOptions, is, type OptionTable } from '../check-options.ts'
 import { ByrefError } from '../errors.ts'
+import { textStart } from '../json/cut.ts'
+import { shownJson } from '../json/json.ts'
 import { formatAssetRef, isAssetId } from './asset-ref.ts'
 import { type FieldKey, indexOf } from './field-key.ts'
 
@@ -86,7 +88,7 @@ export function explainMissing(name: string, value: unknown, key: FieldKey): str
     ? Array.from({ length: Math.min(value.length, SHOWN_KEYS) }, (_, index) => index)
     : [...(value instanceof Map ? value.keys() : Object.keys(value))]
   const count = isList(value) ? value.length : keys.length
-  const shown = keys.slice(0, SHOWN_KEYS).map((one) => JSON.stringify(one).slice(0, 100))
+  const shown = keys.slice(0, SHOWN_KEYS).map((one) => textStart(shownJson(one), 100))
   if (shown.length < count) shown.push('…')
   return `${name} ${missing}; it has ${count}${count > 0 ? ': ' : ''}${shown.join(', ')}.`
 }
