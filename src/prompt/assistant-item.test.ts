@@ -46,6 +46,15 @@ it('has the order of the model, and the metadata of texts', () => {
   expect(withFile).toEqual([one, ['Hello.', own], '[Saved]', 'a', two, 'b'])
 })
 
+it('keeps reasoning before the call that follows it, also without a text', () => {
+  const metadata = {
+    reasoning: [thought('r1')],
+    tool_calls: [call('a'), call('b')],
+    answer_parts: [made, reasoning, made],
+  }
+  expect(partsOf('', metadata)).toEqual(['a', ['r1', { openai: { itemId: 'r1' } }], 'b'])
+})
+
 it.each([
   [
     'a text that was changed',

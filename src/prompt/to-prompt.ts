@@ -68,16 +68,19 @@ function messagesOf(item: ResolvedItem, capabilities: ModelCapabilities): Langua
  * empty result, and halves of characters.
  */
 function acceptable(
-  messages: readonly LanguageModelV4Message[],
+  messages: LanguageModelV4Message[],
   { callIds }: ModelCapabilities,
 ): LanguageModelV4Message[] {
-  return wellFormed(messages).map((message) => {
-    if (message.role !== 'assistant' && message.role !== 'tool') return message
+  const whole = isWellFormed(messages) ? messages : wellFormed(messages)
+  return whole.map((message) => {
+    const { role } = message
+    if (role !== 'assistant' && role !== 'tool') return message
     const content = message.content.map((part) => {
       if (part.type !== 'tool-call' && part.type !== 'tool-result') return part
       const toolCallId = callIdFor(part.toolCallId, callIds)
-      const named = { ...part, toolCallId, toolName: nameFor(part.toolName) }
-      return named.type === 'tool-result' ? { ...named, output: withText(named.output) } : named
+      const toolName = nameFor(part.toolName)
+      if (part.type === 'tool-call') return { ...part, toolCallId, toolName }
+      return { ...part, toolCallId, toolName, output: withText(part.output) }
     })
     return { ...message, content } as LanguageModelV4Message
   })
@@ -99,21 +102,27 @@ function withText(output: LanguageModelV4ToolResultOutput): LanguageModelV4ToolR
 
 /** Returns a name of a tool in the characters that all providers accept. */
 function nameFor(name: string): string {
-  return name.replace(/[^\w-]+/g, '_').slice(0, 64) || '_'
+  return NAME.test(name) ? name : name.replace(/[^\w-]+/g, '_').slice(0, 64) || '_'
 }
 
-/**
- * Replaces each half of a surrogate pair, which is left where a text was cut inside an emoji. Returns the same value if there
- * is none.
- */
+const NAME = /^[\w-]{1,64}$/
+
+/** Whether no text in a value has half of a surrogate pair, which is left where a text was cut inside an emoji. */
+function isWellFormed(value: unknown): boolean {
+  if (typeof value === 'string') return value.isWellFormed()
+  if (Array.isArray(value)) return value.every(isWellFormed)
+  if (!isPlainObject(value)) return true
+  for (const key in value) if (!(key.isWellFormed() && isWellFormed(value[key]))) return false
+  return true
+}
+
+/** Replaces the halves of surrogate pairs in a value. */
 function wellFormed<T>(value: T): T {
   if (typeof value === 'string') return value.toWellFormed() as T
-  if (!Array.isArray(value) && !isPlainObject(value)) return value
-  const before = Object.entries(value)
-  const after = before.map(([key, one]) => [key.toWellFormed(), wellFormed(one)] as const)
-  const isSame = after.every(([key, one], i) => key === before[i]?.[0] && one === before[i][1])
-  if (isSame) return value
-  return (Array.isArray(value) ? after.map(([, one]) => one) : Object.fromEntries(after)) as T
+  if (Array.isArray(value)) return value.map(wellFormed) as T
+  if (!isPlainObject(value)) return value
+  const entries = Object.entries(value).map(([key, one]) => [key.toWellFormed(), wellFormed(one)])
+  return Object.fromEntries(entries)
 }
 
 /** If a provider takes system messages only at the start, later ones become user messages with a heading. */

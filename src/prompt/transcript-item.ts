@@ -180,8 +180,10 @@ export function assistantItem(message: Message, lines: readonly string[]): Assis
       at += length
     } else {
       const call = called[calls.length] as AnswerCall
-      calls.push(parts.length > 0 && thoughts.length > 0 ? { ...call, thoughts } : call)
-      if (parts.length === 0) parts.push(...thoughts)
+      // Texts come before calls, so only what precedes a later call must stay with it.
+      const isLater = calls.length > 0 && thoughts.length > 0
+      calls.push(isLater ? { ...call, thoughts } : call)
+      if (!isLater) parts.push(...thoughts)
     }
     thoughts = []
   }
@@ -197,16 +199,16 @@ export function assistantItem(message: Message, lines: readonly string[]): Assis
 function orderOf(message: Message): readonly AnswerPart[] {
   const { reasoning, calls, answerParts } = readMetadata(message)
   const { length } = contentOf(message)
-  const count = (type: AnswerPart['type']) => answerParts.filter((one) => one.type === type).length
-  const said = answerParts.reduce((sum, one) => sum + (one.type === 'text' ? one.length : 0), 0)
   const isKnown = answerParts.length > 0
+  const has = { reasoning: 0, call: 0, text: 0 }
+  for (const part of answerParts) has[part.type] += part.type === 'text' ? part.length : 1
   const fits =
-    count('reasoning') === reasoning.length && count('call') === calls.length && said === length
+    has.reasoning === reasoning.length && has.call === calls.length && has.text === length
   if (isKnown && fits) return answerParts
   return [
-    ...(isKnown ? [] : reasoning.map(() => ({ type: 'reasoning' as const }))),
+    ...Array<AnswerPart>(isKnown ? 0 : reasoning.length).fill({ type: 'reasoning' }),
     ...(length > 0 ? [{ type: 'text' as const, length }] : []),
-    ...calls.map(() => ({ type: 'call' as const })),
+    ...Array<AnswerPart>(calls.length).fill({ type: 'call' }),
   ]
 }
 
