@@ -72,6 +72,7 @@ export async function capabilitiesOf(
     systemAnywhere: overrides.systemAnywhere ?? rules.systemAnywhere ?? false,
     detailOption: rules.detailOption ?? null,
     callIds: rules.callIds ?? null,
+    strictRoles: rules.strictRoles ?? false,
   }
 }
 

@@ -29,6 +29,8 @@ export interface ModelCapabilities {
   detailOption: 'openai' | 'xai' | null
   /** The ids of calls that the provider accepts. Null if it accepts any. */
   callIds: RegExp | null
+  /** Whether a message of a user may neither follow results nor another message of a user. */
+  strictRoles: boolean
 }
 
 /** MIME types, each with the maximum size of a body in bytes. `image/*` covers all image types. */

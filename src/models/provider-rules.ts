@@ -13,6 +13,7 @@ export type ProviderRules = Partial<
     | 'maxPdfPages'
     | 'urlsInResults'
     | 'callIds'
+    | 'strictRoles'
   >
 > & {
   perCall?: Partial<ModelCapabilities['perCall']>
@@ -50,8 +51,15 @@ const PROVIDERS: readonly (readonly [RegExp, (modelId: string) => ProviderRules]
  * need rules.
  */
 export function providerRules(provider: string, modelId: string): ProviderRules {
-  return PROVIDERS.find(([pattern]) => pattern.test(provider))?.[1](modelId) ?? {}
+  const rules = PROVIDERS.find(([pattern]) => pattern.test(provider))?.[1](modelId) ?? {}
+  const isMistral = /mistral|mixtral|ministral|devstral|codestral|magistral|pixtral|voxtral/i.test(
+    modelId,
+  )
+  return isMistral && !/bedrock|vertex/.test(provider) ? { ...rules, ...MISTRAL } : rules
 }
+
+/** What models of Mistral reject, also on other servers: errors of the API say so. */
+const MISTRAL: ProviderRules = { callIds: /^[A-Za-z0-9]{9}$/, strictRoles: true }
 
 /**
  * https://docs.claude.com/en/docs/build-with-claude/vision and …/pdf-support: 5 MB of base64, 32 MB in total,
@@ -162,9 +170,8 @@ function mistral(modelId: string): ProviderRules {
   return {
     takes: { ...images, [PDF]: 35 * MB },
     urls: { 'image/*': [/^https:\/\//] },
+    ...MISTRAL,
     systemAnywhere: true,
-    // An error of the API says so.
-    callIds: /^[A-Za-z0-9]{9}$/,
     perCall: { bytes: 35 * MB, images: 8 },
   }
 }

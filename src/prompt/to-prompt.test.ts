@@ -222,4 +222,24 @@ describe('framedPrompt', () => {
     const [message] = framedPrompt(messages, { system: '', capabilities })
     expect(message).toMatchObject({ role: 'system', providerOptions: { anthropic: {} } })
   })
+
+  it('puts an answer between results and a user, and joins messages of users, where roles are strict', () => {
+    const items = [
+      said('Go'),
+      said('on'),
+      answer('I draw.'),
+      result([]),
+      said('Note'),
+      said('Well?'),
+    ]
+    const messages = items.flatMap((item) => itemMessages(item, mistral))
+    const inShort = (capabilities: typeof mistral) =>
+      framedPrompt(messages, { system: 'S', capabilities }).map(({ role, content }) => {
+        return Array.isArray(content) ? `${role} ${content.length}` : role
+      })
+    const [results, bridge] = ['tool 1', 'assistant 1']
+    expect(inShort(mistral)).toEqual(['system', 'user 2', 'assistant 1', results, bridge, 'user 2'])
+    const plain = ['system', 'user 1', 'user 1', 'assistant 1', results, 'user 1', 'user 1']
+    expect(inShort(openai)).toEqual(plain)
+  })
 })

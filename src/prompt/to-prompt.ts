@@ -43,7 +43,30 @@ export function framedPrompt(
     ? []
     : [{ role: 'system', content: system.toWellFormed() }]
   const end = tail.flatMap((item) => itemMessages(item, capabilities))
-  return withCacheMarks(start.concat(messages, end), end.length, capabilities)
+  const all = start.concat(messages, end)
+  if (capabilities.strictRoles) return inStrictRoles(all)
+  return withCacheMarks(all, end.length, capabilities)
+}
+
+/** What stands between results and a message of a user, where a provider accepts only an answer after results. */
+const BRIDGE: LanguageModelV4Message = {
+  role: 'assistant',
+  content: [{ type: 'text', text: 'I have the results.' }],
+}
+
+/** Joins messages of users that follow each other, and puts an answer between results and what is not an answer. */
+function inStrictRoles(messages: readonly LanguageModelV4Message[]): LanguageModelV4Prompt {
+  const made: LanguageModelV4Message[] = []
+  for (const message of messages) {
+    const last = made.at(-1)
+    if (message.role === 'user' && last?.role === 'user') {
+      made[made.length - 1] = { ...last, content: [...last.content, ...message.content] }
+      continue
+    }
+    if (last?.role === 'tool' && message.role !== 'assistant') made.push(BRIDGE)
+    made.push(message)
+  }
+  return made
 }
 
 /** Converts one item to messages. They are never changed afterwards, so that the next prompt can reuse them. */

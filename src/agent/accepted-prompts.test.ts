@@ -60,3 +60,29 @@ it.each(['off', 'track', 'quarantine'] as const)(
     expect(JSON.stringify(prompts.at(-1))).toContain('Done \ufffd')
   },
 )
+
+it.each([
+  ['mistral.chat', 'mistral-medium-latest', true],
+  ['openai-compatible', 'mistralai/Devstral-Small-2', true],
+  ['amazon-bedrock', 'mistral.mistral-large-2402-v1:0', false],
+  ['anthropic.messages', 'claude-sonnet-4-5', false],
+])('orders messages as the models of %s accept them: %s', async (provider, modelId, isStrict) => {
+  const read = defineTool({
+    id: 'read',
+    description: 'Reads',
+    inputSchema: { type: 'object', properties: {} },
+    execute: () => 'word '.repeat(200),
+  })
+  const scripted = scriptedModel([{ calls: [{ name: 'read', arguments: {} }] }, 'Done.', 'Yes.'])
+  const agent = createAgent({ model: { ...scripted, provider, modelId }, tools: [read] })
+  const data = { type: 'state' as const, state: { city: 'Oslo' } }
+  await agent.run({ conversation: 'c', messages: [data, { content: 'Read.' }] }).result
+  await agent.run({ conversation: 'c', messages: [data, { content: 'And?' }] }).result
+  const roles = scripted.requests.map(({ prompt }) => prompt.map(({ role }) => role).join(' '))
+  expect(roles.some((one) => /tool (user|system)|user user/.test(one))).toBe(!isStrict)
+  // The beginning of a prompt stays the same, except for the marks of the provider's cache.
+  const [, second = [], third = []] = scripted.requests.map(({ prompt }) =>
+    prompt.map(({ role, content }) => JSON.stringify({ role, content })),
+  )
+  expect(third.slice(0, second.length - 1)).toEqual(second.slice(0, -1))
+})
