@@ -55,7 +55,7 @@ const BRIDGE: LanguageModelV4Message = {
 }
 
 /** Joins messages of users that follow each other, and puts an answer between results and what is not an answer. */
-function inStrictRoles(messages: readonly LanguageModelV4Message[]): LanguageModelV4Prompt {
+export function inStrictRoles(messages: readonly LanguageModelV4Message[]): LanguageModelV4Prompt {
   const made: LanguageModelV4Message[] = []
   for (const message of messages) {
     const last = made.at(-1)

@@ -15,7 +15,9 @@ import {
 } from '../../models/capabilities.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
 import type { ModelCapabilities } from '../../models/model-capabilities.ts'
+import { providerRules } from '../../models/provider-rules.ts'
 import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
+import { inStrictRoles } from '../../prompt/to-prompt.ts'
 import {
   inNamespaces,
   REFERENCE_OPTIONS,
@@ -181,14 +183,17 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
           ? await redactPrompt(params.prompt, { trust, tools: wrapped, assets })
           : undefined
       const hasReading = hasTools && !redaction
-      const { prompt, isReadable } = await promptByReference(redaction?.prompt ?? params.prompt, {
+      const made = await promptByReference(redaction?.prompt ?? params.prompt, {
         views,
         source: () => sourcesFor(model, hasReading),
         hasReading,
         hasSql: Object.hasOwn(own, queryTablesTool.id),
         redaction,
       })
-      if (hasTools && !(hasReading && isReadable)) return { ...params, prompt, tools: others }
+      const { strictRoles } = providerRules(model.provider, model.modelId)
+      const isChanged = made.prompt !== params.prompt
+      const prompt = strictRoles && isChanged ? inStrictRoles(made.prompt) : made.prompt
+      if (hasTools && !(hasReading && made.isReadable)) return { ...params, prompt, tools: others }
       return prompt === params.prompt ? params : { ...params, prompt }
     }
 

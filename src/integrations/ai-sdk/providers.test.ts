@@ -104,6 +104,11 @@ const PROVIDERS: Record<string, Provider> = {
       return { candidates: [{ content: { role: 'model', parts: [part] }, finishReason: 'STOP' }] }
     },
   },
+  'a model of Mistral on another server': {
+    model: (baseURL) => createOpenAICompatible({ name: 'local', baseURL })('devstral-small'),
+    takesImages: false,
+    answer: chat,
+  },
   'a model that nothing is known of': {
     model: (baseURL) => createOpenAICompatible({ name: 'local', baseURL })('unknown'),
     takesImages: false,
@@ -163,5 +168,12 @@ describe.each(Object.entries(PROVIDERS))('ten pictures, with %s', (name, provide
       expect(Math.max(...sent.map(({ length }) => length))).toBeLessThan(20_000)
     // The results's name, and what is to be said of it, are there for every model.
     expect(sent[1]).toContain('†result#1')
+    // Mistral accepts only an answer after results.
+    if (name.includes('Mistral')) {
+      const last = server.requests.at(-1)?.body as { messages: { role: string }[] }
+      const roles = last.messages.map(({ role }) => role).join(' ')
+      expect(roles).toMatch(/tool assistant user/)
+      expect(roles).not.toMatch(/tool user/)
+    }
   })
 })
