@@ -54,7 +54,7 @@ describe('LabelMark', () => {
   it('stands at messages, results, data and assets', async () => {
     const said = message({ id: 'said' })
     const result = message({ id: 'res', metadata: { tool_result: { tool_call_id: 'c1' } } })
-    const entry = { label: 'state', kind: 'state', writes: [] } as never
+    const entry = { identity: 'state', kind: 'state', writes: [] } as never
     const asset = { id: 'a1', ref: 'asset://a1', kind: 'file', mime: 'text/plain' } as const
     const state = stateOf(said, result)
     await renderInApp(
