@@ -1,6 +1,7 @@
 import { APICallError } from '@ai-sdk/provider'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { callModel } from './call-model.ts'
+import { ByrefError } from '../core/errors.ts'
+import { callModel, isPromptTooLong } from './call-model.ts'
 import type { LanguageModel, ModelStreamPart } from './language-model.ts'
 
 beforeEach(() => void vi.useFakeTimers())
@@ -76,4 +77,15 @@ it.each([
     },
   })
   await expect(calling).rejects.toThrow(`waits ${expected} ms`)
+})
+
+it.each([
+  [400, 'prompt is too long: 9000 tokens > 8000 maximum', true],
+  [400, 'Too many input tokens', true],
+  [429, 'Too many tokens, please wait before trying again.', false],
+  [400, 'The tool does not exist', false],
+])('tells a prompt that is too long from other failures: %d %s', (statusCode, message, isLong) => {
+  const cause = new APICallError({ url: '', requestBodyValues: {}, statusCode, message })
+  const failure = new ByrefError('model_failed', message, { cause })
+  expect(isPromptTooLong(failure)).toBe(isLong)
 })

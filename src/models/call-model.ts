@@ -211,7 +211,9 @@ export function isPromptTooLong(error: unknown): boolean {
   if (!(error instanceof ByrefError) || error.code !== 'model_failed') return false
   const { cause } = error
   // Some providers stream an object in place of an error.
-  const { code, responseBody, error: inner } = Object(cause)
+  const { statusCode, code, responseBody, error: inner } = Object(cause)
+  // A busy provider may say "too many tokens", too.
+  if (statusCode === 429) return false
   const texts = [errorMessage(cause), code, responseBody, Object(inner).code, Object(inner).message]
   return texts.some((text) => typeof text === 'string' && TOO_LONG.test(text))
 }
