@@ -83,7 +83,7 @@ export async function command(args: string[]): Promise<number> {
     else print('model', describeModel(agent.model))
     if (resumed > 0) print('note', `${resumed} conversation(s) were running and are resumed`)
     await stop
-    // First, so that the worker takes nothing for agents that are closed.
+    // The worker stops first, so that it takes no jobs for closed agents.
     const stopped = worker?.stop()
     const closed = listening.close()
     listening = null

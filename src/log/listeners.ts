@@ -16,7 +16,7 @@ interface Subscriber {
 /** The subscribers of one storage. */
 export class Listeners {
   readonly #all = new Set<Subscriber>()
-  /** The change that is being told, and those that listeners caused meanwhile. */
+  /** The change that is being delivered, and those that listeners caused meanwhile. */
   #waiting: LogChange[] = []
 
   /** How many there are. */
@@ -39,7 +39,7 @@ export class Listeners {
    */
   notify(change: LogChange): void {
     if (this.#waiting.push(change) > 1) return
-    for (const next of this.#waiting) this.#tell(next)
+    for (const next of this.#waiting) this.#deliver(next)
     this.#waiting = []
   }
 
@@ -52,7 +52,7 @@ export class Listeners {
     return false
   }
 
-  #tell(change: LogChange): void {
+  #deliver(change: LogChange): void {
     const { conversation, namespace } = change
     // A copy: who subscribes now gets later changes.
     for (const entry of [...this.#all]) {

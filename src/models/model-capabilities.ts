@@ -29,7 +29,7 @@ export interface ModelCapabilities {
   detailOption: 'openai' | 'xai' | null
   /** The ids of calls that the provider accepts. Null if it accepts any. */
   callIds: RegExp | null
-  /** Whether a message of a user may neither follow results nor another message of a user. */
+  /** Whether the provider rejects a user message directly after tool results or after another user message. */
   strictRoles: boolean
 }
 

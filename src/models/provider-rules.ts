@@ -58,7 +58,7 @@ export function providerRules(provider: string, modelId: string): ProviderRules 
   return isMistral && !/bedrock|vertex/.test(provider) ? { ...rules, ...MISTRAL } : rules
 }
 
-/** What models of Mistral reject, also on other servers: errors of the API say so. */
+/** The rules of Mistral's models, on any server. The errors of Mistral's API state them. */
 const MISTRAL: ProviderRules = { callIds: /^[A-Za-z0-9]{9}$/, strictRoles: true }
 
 /**

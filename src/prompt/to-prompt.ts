@@ -48,13 +48,13 @@ export function framedPrompt(
   return withCacheMarks(all, end.length, capabilities)
 }
 
-/** What stands between results and a message of a user, where a provider accepts only an answer after results. */
+/** The answer between tool results and a user message, for providers that reject a user message directly after results. */
 const BRIDGE: LanguageModelV4Message = {
   role: 'assistant',
   content: [{ type: 'text', text: 'I have the results.' }],
 }
 
-/** Joins messages of users that follow each other, and puts an answer between results and what is not an answer. */
+/** Joins user messages that follow each other, and puts an answer between tool results and any other message. */
 export function inStrictRoles(messages: readonly LanguageModelV4Message[]): LanguageModelV4Prompt {
   const made: LanguageModelV4Message[] = []
   for (const message of messages) {
@@ -86,9 +86,9 @@ function messagesOf(item: ResolvedItem, capabilities: ModelCapabilities): Langua
 }
 
 /**
- * Replaces that for which a provider rejects a whole prompt. The log keeps what it was, so every later call of the
- * conversation would fail: a name that a model invented, the id of a call from another provider or of a command, an
- * empty result, and halves of characters.
+ * Replaces what makes a provider reject a whole prompt: a tool name that a model invented, the id of a call from another
+ * provider or of a command, an empty result, and half of a surrogate pair. The log keeps the original, so otherwise every
+ * later call of the conversation would fail.
  */
 function acceptable(
   messages: LanguageModelV4Message[],

@@ -1,7 +1,11 @@
 import type { JsonValue } from '../core/json/json.ts'
-import type { Message, ToolCall } from '../core/messages/message.ts'
+import type { KeptReasoning, Message } from '../core/messages/message.ts'
 import { escapeBlocks, estimateTokens } from '../core/messages/metas-block.ts'
-import { type AnswerPart, readMetadata } from '../core/messages/read-metadata.ts'
+import {
+  type AnnouncedCall,
+  type AnswerPart,
+  readMetadata,
+} from '../core/messages/read-metadata.ts'
 
 /** Text for the model. Headings that imitate byref's own are already escaped. */
 export interface TextPart {
@@ -31,12 +35,9 @@ export interface MediaPart {
   otherwise: 'note' | 'type' | 'short'
 }
 
-/** Reasoning of the model, in the form that its provider expects. */
-export interface ReasoningPart {
+/** Reasoning of the model. The provider's metadata, such as signatures and item ids, is sent back unchanged. */
+export interface ReasoningPart extends KeptReasoning {
   type: 'reasoning'
-  text: string
-  /** The provider's metadata, which is sent back unchanged: signatures, item ids. */
-  provider_metadata?: Record<string, unknown>
 }
 
 /** A text of the model, with its provider's metadata, which is sent back unchanged. */
@@ -44,9 +45,8 @@ export interface AnswerText extends TextPart {
   provider_metadata?: Record<string, unknown>
 }
 
-/** A call of the model, with its provider's metadata, and the reasoning directly before it. */
-export interface AnswerCall extends ToolCall {
-  provider_metadata?: Record<string, unknown>
+/** A call of the model, and the reasoning directly before it. */
+export interface AnswerCall extends AnnouncedCall {
   thoughts?: readonly ReasoningPart[]
 }
 
@@ -193,8 +193,8 @@ export function assistantItem(message: Message, lines: readonly string[]): Assis
 
 /**
  * Returns the parts of an answer: what its message says of them, or else its reasoning, its text and its calls. If what
- * the message says does not fit, something was changed, and the reasoning is left out: providers reject reasoning
- * whose next part is another one than theirs.
+ * the message says does not fit, something was changed, and the reasoning is left out, because providers reject
+ * reasoning that is not followed by its own part.
  */
 function orderOf(message: Message): readonly AnswerPart[] {
   const { reasoning, calls, answerParts } = readMetadata(message)

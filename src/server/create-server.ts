@@ -53,8 +53,8 @@ export interface ServerLimits {
 /** Options of {@link createServer}. */
 export interface ServerOptions extends ServedAgents {
   /**
-   * The names of the agents that a caller may talk to, the default first. It can give a namespace or a role other agents
-   * than the rest. A conversation of another agent can be read, but not continued. Default: all agents.
+   * The names of the agents that a caller may talk to, the default first. Use it to give a namespace or a role its own
+   * agents. A conversation of another agent can be read, but not continued. Default: all agents.
    */
   agentsOf?: (caller: Caller) => readonly string[]
   /**

@@ -57,7 +57,7 @@ export interface FoundConversation {
    * @throws ByrefError `agent_not_found`; `conversation_busy` while another agent runs
    */
   agent(name?: string): Agent
-  /** Returns who reads or deletes it: the agent that answered last, else the first, also if the server lacks that one. */
+  /** For reading and deleting: returns the agent that answered last, or the first if the server does not have that one. */
   anyAgent(): Agent
 }
 

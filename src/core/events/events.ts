@@ -274,7 +274,7 @@ export type ConversationEvent =
       call: ToolCall
       /** What is wrong with the arguments, if they are not a JSON object or could not be read. */
       problem?: string
-      /** The signed reasoning before it. Its provider expects it back, also if the answer is interrupted. */
+      /** The signed reasoning before it. The provider expects it back, even if the answer is interrupted. */
       reasoning?: readonly KeptReasoning[]
     }
   | {

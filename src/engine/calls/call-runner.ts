@@ -7,6 +7,7 @@ import { ByrefError } from '../../core/errors.ts'
 import type { CallState } from '../../core/events/conversation-state.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
+import { shortened } from '../../core/json/cut.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import {
   isPlain,
@@ -365,8 +366,10 @@ async function previewsOf(
       if (item.arguments === undefined) return null
       return call.withInput(item, async (input, context) => {
         const said = String(await tool.preview?.(input, context))
-        const short = said.length > MAX_PREVIEW ? `${said.slice(0, MAX_PREVIEW)}…` : said
-        return { text: `${name}${short}`, label: context.trust?.read ?? TRUSTED }
+        return {
+          text: `${name}${shortened(said, MAX_PREVIEW)}`,
+          label: context.trust?.read ?? TRUSTED,
+        }
       })
     }),
   )

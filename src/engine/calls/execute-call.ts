@@ -7,6 +7,7 @@ import type { Tool, ToolContext } from '../../boundary/tool.ts'
 import { type Found, labelsOfError } from '../../boundary/value-source.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { CallError, ConversationEvent } from '../../core/events/events.ts'
+import { textStart } from '../../core/json/cut.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
 import { joinLabel, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
 import { unlessAborted } from '../../core/on-abort.ts'
@@ -122,7 +123,7 @@ const MAX_PRELIMINARY = 1000
 function showPreliminary({ progress }: ToolContext, value: unknown): void {
   if (value === undefined || !isPlainJson(value)) return
   const text = typeof value === 'string' ? value : JSON.stringify(value)
-  progress(text.slice(0, MAX_PRELIMINARY))
+  progress(textStart(text, MAX_PRELIMINARY))
 }
 
 /** Returns a function that calls `make` once, when it is first needed. Many calls use no assets. */

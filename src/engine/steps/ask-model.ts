@@ -8,6 +8,7 @@ import { errorMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
 import type { CompactionReason, ConversationEvent } from '../../core/events/events.ts'
 import { inBackground } from '../../core/in-background.ts'
+import type { KeptReasoning } from '../../core/messages/message.ts'
 import { newId } from '../../core/new-id.ts'
 import { callModel, isPromptTooLong } from '../../models/call-model.ts'
 import { jsonAnswer } from '../../models/json-answer.ts'
@@ -21,7 +22,6 @@ import { logAnswer, logBrokenAnswer, modelAssets } from './log-answer.ts'
 import { type PreparedStep, prepareStep } from './prepare-step.ts'
 import {
   type ModelCall,
-  type ModelReasoning,
   type ModelResponse,
   type ResponseListener,
   ResponseReader,
@@ -65,15 +65,14 @@ export async function askModel(
     const response = await around(scope, messageId, async () => {
       // The context window may be unknown, and tokens may be counted too low. Each compaction makes the prompt shorter.
       for (let sent = prompt; ; sent = await promptOf(scope, prompts, capabilities)) {
-        const error = await call(sent).then(
-          () => null,
-          (reason: unknown) => ({ reason }),
-        )
-        if (!error) break
-        const { reason } = error
-        if (!isPromptTooLong(reason) || answer.reader.response.parts.length > 0) throw reason
-        prompts.noteTooLong(scope.session)
-        if (!(await compactPrompt(scope, prompts, 'size'))) throw reason
+        try {
+          await call(sent)
+          break
+        } catch (error) {
+          if (!isPromptTooLong(error) || answer.reader.response.parts.length > 0) throw error
+          prompts.noteTooLong(scope.session)
+          if (!(await compactPrompt(scope, prompts, 'size'))) throw error
+        }
       }
       answer.reader.end()
       await answer.accepted()
@@ -140,7 +139,10 @@ function unreadEvents(unread: ReadonlyMap<string, unknown>): ConversationEvent[]
   })
 }
 
-/** Compacts the prompt: logs how the conversation so far is shown from now on. Returns whether there was anything to compact. */
+/**
+ * Compacts the prompt: logs how the conversation so far is shown from now on. Returns whether there was anything to
+ * compact.
+ */
 export async function compactPrompt(
   scope: RunScope,
   prompts: StepPrompts,
@@ -237,7 +239,7 @@ class Answer implements ResponseListener {
     this.#accepting.catch(() => {})
   }
 
-  async #accept(made: ModelCall, reasoning: readonly ModelReasoning[]): Promise<void> {
+  async #accept(made: ModelCall, reasoning: readonly KeptReasoning[]): Promise<void> {
     const scope = this.#scope
     const messageId = this.#messageId
     const call = this.#isCallTool(made.name) ? unwrapCallTool(made) : made

@@ -1,6 +1,6 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { TokenUsage } from '../../core/events/events.ts'
-import type { ToolCall } from '../../core/messages/message.ts'
+import type { KeptReasoning, ToolCall } from '../../core/messages/message.ts'
 import type { AnswerPart } from '../../core/messages/read-metadata.ts'
 import { endOfWholeRefs } from '../../core/refs/embedded-refs.ts'
 import type { ModelStreamPart } from '../../models/language-model.ts'
@@ -9,12 +9,6 @@ import type { ModelStreamPart } from '../../models/language-model.ts'
 export interface ModelCall extends ToolCall {
   problem?: string
   /** Metadata that the provider expects with the call in later prompts, such as thought signatures. */
-  provider_metadata?: Record<string, unknown>
-}
-
-/** A model's reasoning, as its provider expects it in later prompts. */
-export interface ModelReasoning {
-  text: string
   provider_metadata?: Record<string, unknown>
 }
 
@@ -28,7 +22,7 @@ export interface ModelFile {
 /** One complete answer of a model. */
 export interface ModelResponse {
   text: string
-  reasoning: ModelReasoning[]
+  reasoning: KeptReasoning[]
   calls: ModelCall[]
   files: ModelFile[]
   /** Its reasoning, texts and calls in the order of the model. */
@@ -81,7 +75,7 @@ export class ResponseReader {
   readonly #listener: ResponseListener
   readonly #ids = new Map<string, string>()
   readonly #used = new Set<string>()
-  readonly #reasoning = new Map<string, ModelReasoning>()
+  readonly #reasoning = new Map<string, KeptReasoning>()
   readonly #texts = new Map<string, TextPart>()
   /** The number of entries of the reasoning that `takeSigned` has seen. */
   #signed = 0
@@ -105,7 +99,7 @@ export class ResponseReader {
   }
 
   /** Returns the signed reasoning that this method has not returned before. */
-  takeSigned(): ModelReasoning[] {
+  takeSigned(): KeptReasoning[] {
     const { reasoning } = this.response
     const fresh = reasoning.slice(this.#signed)
     this.#signed = reasoning.length
@@ -245,7 +239,7 @@ export class ResponseReader {
 }
 
 /** Whether the provider, such as Anthropic, checks this reasoning by its signature. */
-function isSigned({ provider_metadata }: ModelReasoning): boolean {
+function isSigned({ provider_metadata }: KeptReasoning): boolean {
   return Object.values(provider_metadata ?? {}).some((own) => {
     const { signature, redactedData } = Object(own)
     return signature !== undefined || redactedData !== undefined
