@@ -16,7 +16,7 @@ export async function checkContainer({ tarball, folder }) {
   const data = join(folder, 'data')
   mkdirSync(app)
   copyFileSync(tarball, join(app, 'byref.tgz'))
-  const env = environment({ NODE_ENV: 'production', npm_config_prefer_offline: 'true' })
+  const env = environment({ NODE_ENV: 'production' })
   for (const step of steps('RUN ')) {
     const here = step.replaceAll('/data', data).replace(/ && chown \w+ \S+/, '')
     run('sh', ['-c', here], { cwd: app, env })
