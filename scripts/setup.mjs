@@ -72,7 +72,10 @@ export function ensureWebBuilt() {
 
 function buildWeb(stamp, wanted) {
   say('Building the workbench …')
-  run(node, [join(root, 'node_modules/vite/bin/vite.js'), 'build', 'web', '--logLevel', 'warn'])
+  // The tests set another NODE_ENV, with which React's development code is built.
+  const env = environment({ NODE_ENV: 'production' })
+  const args = ['build', 'web', '--logLevel', 'warn']
+  run(node, [join(root, 'node_modules/vite/bin/vite.js'), ...args], { env })
   mkdirSync(join(root, 'dist'), { recursive: true })
   writeFileSync(stamp, wanted)
 }
