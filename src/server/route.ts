@@ -12,7 +12,7 @@ import type { Caller, Role } from './caller.ts'
 import type { IdempotencyKeys } from './idempotency.ts'
 import { type AnyAnswer, jsonAnswer, type Pipeline } from './pipeline.ts'
 import type { ConversationReader, Reader } from './readers/readers.ts'
-import { parse, readJson } from './request-body.ts'
+import { parse, RequestError, readJson } from './request-body.ts'
 
 /** What a route answers: JSON by a schema, bytes of the named media types, or nothing. */
 export type Answer = z.ZodType | { types: readonly string[] } | null
@@ -202,6 +202,14 @@ function queryReader(schema: z.ZodType): (c: Context) => unknown {
     const { url } = c.req
     const text = url.slice(url.indexOf('?') + 1 || url.length)
     if (known.has(text)) return known.get(text)
+    const repeated = Object.entries(c.req.queries()).filter(([, values]) => values.length > 1)
+    if (repeated.length > 0) {
+      const issues = repeated.map(([path, { length }]) => ({
+        path,
+        message: `appears ${length} times`,
+      }))
+      throw new RequestError('query', issues)
+    }
     const query = parse(schema, c.req.query(), 'query')
     if (text.length <= CACHE.characters) {
       if (known.size >= CACHE.queries) known.clear()

@@ -13,11 +13,18 @@ describe('unknown keys of a request', () => {
     ['POST', `${CONVERSATION}/calls/x/approval`, { aproved: true }, 'aproved'],
     ['POST', `${CONVERSATION}/messages`, { messages: [{ content: 'x' }], ifBsy: 'steer' }, 'ifBsy'],
     ['POST', '/api/query', { sqll: 'SELECT 1' }, 'sqll'],
-  ])('are refused: %s %s %j', async (method, path, json, key) => {
+  ])('are rejected: %s %s %j', async (method, path, json, key) => {
     const { ask } = openApi()
     const answer = await ask(path, { method, json })
     expect(answer.status).toBe(400)
     expect(await answer.text()).toContain(key)
+  })
+
+  it('are not the only ones that are rejected: a parameter may appear once', async () => {
+    const { ask } = openApi()
+    const answer = await ask('/api/assets?limit=1&limit=2')
+    expect(answer.status).toBe(400)
+    expect(await answer.text()).toContain('limit appears 2 times')
   })
 
   it('stay in a message, and in its metadata', async () => {
