@@ -73,7 +73,7 @@ export interface WantedAgent {
   tools?: readonly ClientTool[]
 }
 
-/** Maximum number of sets of tools with an open agent. The least recently used agent is closed. */
+/** Maximum number of sets of tools with an idle agent. The least recently used agent is closed. */
 const MAX_AGENTS = 32
 
 /**
@@ -102,12 +102,13 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
     const key = JSON.stringify([all.indexOf(given), tools])
     const agent = agents.get(key) ?? given(tools.map(toTool))
     agents.delete(key)
-    agents.set(key, agent)
-    const [oldest] = agents
-    if (agents.size > MAX_AGENTS && oldest) {
-      agents.delete(oldest[0])
-      inBackground('Closing an agent', oldest[1].close())
+    for (const [old, one] of agents) {
+      if (agents.size < MAX_AGENTS) break
+      if (!one.isIdle()) continue
+      agents.delete(old)
+      inBackground('Closing an agent', one.close())
     }
+    agents.set(key, agent)
     return agent
   }
 
