@@ -11,6 +11,7 @@ import { PNG } from '../../assets/fixtures/stores.ts'
 import { defineTool } from '../../boundary/tool.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import { createMemoryLog } from '../../log/memory-log.ts'
+import type { ModelStreamPart } from '../../models/language-model.ts'
 import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
 import { createResponsesHandler, type ResponsesOptions } from './responses-handler.ts'
 
@@ -143,6 +144,37 @@ describe('createResponsesHandler, with the package "openai"', () => {
       expect((await client.responses.retrieve(second.id)).output).toEqual(second.output)
       expect(prompts(model).at(-1)).toContain('12')
     }
+  })
+
+  it('ends a call whose arguments are cut off by the limit of tokens', async () => {
+    const cut: readonly ModelStreamPart[] = [
+      { type: 'stream-start', warnings: [] },
+      { type: 'tool-input-start', id: 'c', toolName: 'get_weather' },
+      { type: 'tool-input-delta', id: 'c', delta: '{"loca' },
+      {
+        type: 'finish',
+        finishReason: { unified: 'length', raw: undefined },
+        usage: { inputTokens: { total: 1 }, outputTokens: { total: 1 } } as never,
+      },
+    ]
+    const stopping = {
+      ...scriptedModel([]),
+      doStream: async () => ({ stream: ReadableStream.from(cut) }),
+    }
+    const { client } = serve([], {
+      agent: (tools) => createAgent({ model: stopping, tools }),
+    })
+    const events = await eventsOf(
+      await client.responses.create({ model: 'm', input: 'Go', tools: [weather], stream: true }),
+    )
+    const item = { type: 'function_call', status: 'incomplete', arguments: '{"loca' }
+    expect(events.filter(({ type }) => type === 'response.output_item.done')).toMatchObject([
+      { item },
+    ])
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.incomplete',
+      response: { output: [item] },
+    })
   })
 
   it('shows what the agent’s own tools did, and asks for approvals', async () => {
