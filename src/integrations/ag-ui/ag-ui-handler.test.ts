@@ -84,7 +84,8 @@ function inputOf(more: Partial<RunAgentInput>): RunAgentInput {
 }
 
 function post(body: unknown): Request {
-  return new Request('http://127.0.0.1/', { method: 'POST', body: JSON.stringify(body) })
+  const headers = { 'content-type': 'application/json' }
+  return new Request('http://127.0.0.1/', { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
 describe('the sender of AG-UI messages', () => {
@@ -350,13 +351,25 @@ describe('createAgUiHandler', () => {
     }
   })
 
+  it('starts no run for a form of another site, which browsers send with cookies', async () => {
+    const { handler, agent } = talk(['Hi.'])
+    const body = JSON.stringify(inputOf({ messages: [user('Hi')] }))
+    const headers = { 'content-type': 'text/plain' }
+    const answer = await handler(new Request('http://x/', { method: 'POST', headers, body }))
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining('must be application/json'),
+    ])
+    expect((await agent.log.list()).conversations).toEqual([])
+  })
+
   it('keeps namespaces apart', async () => {
     const { handler, agent } = talk(['For Ada.', 'For Bob.'], {
       namespace: (request) =>
         request.headers.get('x-user') ?? new Response('Who?', { status: 401 }),
     })
     const ask = (who: string) => {
-      const headers = { 'x-user': who }
+      const headers = { 'x-user': who, 'content-type': 'application/json' }
       const body = JSON.stringify(inputOf({ messages: [user(`I am ${who}`)] }))
       return handler(new Request('http://127.0.0.1/', { method: 'POST', headers, body }))
     }

@@ -56,7 +56,11 @@ function serve(turns: readonly ScriptedTurn[], options: Partial<ResponsesOptions
   return { model, log, assets, client, fetch, handler }
 }
 
-const post = (body: unknown): RequestInit => ({ method: 'POST', body: JSON.stringify(body) })
+const post = (body: unknown, headers = {}): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
 
 async function eventsOf(
   stream: AsyncIterable<ResponseStreamEvent>,
@@ -433,12 +437,7 @@ describe('who speaks by the Responses API', () => {
     const mayBe = (request: Request) => request.headers.get('authorization') === 'Bearer backend'
     const { handler, log } = serve(['Yes.'], { speakAs: mayBe })
     const ask = (authorization: string) =>
-      handler(
-        new Request(`${BASE}/responses`, {
-          ...post({ model: 'm', ...body }),
-          headers: { authorization },
-        }),
-      )
+      handler(new Request(`${BASE}/responses`, post({ model: 'm', ...body }, { authorization })))
     const refused = await ask('Bearer browser')
     expect(refused.status).toBe(403)
     expect(await refused.json()).toMatchObject({ error: { code: 'forbidden' } })
