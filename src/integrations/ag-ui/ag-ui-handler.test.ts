@@ -272,6 +272,19 @@ describe('createAgUiHandler', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Ada')
   })
 
+  it('writes no edit for a state with the same keys in another order', async () => {
+    const { client, agent } = talk(['One.', 'Two.'])
+    await agent.add('t', { type: 'state', state: { a: 1, b: { c: 2, d: 3 } } })
+    const app = client()
+    app.addMessage(user('Go'))
+    await app.runAgent()
+    app.setState({ state: { b: { d: 3, c: 2 }, a: 1 } })
+    app.addMessage(user('Go on'))
+    await app.runAgent()
+    const messages = (await agent.conversation('t'))?.messages
+    expect(messages?.filter(({ content_type: type }) => type === 'data')).toHaveLength(1)
+  })
+
   it('ignores the state of a client that is not up to date', async () => {
     const { handler, agent } = talk(['One.', 'Two.'])
     await agent.run({
