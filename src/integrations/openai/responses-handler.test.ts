@@ -104,6 +104,20 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect((await log.list()).conversations).toHaveLength(2)
   })
 
+  it('goes on from a response that failed, each time in a conversation of its own', async () => {
+    const { client, model } = serve([new Error('down'), 'Two.', 'Three.'])
+    const ask = (input: string, previous_response_id?: string) =>
+      client.responses.create({ model: 'any', input, previous_response_id })
+    const first = await ask('First')
+    expect(first.status).toBe('failed')
+    await ask('Second', first.id)
+    await ask('Third', first.id)
+    expect(prompts(model)[2]).toMatch(/First.*Third/s)
+    expect(prompts(model)[2]).not.toContain('Second')
+    const unknown = ask('Fourth', first.id.replace(/\d+$/, '999'))
+    await expect(unknown).rejects.toThrow(OpenAI.NotFoundError)
+  })
+
   it('streams text, in events that the client understands', async () => {
     const { client } = serve(['Hello there.'])
     const stream = client.responses.stream({ model: 'm', input: 'Hi' })
