@@ -384,6 +384,9 @@ describe('createResponsesHandler, with the package "openai"', () => {
         { input: [{ type: 'function_call_output', call_id: 'x', output: 'y' }] },
         'waits for an output',
       ],
+      [{ input: 'x', tools: [{ type: 'function', name: 'a.b' }] }, 'The tool id \\"a.b\\"'],
+      [{ input: 'x', max_output_tokens: -1 }, 'maxOutputTokens'],
+      [{ input: 'x', text: { format: { type: 'json_schema', schema: { type: 'x' } } } }, 'schema'],
     ] as const) {
       const response = await fetch(`${BASE}/responses`, post(body))
       expect(response.status).toBe(400)

@@ -9,6 +9,7 @@ import { EventQueue } from '../../engine/follow-run.ts'
 import { resolveLimits } from '../../engine/limits.ts'
 import { next } from '../../engine/next.ts'
 import { readAll } from '../../log/conversation-log.ts'
+import { rethrowForClient } from './request-handler.ts'
 
 /** The state of a conversation, and all its events from then on, in order. Includes events that only stream. */
 export type FollowedConversation = Awaited<ReturnType<typeof followConversation>>
@@ -117,6 +118,8 @@ export interface ClientInput {
 /**
  * Sends messages and answers to a conversation. An open run gets them in its next step. Otherwise a new run starts, as
  * the options say. Resolves to the id of the run.
+ *
+ * @throws ByrefError `bad_request` for invalid options, which are the client's
  */
 export async function say(
   agent: Agent,
@@ -124,7 +127,8 @@ export async function say(
   { messages, answers, open, ...ask }: ClientInput & { open: RunState | null } & HowToAnswer,
 ): Promise<string> {
   if (!open) {
-    const run = await agent.start({ conversation, messages, ...ask, ifBusy: 'refuse' })
+    const options = { conversation, messages, ...ask, ifBusy: 'refuse' } as const
+    const run = await agent.start(options).catch(rethrowForClient)
     run.result.catch(() => {})
     return run.id
   }

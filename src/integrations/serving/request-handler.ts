@@ -21,6 +21,12 @@ export function requireJson({ headers }: Request): void {
   throw new ByrefError('bad_request', 'The content type of the request must be application/json')
 }
 
+/** Rethrows an error about options that a client sent: if they are invalid, its request is, and not the configuration. */
+export function rethrowForClient(error: unknown): never {
+  const isInvalid = error instanceof ByrefError && error.code === 'config_invalid'
+  throw isInvalid ? new ByrefError('bad_request', error.message, { cause: error }) : error
+}
+
 /**
  * Reads the body of a request and checks its form.
  *

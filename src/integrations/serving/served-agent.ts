@@ -11,6 +11,7 @@ import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import type { Speaker } from '../../core/messages/spoken-by.ts'
+import { rethrowForClient } from './request-handler.ts'
 
 /**
  * An agent. Or, if clients bring tools (functions, frontend tools), a function that makes an agent with these tools and
@@ -133,5 +134,9 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
 
 function toTool({ name, description, inputSchema: given }: ClientTool): Tool {
   const inputSchema = { type: 'object', properties: {}, ...Object(given) }
-  return defineTool({ id: name, description: description ?? '', inputSchema }) as Tool
+  try {
+    return defineTool({ id: name, description: description ?? '', inputSchema }) as Tool
+  } catch (error) {
+    return rethrowForClient(error)
+  }
 }
