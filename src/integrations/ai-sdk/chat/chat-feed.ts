@@ -133,8 +133,13 @@ async function openFeed(
   }
 
   const before: LogRecord[] = []
-  for await (const record of readAll(agent.log, conversation)) {
-    if (record.position <= followed.state.position) before.push(record)
+  try {
+    for await (const record of readAll(agent.log, conversation)) {
+      if (record.position <= followed.state.position) before.push(record)
+    }
+  } catch (error) {
+    followed.close()
+    throw error
   }
   for (const event of answersFirst(before)) {
     push(event)
