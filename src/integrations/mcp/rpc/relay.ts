@@ -132,12 +132,8 @@ export async function relay(
     const passing = fromServer(message, { askClient, answer: send })
     if (passing) inBackground('Notifying the client', report(passing))
   }
-  const clientEnded = new Promise<'client'>((resolve) => {
-    client.onclose = () => resolve('client')
-  })
-  const serverEnded = new Promise<'server'>((resolve) => {
-    server.onclose = () => resolve('server')
-  })
+  const clientEnded = ended(client, 'client' as const)
+  const serverEnded = ended(server, 'server' as const)
   await Promise.all([server.start(), client.start()])
   const first = await Promise.race([clientEnded, serverEnded])
   if (first === 'client') {
@@ -159,6 +155,12 @@ export async function relay(
   if (!hasRequests) await Promise.race([lateRequest, clientEnded])
   await client.close()
   return first
+}
+
+function ended<Name>(channel: Channel, name: Name): Promise<Name> {
+  return new Promise((resolve) => {
+    channel.onclose = () => resolve(name)
+  })
 }
 
 function isRequest({ id, method }: RpcMessage): boolean {
