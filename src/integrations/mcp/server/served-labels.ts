@@ -90,7 +90,8 @@ interface Read {
   assets: ReadonlyMap<string, Label>
 }
 
-const read = new WeakMap<object, Map<string, Read>>()
+/** What was read of each namespace of an agent. The same agent in all namespaces has one list of tools. */
+const read = new WeakMap<Agent['tools'], Map<string | null, ReadonlyMap<string, Read>>>()
 
 /** Changes within this time may have equal timestamps. */
 const CLOCK_MS = 1_000
@@ -102,18 +103,22 @@ const CLOCK_MS = 1_000
 async function labelsOfAssets(agents: readonly Agent[]): Promise<ReadonlyMap<string, Label>> {
   const all = new Map<string, Label>()
   for (const agent of agents) {
-    const before = read.get(agent.log) ?? new Map<string, Read>()
-    read.set(agent.log, before)
+    const known = read.get(agent.tools) ?? new Map<string | null, ReadonlyMap<string, Read>>()
+    read.set(agent.tools, known)
+    const { namespace } = agent.log
+    const before = known.get(namespace)
+    const now = new Map<string, Read>()
     for await (const { id, updatedAt } of listAll(agent.log)) {
-      const seen = before.get(id)
+      const seen = before?.get(id)
       const isOld = Date.now() - Date.parse(updatedAt) > CLOCK_MS
       const isSame = seen?.updatedAt === updatedAt && isOld
       const assets = isSame
         ? seen.assets
         : ((await conversationLabels(agent, id))?.assets ?? new Map())
-      if (!isSame) before.set(id, { updatedAt, assets })
+      now.set(id, { updatedAt, assets })
       for (const [asset, label] of assets) all.set(asset, join(all.get(asset) ?? TRUSTED, label))
     }
+    known.set(namespace, now)
   }
   return all
 }
