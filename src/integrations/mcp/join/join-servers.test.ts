@@ -62,12 +62,12 @@ function answering(results: Readonly<Record<string, object | null>>) {
   const asked: string[] = []
   const initialize = {
     protocolVersion: '2025-11-25',
-    capabilities: { tools: {}, logging: {} },
+    capabilities: { tools: {}, logging: {}, resources: { subscribe: true } },
     serverInfo: { name: 'a', version: '1' },
   }
   server.onmessage = ({ id, method = '' }) => {
     asked.push(method)
-    const result = { initialize, ...results }[method]
+    const result = { initialize, 'resources/list': { resources: [] }, ...results }[method]
     if (id === undefined || result === null) return
     const answer = result ? { result } : { error: { code: -32601, message: 'unknown' } }
     void server.send({ jsonrpc: '2.0', id, ...answer } as never)
@@ -446,6 +446,32 @@ describe('joinServers', () => {
     await started[0]?.server.close()
     expect(wordsOf(await call(client, 'a_work'))).toBe('done')
     expect(started[1]?.asked).toContain('logging/setLevel')
+  })
+
+  it('subscribes again at a server that is started again', async () => {
+    const uri = 'test://a'
+    const results = {
+      'tools/list': { tools: [{ name: 'work', inputSchema: { type: 'object' } }] },
+      'tools/call': { content: [{ type: 'text', text: 'done' }] },
+      'resources/list': {
+        resources: ['test://a', 'test://b'].map((one) => ({ uri: one, name: one })),
+      },
+      'resources/subscribe': {},
+      'resources/unsubscribe': {},
+    }
+    const started: ReturnType<typeof answering>[] = []
+    const connect = () => {
+      const one = answering(results)
+      started.push(one)
+      return one.near
+    }
+    const client = await joined([{ name: 'a', connect }], { version: 'old' })
+    await client.subscribeResource({ uri })
+    await client.subscribeResource({ uri: 'test://b' })
+    await client.unsubscribeResource({ uri: 'test://b' })
+    await started[0]?.server.close()
+    expect(wordsOf(await call(client, 'a_work'))).toBe('done')
+    expect(started[1]?.asked.filter((one) => one === 'resources/subscribe')).toHaveLength(1)
   })
 
   it('closes the connection to a server whose lists it is still reading', async () => {

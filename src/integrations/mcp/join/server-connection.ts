@@ -100,6 +100,8 @@ export class ServerConnection {
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
   #level: string | null = null
+  /** The resources that the client is subscribed to. */
+  readonly #subscribed = new Set<string>()
 
   constructor(source: ServerSource, listener: ServerListener, sdk: Sdk) {
     this.source = source
@@ -170,6 +172,15 @@ export class ServerConnection {
     }
   }
 
+  /** Subscribes to a resource, also on later connections, or ends that. */
+  async subscribe(uri: string, isOn: boolean): Promise<void> {
+    const client = await this.client()
+    if (client.getProtocolEra() !== 'legacy') return
+    await (isOn ? client.subscribeResource({ uri }) : client.unsubscribeResource({ uri }))
+    if (isOn) this.#subscribed.add(uri)
+    else this.#subscribed.delete(uri)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
@@ -197,6 +208,8 @@ export class ServerConnection {
       this.#transport = null
       // A server that does not know the level sends messages of its own choice.
       if (this.#level !== null) await this.setLevel(this.#level).catch(() => {})
+      const again = [...this.#subscribed].map((uri) => this.subscribe(uri, true))
+      await Promise.allSettled(again)
       const { tools } = this.offers
       const seconds = ((performance.now() - began) / 1_000).toFixed(1)
       this.#log(`running (${tools.length} tools, MCP ${this.protocolVersion}, ${seconds} s)`)
