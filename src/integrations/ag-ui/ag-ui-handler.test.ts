@@ -346,6 +346,17 @@ describe('createAgUiHandler', () => {
     expect(await response.text()).toContain('"type":"interrupt"')
   })
 
+  it('reports that the conversation was deleted during the run', async () => {
+    const { handler, agent } = talk([() => new Promise<never>(() => {})])
+    const response = await handler(post(inputOf({ messages: [user('Go')] })))
+    const text = response.text()
+    await agent.log.delete('t')
+    expect(await text).toContain(
+      '{"type":"RUN_ERROR","code":"conversation_not_found","message":"The conversation was deleted"}',
+    )
+    expect(await text).not.toContain('RUN_FINISHED')
+  })
+
   it('reports errors', async () => {
     const { client, streams, handler } = talk([new Error('no money')])
     const app = client()

@@ -373,6 +373,15 @@ describe('createResponsesHandler, with the package "openai"', () => {
     await answered
   })
 
+  it('says so if the conversation is deleted while it answers', async () => {
+    const { client, log } = serve([() => new Promise<never>(() => {})])
+    const answered = client.responses.create({ model: 'm', input: 'Go' })
+    answered.catch(() => {})
+    await expect.poll(async () => (await log.list()).conversations).toHaveLength(1)
+    for (const { id } of (await log.list()).conversations) await log.delete(id)
+    await expect(answered).rejects.toThrow('The conversation was deleted')
+  })
+
   it('says what is wrong with a request', async () => {
     const { client, fetch } = serve(['One.'])
     const { handler } = serve([], { agent: createAgent({ model: scriptedModel([]) }) })

@@ -1,6 +1,7 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../../agent/approve.ts'
 import { createBoard } from '../../core/board/board.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { CallState, RunState } from '../../core/events/conversation-state.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { createFold, type Foldable } from '../../core/events/fold.ts'
@@ -15,7 +16,8 @@ import { rethrowForClient } from './request-handler.ts'
 export type FollowedConversation = Awaited<ReturnType<typeof followConversation>>
 
 /**
- * Starts to follow a conversation in the agent's namespace. A conversation that does not exist yet is empty.
+ * Starts to follow a conversation in the agent's namespace. A conversation that does not exist yet is empty. Iterating
+ * throws ByrefError `conversation_not_found` when it is deleted.
  *
  * @param after Log position after which records are iterated. Default: only new records.
  */
@@ -28,6 +30,7 @@ export async function followConversation(
   const tools = new Map(agent.tools.map((tool) => [tool.id, tool]))
   const limits = resolveLimits()
   const queue = new EventQueue<Foldable>()
+  let isDeleted = false
   const events = queue[Symbol.asyncIterator]()
   const board = createBoard()
   const folded = createFold(undefined, {
@@ -38,7 +41,9 @@ export async function followConversation(
   const offLog = log.subscribe(({ conversation, records, deleted }) => {
     if (conversation !== id) return
     for (const record of records) queue.push(record, false)
-    if (deleted) queue.end()
+    if (!deleted) return
+    isDeleted = true
+    queue.end()
   })
   const offStream = agent.onStream((conversation, event, { namespace }) => {
     if (conversation === id && namespace === log.namespace) queue.push({ event }, false)
@@ -64,6 +69,9 @@ export async function followConversation(
     for (const record of past) if (folded.apply(record)) yield record
     for (;;) {
       const { value, done } = await events.next()
+      if (done && isDeleted) {
+        throw new ByrefError('conversation_not_found', 'The conversation was deleted')
+      }
       if (done) return
       if (folded.apply(value)) yield value
     }
