@@ -135,7 +135,7 @@ export async function say(
   { messages, answers, open, ...ask }: ClientInput & { open: RunState | null } & HowToAnswer,
 ): Promise<string> {
   if (!open) {
-    const options = { conversation, messages, ...ask, ifBusy: 'refuse' } as const
+    const options = { conversation, messages, ...ask, ifBusy: 'reject' } as const
     const run = await agent.start(options).catch(rethrowForClient)
     run.result.catch(() => {})
     return run.id
