@@ -230,6 +230,8 @@ export interface Agent {
   onStream(listener: StreamListener): () => void
   /** The same agent in another namespace: its log, its assets, and the default namespace of every method. */
   scoped(namespace: string | null): Agent
+  /** Whether no run is in progress in this process. A run that waits for a person is not in progress. */
+  isIdle(): boolean
   /**
    * Stops all work and releases its conversations, so that other processes can continue at once. Nothing is
    * cancelled. The `result`s of open runs reject with `interrupted`. The log and the assets stay open, because

@@ -55,7 +55,15 @@ interface Core extends Omit<AgentParts, 'settings' | 'namespace'> {
   logOf(namespace: string | null): ConversationLog
   methods: Pick<
     Agent,
-    'name' | 'model' | 'tools' | 'listTools' | 'trust' | 'resumeAll' | 'onStream' | 'close'
+    | 'name'
+    | 'model'
+    | 'tools'
+    | 'listTools'
+    | 'trust'
+    | 'resumeAll'
+    | 'onStream'
+    | 'isIdle'
+    | 'close'
   >
 }
 
@@ -112,6 +120,7 @@ export function createAgent(options: AgentOptions): Agent {
     trust: settings.trust?.mode ?? 'off',
     resumeAll: () => resumeAll(log, settings, sessions),
     onStream: streams.add,
+    isIdle: () => [...open.values()].every((one) => one.isIdle),
     async close() {
       closed = true
       streams.close()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { describeTool } from './describe-tool.ts'
 import { serviceTools } from './fixtures/service-tools.ts'
-import { catalogueOf, groupsOf, ToolIndex } from './tool-index.ts'
+import { catalogueOf, groupsOf, noSuchTool, ToolIndex } from './tool-index.ts'
 import type { DescribedTool } from './tool-ranking.ts'
 
 const thousand = new ToolIndex(serviceTools(1000).map(describeTool), undefined)
@@ -110,6 +110,14 @@ describe('ToolIndex', () => {
       undefined,
     )
     for (const name of names) expect(await foundIn(index, name), name).toContain(name)
+  })
+})
+
+describe('noSuchTool', () => {
+  it('takes a list that has a name twice', () => {
+    expect(noSuchTool('git_pul', ['git_pull', 'git_pull', 'other'])).toBe(
+      'There is no tool "git_pul". The nearest names are: git_pull.',
+    )
   })
 })
 

@@ -140,7 +140,7 @@ export function withParameters(message: string, { name, inputSchema }: Described
 
 function nearestNames(name: string, names: readonly string[]): string[] {
   const index = new MiniSearch({ fields: ['id'], tokenize: wordsIn })
-  index.addAll(names.map((id) => ({ id })))
+  index.addAll([...new Set(names)].map((id) => ({ id })))
   const found = index.search(name.slice(0, MAX_QUERY), { prefix: true, fuzzy: 0.3 })
   return found.slice(0, 3).map(({ id }) => String(id))
 }

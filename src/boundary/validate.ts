@@ -4,21 +4,21 @@ import { ByrefError } from '../core/errors.ts'
 import { isStandardSchema, type JsonSchema } from './describe-schema.ts'
 import type { Tool } from './tool.ts'
 
+let Validator: typeof Ajv2020 | null = null
 let ajv: Ajv2020 | null = null
 const compiled = new WeakMap<JsonSchema, ValidateFunction>()
+/** How many schemas a validator has compiled. It never forgets one, so another replaces it after this many. */
+let uses = 0
+const MAX_USES = 200
 
 /** Loads the validator for {@link schemaIssues}. Await it before opening a conversation or making a request. */
 export async function loadValidator(): Promise<void> {
-  if (ajv) return
-  const { Ajv2020 } = await import('ajv/dist/2020.js')
-  // Allow unknown keywords, such as asset_ref_acceptable, and unknown formats. Report all errors: they help a model
-  // more than the first one.
-  ajv ??= new Ajv2020({ strict: false, allErrors: true, validateFormats: false })
+  Validator ??= (await import('ajv/dist/2020.js')).Ajv2020
 }
 
 /** Validates a value against a JSON Schema (2020-12). Returns ajv's messages; empty if the value is valid. */
 export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] {
-  if (!ajv)
+  if (!Validator)
     throw new Error(
       'schemaIssues() was called before loadValidator(). Await loadValidator() first.',
     )
@@ -26,6 +26,12 @@ export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] 
   if (!validate) {
     // Two schemas may have the same `$id`.
     const { $id: _, ...rest } = schema
+    // Allow unknown keywords, such as asset_ref_acceptable, and unknown formats. Report all errors: they help a model
+    // more than the first one.
+    if (!ajv || ++uses > MAX_USES) {
+      ajv = new Validator({ strict: false, allErrors: true, validateFormats: false })
+      uses = 0
+    }
     validate = ajv.compile(rest)
     compiled.set(schema, validate)
   }

@@ -214,6 +214,13 @@ export class Sessions {
     return failure
   }
 
+  /** Whether nothing runs in this process, or is about to. */
+  get isIdle(): boolean {
+    return [...this.#opened.values()].every(({ session, runner, retry }) => {
+      return session && !runner && !retry
+    })
+  }
+
   /** Stops all runners. Resolves when they have stopped. Other processes can continue the runs. */
   async close(): Promise<void> {
     this.#isClosed = true

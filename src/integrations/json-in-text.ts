@@ -1,10 +1,22 @@
-/** Returns the JSON value of a text, or the text itself if it is not JSON. */
+import { parseJson } from '../assets/tables/long-number.ts'
+
+/** A whole number in JSON that may have more digits than JavaScript keeps. */
+const LONG = /(?:^|[[,:])\s*-?\d{16,}\s*(?:$|[,\]}])/
+
+/**
+ * Returns the JSON value of a text, or the text itself if it is not JSON. A whole number that JavaScript would round
+ * becomes text, because it may be an id.
+ */
 export function jsonOrText(text: string): unknown {
   try {
-    return JSON.parse(text)
+    return LONG.test(text) ? parseJson(text, wholeAsText) : JSON.parse(text)
   } catch {
     return text
   }
+}
+
+function wholeAsText(_: unknown, text: string): string | number {
+  return /^-?\d+$/.test(text) ? text : Number(text)
 }
 
 /** Returns the object or list that a text encodes as JSON. Undefined for any other text. */

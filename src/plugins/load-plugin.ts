@@ -84,13 +84,22 @@ export async function loadPlugin(
       )
     }
   }
+  const byTool = new Map<string, string>()
   const made = commands.map((command): [string, PluginCommand] => {
     const handler = Object.hasOwn(handlers, command.name) ? handlers[command.name] : undefined
     if (!handler)
       throw invalid(
         `The command "${command.name}" has no handler. Add one to the handlers of loadPlugin.`,
       )
-    return [command.name, pluginCommand(name, command, handler)]
+    const one = pluginCommand(name, command, handler)
+    const { id } = one.tool
+    const other = byTool.get(id)
+    if (other !== undefined)
+      throw invalid(
+        `The commands "${other}" and "${command.name}" are both the tool "${id}" for models. Give one of them a command_name with letters of A to Z, digits, "_" or "-".`,
+      )
+    byTool.set(id, command.name)
+    return [command.name, one]
   })
   return { name, title, description, commands: new Map(made) }
 }

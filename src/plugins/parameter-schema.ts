@@ -131,11 +131,14 @@ export function byName(
   path: Path,
   { fail }: TypeReader,
 ): Record<string, unknown> {
-  const entries = list.map((item, i): [string, unknown] => {
+  const fields = new Map<string, unknown>()
+  for (const [i, item] of list.entries()) {
     const { name, ...description } = Object(item) as Record<string, unknown>
-    return typeof name === 'string' ? [name, description] : fail([...path, i], 'must have a name')
-  })
-  return Object.fromEntries(entries)
+    if (typeof name !== 'string') return fail([...path, i], 'must have a name')
+    if (fields.has(name)) fail([...path, i], `is "${name}" a second time`)
+    fields.set(name, description)
+  }
+  return Object.fromEntries(fields)
 }
 
 const TYPE_EXPECTED = 'must be a type, a mapping of fields, or a list'

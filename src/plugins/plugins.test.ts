@@ -147,10 +147,26 @@ describe('loadPlugin', () => {
       'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameter: { type: { n: { type: int } }, m: {} }',
       /parameter.m must be under "type"/,
     ],
+    [
+      'info: { title: x }\ncommands:\n  - command_name: a\n    description: b\n    parameters: [{ name: n, type: int }, { name: n, type: str }]',
+      /line 5.*commands\[0\].parameters\[1\] is "n" a second time/,
+    ],
   ])('says where %j is wrong', async (yaml, message) => {
     const load = loadPlugin(yaml, { a: () => null })
     await expect(load).rejects.toThrow(message)
     await expect(load).rejects.toThrow(expect.objectContaining({ code: 'config_invalid' }))
+  })
+
+  it('says which commands have one name for models', async () => {
+    const yaml = `
+info: { title: 图表 }
+commands:
+  - { command_name: 查询, description: Finds }
+  - { command_name: 删除, description: Deletes }`
+    const load = loadPlugin(yaml, { 查询: () => 1, 删除: () => 2 })
+    await expect(load).rejects.toThrow(
+      'The commands "查询" and "删除" are both the tool "___" for models. Give one of them a command_name with letters of A to Z, digits, "_" or "-".',
+    )
   })
 
   it('accepts the configuration of a ConCopilot component', async () => {

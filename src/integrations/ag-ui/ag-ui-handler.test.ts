@@ -84,7 +84,8 @@ function inputOf(more: Partial<RunAgentInput>): RunAgentInput {
 }
 
 function post(body: unknown): Request {
-  return new Request('http://127.0.0.1/', { method: 'POST', body: JSON.stringify(body) })
+  const headers = { 'content-type': 'application/json' }
+  return new Request('http://127.0.0.1/', { method: 'POST', headers, body: JSON.stringify(body) })
 }
 
 describe('the sender of AG-UI messages', () => {
@@ -271,6 +272,19 @@ describe('createAgUiHandler', () => {
     expect(JSON.stringify(model.requests[1]?.prompt)).toContain('Ada')
   })
 
+  it('writes no edit for a state with the same keys in another order', async () => {
+    const { client, agent } = talk(['One.', 'Two.'])
+    await agent.add('t', { type: 'state', state: { a: 1, b: { c: 2, d: 3 } } })
+    const app = client()
+    app.addMessage(user('Go'))
+    await app.runAgent()
+    app.setState({ state: { b: { d: 3, c: 2 }, a: 1 } })
+    app.addMessage(user('Go on'))
+    await app.runAgent()
+    const messages = (await agent.conversation('t'))?.messages
+    expect(messages?.filter(({ content_type: type }) => type === 'data')).toHaveLength(1)
+  })
+
   it('ignores the state of a client that is not up to date', async () => {
     const { handler, agent } = talk(['One.', 'Two.'])
     await agent.run({
@@ -332,6 +346,17 @@ describe('createAgUiHandler', () => {
     expect(await response.text()).toContain('"type":"interrupt"')
   })
 
+  it('reports that the conversation was deleted during the run', async () => {
+    const { handler, agent } = talk([() => new Promise<never>(() => {})])
+    const response = await handler(post(inputOf({ messages: [user('Go')] })))
+    const text = response.text()
+    await agent.log.delete('t')
+    expect(await text).toContain(
+      '{"type":"RUN_ERROR","code":"conversation_not_found","message":"The conversation was deleted"}',
+    )
+    expect(await text).not.toContain('RUN_FINISHED')
+  })
+
   it('reports errors', async () => {
     const { client, streams, handler } = talk([new Error('no money')])
     const app = client()
@@ -350,13 +375,25 @@ describe('createAgUiHandler', () => {
     }
   })
 
+  it('starts no run for a form of another site, which browsers send with cookies', async () => {
+    const { handler, agent } = talk(['Hi.'])
+    const body = JSON.stringify(inputOf({ messages: [user('Hi')] }))
+    const headers = { 'content-type': 'text/plain' }
+    const answer = await handler(new Request('http://x/', { method: 'POST', headers, body }))
+    expect([answer.status, await answer.text()]).toEqual([
+      400,
+      expect.stringContaining('must be application/json'),
+    ])
+    expect((await agent.log.list()).conversations).toEqual([])
+  })
+
   it('keeps namespaces apart', async () => {
     const { handler, agent } = talk(['For Ada.', 'For Bob.'], {
       namespace: (request) =>
         request.headers.get('x-user') ?? new Response('Who?', { status: 401 }),
     })
     const ask = (who: string) => {
-      const headers = { 'x-user': who }
+      const headers = { 'x-user': who, 'content-type': 'application/json' }
       const body = JSON.stringify(inputOf({ messages: [user(`I am ${who}`)] }))
       return handler(new Request('http://127.0.0.1/', { method: 'POST', headers, body }))
     }

@@ -138,10 +138,8 @@ async function* runEvents(
   }
   yield* translated.finish()
   const run = followed.state.runs.find((one) => one.runId === runId)
-  if (!run) {
-    const message = 'The conversation was deleted'
-    return yield { type: 'RUN_ERROR', code: 'conversation_not_found', message }
-  }
+  // The client has left.
+  if (!run) return
   const usage = usageOf(run.usage, run.model)
   if (run.error) return yield defined({ type: 'RUN_ERROR', ...run.error, usage })
   const outcome = outcomeOf(run, followed.waiting() ?? [], clientTools)

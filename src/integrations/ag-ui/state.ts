@@ -5,6 +5,9 @@ import type { ConversationState } from '../../core/events/conversation-state.ts'
 import { isPlainObject, type JsonValue } from '../../core/json/json.ts'
 import type { MessageInput } from '../../core/messages/to-message.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
+
+const { isDeepStrictEqual } = nodeBuiltin('node:util')
 
 /** The kind of the data that holds AG-UI's `context`, which describes the app. */
 const CONTEXT = 'app_context'
@@ -21,7 +24,7 @@ export function stateOf(board: Board): Record<string, JsonValue> {
 export function contextOf({ context }: RunAgentInput, board: Board): MessageInput[] {
   if (context.length === 0) return []
   const data = Object.fromEntries(context.map(({ description, value }) => [description, value]))
-  if (JSON.stringify(stateOf(board)[CONTEXT]) === JSON.stringify(data)) return []
+  if (isDeepStrictEqual(stateOf(board)[CONTEXT], data)) return []
   return [{ type: 'data', kind: CONTEXT, data }]
 }
 
@@ -41,7 +44,7 @@ export function editsOf(
   if (!isCurrent || !isPlainObject(given)) return []
   const now = stateOf(board)
   return Object.entries(given).flatMap(([key, data]): MessageInput[] => {
-    if (key === CONTEXT || JSON.stringify(now[key]) === JSON.stringify(data)) return []
+    if (key === CONTEXT || isDeepStrictEqual(now[key], data)) return []
     const place = parseVariableRef(`†${key}`)
     if (place?.type !== 'variable' || place.path.length > 0) {
       throw new ByrefError(

@@ -121,6 +121,19 @@ describe('byReference', () => {
     expect(JSON.stringify(result.responseMessages).length).toBeLessThan(2000)
   })
 
+  it('shows each result of calls to which a model gave one id', async () => {
+    const turn = ['Oslo', 'Rome'].map((city) => ({ id: 'c', name: 'say', arguments: { city } }))
+    const say = tool({
+      inputSchema: z.object({ city: z.string() }),
+      execute: ({ city }) => `${city} `.repeat(100),
+    })
+    const { prompts } = await run([{ calls: turn }, 'Done.'], { say })
+    expect(outputs(prompts[1])).toMatchObject([
+      { value: expect.stringMatching(/^†result#1\n.*Oslo/) },
+      { value: expect.stringMatching(/^†result#2\n.*Rome/) },
+    ])
+  })
+
   it('edits assets and results if editing is on', async () => {
     const refs = byReference({ editing: true })
     const { ref } = await refs.assets.save(Buffer.from('one two'), 'text/plain')

@@ -282,6 +282,14 @@ describe('byReference in an agent', () => {
     expect(JSON.stringify(requests()[0])).toContain(PICTURE.toString('base64'))
     expect(storedIn(checkpointer).length).toBeLessThan(20_000)
   })
+
+  it('continues a thread whose image is no longer there', async () => {
+    const { model, requests } = scriptedChat(['I see nothing.'])
+    const agent = createAgent({ model, tools: [], middleware: [byReference().middleware] })
+    const content = [{ type: 'image_url', image_url: { url: 'asset://gone' } }]
+    await agent.invoke({ messages: [new HumanMessage({ content })] })
+    expect(JSON.stringify(requests()[0])).toContain('[not shown: There is no asset')
+  })
 })
 
 describe('tools of LangChain by reference', () => {

@@ -1,5 +1,6 @@
 import { type BaseMessage, HumanMessage, ToolMessage } from '@langchain/core/messages'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { ByrefError, publicMessage } from '../../core/errors.ts'
 import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { dataInText } from '../json-in-text.ts'
 
@@ -39,9 +40,15 @@ export async function showMessages(
   const load = async (block: Block): Promise<Block> => {
     const { url } = Object(block.image_url)
     if (typeof url !== 'string' || !isAssetRef(url)) return block
-    const { mime } = await assets.info(url)
-    const isShown = takesImages && mime.startsWith('image/')
-    return isShown ? imageOf(await assets.getDataUrl(url)) : textOf(`[not shown: ${mime}]`)
+    try {
+      const { mime } = await assets.info(url)
+      const isShown = takesImages && mime.startsWith('image/')
+      return isShown ? imageOf(await assets.getDataUrl(url)) : textOf(`[not shown: ${mime}]`)
+    } catch (error) {
+      // It may have expired. The thread continues without it.
+      if (error instanceof ByrefError) return textOf(`[not shown: ${publicMessage(error)}]`)
+      throw error
+    }
   }
   const show = async (message: BaseMessage, at: number): Promise<BaseMessage> => {
     const guide = at === first ? [textOf(text)] : []

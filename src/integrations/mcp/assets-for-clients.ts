@@ -4,8 +4,11 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { decodeBase64 } from '../../assets/bodies/data-url.ts'
 import { editAssetTool } from '../../assets/edit/edit-asset-tool.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { assetToolSchema, preferText, runAssetTool } from '../plain-tools.ts'
 import { type Fields, ProtocolError } from './rpc/json-rpc.ts'
+
+const { isUtf8 } = nodeBuiltin('node:buffer')
 
 /** The names of the tools that read large results. */
 export interface ReadingToolNames {
@@ -86,7 +89,7 @@ export async function newestAssets(assets: Assets) {
 }
 
 /**
- * Returns an asset or a field of one in the form of `resources/read`: text as text, everything else as base64.
+ * Returns an asset or a field of one in the form of `resources/read`: UTF-8 text as text, everything else as base64.
  *
  * @throws an error with MCP's code and data for a missing asset or field
  */
@@ -107,7 +110,8 @@ async function readWhole(assets: Assets, uri: string) {
     throw new ByrefError('asset_too_large', message)
   }
   const { bytes, mime } = await assets.get(uri)
-  const text = /^text\/|[/+](json|xml)\b/.test(mime) ? Buffer.from(bytes).toString() : null
+  const isText = /^text\/|[/+](json|xml)\b/.test(mime) && isUtf8(bytes)
+  const text = isText ? Buffer.from(bytes).toString() : null
   const body = text === null ? { blob: Buffer.from(bytes).toString('base64') } : { text }
   return { contents: [{ uri, mimeType: mime, ...body }] }
 }

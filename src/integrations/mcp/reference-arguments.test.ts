@@ -82,6 +82,19 @@ describe('files', () => {
     expect(made.upload).toBe(`data:image/jpeg;base64,${bytes.toString('base64')}`)
   })
 
+  it.each(['名', '𠀀'])('have names that a disk takes: %s', async (letter) => {
+    const files = mkdtempSync(join(tmpdir(), 'byref-files-'))
+    onTestFinished(() => rmSync(files, { recursive: true, force: true }))
+    const tool = mcpTool('x', schema, files)
+    for (const name of [`${letter.repeat(200)}.txt`, `a${letter.repeat(200)}`]) {
+      const { ref } = await assets.save(Buffer.from('words'), 'text/plain', { name })
+      const { path } = await resolveArguments(tool, { path: ref }, { assets, files })
+      expect(readFileSync(String(path), 'utf8')).toBe('words')
+      expect(String(path).isWellFormed()).toBe(true)
+      expect(basename(String(path))).toMatch(/^.{30,}\.txt$/u)
+    }
+  })
+
   it('have the form of the named field', async () => {
     const files = mkdtempSync(join(tmpdir(), 'byref-files-'))
     onTestFinished(() => rmSync(files, { recursive: true, force: true }))

@@ -2,6 +2,7 @@ import type { Assets } from '../../assets/assets-contract.ts'
 import { extensionOf } from '../../assets/bodies/mime-type.ts'
 import type { JsonSchema } from '../../boundary/describe-schema.ts'
 import type { Tool } from '../../boundary/tool.ts'
+import { textStart } from '../../core/json/cut.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { AssetRef } from '../../core/refs/asset-ref.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
@@ -40,8 +41,8 @@ const { mkdir } = nodeBuiltin('node:fs/promises')
 const { join } = nodeBuiltin('node:path')
 const { pipeline } = nodeBuiltin('node:stream/promises')
 
-/** Maximum length of the name of a file. */
-const MAX_NAME = 100
+/** Maximum length of the name of a file, without its extension. A disk takes 255 bytes, and a letter may have three. */
+const MAX_NAME = 80
 
 /** Saves an asset as a file in a folder of its own, under its own name, and returns the path. */
 async function saveAsFile(folder: string, ref: string | AssetRef, assets: Assets): Promise<string> {
@@ -55,8 +56,8 @@ async function saveAsFile(folder: string, ref: string | AssetRef, assets: Assets
 
 async function fileName({ name, mime }: { name: string | null; mime: string }): Promise<string> {
   const safe = (name ?? '').replace(/[^\p{L}\p{N} ._-]/gu, '_').replace(/^[ .]+/, '')
-  if (/\.\w+$/.test(safe)) return safe.slice(-MAX_NAME)
-  return `${safe.slice(0, MAX_NAME) || 'file'}.${await extensionOf(mime)}`
+  if (/\.\w+$/.test(safe)) return safe.slice(-MAX_NAME).toWellFormed()
+  return `${textStart(safe, MAX_NAME) || 'file'}.${await extensionOf(mime)}`
 }
 
 /**

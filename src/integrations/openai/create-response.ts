@@ -3,7 +3,7 @@ import type { ApprovalAnswer } from '../../agent/approve.ts'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { defined } from '../../assets/defined.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
-import { type ConversationState, openRun } from '../../core/events/conversation-state.ts'
+import { type ConversationState, isRunEnd, openRun } from '../../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import type { ToolCall } from '../../core/messages/message.ts'
@@ -22,9 +22,8 @@ import {
 } from '../serving/follow-conversation.ts'
 import { saveSentFiles } from '../serving/sent-files.ts'
 import {
+  findResponse,
   formatResponseId,
-  noResponse,
-  parseResponseId,
   type ResponseId,
   type ResponseParts,
   responseOf,
@@ -79,15 +78,14 @@ export async function createResponse(
 /** Returns the conversation that a request continues: a fork, if the conversation has continued otherwise since. */
 async function conversationOf(agent: Agent, previous?: string | null): Promise<string> {
   if (!previous) return newId()
-  const { conversation, after } = parseResponseId(previous)
-  if (!(await agent.log.find(conversation))) throw noResponse(previous)
+  const { conversation, after } = await findResponse(agent, previous)
   let last = ''
   let hasAnswered = false
   for await (const { position, event } of readAll(agent.log, conversation)) {
     if (position > after && hasAnswered && isInput(event))
       return agent.fork(conversation, { at: last })
     if (event.type === 'NEW_MESSAGE') last = event.payload.id
-    hasAnswered ||= position > after && event.type === 'STEP_FINISHED'
+    hasAnswered ||= position > after && (event.type === 'STEP_FINISHED' || isRunEnd(event))
   }
   return conversation
 }

@@ -105,9 +105,11 @@ export class ResponseOutput {
       return [this.#add({ ...newItem('function_call', id), call_id, name, arguments: '' })]
     }
     const item = this.#find(id)
-    if (!item || piece.type === 'call-cut') return []
+    if (!item) return []
+    if (piece.type === 'call-cut') return [this.#done(item, { status: 'incomplete' })]
     const type = 'response.function_call_arguments'
     if (piece.type === 'call-delta') {
+      item.arguments += piece.delta
       return [{ type: `${type}.delta`, ...this.#at(item), delta: piece.delta }]
     }
     const { name } = piece.call

@@ -1,3 +1,4 @@
+import type { Agent } from '../../agent/agent-contract.ts'
 import { ByrefError } from '../../core/errors.ts'
 import type { RunState } from '../../core/events/conversation-state.ts'
 import type { ResponseOutput } from './response-output.ts'
@@ -20,8 +21,23 @@ export function parseResponseId(id: string): ResponseId {
   throw noResponse(id)
 }
 
-export function noResponse(id: string): ByrefError {
+function noResponse(id: string): ByrefError {
   return new ByrefError('conversation_not_found', `Response "${id}" does not exist`)
+}
+
+/**
+ * Finds the conversation of a response in the log. `end` is its last position.
+ *
+ * @throws ByrefError `conversation_not_found`
+ */
+export async function findResponse(
+  { log }: Pick<Agent, 'log'>,
+  id: string,
+): Promise<ResponseId & { end: number }> {
+  const { conversation, after } = parseResponseId(id)
+  const end = (await log.find(conversation))?.position ?? -1
+  if (end < after) throw noResponse(id)
+  return { conversation, after, end }
 }
 
 /** The input of {@link responseOf}. */

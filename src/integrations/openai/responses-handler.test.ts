@@ -11,6 +11,7 @@ import { PNG } from '../../assets/fixtures/stores.ts'
 import { defineTool } from '../../boundary/tool.ts'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import { createMemoryLog } from '../../log/memory-log.ts'
+import type { ModelStreamPart } from '../../models/language-model.ts'
 import { type ScriptedTurn, scriptedModel } from '../../testing/scripted-model.ts'
 import { createResponsesHandler, type ResponsesOptions } from './responses-handler.ts'
 
@@ -55,7 +56,11 @@ function serve(turns: readonly ScriptedTurn[], options: Partial<ResponsesOptions
   return { model, log, assets, client, fetch, handler }
 }
 
-const post = (body: unknown): RequestInit => ({ method: 'POST', body: JSON.stringify(body) })
+const post = (body: unknown, headers = {}): RequestInit => ({
+  method: 'POST',
+  headers: { 'content-type': 'application/json', ...headers },
+  body: JSON.stringify(body),
+})
 
 async function eventsOf(
   stream: AsyncIterable<ResponseStreamEvent>,
@@ -97,6 +102,20 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect(prompts(model)[2]).toContain('First')
     expect(prompts(model)[2]).not.toContain('Second')
     expect((await log.list()).conversations).toHaveLength(2)
+  })
+
+  it('goes on from a response that failed, each time in a conversation of its own', async () => {
+    const { client, model } = serve([new Error('down'), 'Two.', 'Three.'])
+    const ask = (input: string, previous_response_id?: string) =>
+      client.responses.create({ model: 'any', input, previous_response_id })
+    const first = await ask('First')
+    expect(first.status).toBe('failed')
+    await ask('Second', first.id)
+    await ask('Third', first.id)
+    expect(prompts(model)[2]).toMatch(/First.*Third/s)
+    expect(prompts(model)[2]).not.toContain('Second')
+    const unknown = ask('Fourth', first.id.replace(/\d+$/, '999'))
+    await expect(unknown).rejects.toThrow(OpenAI.NotFoundError)
   })
 
   it('streams text, in events that the client understands', async () => {
@@ -143,6 +162,37 @@ describe('createResponsesHandler, with the package "openai"', () => {
       expect((await client.responses.retrieve(second.id)).output).toEqual(second.output)
       expect(prompts(model).at(-1)).toContain('12')
     }
+  })
+
+  it('ends a call whose arguments are cut off by the limit of tokens', async () => {
+    const cut: readonly ModelStreamPart[] = [
+      { type: 'stream-start', warnings: [] },
+      { type: 'tool-input-start', id: 'c', toolName: 'get_weather' },
+      { type: 'tool-input-delta', id: 'c', delta: '{"loca' },
+      {
+        type: 'finish',
+        finishReason: { unified: 'length', raw: undefined },
+        usage: { inputTokens: { total: 1 }, outputTokens: { total: 1 } } as never,
+      },
+    ]
+    const stopping = {
+      ...scriptedModel([]),
+      doStream: async () => ({ stream: ReadableStream.from(cut) }),
+    }
+    const { client } = serve([], {
+      agent: (tools) => createAgent({ model: stopping, tools }),
+    })
+    const events = await eventsOf(
+      await client.responses.create({ model: 'm', input: 'Go', tools: [weather], stream: true }),
+    )
+    const item = { type: 'function_call', status: 'incomplete', arguments: '{"loca' }
+    expect(events.filter(({ type }) => type === 'response.output_item.done')).toMatchObject([
+      { item },
+    ])
+    expect(events.at(-1)).toMatchObject({
+      type: 'response.incomplete',
+      response: { output: [item] },
+    })
   })
 
   it('shows what the agent’s own tools did, and asks for approvals', async () => {
@@ -323,6 +373,15 @@ describe('createResponsesHandler, with the package "openai"', () => {
     await answered
   })
 
+  it('says so if the conversation is deleted while it answers', async () => {
+    const { client, log } = serve([() => new Promise<never>(() => {})])
+    const answered = client.responses.create({ model: 'm', input: 'Go' })
+    answered.catch(() => {})
+    await expect.poll(async () => (await log.list()).conversations).toHaveLength(1)
+    for (const { id } of (await log.list()).conversations) await log.delete(id)
+    await expect(answered).rejects.toThrow('The conversation was deleted')
+  })
+
   it('says what is wrong with a request', async () => {
     const { client, fetch } = serve(['One.'])
     const { handler } = serve([], { agent: createAgent({ model: scriptedModel([]) }) })
@@ -334,6 +393,9 @@ describe('createResponsesHandler, with the package "openai"', () => {
         { input: [{ type: 'function_call_output', call_id: 'x', output: 'y' }] },
         'waits for an output',
       ],
+      [{ input: 'x', tools: [{ type: 'function', name: 'a.b' }] }, 'The tool id \\"a.b\\"'],
+      [{ input: 'x', max_output_tokens: -1 }, 'maxOutputTokens'],
+      [{ input: 'x', text: { format: { type: 'json_schema', schema: { type: 'x' } } } }, 'schema'],
     ] as const) {
       const response = await fetch(`${BASE}/responses`, post(body))
       expect(response.status).toBe(400)
@@ -401,12 +463,7 @@ describe('who speaks by the Responses API', () => {
     const mayBe = (request: Request) => request.headers.get('authorization') === 'Bearer backend'
     const { handler, log } = serve(['Yes.'], { speakAs: mayBe })
     const ask = (authorization: string) =>
-      handler(
-        new Request(`${BASE}/responses`, {
-          ...post({ model: 'm', ...body }),
-          headers: { authorization },
-        }),
-      )
+      handler(new Request(`${BASE}/responses`, post({ model: 'm', ...body }, { authorization })))
     const refused = await ask('Bearer browser')
     expect(refused.status).toBe(403)
     expect(await refused.json()).toMatchObject({ error: { code: 'forbidden' } })

@@ -5,7 +5,7 @@ import { followConversation } from '../serving/follow-conversation.ts'
 import { type RequestHandler, readJson, requestHandler } from '../serving/request-handler.ts'
 import { type FoundAgent, type ServedAgentOptions, servedAgent } from '../serving/served-agent.ts'
 import { createResponse } from './create-response.ts'
-import { noResponse, parseResponseId, responseOf } from './response.ts'
+import { findResponse, parseResponseId, responseOf } from './response.ts'
 import { ResponseOutput } from './response-output.ts'
 import { responsesRequest } from './responses-request.ts'
 
@@ -110,9 +110,7 @@ async function cancelResponse(agent: Agent, id: string): Promise<void> {
  * @throws ByrefError `conversation_not_found`
  */
 async function keptResponse(agent: Agent, id: string): Promise<object> {
-  const { conversation, after } = parseResponseId(id)
-  const end = (await agent.log.find(conversation))?.position ?? 0
-  if (end < after) throw noResponse(id)
+  const { conversation, after, end } = await findResponse(agent, id)
   const followed = await followConversation(agent, conversation, after)
   try {
     const { state } = followed

@@ -67,6 +67,11 @@ export function createAssetHandler(options: AssetHandlerOptions): RequestHandler
 export function failureResponse(error: unknown): Response {
   if (error instanceof Response) return error
   if (error instanceof URIError) return new Response('The URL is malformed', { status: 400 })
-  if (!(error instanceof ByrefError)) return new Response('Something went wrong', { status: 500 })
-  return new Response(publicMessage(error), { status: HTTP_STATUS[error.code] })
+  const status = error instanceof ByrefError ? HTTP_STATUS[error.code] : 500
+  return new Response(failureText(error), { status })
+}
+
+/** Returns what a browser is told of an error. */
+export function failureText(error: unknown): string {
+  return error instanceof ByrefError ? publicMessage(error) : 'Something went wrong'
 }

@@ -1,6 +1,7 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import type { ApprovalAnswer } from '../../agent/approve.ts'
 import { createBoard } from '../../core/board/board.ts'
+import { ByrefError } from '../../core/errors.ts'
 import type { CallState, RunState } from '../../core/events/conversation-state.ts'
 import type { LogRecord } from '../../core/events/events.ts'
 import { createFold, type Foldable } from '../../core/events/fold.ts'
@@ -9,12 +10,14 @@ import { EventQueue } from '../../engine/follow-run.ts'
 import { resolveLimits } from '../../engine/limits.ts'
 import { next } from '../../engine/next.ts'
 import { readAll } from '../../log/conversation-log.ts'
+import { rethrowForClient } from './request-handler.ts'
 
 /** The state of a conversation, and all its events from then on, in order. Includes events that only stream. */
 export type FollowedConversation = Awaited<ReturnType<typeof followConversation>>
 
 /**
- * Starts to follow a conversation in the agent's namespace. A conversation that does not exist yet is empty.
+ * Starts to follow a conversation in the agent's namespace. A conversation that does not exist yet is empty. Iterating
+ * throws ByrefError `conversation_not_found` when it is deleted.
  *
  * @param after Log position after which records are iterated. Default: only new records.
  */
@@ -27,6 +30,7 @@ export async function followConversation(
   const tools = new Map(agent.tools.map((tool) => [tool.id, tool]))
   const limits = resolveLimits()
   const queue = new EventQueue<Foldable>()
+  let isDeleted = false
   const events = queue[Symbol.asyncIterator]()
   const board = createBoard()
   const folded = createFold(undefined, {
@@ -37,7 +41,9 @@ export async function followConversation(
   const offLog = log.subscribe(({ conversation, records, deleted }) => {
     if (conversation !== id) return
     for (const record of records) queue.push(record, false)
-    if (deleted) queue.end()
+    if (!deleted) return
+    isDeleted = true
+    queue.end()
   })
   const offStream = agent.onStream((conversation, event, { namespace }) => {
     if (conversation === id && namespace === log.namespace) queue.push({ event }, false)
@@ -63,6 +69,9 @@ export async function followConversation(
     for (const record of past) if (folded.apply(record)) yield record
     for (;;) {
       const { value, done } = await events.next()
+      if (done && isDeleted) {
+        throw new ByrefError('conversation_not_found', 'The conversation was deleted')
+      }
       if (done) return
       if (folded.apply(value)) yield value
     }
@@ -117,6 +126,8 @@ export interface ClientInput {
 /**
  * Sends messages and answers to a conversation. An open run gets them in its next step. Otherwise a new run starts, as
  * the options say. Resolves to the id of the run.
+ *
+ * @throws ByrefError `bad_request` for invalid options, which are the client's
  */
 export async function say(
   agent: Agent,
@@ -124,7 +135,8 @@ export async function say(
   { messages, answers, open, ...ask }: ClientInput & { open: RunState | null } & HowToAnswer,
 ): Promise<string> {
   if (!open) {
-    const run = await agent.start({ conversation, messages, ...ask, ifBusy: 'reject' })
+    const options = { conversation, messages, ...ask, ifBusy: 'reject' } as const
+    const run = await agent.start(options).catch(rethrowForClient)
     run.result.catch(() => {})
     return run.id
   }

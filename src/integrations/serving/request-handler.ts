@@ -12,16 +12,33 @@ export function requestHandler(serve: (request: Request) => Promise<Response>): 
 }
 
 /**
+ * Requires a body of JSON. Forms on other sites cannot send this content type, so this prevents cross-site requests.
+ *
+ * @throws ByrefError `bad_request`
+ */
+export function requireJson({ headers }: Request): void {
+  if (/^application\/json\b/i.test(headers.get('content-type') ?? '')) return
+  throw new ByrefError('bad_request', 'The content type of the request must be application/json')
+}
+
+/** Rethrows an error about options that a client sent: if they are invalid, its request is, and not the configuration. */
+export function rethrowForClient(error: unknown): never {
+  const isInvalid = error instanceof ByrefError && error.code === 'config_invalid'
+  throw isInvalid ? new ByrefError('bad_request', error.message, { cause: error }) : error
+}
+
+/**
  * Reads the body of a request and checks its form.
  *
  * @param what The name of the form, for errors.
- * @throws ByrefError `bad_request` that names the invalid field
+ * @throws ByrefError `bad_request` that names the invalid field, or for another content type than JSON
  */
 export async function readJson<Value>(
   request: Request,
   schema: StandardSchemaV1<unknown, Value>,
   what: string,
 ): Promise<Value> {
+  requireJson(request)
   const result = await schema['~standard'].validate(await request.json().catch(() => null))
   if (!result.issues) return result.value
   const { path, message } = result.issues[0] as StandardSchemaV1.Issue

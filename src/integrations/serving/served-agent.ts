@@ -11,6 +11,7 @@ import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { inBackground } from '../../core/in-background.ts'
 import type { Speaker } from '../../core/messages/spoken-by.ts'
+import { rethrowForClient } from './request-handler.ts'
 
 /**
  * An agent. Or, if clients bring tools (functions, frontend tools), a function that makes an agent with these tools and
@@ -73,7 +74,7 @@ export interface WantedAgent {
   tools?: readonly ClientTool[]
 }
 
-/** Maximum number of sets of tools with an open agent. The least recently used agent is closed. */
+/** Maximum number of sets of tools with an idle agent. The least recently used agent is closed. */
 const MAX_AGENTS = 32
 
 /**
@@ -102,12 +103,13 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
     const key = JSON.stringify([all.indexOf(given), tools])
     const agent = agents.get(key) ?? given(tools.map(toTool))
     agents.delete(key)
-    agents.set(key, agent)
-    const [oldest] = agents
-    if (agents.size > MAX_AGENTS && oldest) {
-      agents.delete(oldest[0])
-      inBackground('Closing an agent', oldest[1].close())
+    for (const [old, one] of agents) {
+      if (agents.size < MAX_AGENTS) break
+      if (!one.isIdle()) continue
+      agents.delete(old)
+      inBackground('Closing an agent', one.close())
     }
+    agents.set(key, agent)
     return agent
   }
 
@@ -132,5 +134,9 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
 
 function toTool({ name, description, inputSchema: given }: ClientTool): Tool {
   const inputSchema = { type: 'object', properties: {}, ...Object(given) }
-  return defineTool({ id: name, description: description ?? '', inputSchema }) as Tool
+  try {
+    return defineTool({ id: name, description: description ?? '', inputSchema }) as Tool
+  } catch (error) {
+    return rethrowForClient(error)
+  }
 }

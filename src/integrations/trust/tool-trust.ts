@@ -75,16 +75,17 @@ export function flowTool(id: string, inputSchema: Tool['inputSchema'], trust?: T
 }
 
 /**
- * Checks that a call of a tool that reads assets names its asset by a reference. Such tools take the id alone, too, but labels
+ * Checks that a call of a tool that reads assets names each by a reference. Such tools take the id alone, too, but labels
  * follow references only. `edit_asset` takes any other text in `ref` as a value.
  *
  * @throws ByrefError `invalid_reference`
  */
-export function checkNamed(tool: string, { ref, id }: Record<string, unknown>): void {
+export function checkNamed(tool: string, { ref, id, tables }: Record<string, unknown>): void {
   const named = tool === editAssetTool.id ? ref === undefined && id : (ref ?? id)
-  if (typeof named !== 'string' || isAssetRef(named)) return
+  const all = [named, ...Object.values(Object(tables))]
+  if (all.every((one) => typeof one !== 'string' || isAssetRef(one))) return
   throw new ByrefError(
     'invalid_reference',
-    'ref must be a reference, such as asset://id, and not the id alone',
+    'An asset must be named by a reference, such as asset://id, and not by the id alone',
   )
 }

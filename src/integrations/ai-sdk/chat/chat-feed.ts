@@ -2,6 +2,7 @@ import type { UIMessageChunk } from 'ai'
 import type { Agent } from '../../../agent/agent-contract.ts'
 import type { ConversationEvent, LogRecord } from '../../../core/events/events.ts'
 import { readAll } from '../../../log/conversation-log.ts'
+import { failureText } from '../../serving/asset-handler.ts'
 import { followConversation } from '../../serving/follow-conversation.ts'
 import { answersFirst, type IsRun, RunChunks, type UIChunkOptions } from './ui-chunks.ts'
 
@@ -123,6 +124,11 @@ async function openFeed(
     onEnd()
   }
 
+  function fail(error: unknown): void {
+    for (const reader of readers) reader.enqueue({ type: 'error', errorText: failureText(error) })
+    close()
+  }
+
   async function follow(): Promise<void> {
     for await (const { event } of followed) {
       push(event)
@@ -133,8 +139,13 @@ async function openFeed(
   }
 
   const before: LogRecord[] = []
-  for await (const record of readAll(agent.log, conversation)) {
-    if (record.position <= followed.state.position) before.push(record)
+  try {
+    for await (const record of readAll(agent.log, conversation)) {
+      if (record.position <= followed.state.position) before.push(record)
+    }
+  } catch (error) {
+    followed.close()
+    throw error
   }
   for (const event of answersFirst(before)) {
     push(event)
@@ -144,7 +155,7 @@ async function openFeed(
   hasPaused = waiting().length > 0
   if (hasPaused) pausedAt = chunks.length
   if (run.isOver) close()
-  else follow().catch(close)
+  else follow().catch(fail)
 
   return {
     waiting,

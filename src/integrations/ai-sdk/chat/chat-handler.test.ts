@@ -86,6 +86,17 @@ describe('who speaks by useChat', () => {
 })
 
 describe('createChatHandler', () => {
+  it('reports that the conversation was deleted during the run', async () => {
+    const waiting = gate()
+    const { handler, agent } = setup([calls(['wait', {}])], { tools: [waiting.tool] })
+    const chat = open(handler)
+    const sent = chat.sendMessage({ text: 'Go' })
+    await waiting.began
+    await agent.log.delete(chat.id)
+    await sent
+    expect(chat.error?.message).toBe('The conversation was deleted')
+  })
+
   it('streams what an agent says, calls, makes and writes as one message', async () => {
     const turns: ScriptedTurn[] = [
       {

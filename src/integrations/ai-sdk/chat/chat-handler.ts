@@ -18,7 +18,7 @@ import { checkOptions, is, type OptionTable } from '../../../core/check-options.
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { failureResponse } from '../../serving/asset-handler.ts'
-import { type RequestHandler, requestHandler } from '../../serving/request-handler.ts'
+import { type RequestHandler, requestHandler, requireJson } from '../../serving/request-handler.ts'
 import { type ChatFeed, ChatFeeds } from './chat-feed.ts'
 import type { UIChunkOptions } from './ui-chunks.ts'
 import { again, deleteFrom, edited, toInput, uiMessages } from './ui-messages.ts'
@@ -190,10 +190,7 @@ interface ChatRequest {
  * @throws ByrefError `body_too_large`, `bad_request`
  */
 async function readChatRequest(request: Request, maxBytes: number): Promise<ChatRequest> {
-  // Forms on other sites cannot send this content type, so this prevents cross-site requests.
-  if (!/^application\/json\b/i.test(request.headers.get('content-type') ?? '')) {
-    throw new ByrefError('bad_request', 'The content type of the request must be application/json')
-  }
+  requireJson(request)
   const chunks: Uint8Array[] = []
   let size = 0
   for await (const chunk of request.body ?? []) {

@@ -2,7 +2,6 @@ import type {
   LanguageModelV4Message,
   LanguageModelV4Prompt,
   LanguageModelV4ToolResultPart,
-  LanguageModelV4ToolResultPart as ToolResult,
 } from '@ai-sdk/provider'
 import { showValue } from '../../../boundary/boundary.ts'
 import { referenceGuide } from '../../../core/messages/reference-guide.ts'
@@ -96,7 +95,7 @@ export async function promptByReference(
     if (own.length === 0) continue
     fetched = own.flatMap((one) => one.fetched)
     isReadable ||= own.some(({ previewed }) => previewed.size > 0)
-    drafts.set(message, resultsDraft(message, own, guideFor(own, mentions)))
+    drafts.set(message, resultsDraft(message, { shown, own, guide: guideFor(own, mentions) }))
   }
   if (drafts.size === 0) return { prompt, isReadable }
   return { prompt: await assemble(prompt, { drafts, fetched }, source), isReadable }
@@ -124,23 +123,26 @@ async function assemble(
   return [...messages, { role: 'user', content: tail.flatMap((item) => contentOf(item, how)) }]
 }
 
+/** The results of a prompt that are shown in another way, those of one message, and the guide that follows them. */
+interface MessageResults {
+  shown: ReadonlyMap<ResultPart, ShownResult>
+  own: readonly ShownResult[]
+  guide: readonly TextPart[]
+}
+
 /** Shows results. Bodies that the model does not accept inside results follow them, and then the guide. */
-function resultsDraft(
-  message: ToolMessage,
-  shown: readonly ShownResult[],
-  guide: readonly TextPart[],
-): Draft {
+function resultsDraft(message: ToolMessage, { shown, own, guide }: MessageResults): Draft {
   return {
-    items: [{ type: 'results', results: shown.map(({ item }) => item) }],
+    items: [{ type: 'results', results: own.map(({ item }) => item) }],
     make([item], how) {
       const [made, ...outside] = resultMessages(item?.type === 'results' ? item.results : [], how)
-      const outputs = new Map<string, ToolResult['output']>()
-      for (const part of made?.role === 'tool' ? made.content : []) {
-        if (part.type === 'tool-result') outputs.set(part.toolCallId, part.output)
-      }
+      // In their order, because a model may give several calls one id.
+      const outputs = (made?.role === 'tool' ? made.content : [])
+        .flatMap((part) => (part.type === 'tool-result' ? part.output : []))
+        .values()
       const content = message.content.map((part) => {
-        if (part.type !== 'tool-result') return part
-        return { ...part, output: outputs.get(part.toolCallId) ?? part.output }
+        if (part.type !== 'tool-result' || !shown.has(part)) return part
+        return { ...part, output: outputs.next().value ?? part.output }
       })
       const guideMessages = guide.length > 0 ? [{ role: 'user' as const, content: [...guide] }] : []
       return [{ ...message, content }, ...outside, ...guideMessages]

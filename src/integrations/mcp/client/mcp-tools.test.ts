@@ -98,6 +98,25 @@ describe('mcpTools', () => {
     expect(contents[0]).toMatchObject([{ assetRef: expect.any(String), mimeType: 'text/plain' }])
   })
 
+  it('stops reading what is linked when the call is aborted', async () => {
+    const server = newServer()
+    const { promise: stopped, resolve: stop } = Promise.withResolvers<void>()
+    const controller = new AbortController()
+    server.registerResource('slow', 'test://slow', {}, (_, { mcpReq }) => {
+      mcpReq.signal.addEventListener('abort', () => stop())
+      controller.abort()
+      return new Promise<never>(() => {})
+    })
+    server.registerTool('slow', {}, async () => {
+      return { content: [{ type: 'resource_link' as const, uri: 'test://slow', name: 'slow' }] }
+    })
+    const [tool] = await mcpTools(await connect(server), { include: ({ name }) => name === 'slow' })
+    const { assets } = createAgent({ model: scriptedModel([]) })
+    const context = { signal: controller.signal, assets, trust: null, progress() {} }
+    await tool?.execute({}, context as never)
+    await stopped
+  })
+
   it('passes references and variables as values', async () => {
     const agent = createAgent({ model: scriptedModel([]) })
     const { ref } = await agent.assets.save(Buffer.from(BYTES, 'base64'), 'application/x-a')

@@ -1,5 +1,4 @@
 import type { CallToolResult, Client, Tool as McpTool } from '@modelcontextprotocol/client'
-import type { Assets } from '../../../assets/assets-contract.ts'
 import type { Tool, ToolContext } from '../../../boundary/tool.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
@@ -93,7 +92,7 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
         const answer = await callTool(client, { name, arguments: args, ...given }, context)
         noteLabel(input, answer)
         const result = resultOf(name, answer)
-        return options.followLinks === false ? result : withLinked(result, client, context.assets)
+        return options.followLinks === false ? result : withLinked(result, client, context)
       },
     }
   })
@@ -149,15 +148,20 @@ function resultOf(name: string, { content, structuredContent, isError }: CallToo
  * Replaces links in a result by the resources that they link to, stored as assets. A link that cannot be read stays a
  * link.
  */
-async function withLinked(result: unknown, client: Client, assets: Assets): Promise<unknown> {
+async function withLinked(
+  result: unknown,
+  client: Client,
+  context: Pick<ToolContext, 'assets' | 'signal'>,
+): Promise<unknown> {
+  const { assets, signal } = context
   if (Array.isArray(result))
-    return Promise.all(result.map((one) => withLinked(one, client, assets)))
+    return Promise.all(result.map((one) => withLinked(one, client, context)))
   const { type, uri, content } = Object(result) as Record<string, unknown>
   if (Array.isArray(content)) {
-    return { ...Object(result), content: await withLinked(content, client, assets) }
+    return { ...Object(result), content: await withLinked(content, client, context) }
   }
   if (type !== 'resource_link' || typeof uri !== 'string') return result
-  const read = await client.readResource({ uri }).catch(() => null)
+  const read = await client.readResource({ uri }, { signal }).catch(() => null)
   const part = read?.contents[0]
   if (!part) return result
   const { name = null } = result as { name?: string }

@@ -55,6 +55,27 @@ function serverOf(name: string, register: Register, version: Version = 'new') {
   return { source, connections }
 }
 
+/** A server of 2025-11-25 with these results. It answers nothing where the result is null. */
+function answering(results: Readonly<Record<string, object | null>>) {
+  const [near, far] = InMemoryTransport.createLinkedPair()
+  const server = far as Channel
+  const asked: string[] = []
+  const initialize = {
+    protocolVersion: '2025-11-25',
+    capabilities: { tools: {}, logging: {}, resources: { subscribe: true } },
+    serverInfo: { name: 'a', version: '1' },
+  }
+  server.onmessage = ({ id, method = '' }) => {
+    asked.push(method)
+    const result = { initialize, 'resources/list': { resources: [] }, ...results }[method]
+    if (id === undefined || result === null) return
+    const answer = result ? { result } : { error: { code: -32601, message: 'unknown' } }
+    void server.send({ jsonrpc: '2.0', id, ...answer } as never)
+  }
+  void server.start()
+  return { near, server, asked }
+}
+
 /** A tool for servers of both SDKs. */
 function tool(
   name: string,
@@ -384,34 +405,86 @@ describe('joinServers', () => {
   })
 
   it('leaves out a tool with an invalid definition, and takes the others', async () => {
-    const [near, far] = InMemoryTransport.createLinkedPair()
-    const server = far as Channel
-    const results: Record<string, object> = {
-      initialize: {
-        protocolVersion: '2025-11-25',
-        capabilities: { tools: {} },
-        serverInfo: { name: 'a', version: '1' },
-      },
+    const { near } = answering({
       'tools/list': {
         tools: [
           { name: 'good', inputSchema: { type: 'object' } },
           { name: 'bad', inputSchema: {} },
         ],
       },
-    }
-    server.onmessage = ({ id, method = '' }) => {
-      if (id === undefined) return
-      const result = results[method]
-      const answer = result ? { result } : { error: { code: -32601, message: 'unknown' } }
-      void server.send({ jsonrpc: '2.0', id, ...answer } as never)
-    }
-    await server.start()
+    })
     const lines: string[] = []
     const log = (line: string) => lines.push(line)
     const client = await joined([{ name: 'a', connect: () => near }], { log })
     expect((await namesOf(client))[0]).toBe('a_good')
     expect(await namesOf(client)).not.toContain('a_bad')
     expect(lines[0]).toBe('a: tools with an invalid definition are skipped: bad')
+  })
+
+  it('stops reading the tools of a server whose list never ends', async () => {
+    const bad = { tools: [{ name: 'bad', inputSchema: {} }], nextCursor: 'more' }
+    const { near, asked } = answering({ 'tools/list': bad })
+    const servers = joinServers([{ name: 'a', connect: () => near }])
+    expect(await servers.connectAll()).toMatchObject([{ name: 'a', state: 'running', tools: [] }])
+    expect(asked.length).toBeLessThan(1_100)
+    await servers.close()
+  })
+
+  it('starts a server again that rejects the level of its log messages', async () => {
+    const results = {
+      'tools/list': { tools: [{ name: 'work', inputSchema: { type: 'object' } }] },
+      'tools/call': { content: [{ type: 'text', text: 'done' }] },
+    }
+    const started: ReturnType<typeof answering>[] = []
+    const connect = () => {
+      const one = answering(results)
+      started.push(one)
+      return one.near
+    }
+    const client = await joined([{ name: 'a', connect }], { version: 'old' })
+    await client.setLoggingLevel('debug')
+    await started[0]?.server.close()
+    expect(wordsOf(await call(client, 'a_work'))).toBe('done')
+    expect(started[1]?.asked).toContain('logging/setLevel')
+  })
+
+  it('subscribes again at a server that is started again', async () => {
+    const uri = 'test://a'
+    const results = {
+      'tools/list': { tools: [{ name: 'work', inputSchema: { type: 'object' } }] },
+      'tools/call': { content: [{ type: 'text', text: 'done' }] },
+      'resources/list': {
+        resources: ['test://a', 'test://b'].map((one) => ({ uri: one, name: one })),
+      },
+      'resources/subscribe': {},
+      'resources/unsubscribe': {},
+    }
+    const started: ReturnType<typeof answering>[] = []
+    const connect = () => {
+      const one = answering(results)
+      started.push(one)
+      return one.near
+    }
+    const client = await joined([{ name: 'a', connect }], { version: 'old' })
+    await client.subscribeResource({ uri })
+    await client.subscribeResource({ uri: 'test://b' })
+    await client.unsubscribeResource({ uri: 'test://b' })
+    await started[0]?.server.close()
+    expect(wordsOf(await call(client, 'a_work'))).toBe('done')
+    expect(started[1]?.asked.filter((one) => one === 'resources/subscribe')).toHaveLength(1)
+  })
+
+  it('closes the connection to a server whose lists it is still reading', async () => {
+    const { near, server, asked } = answering({ 'tools/list': null })
+    const closed = new Promise<void>((resolve) => {
+      server.onclose = resolve
+    })
+    const servers = joinServers([{ name: 'a', connect: () => near }])
+    const found = servers.connectAll()
+    await expect.poll(() => asked).toContain('tools/list')
+    await servers.close()
+    await closed
+    expect(await found).toMatchObject([{ name: 'a', state: 'ended' }])
   })
 
   it('ends at once while a server is still starting', async () => {

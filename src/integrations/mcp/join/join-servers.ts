@@ -235,16 +235,14 @@ class Joined implements JoinedServers {
         ),
       ),
     )
-    const subscribing = (method: 'subscribeResource' | 'unsubscribeResource') => {
-      return async ({ params }: { params: { uri: string } }) => {
-        const connection = this.#resources.placeOf(params.uri, this.#connections)
-        const client = await connection?.client()
-        if (client?.getProtocolEra() === 'legacy') await client[method]({ uri: params.uri })
+    const subscribing = (isOn: boolean) => {
+      return async ({ params: { uri } }: { params: { uri: string } }) => {
+        await this.#resources.placeOf(uri, this.#connections)?.subscribe(uri, isOn)
         return {}
       }
     }
-    server.setRequestHandler('resources/subscribe', subscribing('subscribeResource'))
-    server.setRequestHandler('resources/unsubscribe', subscribing('unsubscribeResource'))
+    server.setRequestHandler('resources/subscribe', subscribing(true))
+    server.setRequestHandler('resources/unsubscribe', subscribing(false))
     server.setRequestHandler('logging/setLevel', async ({ params: { level } }) => {
       await Promise.allSettled(this.#connections.map((one) => one.setLevel(level)))
       return {}

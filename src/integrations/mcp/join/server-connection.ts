@@ -15,6 +15,8 @@ import { errorMessage } from '../../../core/errors.ts'
 import { inBackground } from '../../../core/in-background.ts'
 import { version } from '../../../version.ts'
 import type { ServerTrust } from '../mcp-labels.ts'
+import { readPages } from '../proxy/tool-catalog.ts'
+import type { Ask } from '../rpc/relay.ts'
 import { type ServerTransport, TASKS, withTasks } from './with-tasks.ts'
 
 /** In the list of tools: the names of servers whose tools may be missing. */
@@ -90,7 +92,7 @@ export class ServerConnection {
   #capabilities: ClientCapabilities = {}
   #client: Client | null = null
   #opening: Promise<Client> | null = null
-  /** The transport that is being connected. */
+  /** The transport that is being connected, or whose lists are being read. */
   #transport: ServerTransport | null = null
   #why = 'it was not started yet'
   #startedAt = 0
@@ -98,6 +100,8 @@ export class ServerConnection {
   #timer: NodeJS.Timeout | undefined
   #isClosed = false
   #level: string | null = null
+  /** The resources that the client is subscribed to. */
+  readonly #subscribed = new Set<string>()
 
   constructor(source: ServerSource, listener: ServerListener, sdk: Sdk) {
     this.source = source
@@ -168,6 +172,15 @@ export class ServerConnection {
     }
   }
 
+  /** Subscribes to a resource, also on later connections, or ends that. */
+  async subscribe(uri: string, isOn: boolean): Promise<void> {
+    const client = await this.client()
+    if (client.getProtocolEra() !== 'legacy') return
+    await (isOn ? client.subscribeResource({ uri }) : client.unsubscribeResource({ uri }))
+    if (isOn) this.#subscribed.add(uri)
+    else this.#subscribed.delete(uri)
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     clearTimeout(this.#timer)
@@ -186,14 +199,17 @@ export class ServerConnection {
         if (await this.source.recover?.(error)) return this.#connect()
         throw error
       })
-      this.#transport = null
       await this.#readOffers(client).catch(async (error) => {
         await client.close()
         throw error
       })
       if (this.#isClosed) throw new Error('The proxy is closed')
       this.#client = client
-      if (this.#level !== null) await this.setLevel(this.#level)
+      this.#transport = null
+      // A server that does not know the level sends messages of its own choice.
+      if (this.#level !== null) await this.setLevel(this.#level).catch(() => {})
+      const again = [...this.#subscribed].map((uri) => this.subscribe(uri, true))
+      await Promise.allSettled(again)
       const { tools } = this.offers
       const seconds = ((performance.now() - began) / 1_000).toFixed(1)
       this.#log(`running (${tools.length} tools, MCP ${this.protocolVersion}, ${seconds} s)`)
@@ -322,14 +338,11 @@ export class ServerConnection {
       if (Object(error).code !== this.#sdk.SdkErrorCode.InvalidResult) throw error
     }
     const { isSpecType } = this.#sdk
-    const found: unknown[] = []
-    let cursor: string | undefined
-    do {
-      const request = { method: 'tools/list', params: { ...(cursor && { cursor }) } }
-      const page = await client.request(request, ANY)
-      if (Array.isArray(page.tools)) found.push(...page.tools)
-      cursor = typeof page.nextCursor === 'string' ? page.nextCursor : undefined
-    } while (cursor)
+    const ask: Ask = async ({ method = '', params }) => {
+      return { jsonrpc: '2.0', result: await client.request({ method, params }, ANY) }
+    }
+    const request = { jsonrpc: '2.0', method: 'tools/list' } as const
+    const { items: found } = await readPages(request, ask, 'tools')
     const tools = found.filter((one) => isSpecType.Tool(one))
     const left = found.filter((one) => !isSpecType.Tool(one)).map((one) => Object(one).name)
     this.#log(`tools with an invalid definition are skipped: ${left.join(', ')}`)

@@ -48,7 +48,7 @@ async function connect(states: (State | Error)[]) {
   await client.connect(withTasks(near) as Transport)
   onTestFinished(() => client.close())
   const asked = (method: string) => requests.filter((one) => one.method === method)
-  return { client, asked }
+  return { client, server, asked }
 }
 
 const done = (text: string) => ({
@@ -122,5 +122,23 @@ describe('withTasks', () => {
     const before = asked('tasks/get').length
     expect(asked('tasks/cancel')).toMatchObject([{ params: { taskId: 't1' } }])
     expect(asked('tasks/get').length).toBe(before)
+  })
+
+  it('does not follow a task that starts after its call was cancelled', async () => {
+    const { client, server, asked } = await connect([{ status: 'working' }])
+    const answer = server.onmessage
+    const late: RpcMessage[] = []
+    server.onmessage = (message) => {
+      if (message.method === 'tools/call') late.push(message)
+      else answer?.(message)
+    }
+    const controller = new AbortController()
+    const call = client.callTool({ name: 'work', arguments: {} }, { signal: controller.signal })
+    await expect.poll(() => late).toHaveLength(1)
+    controller.abort()
+    await expect(call).rejects.toThrow()
+    for (const message of late) answer?.(message)
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    expect(asked('tasks/get')).toEqual([])
   })
 })

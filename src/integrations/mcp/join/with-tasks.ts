@@ -145,10 +145,11 @@ class TaskTransport {
     this.#listener?.({ jsonrpc: '2.0', method: 'notifications/progress', params })
   }
 
-  /** Ends a task whose call is cancelled. */
+  /** Ends a task whose call is cancelled, and forgets a cancelled call, which servers do not answer. */
   #cancelled({ method, params }: RpcMessage): void {
-    const running = this.#running.get(params?.requestId)
-    if (method === 'notifications/cancelled') running?.abort()
+    if (method !== 'notifications/cancelled') return
+    this.#running.get(params?.requestId)?.abort()
+    this.#calls.delete(params?.requestId)
   }
 
   #ask({ params }: Request, method: string, own: object): Promise<RpcMessage> {

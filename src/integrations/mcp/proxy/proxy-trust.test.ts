@@ -103,6 +103,27 @@ describe('proxyMcp with trust: quarantine', () => {
     await close()
   })
 
+  it('makes nothing of an asset that is named by its id alone, because no label follows it', async () => {
+    const { client, close } = await proxied(serve(mailServer()), {
+      ...{ trust: 'quarantine', editing: true },
+    })
+    const rows = refIn(await call(client, 'rows', { n: 9 }))
+    const id = rows.slice('asset://'.length)
+    const edits = [{ path: '/0/city', value: 'x' }]
+    for (const [name, args] of [
+      ['query_tables', { sql: 'select city from t', tables: { t: id } }],
+      ['edit_asset', { id, edits }],
+    ] as const) {
+      const made = await call(client, name, args)
+      expect(made.isError).toBe(true)
+      expect(textOf(made)).toMatch(/^invalid_reference/)
+    }
+    const tables = { t: rows }
+    const made = await call(client, 'query_tables', { sql: 'select city from t', tables })
+    expect(textOf(made)).toMatch(/^asset:/)
+    await close()
+  })
+
   it.each(versions)('asks the person about what acts on a reference, by %s', async (version) => {
     const sent: unknown[] = []
     const connect = connected(version, 'quarantine', sent)

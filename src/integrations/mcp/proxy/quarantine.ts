@@ -10,6 +10,7 @@ import { join, type Label, TRUSTED, UNTRUSTED } from '../../../core/labels/label
 import { redactedText } from '../../../core/labels/redact-value.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { assetTools, runAssetTool } from '../../plain-tools.ts'
+import { checkNamed } from '../../trust/tool-trust.ts'
 import { failedCall } from '../assets-for-clients.ts'
 import { metaOf, stricterByMeta } from '../mcp-labels.ts'
 import {
@@ -147,6 +148,7 @@ export class QuarantineView implements ProxyView {
     const { labels } = this.#session
     const assets = labels ? labels.scoped(this.#session.assets, label) : this.#session.assets
     try {
+      checkNamed(tool.id, written)
       const { assetRef } = Object(await runAssetTool(tool, written, { assets, signal }))
       const { size } = await assets.info(String(assetRef))
       const text = redactedText(assetRef, { assetRef, kind: 'file', size })

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Channel, RpcMessage } from './json-rpc.ts'
-import { relay } from './relay.ts'
+import { type Handler, relay } from './relay.ts'
 
 function channel(): Channel & { sent: RpcMessage[] } {
   const sent: RpcMessage[] = []
@@ -40,4 +40,25 @@ it('asks a client nothing for a request that is cancelled already', async () => 
   expect(client.sent).toEqual([])
   server.onclose?.()
   expect(await ended).toBe('server')
+})
+
+it.each<[string, Handler]>([
+  ['the client', (_, { askClient }) => askClient({ jsonrpc: '2.0', method: 'elicitation/create' })],
+  ['the server', (request, { ask }) => new Promise(setImmediate).then(() => ask(request))],
+])('ends when the server has ended while a handler asks %s', async (_, work) => {
+  const [client, server] = [channel(), channel()]
+  const ended = relay(client, server, {
+    handlers: {
+      async work(request, peers) {
+        const { error } = await work(request, peers)
+        return { jsonrpc: '2.0', id: request.id, error }
+      },
+    },
+    fromServer: (message) => message,
+    whyEnded: () => 'gone',
+  })
+  client.onmessage?.({ jsonrpc: '2.0', id: 1, method: 'work' })
+  server.onclose?.()
+  expect(await ended).toBe('server')
+  expect(client.sent.at(-1)).toMatchObject({ id: 1, error: { message: 'gone' } })
 })

@@ -55,6 +55,8 @@ export async function relay(
   const working = new Map<unknown, AbortController>()
   const unsent = new Set<Promise<void>>()
   let hasRequests = false
+  /** Why the server ended; null before. */
+  let reason: { message: string } | null = null
 
   function send(message: RpcMessage): void {
     server.send(message).catch((error) => take(failureOf(message, error)))
@@ -71,7 +73,8 @@ export async function relay(
     waiting?.(answer)
   }
 
-  const ask: Ask = (request) => {
+  const ask: Ask = async (request) => {
+    if (reason) return failureOf(request, reason)
     const { promise, resolve } = Promise.withResolvers<RpcMessage>()
     asked.set(request.id, resolve)
     send(request)
@@ -79,7 +82,7 @@ export async function relay(
   }
 
   async function askClient(request: RpcMessage, signal?: AbortSignal): Promise<RpcMessage> {
-    if (signal?.aborted) return failureOf(request, 'cancelled')
+    if (signal?.aborted || reason) return failureOf(request, reason ?? 'cancelled')
     const { promise, resolve } = Promise.withResolvers<RpcMessage>()
     const id = `byref-${crypto.randomUUID()}`
     askedClient.set(id, resolve)
@@ -129,30 +132,35 @@ export async function relay(
     const passing = fromServer(message, { askClient, answer: send })
     if (passing) inBackground('Notifying the client', report(passing))
   }
-  const clientEnded = new Promise<'client'>((resolve) => {
-    client.onclose = () => resolve('client')
-  })
-  const serverEnded = new Promise<'server'>((resolve) => {
-    server.onclose = () => resolve('server')
-  })
+  const clientEnded = ended(client, 'client' as const)
+  const serverEnded = ended(server, 'server' as const)
   await Promise.all([server.start(), client.start()])
   const first = await Promise.race([clientEnded, serverEnded])
   if (first === 'client') {
     await server.close()
     return first
   }
-  const reason = { message: whyEnded() }
+  reason = { message: whyEnded() }
   const lateRequest = new Promise<void>((resolve) => {
     client.onmessage = (message) => {
       if (!isRequest(message)) return
       inBackground('Notifying the client', report(failureOf(message, reason)).then(resolve))
     }
   })
-  for (const id of asked.keys()) take(failureOf({ jsonrpc: '2.0', id: id as string }, reason))
-  await Promise.all(unsent)
+  for (const [id, answer] of [...asked, ...askedClient]) {
+    asked.delete(id)
+    answer(failureOf({ jsonrpc: '2.0', id: id as string }, reason))
+  }
+  await Promise.race([Promise.all(unsent), clientEnded])
   if (!hasRequests) await Promise.race([lateRequest, clientEnded])
   await client.close()
   return first
+}
+
+function ended<Name>(channel: Channel, name: Name): Promise<Name> {
+  return new Promise((resolve) => {
+    channel.onclose = () => resolve(name)
+  })
 }
 
 function isRequest({ id, method }: RpcMessage): boolean {

@@ -92,6 +92,11 @@ describe('createMcpServer', () => {
     expect(await client.readResource({ uri: `${ref}/content/city` })).toMatchObject({
       contents: [{ text: 'Oslo' }],
     })
+    const latin = await agent.assets.save(new Uint8Array([0x63, 0x61, 0x66, 0xe9]), 'text/plain')
+    // As text, its bytes would be lost.
+    expect(await client.readResource({ uri: latin.ref })).toMatchObject({
+      contents: [{ mimeType: 'text/plain', blob: 'Y2Fm6Q==' }],
+    })
     expect(
       await client.callTool({ name: 'search_asset', arguments: { ref, query: 'oslo' } }),
     ).toMatchObject({

@@ -1,10 +1,20 @@
 import type { Agent } from '../../../agent/agent-contract.ts'
+import { findAsset } from '../../../assets/asset-facade.ts'
 import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
+import { namedAssets } from '../../../assets/named-assets.ts'
 import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
 import { ByrefError } from '../../../core/errors.ts'
-import { isPlain, join, joinAll, type Label, mayRead, TRUSTED } from '../../../core/labels/label.ts'
+import {
+  isPlain,
+  join,
+  joinAll,
+  type Label,
+  mayRead,
+  readLabel,
+  TRUSTED,
+} from '../../../core/labels/label.ts'
 import { createLabels } from '../../../core/labels/labels.ts'
-import { referencesIn } from '../../../core/refs/references-in.ts'
+import { formatAssetRef, isAssetId, isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { listAll, readAll } from '../../../log/conversation-log.ts'
 import { metaOf } from '../mcp-labels.ts'
 
@@ -53,9 +63,17 @@ export function isReadableBy(reader: string | null, label: Label): boolean {
 export function readableAssets(agents: readonly Agent[], reader: string | null) {
   const trusting = agents.filter(({ trust }) => trust !== 'off')
 
-  function labelOf(known: ReadonlyMap<string, Label>, value: unknown): Label | null {
-    const ids = referencesIn(value).flatMap(({ assets }) => assets.map(({ id }) => id))
-    const found = ids.flatMap((id) => known.get(id) ?? [])
+  /** Returns the label of the assets in a value: by the conversations that made them, or else by their records. */
+  async function labelOf(known: ReadonlyMap<string, Label>, value: unknown): Promise<Label | null> {
+    const [agent] = trusting
+    if (!agent) return null
+    const labels = idsIn(value).map(async (id) => {
+      const made = known.get(id)
+      if (made) return made
+      const info = await findAsset(formatAssetRef({ id }), agent.assets)
+      return info?.label ? readLabel(info.label) : []
+    })
+    const found = (await Promise.all(labels)).flat()
     return found.length === 0 ? null : joinAll(found)
   }
 
@@ -65,7 +83,7 @@ export function readableAssets(agents: readonly Agent[], reader: string | null) 
      * may read them.
      */
     async given(tool: string, input: unknown): Promise<Label | ByrefError | null> {
-      const label = labelOf(await labelsOfAssets(trusting), input)
+      const label = await labelOf(await labelsOfAssets(trusting), input)
       if (!label) return null
       const isNamed = label.confidentiality === 'private' && label.readers !== null
       // Everybody could read a new table or version.
@@ -76,13 +94,25 @@ export function readableAssets(agents: readonly Agent[], reader: string | null) 
     /** Returns the items that may be read, with their labels. */
     async list<T extends { uri: string }>(resources: readonly T[]) {
       const known = await labelsOfAssets(trusting)
-      return resources.flatMap((one) => {
-        const label = labelOf(known, one.uri)
+      const shown = resources.map(async (one) => {
+        const label = await labelOf(known, one.uri)
         if (!label || isPlain(label)) return one
         return isReadableBy(reader, label) ? { ...one, _meta: metaOf(label) } : []
       })
+      return (await Promise.all(shown)).flat()
     },
   }
+}
+
+/** Returns the ids that a value names. Tools take an id alone, too, so each text may be one. */
+function idsIn(value: unknown): string[] {
+  const texts = textsIn(value).filter((text) => isAssetId(text) && !isAssetRef(text))
+  return [...new Set([...namedAssets(value), ...texts])]
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  return Object.values(Object(value)).flatMap(textsIn)
 }
 
 interface Read {
@@ -90,7 +120,8 @@ interface Read {
   assets: ReadonlyMap<string, Label>
 }
 
-const read = new WeakMap<object, Map<string, Read>>()
+/** What was read of each namespace of an agent. The same agent in all namespaces has one list of tools. */
+const read = new WeakMap<Agent['tools'], Map<string | null, ReadonlyMap<string, Read>>>()
 
 /** Changes within this time may have equal timestamps. */
 const CLOCK_MS = 1_000
@@ -102,18 +133,22 @@ const CLOCK_MS = 1_000
 async function labelsOfAssets(agents: readonly Agent[]): Promise<ReadonlyMap<string, Label>> {
   const all = new Map<string, Label>()
   for (const agent of agents) {
-    const before = read.get(agent.log) ?? new Map<string, Read>()
-    read.set(agent.log, before)
+    const known = read.get(agent.tools) ?? new Map<string | null, ReadonlyMap<string, Read>>()
+    read.set(agent.tools, known)
+    const { namespace } = agent.log
+    const before = known.get(namespace)
+    const now = new Map<string, Read>()
     for await (const { id, updatedAt } of listAll(agent.log)) {
-      const seen = before.get(id)
+      const seen = before?.get(id)
       const isOld = Date.now() - Date.parse(updatedAt) > CLOCK_MS
       const isSame = seen?.updatedAt === updatedAt && isOld
       const assets = isSame
         ? seen.assets
         : ((await conversationLabels(agent, id))?.assets ?? new Map())
-      if (!isSame) before.set(id, { updatedAt, assets })
+      now.set(id, { updatedAt, assets })
       for (const [asset, label] of assets) all.set(asset, join(all.get(asset) ?? TRUSTED, label))
     }
+    known.set(namespace, now)
   }
   return all
 }
