@@ -17,6 +17,7 @@ import { onSuggestion } from './suggestions.ts'
 import { NextSuggestions, TableSuggestions } from './table-suggestions.tsx'
 import { UploadChip } from './upload-chip.tsx'
 import { UploadStatus } from './upload-status.tsx'
+import { useSend } from './use-send.ts'
 import { useUploads } from './use-uploads.ts'
 
 const HINTS: Record<RunPhase, string> = {
@@ -66,6 +67,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   const running = phase !== 'over'
   const waits = phase === 'waiting'
   const { status } = useConnection()
+  const sendMessage = useSend()
   const { uploads, add, restore, replace, retry, remove, clearSent } = useUploads()
   const [text, setText] = useState(() => readDraft(id))
   const [sending, setSending] = useState(false)
@@ -94,6 +96,14 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     if (autoFocus) focusWithoutTouch(box.current)
   }, [autoFocus])
 
+  const isShown = useRef(true)
+  useEffect(() => {
+    isShown.current = true
+    return () => {
+      isShown.current = false
+    }
+  }, [])
+
   const attachments = uploads.flatMap(({ result }) =>
     result ? [{ assetRef: (result.workbook ?? result.table ?? result.asset).ref }] : [],
   )
@@ -111,14 +121,15 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     setSending(true)
     setProblem(null)
     try {
-      const conversation = id ?? (await client.createConversation()).id
-      await client.send(conversation, { content: text.trim(), attachments }, { ifBusy })
-      setText('')
-      clearSent()
+      const conversation = await sendMessage({ content: text.trim(), attachments }, ifBusy)
+      // More may have been written and attached since, and another conversation may be shown.
+      const rest = (now: string) =>
+        now.startsWith(text) ? now.slice(text.length).trimStart() : now
+      keepDraft(id, rest(readDraft(id)))
+      setText(rest)
+      clearSent(uploads)
       forgetConversations()
-      if (id === null) {
-        await openConversation(conversation)
-      }
+      if (id === null && isShown.current) await openConversation(conversation)
     } catch (error) {
       setProblem(errorText(error))
     } finally {
