@@ -1,15 +1,4 @@
-import { lazy, Suspense } from 'react'
-import type { ModalProps } from './modal-dialog.tsx'
-
-const ModalDialog = lazy(async () => ({
-  default: (await import('./modal-dialog.tsx')).ModalDialog,
-}))
+import { lazyPart } from './lazy-part.tsx'
 
 /** Renders a dialog over the page. Its code is loaded when the first one opens. */
-export function Modal(props: ModalProps) {
-  return (
-    <Suspense>
-      <ModalDialog {...props} />
-    </Suspense>
-  )
-}
+export const Modal = lazyPart(async () => (await import('./modal-dialog.tsx')).ModalDialog)
