@@ -10,7 +10,7 @@ import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
-import { keepDraft, readDraft } from './drafts.ts'
+import { keepDraft, readDraft, useDraft } from './drafts.ts'
 import { DropZone } from './drop-zone.tsx'
 import { MessageBox } from './message-box.tsx'
 import { onSuggestion } from './suggestions.ts'
@@ -69,7 +69,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   const { status } = useConnection()
   const sendMessage = useSend()
   const { uploads, add, restore, replace, retry, remove, clearSent } = useUploads()
-  const [text, setText] = useState(() => readDraft(id))
+  const [text, setText] = useDraft(id)
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
   const box = useRef<HTMLTextAreaElement>(null)
@@ -87,10 +87,8 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
         } else setText(suggestion.text)
         box.current?.focus()
       }),
-    [],
+    [setText],
   )
-
-  useEffect(() => keepDraft(id, text), [id, text])
 
   useEffect(() => {
     if (autoFocus) focusWithoutTouch(box.current)
