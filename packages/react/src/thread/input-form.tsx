@@ -33,8 +33,8 @@ export function InputForm({ message }: { message: Message }) {
         fields={fields}
         values={'value' in found ? asSchema(found.value) : {}}
         onSubmit={async (input) => {
-          const ask = { type: 'input', input, schema, output, _instance }
-          await client.send(conversation, ask as never, { ifBusy: 'queue' })
+          const answer = { type: 'input', input, schema, output, _instance } as const
+          await client.send(conversation, answer, { ifBusy: 'queue' })
         }}
       />
     </div>
