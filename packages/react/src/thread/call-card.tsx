@@ -50,9 +50,9 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
       )}
     >
       <header className="flex min-h-8 flex-wrap items-center gap-x-2 bg-sunken px-2.5 py-0.5">
-        <Wrench className="size-3.5 shrink-0 text-ink-3" aria-hidden />
-        <span className="truncate font-mono font-medium" title={id}>
-          {name}
+        <span className="flex min-w-0 items-center gap-2" title={id}>
+          <Wrench className="size-3.5 shrink-0 text-ink-3" aria-hidden />
+          <span className="truncate font-mono font-medium">{name}</span>
         </span>
         <span className="ms-auto flex max-w-full shrink-0 items-center gap-2 text-ink-3">
           <Status status={status} call={newest ? live : undefined} />

@@ -126,9 +126,12 @@ function textOf(element: Element): string {
     .join('')
 }
 
-/** Keeps a date or a number with hyphens on one line. A table scrolls. */
+/** Keeps a date or a number with hyphens on one line, and long text in few lines. A table scrolls. */
 function cellClass(cell: Element | undefined): string | undefined {
-  return cell && !/\s/.test(textOf(cell).trim()) ? 'whitespace-nowrap' : undefined
+  if (!cell) return undefined
+  const text = textOf(cell).trim()
+  if (!/\s/.test(text)) return 'whitespace-nowrap'
+  return text.length > 24 ? 'min-w-36' : undefined
 }
 
 function Picture({ src, alt }: { src: string; alt: string }) {
