@@ -79,7 +79,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   taking.current = { add, replace }
   useEffect(
     () =>
-      onSuggestion((suggestion) => {
+      onSuggestion(id, (suggestion) => {
         if (suggestion.type === 'files') return files.current?.click()
         if (suggestion.type === 'attach') taking.current.add([suggestion.file])
         else if (suggestion.type === 'reference') {
@@ -87,7 +87,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
         } else setText(suggestion.text)
         box.current?.focus()
       }),
-    [setText],
+    [id, setText],
   )
 
   useEffect(() => {
