@@ -92,6 +92,13 @@ describe('followConversation', () => {
     expect(texts(late)).toEqual(['m1', 'm2'])
   })
 
+  it('does not wait for a first page that never arrives', async () => {
+    const server = fakeServer([message(1)])
+    const live = follow(server, { firstPage: new Promise(() => {}), idleTimeout: 20 })
+    await until(() => live.status === 'live')
+    expect(texts(live)).toEqual(['m1'])
+  })
+
   it('has every message once and in order when the connection is cut, even within a record', async () => {
     const server = fakeServer([message(1)])
     const live = follow(server)

@@ -162,8 +162,9 @@ class FollowedConversation implements LiveConversation {
   /** The remaining pages in order. After the first, several are requested at once, because positions are dense. */
   async *#pages(signal: AbortSignal): AsyncGenerator<EventsPage> {
     const { loadPage } = this.#options
-    const early = await this.#firstPage?.catch(() => null)
+    const given = this.#firstPage?.catch(() => null)
     this.#firstPage = undefined
+    const early = await orAborted(given, signal)
     const first = early ?? (await loadPage(this.#position, signal))
     yield first
     const size = first.records.length
@@ -199,6 +200,18 @@ class FollowedConversation implements LiveConversation {
       const { notifyEvery = 30 } = this.#options
       this.#timer ??= setTimeout(() => this.#publish(), notifyEvery)
     }
+  }
+}
+
+/** Resolves like the promise, unless the signal is aborted before. */
+async function orAborted<T>(promise: Promise<T> | undefined, signal: AbortSignal) {
+  const { promise: aborted, reject } = Promise.withResolvers<never>()
+  const abort = () => reject(signal.reason)
+  signal.addEventListener('abort', abort, { once: true })
+  try {
+    return await Promise.race([promise, aborted])
+  } finally {
+    signal.removeEventListener('abort', abort)
   }
 }
 

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
 import { describe, expect, it } from 'vitest'
@@ -74,7 +74,7 @@ describe('interrupted uploads', () => {
     expect([again.status, ((await again.json()) as Uploaded).asset]).toEqual([201, asset])
     const spiedAgain = await fetch(`${uploadUrl}/asset`, { method: 'POST', headers: stranger })
     expect(await refusal(spiedAgain)).toEqual({ status: 404, code: 'not_found' })
-    expect(readdirSync(join(folder, 'uploads'))).toEqual([])
+    expect(readdirSync(join(folder, 'uploads'))).toEqual([expect.stringMatching(/^answer-/)])
     await second.close()
   })
 
@@ -164,7 +164,7 @@ describe('client.upload of a large file', () => {
       'POST /api/uploads/:id/asset',
     ])
     expect(await server.agent.scoped('team').assets.usage()).toMatchObject({ assets: 1 })
-    expect(readdirSync(join(folder, 'uploads'))).toEqual([])
+    expect(readdirSync(join(folder, 'uploads'))).toEqual([expect.stringMatching(/^answer-/)])
   })
 
   it('continues after a server restart', async ({ onTestFinished }) => {
@@ -190,6 +190,39 @@ describe('client.upload of a large file', () => {
     const { asset } = await client.upload(new Blob([bytes]), pieces)
     expect(restarted).not.toBeNull()
     expect(asset).toMatchObject({ digest: sha256(bytes) })
+  })
+
+  it('makes one asset, also if the server restarts before its answer arrives', async ({
+    onTestFinished,
+  }) => {
+    const folder = temporary(onTestFinished)
+    const bytes = randomBytes(250_000)
+    let server = await listening(folder)
+    onTestFinished(() => server.close())
+    let restarts = 0
+    const client = createClient({
+      baseUrl: 'http://server',
+      token: await token('member', 'team'),
+      fetch: async (input, init) => {
+        const answer = await fetch(String(input).replace('http://server', server.url), init)
+        if (!String(input).endsWith('/asset') || restarts++ > 0) return answer
+        await server.close()
+        server = await listening(folder)
+        throw new TypeError('the line broke')
+      },
+    })
+    const { asset } = await client.upload(new Blob([bytes]), pieces)
+    expect(asset).toMatchObject({ digest: sha256(bytes) })
+    expect(restarts).toBe(2)
+    const { assets } = server.agent.scoped('team')
+    expect(await assets.usage()).toMatchObject({ assets: 1 })
+    const [saved] = readdirSync(join(folder, 'uploads'))
+    const id = saved?.replace('answer-', '') ?? ''
+    const other = { authorization: `Bearer ${await token('member', 'other')}` }
+    const spied = await fetch(`${server.url}/api/uploads/${id}/asset`, {
+      ...{ method: 'POST', headers: other },
+    })
+    expect(await refusal(spied)).toEqual({ status: 404, code: 'not_found' })
   })
 
   it('starts again if the server has lost the upload', async ({ onTestFinished }) => {
@@ -339,13 +372,15 @@ describe('pieces of uploads', () => {
         join(uploads, `${id}.json`),
         JSON.stringify({ id, size: 9, offset: 0, metadata: {}, creation_date: created }),
       )
+      writeFileSync(join(uploads, `answer-${id}`), '{}')
+      utimesSync(join(uploads, `answer-${id}`), new Date(created), new Date(created))
     }
     const { url, close } = await listening(folder)
     onTestFinished(close)
     const headers = { authorization: `Bearer ${await token('member')}`, 'tus-resumable': '1.0.0' }
     const answer = await fetch(`${url}/api/uploads/none`, { method: 'HEAD', headers })
     expect(answer.status).toBe(404)
-    expect(readdirSync(uploads).sort()).toEqual(['young', 'young.json'])
+    expect(readdirSync(uploads).sort()).toEqual(['answer-young', 'young', 'young.json'])
   })
 
   it('are rejected with the usual error format, and for pages of other origins', async ({

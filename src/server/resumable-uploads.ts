@@ -1,4 +1,5 @@
 import { createReadStream, mkdirSync } from 'node:fs'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { FileStore } from '@tus/file-store'
@@ -13,14 +14,17 @@ import { failureOf } from './error-response.ts'
 import { type Call, type Route, route } from './route.ts'
 import { importOne, SAVE_ERRORS, withProgress } from './routes/upload-routes.ts'
 
-/** How long an unfinished upload is kept, in milliseconds. */
+/** How long an unfinished upload, and the answer to a finished one, is kept, in milliseconds. */
 const KEEP_MS = 24 * 60 * 60 * 1000
 
 /** Time between two searches for expired uploads, in milliseconds. */
 const SWEEP_MS = 60 * 60 * 1000
 
-/** Maximum number of answers that are kept for clients that lost the first answer. */
+/** Maximum number of answers that are kept in memory. */
 const MAX_ANSWERS = 1000
+
+/** How the name of an answer's file begins. It ends with the id of the upload. */
+const ANSWER = 'answer-'
 
 type Imported = Awaited<ReturnType<typeof importOne>>
 
@@ -50,6 +54,7 @@ export class ResumableUploads {
       this.#swept = Date.now()
       // Another process may have removed the same upload.
       await store.deleteExpired().catch(() => {})
+      await this.#deleteExpiredAnswers().catch(() => {})
     }
     this.#callers.set(request, caller)
     if (request.method === 'DELETE') await this.#stopImport(request, caller)
@@ -112,8 +117,8 @@ export class ResumableUploads {
   async #makeAsset({ c, caller, param, agent }: Call<undefined, undefined>) {
     const id = param('uploadId')
     const key = scopedKey(caller.namespace, id)
-    const known = this.#answers.get(key)
-    if (known) return withProgress(c, 201, () => known)
+    const known = this.#answers.get(key) ?? (await this.#savedAnswer(id, caller.namespace))
+    if (known) return withProgress(c, 201, async () => known)
     const upload = await this.#find(id, caller.namespace)
     if (!upload) throw new ByrefError('not_found', 'This upload does not exist')
     if (upload.offset !== upload.size) {
@@ -146,10 +151,32 @@ export class ResumableUploads {
         onProgress,
         signal: controller.signal,
       })
+      const answer = { namespace: metadata?.namespace ?? null, made }
+      // Without it, a client that has lost the answer uploads the file again.
+      await writeFile(join(this.#folder, ANSWER + id), JSON.stringify(answer)).catch(() => {})
       await this.#open().store.remove(id)
       return made
     } finally {
       this.#imports.delete(id)
+    }
+  }
+
+  /** Returns the answer to an upload that is an asset, also after a restart. Null if there is none. */
+  async #savedAnswer(id: string, namespace: string | null): Promise<Imported | null> {
+    if (!/^\w+$/.test(id)) return null
+    try {
+      const answer = JSON.parse(await readFile(join(this.#folder, ANSWER + id), 'utf8'))
+      return answer.namespace === namespace ? answer.made : null
+    } catch {
+      return null
+    }
+  }
+
+  async #deleteExpiredAnswers(): Promise<void> {
+    const names = await readdir(this.#folder)
+    for (const file of names.filter((name) => name.startsWith(ANSWER))) {
+      const path = join(this.#folder, file)
+      if (Date.now() - (await stat(path)).mtimeMs > KEEP_MS) await rm(path, { force: true })
     }
   }
 

@@ -59,6 +59,7 @@ export async function httpChannel(url: string, extra: Record<string, string>): P
         const requestSignal = controller?.signal
         await transport.send(message as JSONRPCMessage, { requestSignal, headers })
       } catch (error) {
+        streams.delete(id)
         if (controller?.signal.aborted) return
         throw new Error(`No answer from ${url}: ${errorMessage(error)}${causeOf(error)}`, {
           cause: error,

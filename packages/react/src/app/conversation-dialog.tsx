@@ -1,16 +1,14 @@
 import { useNavigate, useParams } from '@tanstack/react-router'
 import type { ConversationSummary } from 'byref/client'
-import { lazy, Suspense } from 'react'
 import { Confirm } from '../ui/confirm.tsx'
 import { formatCount } from '../ui/format.ts'
+import { lazyPart } from '../ui/lazy-part.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { RenameDialog } from './rename-dialog.tsx'
 import { useServer } from './server.ts'
 import { useQuery } from './server-queries.ts'
 
-const SavePageDialog = lazy(async () => ({
-  default: (await import('./save-page-dialog.tsx')).SavePageDialog,
-}))
+const SavePageDialog = lazyPart(async () => (await import('./save-page-dialog.tsx')).SavePageDialog)
 
 /** A question to answer before something is done with a conversation. */
 export type ConversationQuestion = 'rename' | 'save-page' | 'delete'
@@ -26,11 +24,7 @@ export interface ConversationDialogProps {
 export function ConversationDialog({ question, conversation, onClose }: ConversationDialogProps) {
   if (question === 'rename') return <RenameDialog conversation={conversation} onClose={onClose} />
   if (question === 'delete') return <Delete conversation={conversation} onClose={onClose} />
-  return (
-    <Suspense>
-      <SavePageDialog conversation={conversation.id} onClose={onClose} />
-    </Suspense>
-  )
+  return <SavePageDialog conversation={conversation.id} onClose={onClose} />
 }
 
 function Delete({

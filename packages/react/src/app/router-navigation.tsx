@@ -22,7 +22,7 @@ export function RouterNavigation({ children }: { children: ReactNode }) {
           replace,
         } as Parameters<typeof navigate>[0]),
       openConversation: (conversationId, hash) =>
-        navigate({ to: '/c/$conversationId', params: { conversationId }, hash } as never),
+        navigate({ to: '/c/$conversationId', params: { conversationId }, hash }),
       opensOthers: true,
       hasInspector: true,
       showInspector: () => setPanel('inspector', true),

@@ -3,14 +3,17 @@ import {
   createRoute,
   createRouter,
   type ErrorComponentProps,
-  lazyRouteComponent,
   type RouterHistory,
 } from '@tanstack/react-router'
+import { lazyPart } from '../ui/lazy-part.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { ConversationPage } from './conversation-page.tsx'
 import { NotFound } from './not-found.tsx'
 import { Shell } from './shell.tsx'
 import { readView } from './view.ts'
+
+const AssetPage = lazyPart(async () => (await import('./asset-page.tsx')).AssetPage)
+const RunsPage = lazyPart(async () => (await import('../runs/runs-page.tsx')).RunsPage)
 
 const root = createRootRoute({
   component: Shell,
@@ -37,19 +40,19 @@ const conversation = createRoute({
 const asset = createRoute({
   getParentRoute: () => root,
   path: '/assets/$assetId',
-  component: lazyRouteComponent(() => import('./asset-page.tsx'), 'AssetPage'),
+  component: AssetPage,
 })
 
 const assetField = createRoute({
   getParentRoute: () => root,
   path: '/assets/$assetId/$',
-  component: lazyRouteComponent(() => import('./asset-page.tsx'), 'AssetPage'),
+  component: AssetPage,
 })
 
 const runs = createRoute({
   getParentRoute: () => root,
   path: '/runs',
-  component: lazyRouteComponent(() => import('../runs/runs-page.tsx'), 'RunsPage'),
+  component: RunsPage,
 })
 
 /** Creates a router with all addresses of the app. */

@@ -108,7 +108,7 @@ export function createServer(client: Client, { saved, first, filesUrl }: ServerO
       if (document.hidden) stop?.abort()
       if (document.hidden || stop?.signal.aborted === false) return
       stop = new AbortController()
-      client.followConversations(takeChange, stop).catch(() => {})
+      client.followConversations(takeChange, stop).catch(noticeSignOut)
     }
     document.addEventListener('visibilitychange', follow)
     follow()

@@ -51,6 +51,22 @@ describe('Shell', () => {
     expect(await screen.findByLabelText('Token')).toBeTruthy()
   })
 
+  it('asks for a token when the stream of changes is refused', async () => {
+    signedIn = true
+    await show()
+    expect(await screen.findByText('anna')).toBeTruthy()
+    const { fetch } = globalThis
+    vi.stubGlobal('fetch', async (...request: Parameters<typeof fetch>) => {
+      if (request[0] === '/api/events') signedIn = false
+      return fetch(...request)
+    })
+    Object.defineProperty(document, 'hidden', { configurable: true, value: true })
+    fireEvent(document, new Event('visibilitychange'))
+    Object.defineProperty(document, 'hidden', { configurable: true, value: false })
+    fireEvent(document, new Event('visibilitychange'))
+    expect(await screen.findByLabelText('Token')).toBeTruthy()
+  })
+
   it('keeps what is typed while other requests are refused late', async () => {
     await show()
     const field = await screen.findByLabelText<HTMLInputElement>('Token')

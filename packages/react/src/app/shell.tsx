@@ -1,6 +1,7 @@
 import { Outlet, useParams } from '@tanstack/react-router'
 import { ApiError } from 'byref/client'
-import { lazy, Suspense, useEffect, useState } from 'react'
+import { useEffect, useState } from 'react'
+import { lazyPart } from '../ui/lazy-part.tsx'
 import { ConversationDialog, type ConversationQuestion } from './conversation-dialog.tsx'
 import { Conversations } from './conversations.tsx'
 import { PaletteContext } from './palette-context.ts'
@@ -11,9 +12,7 @@ import { useQuery } from './server-queries.ts'
 import { SidePane } from './side-pane.tsx'
 import { SignIn } from './sign-in.tsx'
 
-const CommandPalette = lazy(async () => ({
-  default: (await import('./command-palette.tsx')).CommandPalette,
-}))
+const CommandPalette = lazyPart(async () => (await import('./command-palette.tsx')).CommandPalette)
 
 /** Renders the frame around every page. If the server needs a token, it shows the sign-in form first. */
 export function Shell() {
@@ -61,11 +60,7 @@ function Frame() {
         </div>
       </div>
       {question && <Question question={question} onClose={() => setQuestion(null)} />}
-      {palette && (
-        <Suspense>
-          <CommandPalette onClose={() => setPalette(false)} onAsk={setQuestion} />
-        </Suspense>
-      )}
+      {palette && <CommandPalette onClose={() => setPalette(false)} onAsk={setQuestion} />}
     </PaletteContext>
   )
 }

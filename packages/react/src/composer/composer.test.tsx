@@ -6,8 +6,8 @@ import { asked, message, runStarted, stateOf } from '../testing/messages.ts'
 import { renderInApp } from '../testing/render-in-app.tsx'
 import { server } from '../testing/server.ts'
 import { Composer } from './composer.tsx'
-import { keepDraft } from './drafts.ts'
-import { attach } from './suggestions.ts'
+import { keepDraft, readDraft } from './drafts.ts'
+import { attach, suggestReference } from './suggestions.ts'
 
 type Answer = (path: string, init?: RequestInit) => Response | Promise<Response>
 
@@ -16,6 +16,7 @@ let requests: { path: string; body: unknown }[] = []
 beforeEach(() => {
   requests = []
   keepDraft('c1', '')
+  keepDraft(null, '')
   vi.stubGlobal('XMLHttpRequest', undefined)
 })
 
@@ -30,7 +31,12 @@ describe('Composer', () => {
       '/api/conversations',
       '/api/conversations/new/messages',
     ])
-    expect(requests[1]?.body).toEqual({ content: 'hello', attachments: [], ifBusy: 'queue' })
+    expect(requests[1]?.body).toEqual({
+      id: expect.any(String),
+      content: 'hello',
+      attachments: [],
+      ifBusy: 'queue',
+    })
     expect(box().value).toBe('')
   })
 
@@ -115,7 +121,7 @@ describe('Composer', () => {
     )
     fireEvent.click(screen.getByRole('button', { name: 'Send' }))
     await waitFor(() =>
-      expect(requests.map(({ body }) => body)).toContainEqual({
+      expect(requests.at(-1)?.body).toMatchObject({
         content: '',
         attachments: [{ assetRef: 'asset://t1' }, { assetRef: 'asset://b1' }],
         ifBusy: 'queue',
@@ -228,6 +234,21 @@ describe('Composer', () => {
     )
   })
 
+  it('tries again to attach a file of the server', async () => {
+    let failed = false
+    answer(() => {
+      const asset = { ref: 'asset://a1', assetId: 'a1', name: 'a.csv', size: 9 }
+      if (failed) return Response.json({ asset, meta: {} })
+      failed = true
+      return Response.json({ error: { code: 'internal', message: 'No.' } }, { status: 500 })
+    })
+    await renderInApp(<Composer />)
+    act(() => void suggestReference({ assetRef: 'asset://a1', fileName: 'a.csv' }, []))
+    fireEvent.click(await screen.findByRole('button', { name: 'Retry a.csv' }))
+    await waitFor(() => expect(screen.queryByRole('button', { name: 'Retry a.csv' })).toBeNull())
+    expect(screen.getByRole('button', { name: 'Send' })).toHaveProperty('disabled', false)
+  })
+
   it('sends without a file that failed, which stays to be tried again', async () => {
     const error = { code: 'body_too_large', message: 'It is too large.' }
     answer((path) =>
@@ -290,6 +311,79 @@ describe('Composer', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Send' }))
     expect((await screen.findByRole('alert')).textContent).toContain('conversation_busy')
     expect(box().value).toBe('hello')
+  })
+
+  it('sends the same message again after a lost answer, and a new one after that', async () => {
+    const exists = { code: 'message_exists', message: 'It exists.' }
+    const answers = [
+      () => Promise.reject(new TypeError('lost')),
+      () => Response.json({ error: exists }, { status: 409 }),
+      () => Response.json({}),
+    ]
+    answer(() => answers.shift()?.() ?? Response.json({}))
+    await renderInApp(<Composer />)
+    type('hello')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    await screen.findByRole('alert')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    await waitFor(() => expect(box().value).toBe(''))
+    expect(screen.queryByRole('alert')).toBeNull()
+    type('hello')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    await waitFor(() => expect(box().value).toBe(''))
+    const [first, second, third] = requests.map(({ body }) => (body as { id?: string }).id)
+    expect(first).toEqual(expect.any(String))
+    expect(second).toBe(first)
+    expect(third).not.toBe(first)
+  })
+
+  it('creates one conversation, also if the first message needs two attempts', async () => {
+    const error = { code: 'internal', message: 'No.' }
+    let failed = false
+    answer((path) => {
+      if (path === '/api/conversations') return Response.json({ id: 'new' })
+      if (failed) return Response.json({})
+      failed = true
+      return Response.json({ error }, { status: 500 })
+    })
+    const { router } = await renderInApp(<Composer />, { id: null })
+    type('hello')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    await screen.findByRole('alert')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/new'))
+    expect(requests.filter(({ path }) => path === '/api/conversations')).toHaveLength(1)
+  })
+
+  it('keeps what is written and attached while a message is sent', async () => {
+    const sent = Promise.withResolvers<Response>()
+    const asset = { ref: 'asset://a1', assetId: 'a1', mime: 'text/csv', kind: 'file', size: 9 }
+    answer((path) => {
+      if (path.endsWith('/messages')) return sent.promise
+      return Response.json(path.startsWith('/api/assets?') ? { asset, table: null } : {})
+    })
+    await renderInApp(<Composer />)
+    type('hello')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    type('hello and more')
+    act(() => attach(new File(['x'], 'late.csv')))
+    await screen.findByRole('button', { name: 'Remove late.csv' })
+    sent.resolve(Response.json({}))
+    await waitFor(() => expect(box().value).toBe('and more'))
+    expect(screen.getByRole('button', { name: 'Remove late.csv' })).toBeTruthy()
+  })
+
+  it('forgets what was sent, and goes nowhere, if another conversation is shown by then', async () => {
+    const sent = Promise.withResolvers<Response>()
+    answer((path) => (path.endsWith('/messages') ? sent.promise : Response.json({ id: 'new' })))
+    const first = await renderInApp(<Composer />, { id: null })
+    type('hello')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    await waitFor(() => expect(requests.at(-1)?.path).toBe('/api/conversations/new/messages'))
+    first.unmount()
+    sent.resolve(Response.json({}))
+    await waitFor(() => expect(readDraft(null)).toBe(''))
+    expect(first.router.state.location.pathname).toBe('/')
   })
 
   it('keeps what was written in a conversation while another one is shown', async () => {

@@ -10,13 +10,14 @@ import { Button } from '../ui/button.tsx'
 import { errorText } from '../ui/error-text.ts'
 import { Notice } from '../ui/notice.tsx'
 import { Spinner } from '../ui/spinner.tsx'
-import { keepDraft, readDraft } from './drafts.ts'
+import { keepDraft, readDraft, useDraft } from './drafts.ts'
 import { DropZone } from './drop-zone.tsx'
 import { MessageBox } from './message-box.tsx'
 import { onSuggestion } from './suggestions.ts'
 import { NextSuggestions, TableSuggestions } from './table-suggestions.tsx'
 import { UploadChip } from './upload-chip.tsx'
 import { UploadStatus } from './upload-status.tsx'
+import { useSend } from './use-send.ts'
 import { useUploads } from './use-uploads.ts'
 
 const HINTS: Record<RunPhase, string> = {
@@ -66,8 +67,9 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   const running = phase !== 'over'
   const waits = phase === 'waiting'
   const { status } = useConnection()
+  const sendMessage = useSend()
   const { uploads, add, restore, replace, retry, remove, clearSent } = useUploads()
-  const [text, setText] = useState(() => readDraft(id))
+  const [text, setText] = useDraft(id)
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
   const box = useRef<HTMLTextAreaElement>(null)
@@ -77,7 +79,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
   taking.current = { add, replace }
   useEffect(
     () =>
-      onSuggestion((suggestion) => {
+      onSuggestion(id, (suggestion) => {
         if (suggestion.type === 'files') return files.current?.click()
         if (suggestion.type === 'attach') taking.current.add([suggestion.file])
         else if (suggestion.type === 'reference') {
@@ -85,14 +87,20 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
         } else setText(suggestion.text)
         box.current?.focus()
       }),
-    [],
+    [id, setText],
   )
-
-  useEffect(() => keepDraft(id, text), [id, text])
 
   useEffect(() => {
     if (autoFocus) focusWithoutTouch(box.current)
   }, [autoFocus])
+
+  const isShown = useRef(true)
+  useEffect(() => {
+    isShown.current = true
+    return () => {
+      isShown.current = false
+    }
+  }, [])
 
   const attachments = uploads.flatMap(({ result }) =>
     result ? [{ assetRef: (result.workbook ?? result.table ?? result.asset).ref }] : [],
@@ -111,14 +119,15 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     setSending(true)
     setProblem(null)
     try {
-      const conversation = id ?? (await client.createConversation()).id
-      await client.send(conversation, { content: text.trim(), attachments }, { ifBusy })
-      setText('')
-      clearSent()
+      const conversation = await sendMessage({ content: text.trim(), attachments }, ifBusy)
+      // More may have been written and attached since, and another conversation may be shown.
+      const rest = (now: string) =>
+        now.startsWith(text) ? now.slice(text.length).trimStart() : now
+      keepDraft(id, rest(readDraft(id)))
+      setText(rest)
+      clearSent(uploads)
       forgetConversations()
-      if (id === null) {
-        await openConversation(conversation)
-      }
+      if (id === null && isShown.current) await openConversation(conversation)
     } catch (error) {
       setProblem(errorText(error))
     } finally {

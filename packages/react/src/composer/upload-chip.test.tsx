@@ -5,9 +5,11 @@ import { renderInApp } from '../testing/render-in-app.tsx'
 import { UploadChip } from './upload-chip.tsx'
 import type { Upload } from './use-uploads.ts'
 
+const attempt = async () => {}
+
 const show = (change: Partial<Upload>) => {
   const file = new File(['x'.repeat(2_000)], 'cars.csv')
-  const upload: Upload = { key: 1, file, status: 'sending', progress: 0, ...change }
+  const upload: Upload = { key: 1, file, status: 'sending', progress: 0, attempt, ...change }
   return renderInApp(<UploadChip upload={upload} onRetry={() => {}} onRemove={() => {}} />)
 }
 

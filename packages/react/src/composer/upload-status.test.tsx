@@ -5,7 +5,7 @@ import { UploadStatus } from './upload-status.tsx'
 import type { Upload } from './use-uploads.ts'
 
 const upload = (key: number, name: string, more: Partial<Upload> = {}): Upload => ({
-  ...{ key, file: { name, size: 1 }, status: 'sending', progress: 0 },
+  ...{ key, file: { name, size: 1 }, status: 'sending', progress: 0, attempt: async () => {} },
   ...more,
 })
 

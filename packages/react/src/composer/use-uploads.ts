@@ -18,6 +18,8 @@ export interface Upload {
   imported?: { share: number; isAgain: boolean }
   result?: UploadResult
   error?: { code?: string; message: string }
+  /** Attaches the file, also once more after a failure. */
+  attempt: () => Promise<void>
 }
 
 let lastKey = 0
@@ -32,8 +34,8 @@ export function useUploads(): {
   replace: (attachment: SuggestedAsset, ids: readonly string[]) => void
   retry: (key: number) => void
   remove: (key: number) => void
-  /** Removes the files that were sent with a message. Failed ones stay. */
-  clearSent: () => void
+  /** Removes the files that were sent with a message. Failed ones and later ones stay. */
+  clearSent: (sent: readonly Upload[]) => void
 } {
   const { assetQuery, client, queries } = useServer()
   const [uploads, setUploads] = useState<Upload[]>([])
@@ -47,6 +49,15 @@ export function useUploads(): {
 
   function change(key: number, part: Partial<Upload>): void {
     setUploads((all) => all.map((upload) => (upload.key === key ? { ...upload, ...part } : upload)))
+  }
+
+  /** Adds a file, and makes the first attempt to attach it. */
+  function begin(file: Upload['file'], progress: number, attempt: (key: number) => Promise<void>) {
+    lastKey += 1
+    const key = lastKey
+    const upload = { key, file, status: 'sending', progress, attempt: () => attempt(key) } as const
+    setUploads((all) => [...all, upload])
+    void upload.attempt()
   }
 
   async function start(key: number, file: File): Promise<void> {
@@ -72,10 +83,7 @@ export function useUploads(): {
     }
   }
 
-  async function take(ref: string, name = 'File'): Promise<void> {
-    lastKey += 1
-    const key = lastKey
-    setUploads((all) => [...all, { key, file: { name, size: 0 }, status: 'sending', progress: 1 }])
+  async function find(key: number, ref: string, name: string): Promise<void> {
     try {
       const found = await queries.fetchQuery(assetQuery(ref))
       if (!found) throw new Error('The file was deleted.')
@@ -87,35 +95,33 @@ export function useUploads(): {
     }
   }
 
+  function take({ assetRef, fileName = 'File' }: SuggestedAsset): void {
+    begin({ name: fileName, size: 0 }, 1, (key) => find(key, assetRef, fileName))
+  }
+
   return {
     uploads,
     add(files) {
-      for (const file of files) {
-        lastKey += 1
-        const key = lastKey
-        setUploads((all) => [...all, { key, file, status: 'sending', progress: 0 }])
-        void start(key, file)
-      }
+      for (const file of files) begin(file, 0, (key) => start(key, file))
     },
     restore(attachments) {
-      for (const { assetRef, fileName } of attachments) void take(assetRef, fileName)
+      for (const attachment of attachments) take(attachment)
     },
-    replace({ assetRef, fileName }, ids) {
+    replace(attachment, ids) {
       const isReplaced = ({ result }: Upload) =>
         result !== undefined && ids.includes(result.asset.assetId)
       setUploads((all) => all.filter((upload) => !isReplaced(upload)))
-      void take(assetRef, fileName)
+      take(attachment)
     },
     retry(key) {
-      const upload = uploads.find((candidate) => candidate.key === key)
-      if (!(upload?.file instanceof File)) return
-      change(key, { status: 'sending', progress: 0, imported: undefined, error: undefined })
-      void start(key, upload.file)
+      change(key, { status: 'sending', imported: undefined, error: undefined })
+      void uploads.find((one) => one.key === key)?.attempt()
     },
     remove(key) {
       controllers.current.get(key)?.abort()
       setUploads((all) => all.filter((upload) => upload.key !== key))
     },
-    clearSent: () => setUploads((all) => all.filter(({ status }) => status !== 'done')),
+    clearSent: (sent) =>
+      setUploads((all) => all.filter((one) => one.status !== 'done' || !sent.includes(one))),
   }
 }

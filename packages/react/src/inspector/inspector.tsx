@@ -1,24 +1,26 @@
 import { X } from 'lucide-react'
 import { Tabs } from 'radix-ui'
-import { lazy, Suspense, useEffect, useRef } from 'react'
+import { useEffect, useRef } from 'react'
 import { useConnection, useLoaded } from '../app/conversation-context.tsx'
 import { useNavigation, useView } from '../app/navigation.tsx'
 import { useMay } from '../app/role.ts'
 import { TAB_TITLES, TABS, type Tab } from '../app/view.ts'
 import { Button } from '../ui/button.tsx'
-import { ErrorBoundary } from '../ui/error-boundary.tsx'
-import { LoadError } from '../ui/load-error.tsx'
+import { lazyPart } from '../ui/lazy-part.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 
+const tab = (load: Parameters<typeof lazyPart>[0]) =>
+  lazyPart(load, () => <Spinner label="Loading" className="m-4" />)
+
 const CONTENTS = {
-  assets: lazy(async () => ({ default: (await import('./assets/assets-tab.tsx')).AssetsTab })),
-  data: lazy(async () => ({ default: (await import('./data/data-tab.tsx')).DataTab })),
-  run: lazy(async () => ({ default: (await import('./run/run-tab.tsx')).RunTab })),
-  prompt: lazy(async () => ({ default: (await import('./prompt/prompt-tab.tsx')).PromptTab })),
-  tools: lazy(async () => ({ default: (await import('./tools/tools-tab.tsx')).ToolsTab })),
-  message: lazy(async () => ({ default: (await import('./message/message-tab.tsx')).MessageTab })),
-  checks: lazy(async () => ({ default: (await import('./checks/checks-tab.tsx')).ChecksTab })),
-  origin: lazy(async () => ({ default: (await import('./origin/origin-tab.tsx')).OriginTab })),
+  assets: tab(async () => (await import('./assets/assets-tab.tsx')).AssetsTab),
+  data: tab(async () => (await import('./data/data-tab.tsx')).DataTab),
+  run: tab(async () => (await import('./run/run-tab.tsx')).RunTab),
+  prompt: tab(async () => (await import('./prompt/prompt-tab.tsx')).PromptTab),
+  tools: tab(async () => (await import('./tools/tools-tab.tsx')).ToolsTab),
+  message: tab(async () => (await import('./message/message-tab.tsx')).MessageTab),
+  checks: tab(async () => (await import('./checks/checks-tab.tsx')).ChecksTab),
+  origin: tab(async () => (await import('./origin/origin-tab.tsx')).OriginTab),
 }
 
 /** Renders the third pane, with the data behind the conversation in tabs. The tab is part of the address. */
@@ -84,18 +86,8 @@ export function Inspector() {
               value={name}
               className="min-h-0 flex-1 overflow-y-auto -outline-offset-2"
             >
-              <ErrorBoundary
-                fallback={(error) => (
-                  <div className="p-3">
-                    <LoadError what="This tab" error={error} onRetry={() => location.reload()} />
-                  </div>
-                )}
-              >
-                <Suspense fallback={<Spinner label="Loading" className="m-4" />}>
-                  {/* An asset does not need the conversation. */}
-                  {loaded || (name === 'assets' && view.asset) ? <Content /> : <NotLoaded />}
-                </Suspense>
-              </ErrorBoundary>
+              {/* An asset does not need the conversation. */}
+              {loaded || (name === 'assets' && view.asset) ? <Content /> : <NotLoaded />}
             </Tabs.Content>
           )
         })}

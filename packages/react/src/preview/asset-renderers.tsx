@@ -1,6 +1,6 @@
 import type { AssetDetails } from 'byref/client'
-import { useState } from 'react'
 import { useServer } from '../app/server.ts'
+import { useLoadFailure } from '../app/use-load-failure.ts'
 import type { AssetRenderer } from '../renderers/renderers-context.ts'
 import { DocumentPreview } from './document-preview.tsx'
 import { readTable } from './table/read-table.ts'
@@ -18,9 +18,9 @@ export const assetRenderers: Readonly<Record<string, AssetRenderer>> = {
 }
 
 function Picture({ details: { asset } }: { details: AssetDetails }) {
-  const [failed, setFailed] = useState(false)
   const { client } = useServer()
   const url = client.assetUrl(asset.ref)
+  const [failed, onError] = useLoadFailure(url)
   if (failed) return <Unreadable asset={asset} what="image" />
   return (
     <a
@@ -33,7 +33,7 @@ function Picture({ details: { asset } }: { details: AssetDetails }) {
       <img
         src={url}
         alt={asset.name ?? 'Preview'}
-        onError={() => setFailed(true)}
+        onError={onError}
         className="mx-auto max-h-[32rem] bg-white object-contain"
       />
     </a>
@@ -42,15 +42,16 @@ function Picture({ details: { asset } }: { details: AssetDetails }) {
 
 function Audio({ details: { asset } }: { details: AssetDetails }) {
   const { client } = useServer()
-  const [failed, setFailed] = useState(false)
+  const url = client.assetUrl(asset.ref)
+  const [failed, onError] = useLoadFailure(url)
   if (failed) return <Unreadable asset={asset} what="recording" />
   return (
     // biome-ignore lint/a11y/useMediaCaption: nobody made captions for a file that was uploaded
     <audio
-      src={client.assetUrl(asset.ref)}
+      src={url}
       controls
       aria-label={asset.name ?? 'Asset'}
-      onError={() => setFailed(true)}
+      onError={onError}
       className="w-full"
     />
   )
@@ -58,15 +59,16 @@ function Audio({ details: { asset } }: { details: AssetDetails }) {
 
 function Video({ details: { asset } }: { details: AssetDetails }) {
   const { client } = useServer()
-  const [failed, setFailed] = useState(false)
+  const url = client.assetUrl(asset.ref)
+  const [failed, onError] = useLoadFailure(url)
   if (failed) return <Unreadable asset={asset} what="video" />
   return (
     // biome-ignore lint/a11y/useMediaCaption: nobody made captions for a file that was uploaded
     <video
-      src={client.assetUrl(asset.ref)}
+      src={url}
       controls
       aria-label={asset.name ?? 'Asset'}
-      onError={() => setFailed(true)}
+      onError={onError}
       className="max-h-96 w-full rounded-lg bg-black"
     />
   )

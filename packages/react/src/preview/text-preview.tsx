@@ -1,18 +1,17 @@
 import type { AssetInfo } from 'byref/client'
-import { lazy, Suspense, useMemo, useState } from 'react'
+import { useMemo, useState } from 'react'
 import { useServer } from '../app/server.ts'
 import { useQuery } from '../app/server-queries.ts'
 import { JsonTree } from '../json/json-tree.tsx'
 import { Button } from '../ui/button.tsx'
 import { formatBytes } from '../ui/format.ts'
+import { lazyPart } from '../ui/lazy-part.tsx'
 import { LoadError } from '../ui/load-error.tsx'
 import { ScrollArea } from '../ui/scroll-area.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { readStart } from './read-start.ts'
 
-const JsonProblem = lazy(async () => ({
-  default: (await import('./json-problem.tsx')).JsonProblem,
-}))
+const JsonProblem = lazyPart(async () => (await import('./json-problem.tsx')).JsonProblem)
 
 const MOST_JSON = 8_000_000
 const MOST_TEXT = 200_000
@@ -55,9 +54,7 @@ export function TextPreview({ asset }: { asset: AssetInfo }) {
   return (
     <>
       {isJson && !data.cut && (
-        <Suspense fallback={null}>
-          <JsonProblem text={data.text} download={client.assetUrl(asset.ref, { download: true })} />
-        </Suspense>
+        <JsonProblem text={data.text} download={client.assetUrl(asset.ref, { download: true })} />
       )}
       {/^text\/html\b/.test(asset.mime) ? <HtmlPreview html={text} /> : <Source text={text} />}
       {(data.cut || text.length < data.text.length) && (

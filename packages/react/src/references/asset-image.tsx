@@ -1,7 +1,8 @@
-import { use, useState } from 'react'
+import { use } from 'react'
 import { useConversationId } from '../app/conversation-context.tsx'
 import { ViewLink } from '../app/navigation.tsx'
 import { useServer } from '../app/server.ts'
+import { useLoadFailure } from '../app/use-load-failure.ts'
 import { cn } from '../ui/cn.ts'
 import { AssetChip, BrokenChip } from './asset-chip.tsx'
 import { InsideLink } from './inside-link.ts'
@@ -21,20 +22,21 @@ export interface AssetImageProps {
  */
 export function AssetImage({ reference, alt, className }: AssetImageProps) {
   const { client } = useServer()
-  const [failed, setFailed] = useState(false)
+  const parsed = parse(reference)
+  const url = parsed ? client.assetUrl(reference) : ''
+  const [failed, onError] = useLoadFailure(url)
   const inConversation = useConversationId() !== null
   const insideLink = use(InsideLink)
-  const parsed = parse(reference)
   if (!parsed) {
     return <BrokenChip reference={reference} reason="There is no image at this reference." />
   }
   if (failed) return <AssetChip reference={reference} detail="cannot be shown" />
   const image = (
     <img
-      src={client.assetUrl(reference)}
+      src={url}
       alt={alt || 'Picture'}
       loading="lazy"
-      onError={() => setFailed(true)}
+      onError={onError}
       className={cn(
         'max-h-96 max-w-full rounded-lg border border-line bg-white object-contain',
         className,

@@ -42,7 +42,7 @@ function Anything({ value }: { value: unknown }) {
 
 function Reference({ message: { content } }: { message: Message }) {
   if (isAsset(content)) return <EmbeddedAsset reference={content} />
-  const parts = typeof content === 'object' ? parseAssetRef(content as never) : null
+  const parts = parseAssetRef(content as Parameters<typeof parseAssetRef>[0])
   return parts ? <EmbeddedAsset reference={formatAssetRef(parts)} /> : <Anything value={content} />
 }
 

@@ -1,16 +1,22 @@
 import { Download } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { AssetChip } from '../references/asset-chip.tsx'
 import { isAsset } from '../references/kinds.ts'
 import { PlainText } from '../thread/plain-text.tsx'
 import { Button } from '../ui/button.tsx'
 import { CopyButton } from '../ui/copy-button.tsx'
 import { formatCount } from '../ui/format.ts'
+import { lazyPart } from '../ui/lazy-part.tsx'
 import { saveFile } from '../ui/save-file.ts'
 
+const load = async () => (await import('../thread/markdown.tsx')).Markdown
 // Loaded at once, together with what it will show.
-const loading = import('../thread/markdown.tsx')
-const Markdown = lazy(async () => ({ default: (await loading).Markdown }))
+load().catch(() => {})
+const Markdown = lazyPart(load, ({ text }) => (
+  <p dir="auto" className="prose-byref whitespace-pre-wrap">
+    {text}
+  </p>
+))
 
 /** Number of characters that are drawn at first, and with each "Show more". Slightly longer text is drawn whole. */
 const FIRST = 20_000
@@ -51,15 +57,5 @@ export function Text({ text, plain = false }: { text: string; plain?: boolean })
 function Drawn({ text, plain }: { text: string; plain: boolean }) {
   if (plain) return <PlainText text={text} />
   if (isAsset(text)) return <AssetChip reference={text} />
-  return (
-    <Suspense
-      fallback={
-        <p dir="auto" className="prose-byref whitespace-pre-wrap">
-          {text}
-        </p>
-      }
-    >
-      <Markdown text={text} />
-    </Suspense>
-  )
+  return <Markdown text={text} />
 }

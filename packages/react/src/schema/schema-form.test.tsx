@@ -1,11 +1,12 @@
 // @vitest-environment jsdom
-import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import { act, fireEvent, render, screen, waitFor, within } from '@testing-library/react'
 import type { ConversationEvent, Message } from 'byref/client'
 import { beforeEach, describe, expect, it, vi } from 'vitest'
 import { message, runStarted, stateOf, stepStarted } from '../testing/messages.ts'
 import { type RenderOptions, renderInApp } from '../testing/render-in-app.tsx'
 import { ThreadItem } from '../thread/thread-item.tsx'
 import { timeline } from '../thread/timeline.ts'
+import { SchemaForm } from './schema-form.tsx'
 
 let requests: unknown[] = []
 let answer = (): Response => Response.json({ messageId: 'm' }, { status: 202 })
@@ -81,6 +82,19 @@ describe('SchemaForm', () => {
     fireEvent.submit(screen.getByRole('form'))
     expect((await screen.findByRole('alert')).textContent).toContain('days must be >= 1')
     expect(field(/Where/)).toHaveProperty('value', 'Oslo')
+  })
+
+  it('is sent once, however often it is submitted', async () => {
+    const sent = Promise.withResolvers<void>()
+    const onSubmit = vi.fn(() => sent.promise)
+    const { getByRole } = render(
+      <SchemaForm label="Input" fields={[]} values={{}} onSubmit={onSubmit} />,
+    )
+    const form = getByRole('form') as HTMLFormElement
+    act(() => form.requestSubmit())
+    act(() => form.requestSubmit())
+    expect(onSubmit).toHaveBeenCalledTimes(1)
+    await act(async () => sent.resolve())
   })
 
   it('is not there for readers, for what has no properties, and for what was said', async () => {

@@ -30,6 +30,7 @@ export function SchemaForm(props: SchemaFormProps) {
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
 
   async function submit(): Promise<void> {
+    if (busy) return
     setProblem(null)
     const read: Record<string, unknown> = {}
     for (const field of fields) {

@@ -1,11 +1,12 @@
 import type { CallState, Message, ToolCall } from 'byref/client'
 import { ArrowDown, Ban, Check, FileDiff, Hand, Hourglass, Wrench, X } from 'lucide-react'
-import { lazy, type ReactNode, Suspense } from 'react'
+import type { ReactNode } from 'react'
 import { useConversation } from '../app/conversation-context.tsx'
 import { PlaceLink } from '../app/navigation.tsx'
 import { useServer } from '../app/server.ts'
 import { cn } from '../ui/cn.ts'
 import { formatCount, formatDuration } from '../ui/format.ts'
+import { lazyPart } from '../ui/lazy-part.tsx'
 import { Spinner } from '../ui/spinner.tsx'
 import { CallArguments } from './call-arguments.tsx'
 import { type CallStatus, callStatus, timeTaken } from './call-status.ts'
@@ -14,9 +15,9 @@ import { ledgerOf, roundOf } from './ledger.ts'
 import { mappedItems } from './mapped-items.ts'
 import { CallResult } from './result-card.tsx'
 
-const Decision = lazy(async () => ({ default: (await import('./decision.tsx')).Decision }))
-const ViaSearch = lazy(async () => ({ default: (await import('./via-search.tsx')).ViaSearch }))
-const Approval = lazy(async () => ({ default: (await import('./approval.tsx')).Approval }))
+const Decision = lazyPart(async () => (await import('./decision.tsx')).Decision)
+const ViaSearch = lazyPart(async () => (await import('./via-search.tsx')).ViaSearch)
+const Approval = lazyPart(async () => (await import('./approval.tsx')).Approval)
 
 /** Properties of {@link CallCard}. */
 export interface CallCardProps {
@@ -49,9 +50,9 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
       )}
     >
       <header className="flex min-h-8 flex-wrap items-center gap-x-2 bg-sunken px-2.5 py-0.5">
-        <Wrench className="size-3.5 shrink-0 text-ink-3" aria-hidden />
-        <span className="truncate font-mono font-medium" title={id}>
-          {name}
+        <span className="flex min-w-0 items-center gap-2" title={id}>
+          <Wrench className="size-3.5 shrink-0 text-ink-3" aria-hidden />
+          <span className="truncate font-mono font-medium">{name}</span>
         </span>
         <span className="ms-auto flex max-w-full shrink-0 items-center gap-2 text-ink-3">
           <Status status={status} call={newest ? live : undefined} />
@@ -63,23 +64,15 @@ export function CallCard({ id, call, messageId, result: own }: CallCardProps) {
         </span>
       </header>
       {status === 'waiting' && live?.approval ? (
-        <Suspense>
-          <Approval callId={id} name={name} approval={live.approval} />
-        </Suspense>
+        <Approval callId={id} name={name} approval={live.approval} />
       ) : (
         <Arguments call={call} text={live?.argumentsText ?? ''} />
       )}
-      {newest && live?.approval?.answer && (
-        <Suspense>
-          <Decision approval={live.approval} />
-        </Suspense>
-      )}
+      {newest && live?.approval?.answer && <Decision approval={live.approval} />}
       {status === 'running' && live && <Items call={live} />}
       {status === 'running' && live?.progress && <Progress {...live.progress} />}
       {call?.via !== undefined && messageId !== undefined && (
-        <Suspense>
-          <ViaSearch via={call.via} name={name} messageId={messageId} />
-        </Suspense>
+        <ViaSearch via={call.via} name={name} messageId={messageId} />
       )}
       {own && <CallResult message={own} />}
       <Edits callId={id} />

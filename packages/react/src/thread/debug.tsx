@@ -1,11 +1,9 @@
-import { lazy, Suspense } from 'react'
 import { useConversationId } from '../app/conversation-context.tsx'
 import { useChangeView, useHash, useView } from '../app/navigation.tsx'
+import { lazyPart } from '../ui/lazy-part.tsx'
 import { readHash } from './read-hash.ts'
 
-const DebugDialog = lazy(async () => ({
-  default: (await import('./debug-dialog.tsx')).DebugDialog,
-}))
+const DebugDialog = lazyPart(async () => (await import('./debug-dialog.tsx')).DebugDialog)
 
 /** Opens the debug data that the address names: those of the message in the hash, if the view has `debug`. */
 export function Debug() {
@@ -15,13 +13,11 @@ export function Debug() {
   const change = useChangeView()
   if (debug === undefined || conversation === null || !hash.startsWith('m-')) return null
   return (
-    <Suspense>
-      <DebugDialog
-        conversation={conversation}
-        message={readHash(hash).slice(2)}
-        at={debug}
-        onClose={() => change({ debug: undefined })}
-      />
-    </Suspense>
+    <DebugDialog
+      conversation={conversation}
+      message={readHash(hash).slice(2)}
+      at={debug}
+      onClose={() => change({ debug: undefined })}
+    />
   )
 }

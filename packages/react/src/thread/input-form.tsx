@@ -1,15 +1,13 @@
 import type { DataBlock, Message } from 'byref/client'
-import { lazy, Suspense } from 'react'
 import { useConversation, useConversationId } from '../app/conversation-context.tsx'
 import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
 import { readVariable } from '../references/board.ts'
 import { readBlock } from '../references/data-block.ts'
 import { asSchema, fieldsOf } from '../schema/schema-fields.ts'
+import { lazyPart } from '../ui/lazy-part.tsx'
 
-const SchemaForm = lazy(async () => ({
-  default: (await import('../schema/schema-form.tsx')).SchemaForm,
-}))
+const SchemaForm = lazyPart(async () => (await import('../schema/schema-form.tsx')).SchemaForm)
 
 /** Returns whether a message asks a person for input: it is an input message with the schema of an object. */
 export function isForm(message: Message): boolean {
@@ -30,17 +28,15 @@ export function InputForm({ message }: { message: Message }) {
   return (
     <div className="space-y-1.5">
       {description && <p className="text-sm text-ink-2">{description}</p>}
-      <Suspense>
-        <SchemaForm
-          label="Input"
-          fields={fields}
-          values={'value' in found ? asSchema(found.value) : {}}
-          onSubmit={async (input) => {
-            const ask = { type: 'input', input, schema, output, _instance }
-            await client.send(conversation, ask as never, { ifBusy: 'queue' })
-          }}
-        />
-      </Suspense>
+      <SchemaForm
+        label="Input"
+        fields={fields}
+        values={'value' in found ? asSchema(found.value) : {}}
+        onSubmit={async (input) => {
+          const answer = { type: 'input', input, schema, output, _instance } as const
+          await client.send(conversation, answer, { ifBusy: 'queue' })
+        }}
+      />
     </div>
   )
 }

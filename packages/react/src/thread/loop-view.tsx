@@ -4,7 +4,7 @@ import { formatCount } from '../ui/format.ts'
 import { readHash } from './read-hash.ts'
 import { stepTitle } from './step-title.ts'
 import { StepFrame, StepView } from './step-view.tsx'
-import type { LoopItem } from './timeline.ts'
+import type { LoopItem } from './timeline-item.ts'
 import { isNamed } from './use-window.ts'
 
 /** Renders steps in a row that called the same tools, folded into one line. */

@@ -1,7 +1,7 @@
 import type { Element } from 'hast'
 import { ArrowUpRight, ImageIcon } from 'lucide-react'
 import { createContext, memo, type ReactNode, use, useMemo } from 'react'
-import ReactMarkdown, { type Components } from 'react-markdown'
+import ReactMarkdown, { type Components, type Options } from 'react-markdown'
 import rehypeSanitize, { defaultSchema } from 'rehype-sanitize'
 import remarkGfm from 'remark-gfm'
 import remarkMath from 'remark-math'
@@ -37,14 +37,14 @@ const schema: typeof defaultSchema = {
   },
 }
 
-const remarkPlugins = [
+const remarkPlugins: Options['remarkPlugins'] = [
   // One tilde means "about": ~5 minutes.
   [remarkGfm, { singleTilde: false }],
   [remarkMath, { singleDollarTextMath: false }],
   texMath,
   lineBreaks,
-] as const
-const rehypePlugins = [[rehypeSanitize, schema], directions] as const
+]
+const rehypePlugins: Options['rehypePlugins'] = [[rehypeSanitize, schema], directions]
 
 const components: Components = {
   pre: ({ node }) => <Preformatted node={node as Element} />,
@@ -88,8 +88,8 @@ const Block = memo(function Block({ text }: { text: string }) {
   return (
     <Source value={source}>
       <ReactMarkdown
-        remarkPlugins={remarkPlugins as never}
-        rehypePlugins={rehypePlugins as never}
+        remarkPlugins={remarkPlugins}
+        rehypePlugins={rehypePlugins}
         components={components}
         urlTransform={(url) => url}
       >
@@ -126,9 +126,12 @@ function textOf(element: Element): string {
     .join('')
 }
 
-/** Keeps a date or a number with hyphens on one line. A table scrolls. */
+/** Keeps a date or a number with hyphens on one line, and long text in few lines. A table scrolls. */
 function cellClass(cell: Element | undefined): string | undefined {
-  return cell && !/\s/.test(textOf(cell).trim()) ? 'whitespace-nowrap' : undefined
+  if (!cell) return undefined
+  const text = textOf(cell).trim()
+  if (!/\s/.test(text)) return 'whitespace-nowrap'
+  return text.length > 24 ? 'min-w-36' : undefined
 }
 
 function Picture({ src, alt }: { src: string; alt: string }) {

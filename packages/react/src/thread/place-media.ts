@@ -3,7 +3,7 @@ import { readMetadata } from 'byref/client'
 import { findEmbedded, parse } from '../references/kinds.ts'
 import { findMedia, type Media } from './find-media.ts'
 import { readContent } from './read-content.ts'
-import type { TimelineItem } from './timeline.ts'
+import type { TimelineItem } from './timeline-item.ts'
 
 /**
  * Gives each step the images and files of its results that no message of the same turn shows. Everything is shown once:

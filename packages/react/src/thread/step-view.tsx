@@ -23,7 +23,7 @@ import { callBehind } from './open-answer.ts'
 import { readHash } from './read-hash.ts'
 import { StepMedia } from './step-media.tsx'
 import { stepTitle } from './step-title.ts'
-import type { StepItem } from './timeline.ts'
+import type { StepItem } from './timeline-item.ts'
 
 /** The status of a step, from its calls: the most important one for a person. */
 export type StepStatus = 'running' | 'waiting' | 'failed' | 'unanswered' | 'denied' | 'done'

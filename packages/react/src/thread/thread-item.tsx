@@ -8,7 +8,7 @@ import { LoopView } from './loop-view.tsx'
 import { MessageView } from './message-view.tsx'
 import { RunEnd } from './run-end.tsx'
 import { StepView } from './step-view.tsx'
-import type { StepItem, TimelineItem } from './timeline.ts'
+import type { StepItem, TimelineItem } from './timeline-item.ts'
 
 /** Renders one entry of the thread. If it fails, it shows the error, and the other entries stay. */
 export const ThreadItem = memo(

@@ -1,7 +1,7 @@
 import { readMetadata } from 'byref/client'
 import { useCallback, useState } from 'react'
 import { readHash } from './read-hash.ts'
-import type { TimelineItem } from './timeline.ts'
+import type { TimelineItem } from './timeline-item.ts'
 
 /** Number of items on the page at first. */
 export const PAGE = 24

@@ -15,6 +15,7 @@ describe('cn', () => {
     ['border border-line rounded-lg', 'border-bad-line border-dashed rounded-t-none'],
     ['sticky z-10 border-b border-line p-0 text-start', 'z-20 border-e ps-3 text-xs'],
     ['relative inline-flex flex-wrap gap-1 max-w-full', 'absolute flex flex-nowrap max-w-52'],
+    ['max-h-96 max-w-full min-h-7', 'max-h-40 min-h-0'],
     ['hover:bg-hover pointer-coarse:size-9', 'hover:bg-selected pointer-coarse:size-7'],
     ['text-ink-3 opacity-0 size-4', 'text-base opacity-100 h-5 text-bad'],
   ])('overrides as the whole table does: %s | %s', (base, more) => {

@@ -15,6 +15,8 @@ const merge = createTailwindMerge(() => ({
     size: [{ size: [any] }],
     h: [{ h: [any] }],
     w: [{ w: [any] }],
+    minH: [{ 'min-h': [any] }],
+    maxH: [{ 'max-h': [any] }],
     minW: [{ 'min-w': [any] }],
     maxW: [{ 'max-w': [any] }],
     p: [{ p: [any] }],

@@ -1,9 +1,21 @@
 import { Dialog } from 'radix-ui'
-import { useState } from 'react'
+import { type ReactNode, useState } from 'react'
 import { cn } from './cn.ts'
 import { useContainer } from './container.ts'
 import { type FocusPlace, focusNear, isFocusLost, placeOf } from './focus-place.ts'
-import type { ModalProps } from './modal.tsx'
+
+/** Properties of a dialog. */
+export interface ModalProps {
+  /** The name, for screen readers. */
+  title: string
+  onClose: () => void
+  /** Returns where the focus goes on closing if the previous element is gone. */
+  returnTo?: () => HTMLElement | null | undefined
+  /** Whether the first field or button gets the focus on opening, instead of the dialog. */
+  focusFirst?: boolean
+  className?: string
+  children: ReactNode
+}
 
 /**
  * Renders a dialog over the page. It keeps the focus, closes on Escape and on a click outside, and returns the focus.

@@ -1,9 +1,7 @@
-import { lazy, Suspense } from 'react'
 import { useChangeView, useView } from '../app/navigation.tsx'
+import { lazyPart } from '../ui/lazy-part.tsx'
 
-const CompareDialog = lazy(async () => ({
-  default: (await import('./compare-dialog.tsx')).CompareDialog,
-}))
+const CompareDialog = lazyPart(async () => (await import('./compare-dialog.tsx')).CompareDialog)
 
 /** Opens the comparison of two versions that the address names. */
 export function Comparison() {
@@ -11,13 +9,11 @@ export function Comparison() {
   const change = useChangeView()
   if (compare === undefined) return null
   return (
-    <Suspense>
-      <CompareDialog
-        after={compare}
-        before={against}
-        onChange={(chosen) => change(chosen, { replace: true })}
-        onClose={() => change({ compare: undefined, against: undefined })}
-      />
-    </Suspense>
+    <CompareDialog
+      after={compare}
+      before={against}
+      onChange={(chosen) => change(chosen, { replace: true })}
+      onClose={() => change({ compare: undefined, against: undefined })}
+    />
   )
 }

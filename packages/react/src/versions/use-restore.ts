@@ -27,7 +27,7 @@ export function useRestore(): (restore: Restore) => Promise<boolean> {
     if (place === null || conversation === null) {
       const replaces = versions.map(({ assetId }) => assetId)
       const attachment = { assetRef: to.ref, fileName: to.name ?? undefined }
-      const isTaken = suggestReference(attachment, replaces)
+      const isTaken = suggestReference(attachment, replaces, conversation)
       tell(
         isTaken
           ? `Your next message has ${version} of ${name} with it. Add what the agent should do.`

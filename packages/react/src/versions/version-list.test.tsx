@@ -38,7 +38,7 @@ let suggested: Suggestion[] = []
 beforeEach(() => {
   suggested = []
   server.toasts.clear()
-  stop = onSuggestion((one) => suggested.push(one))
+  stop = onSuggestion('c1', (one) => suggested.push(one))
 })
 afterEach(() => {
   stop()

@@ -214,7 +214,7 @@ function Version(props: VersionProps) {
             to={{ type: 'path', path: '/' }}
             onClick={() => {
               const attachment = { assetRef: version.ref, fileName: version.name ?? undefined }
-              suggestReference(attachment, [], { waits: true })
+              suggestReference(attachment, [])
             }}
             className={buttonClass('outline')}
           >

@@ -18,7 +18,9 @@ export interface DataEditProps {
 export function DataEdit({ entry, value, onClose }: DataEditProps) {
   const { client } = useServer()
   const conversation = useConversationId()
-  const [text, setText] = useState(() => JSON.stringify(value ?? null, null, 2))
+  const now = JSON.stringify(value ?? null, null, 2)
+  const [before] = useState(now)
+  const [text, setText] = useState(now)
   const [sending, setSending] = useState(false)
   const [problem, setProblem] = useState<{ code?: string; message: string } | null>(null)
 
@@ -69,6 +71,11 @@ export function DataEdit({ entry, value, onClose }: DataEditProps) {
         onChange={(event) => setText(event.target.value)}
         className="block w-full resize-y rounded-md border border-line-strong bg-surface p-2 font-mono text-xs max-md:text-[1rem]"
       />
+      {now !== before && !sending && (
+        <Notice tone="warn" live>
+          The value has changed since you began. If you save, yours replaces the new one.
+        </Notice>
+      )}
       {problem && (
         <Notice tone="bad" code={problem.code} live>
           {problem.message}

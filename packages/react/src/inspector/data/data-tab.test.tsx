@@ -1,11 +1,15 @@
 // @vitest-environment jsdom
 
 import { fireEvent, screen, waitFor, within } from '@testing-library/react'
+import type { ReactNode } from 'react'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { ServerContext } from '../../app/server.ts'
 import { message, stateOf } from '../../testing/messages.ts'
 import { renderInApp } from '../../testing/render-in-app.tsx'
-import { client } from '../../testing/server.ts'
+import { client, server } from '../../testing/server.ts'
 import { Modal } from '../../ui/modal.tsx'
+import { DataEdit } from './data-edit.tsx'
+import type { DataEntry } from './data-entries.ts'
 import { DataTab } from './data-tab.tsx'
 
 const write = (id: string, content: object) =>
@@ -46,6 +50,18 @@ describe('DataTab', () => {
     const card = within(screen.getByRole('article', { name: '†state' }))
     fireEvent.click(card.getAllByTitle('Show the value after this change').at(-1) as HTMLElement)
     await waitFor(() => expect(shownOf('†state')).toContain('total: 1'))
+  })
+
+  it('says when an agent writes the value that a person edits', async () => {
+    const { rerender } = await renderInApp(null)
+    const entry = { identity: 'state', kind: 'state', instance: null } as DataEntry
+    const show = (total: number) => <DataEdit entry={entry} value={{ total }} onClose={() => {}} />
+    const page = (part: ReactNode) => <ServerContext value={server}>{part}</ServerContext>
+    rerender(page(show(1)))
+    expect(screen.queryByText(/changed since/)).toBeNull()
+    rerender(page(show(2)))
+    expect(screen.getByText(/changed since/)).toBeTruthy()
+    expect(screen.getByRole('textbox')).toHaveProperty('value', '{\n  "total": 1\n}')
   })
 
   it('lets a member write a value, and says what is wrong with it', async () => {

@@ -1,18 +1,19 @@
 import type { AssetInfo, RowCondition } from 'byref/client'
 import { ChevronLeft, ChevronRight, DatabaseZap, ListFilter } from 'lucide-react'
-import { lazy, Suspense, useState } from 'react'
+import { useState } from 'react'
 import { useMay } from '../../app/role.ts'
 import { useServer } from '../../app/server.ts'
 import { useQuery } from '../../app/server-queries.ts'
 import { Button } from '../../ui/button.tsx'
 import { formatCount } from '../../ui/format.ts'
+import { lazyPart } from '../../ui/lazy-part.tsx'
 import { LoadError } from '../../ui/load-error.tsx'
 import type { TableSample } from './read-table.ts'
 import { TableFilter } from './table-filter.tsx'
 import { TableGrid } from './table-grid.tsx'
 import { useTableRows } from './use-table-rows.ts'
 
-const TableQuery = lazy(async () => ({ default: (await import('./table-query.tsx')).TableQuery }))
+const TableQuery = lazyPart(async () => (await import('./table-query.tsx')).TableQuery)
 
 /** Number of columns that are shown at a time. */
 const COLUMNS = 50
@@ -87,11 +88,7 @@ export function TablePreview({ table, asset }: { table: TableSample; asset: Asse
           <LoadError what="The rows" error={rows.error} onRetry={rows.retry} />
         </div>
       )}
-      {open === 'sql' && (
-        <Suspense>
-          <TableQuery asset={asset} />
-        </Suspense>
-      )}
+      {open === 'sql' && <TableQuery asset={asset} />}
     </div>
   )
 }

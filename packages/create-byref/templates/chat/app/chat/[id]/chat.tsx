@@ -26,8 +26,10 @@ export function Chat({ id, saved }: { id: string; saved: UIMessage[] }) {
     event.preventDefault()
     const form = event.currentTarget
     const text = String(new FormData(form).get('text')).trim()
+    // Enter submits the form, also while an answer streams.
+    if (isBusy || !text) return
     form.reset()
-    if (text) await sendMessage({ text })
+    await sendMessage({ text })
   }
 
   /** `stop` alone closes the connection, as a reload does. DELETE stops the run. */

@@ -1,0 +1,28 @@
+// @vitest-environment jsdom
+import { act, renderHook } from '@testing-library/react'
+import { describe, expect, it, vi } from 'vitest'
+import { keepDraft, readDraft, useDraft } from './drafts.ts'
+
+describe('useDraft', () => {
+  it('keeps unsent text when the page is loaded again', async () => {
+    const { result, unmount } = renderHook(() => useDraft('c9'))
+    act(() => result.current[1]('half a thought'))
+    unmount()
+    vi.resetModules()
+    const { useDraft: anew } = await import('./drafts.ts')
+    const again = renderHook(() => anew('c9'))
+    expect(again.result.current[0]).toBe('half a thought')
+    act(() => again.result.current[1](''))
+    expect(sessionStorage).toHaveLength(0)
+  })
+
+  it('works where the browser allows no storage', () => {
+    vi.spyOn(Storage.prototype, 'setItem').mockImplementation(() => {
+      throw new DOMException('No.', 'SecurityError')
+    })
+    keepDraft('c9', 'half a thought')
+    expect(readDraft('c9')).toBe('half a thought')
+    keepDraft('c9', '')
+    expect(readDraft('c9')).toBe('')
+  })
+})
