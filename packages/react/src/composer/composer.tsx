@@ -186,7 +186,7 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
             className="mb-2"
             actions={<Button onClick={() => setProblem(null)}>Dismiss</Button>}
           >
-            It was not sent; what you wrote is still here. {problem.message}
+            Not sent. Your text is still here. {problem.message}
           </Notice>
         )}
         {newTable && text === '' && !running && (

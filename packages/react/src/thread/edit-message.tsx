@@ -75,7 +75,7 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
           Cancel
         </Button>
         <span className="text-xs text-ink-3">
-          The present version stays. Switch between them with the arrows.
+          The current version stays. The arrows switch between versions.
         </span>
       </div>
     </form>
