@@ -26,6 +26,7 @@ export async function sendBlob(
   blob: Blob,
   { method, headers, onSent, signal }: BlobOptions,
 ): Promise<BlobAnswer> {
+  signal?.throwIfAborted()
   const Xhr = (globalThis as { XMLHttpRequest?: new () => Xhr }).XMLHttpRequest
   if (Xhr && transport.native) {
     const all = { ...transport.headers, ...headers }

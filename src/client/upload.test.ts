@@ -78,6 +78,18 @@ describe('upload, with XMLHttpRequest', () => {
       'never mind',
     )
   })
+
+  it('sends nothing when it is aborted at the first progress', async () => {
+    const xhr = stubXhr()
+    const controller = new AbortController()
+    const sent = upload(transport, new Blob(['x']), {
+      signal: controller.signal,
+      onProgress: () => controller.abort(new Error('never mind')),
+    })
+    xhr.answer(201, { asset: { ref: 'asset://a1' }, table: null })
+    await expect(sent).rejects.toThrow('never mind')
+    expect(xhr.opened).toEqual([])
+  })
 })
 
 function stubXhr() {

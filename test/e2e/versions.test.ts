@@ -196,11 +196,11 @@ describe.skipIf(!hasBrowser)('versions in the workbench', () => {
     expect(await dialog(page).locator('strong').allTextContents()).toEqual(['80', '8080'])
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Undo' }).click()
-    await page.getByText(/Your next message has version 1 of settings.json with it/).waitFor()
+    await page.getByText(/Your next message includes version 1 of settings.json/).waitFor()
     const files = page.getByRole('list', { name: 'Files to send' })
     await files.getByText('settings.json').waitFor()
     await page.getByRole('button', { name: 'Redo' }).click()
-    await page.getByText(/Your next message has version 2/).waitFor()
+    await page.getByText(/Your next message includes version 2/).waitFor()
     // Another version replaces the first one.
     await expect.poll(() => files.getByRole('listitem').count()).toBe(1)
     await page.getByRole('textbox', { name: 'Message' }).fill('Go on with this one.')

@@ -46,8 +46,8 @@ function Asset({ id, field }: { id: string; field: string | null }) {
   const { data, error, refetch } = useQuery(assetQuery(id))
   return (
     <>
-      <title>{`${data?.asset.name ?? 'Asset'} · byref`}</title>
-      <Header title={data?.asset.name ?? 'Asset'} />
+      <title>{`${data?.asset.name ?? 'File'} · byref`}</title>
+      <Header title={data?.asset.name ?? 'File'} />
       <div className="min-h-0 flex-1 overflow-y-auto">
         <div className="mx-auto max-w-4xl space-y-5 p-4 sm:p-6">
           {error && <LoadError what="The file" error={error} onRetry={() => void refetch()} />}

@@ -324,7 +324,7 @@ describe('Composer', () => {
     await renderInApp(<Composer />)
     type('hello')
     fireEvent.keyDown(box(), { key: 'Enter' })
-    await screen.findByRole('alert')
+    expect((await screen.findByRole('alert')).textContent).toContain('It may not have arrived.')
     fireEvent.keyDown(box(), { key: 'Enter' })
     await waitFor(() => expect(box().value).toBe(''))
     expect(screen.queryByRole('alert')).toBeNull()
@@ -371,6 +371,20 @@ describe('Composer', () => {
     sent.resolve(Response.json({}))
     await waitFor(() => expect(box().value).toBe('and more'))
     expect(screen.getByRole('button', { name: 'Remove late.csv' })).toBeTruthy()
+  })
+
+  it('takes what is written meanwhile along into a new conversation', async () => {
+    const sent = Promise.withResolvers<Response>()
+    answer((path) => (path.endsWith('/messages') ? sent.promise : Response.json({ id: 'new' })))
+    const { router } = await renderInApp(<Composer />, { id: null })
+    type('hello')
+    fireEvent.keyDown(box(), { key: 'Enter' })
+    await waitFor(() => expect(requests.at(-1)?.path).toBe('/api/conversations/new/messages'))
+    type('hello and more')
+    sent.resolve(Response.json({}))
+    await waitFor(() => expect(router.state.location.pathname).toBe('/c/new'))
+    expect([readDraft(null), readDraft('new')]).toEqual(['', 'and more'])
+    keepDraft('new', '')
   })
 
   it('forgets what was sent, and goes nowhere, if another conversation is shown by then', async () => {

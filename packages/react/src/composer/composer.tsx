@@ -121,10 +121,11 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
     try {
       const conversation = await sendMessage({ content: text.trim(), attachments }, ifBusy)
       // More may have been written and attached since, and another conversation may be shown.
-      const rest = (now: string) =>
-        now.startsWith(text) ? now.slice(text.length).trimStart() : now
-      keepDraft(id, rest(readDraft(id)))
-      setText(rest)
+      const now = readDraft(id)
+      const rest = now.startsWith(text) ? now.slice(text.length).trimStart() : now
+      keepDraft(id, '')
+      keepDraft(conversation, rest)
+      setText(id === null ? '' : rest)
       clearSent(uploads)
       forgetConversations()
       if (id === null && isShown.current) await openConversation(conversation)
@@ -186,7 +187,10 @@ function MessageForm({ autoFocus = false, dropWithin }: ComposerProps) {
             className="mb-2"
             actions={<Button onClick={() => setProblem(null)}>Dismiss</Button>}
           >
-            It was not sent; what you wrote is still here. {problem.message}
+            {problem.code === 'unreachable'
+              ? 'It may not have arrived. Your text is still here, and you can safely send it again.'
+              : 'Not sent. Your text is still here.'}{' '}
+            {problem.message}
           </Notice>
         )}
         {newTable && text === '' && !running && (

@@ -32,7 +32,7 @@ export function AssetFactsList({
           {digest}
         </Fact>
       )}
-      <Fact name="Made">{formatFullTime(createdAt)}</Fact>
+      <Fact name="Created">{formatFullTime(createdAt)}</Fact>
       {children}
     </dl>
   )

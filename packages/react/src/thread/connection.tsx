@@ -25,8 +25,8 @@ export function Connection() {
             </Button>
           }
         >
-          This page does not follow the conversation any more. What was said is kept; reload to see
-          it. {error.message}
+          This page no longer follows the conversation. Nothing is lost: reload to see all of it.{' '}
+          {error.message}
         </Notice>
       </div>
     )

@@ -61,7 +61,7 @@ export function DebugDialog({ conversation, message, at, onClose }: DebugDialogP
               </Button>
             }
           >
-            There is no debug data for this message (any more).
+            There is no debug data for this message.
           </Notice>
         </div>
       )}

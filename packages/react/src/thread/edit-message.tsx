@@ -20,6 +20,7 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
   useEffect(() => {
     box.current?.focus()
     box.current?.setSelectionRange(box.current.value.length, box.current.value.length)
+    box.current?.form?.scrollIntoView({ block: 'nearest' })
   }, [])
 
   async function save(): Promise<void> {
@@ -40,6 +41,8 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
   return (
     <form
       aria-label="Edit message"
+      // The button that leads to the end of the thread is below.
+      className="scroll-mt-4 scroll-mb-14"
       onSubmit={(event) => {
         event.preventDefault()
         void save()
@@ -75,7 +78,7 @@ export function EditMessage({ message, onClose }: { message: Message; onClose: (
           Cancel
         </Button>
         <span className="text-xs text-ink-3">
-          The present version stays. Switch between them with the arrows.
+          The current version stays. The arrows switch between versions.
         </span>
       </div>
     </form>

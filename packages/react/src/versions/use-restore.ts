@@ -30,7 +30,7 @@ export function useRestore(): (restore: Restore) => Promise<boolean> {
       const isTaken = suggestReference(attachment, replaces, conversation)
       tell(
         isTaken
-          ? `Your next message has ${version} of ${name} with it. Add what the agent should do.`
+          ? `Your next message includes ${version} of ${name}. Say what the agent should do.`
           : 'There is no message box here. Copy the reference of the version instead.',
       )
       return isTaken

@@ -134,7 +134,7 @@ describe('VersionList', () => {
     await show('v3', [])
     await screen.findByRole('list', { name: 'Versions' })
     press('Use this version (1)')
-    await screen.findByText(/^Your next message has version 1 of plan.md with it/)
+    await screen.findByText(/^Your next message includes version 1 of plan.md/)
     expect(suggested).toEqual([
       {
         type: 'reference',

@@ -38,7 +38,7 @@ export function DebugDifference({
     )
   }
   if (other.data === null) {
-    return <Notice tone="warn">The other message has no debug data (any more).</Notice>
+    return <Notice tone="warn">The other message no longer has debug data.</Notice>
   }
   if (!found) return <Spinner label="Comparing" />
   if (found.length === 0) return <p className="text-xs text-ink-3">They are the same.</p>

@@ -39,7 +39,7 @@ export function MessageDebug({
       )}
       {isLoading && <Spinner label="Loading debug data" />}
       {error && <LoadError what="The debug data" error={error} onRetry={() => void refetch()} />}
-      {data === null && <Notice tone="warn">There are no debug data (any more).</Notice>}
+      {data === null && <Notice tone="warn">This message no longer has debug data.</Notice>}
       {data !== undefined && data !== null && (
         <>
           <div className="overflow-hidden rounded-lg border border-line">

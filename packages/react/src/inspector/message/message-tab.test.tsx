@@ -64,7 +64,7 @@ describe('MessageTab', () => {
     fireEvent.click(screen.getByRole('button', { name: 'Show debug data' }))
     const select = await screen.findByLabelText('Compare with')
     fireEvent.change(select, { target: { value: 'a' } })
-    await screen.findByText('The other message has no debug data (any more).')
+    await screen.findByText('The other message no longer has debug data.')
   })
 
   it('names messages by how they begin, objects by their keys', async () => {

@@ -45,7 +45,9 @@ export function OriginTab() {
   if (data === null) {
     return (
       <div className="p-3">
-        <Notice tone="warn">Nothing in this conversation is called {origin} (any more).</Notice>
+        <Notice tone="warn">
+          Nothing in this conversation is called {origin}. It may have been deleted.
+        </Notice>
       </div>
     )
   }

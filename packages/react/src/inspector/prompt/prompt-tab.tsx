@@ -94,7 +94,7 @@ function Prompt({ conversation, message, against }: PromptProps) {
         </Button>
       }
     >
-      No prompt is kept for this step (any more).
+      The prompt of this step is no longer stored.
     </Notice>
   )
 }

@@ -125,7 +125,7 @@ function Searches({
               {found.length === 0 && <span className="text-ink-3">No tool fitted.</span>}
             </p>
             {!shown.some((one) => one.callId === callId) && (
-              <p className="text-ink-3">This prompt does not have the result any more.</p>
+              <p className="text-ink-3">This prompt no longer contains the result.</p>
             )}
           </li>
         ))}

@@ -31,7 +31,7 @@ export function ToolDetails({
   })
   if (isPending) return <Spinner label={`Loading ${name}`} className="m-2" />
   if (error) return <LoadError what="The tool" error={error} onRetry={() => void refetch()} />
-  if (!data) return <p className="text-ink-3">The agent does not have this tool any more.</p>
+  if (!data) return <p className="text-ink-3">The agent no longer has this tool.</p>
   return (
     <div className="space-y-2.5">
       <p dir="auto" className="whitespace-pre-wrap [overflow-wrap:anywhere]">

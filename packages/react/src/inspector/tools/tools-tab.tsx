@@ -209,8 +209,8 @@ function Found({
         <p>{countsOf(tools.length, given, all.some(isDeferred))}</p>
         {missing.length > 0 && (
           <p className="text-warn">
-            No tool has {missing.map(({ word }) => `“${word}”`).join(', ')}. Words in descriptions
-            and parameters make a tool found.
+            No tool has {missing.map(({ word }) => `“${word}”`).join(', ')}. The search reads names,
+            descriptions and parameters.
           </p>
         )}
       </div>
