@@ -284,13 +284,13 @@ export class CallRunner {
   async #finish(plan: CallPlan, call: ActiveCall, outcome: CallOutcome): Promise<void> {
     this.#begin(plan.id)
     const endedAt = new Date(this.#scope.session.now()).toISOString()
-    const { policy, deferred } = this.#scope.settings
+    const { deferred } = this.#scope.settings
     const edited = call.items[0]?.arguments.ref
     const isGiven = plan.edit?.place && call.state.approval?.answer?.result !== undefined
     // A result that a person gave is no new version of the value.
     const ended = isGiven ? { ...plan, edit: undefined, outputs: [] } : plan
     const events = [...call.takeEvents(), ...outcome.events]
-    const done = await adjusted(policy, call, { ...outcome, events })
+    const done = await adjusted(this.#scope, call, { ...outcome, events })
     const shown = deferred.has(plan.name) ? helped(plan, done) : done
     this.#ended.add({ plan: ended, outcome: shown, endedAt, edited })
     await this.#record()
