@@ -10,7 +10,7 @@ const audit: Policy = {
   },
 }
 
-// Refuses calls of a tool beyond its limit for one minute.
+// Denies calls of a tool beyond its limit for one minute.
 function rateLimit(limits: Record<string, number>): Policy {
   const calls = new Map<string, number[]>()
   return {
@@ -21,7 +21,7 @@ function rateLimit(limits: Record<string, number>): Policy {
       const recent = (calls.get(tool.id) ?? []).filter((time) => now - time < 60_000)
       const limit = limits[tool.id] ?? Infinity
       if (recent.length + items.length > limit)
-        return { decision: 'refuse', reason: `at most ${limit} calls a minute` }
+        return { decision: 'deny', reason: `at most ${limit} calls a minute` }
       calls.set(tool.id, [...recent, ...items.map(() => now)])
       return undefined
     },

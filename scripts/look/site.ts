@@ -106,7 +106,7 @@ async function wrongOn(page: Page): Promise<string[]> {
  */
 async function search(page: Page, picture: string): Promise<string[]> {
   await page.getByRole('button', { name: 'Search' }).first().click()
-  await page.getByRole('searchbox').fill('flow_refused')
+  await page.getByRole('searchbox').fill('flow_denied')
   await page.locator('.VPLocalSearchBox .result').first().waitFor()
   await page.screenshot({ path: picture })
   await page.keyboard.press('Enter')

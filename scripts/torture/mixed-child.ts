@@ -38,7 +38,7 @@ async function save(): Promise<void> {
     const saved = await store.save(body, 'image/png', options)
     if (!expires) report.saved.push({ namespace, id: saved.assetId, digest: digestOf(bytes) })
   } catch (error) {
-    if (!isRefusal(error, 'asset_exists')) throw error
+    if (!isRejection(error, 'asset_exists')) throw error
   }
 }
 
@@ -80,7 +80,7 @@ async function read(): Promise<void> {
     await store.urlFor(assetId, { namespace })
   } catch (error) {
     // Another process removed it meanwhile.
-    if (!isRefusal(error, 'asset_not_found')) throw error
+    if (!isRejection(error, 'asset_not_found')) throw error
   }
 }
 
@@ -91,7 +91,7 @@ async function verify(): Promise<void> {
   }
 }
 
-function isRefusal(error: unknown, code: string): boolean {
+function isRejection(error: unknown, code: string): boolean {
   return error instanceof ByrefError && error.code === code
 }
 

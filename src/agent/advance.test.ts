@@ -58,7 +58,7 @@ it('delivers a message at the end of a run, even if it was not notified', async 
   const { log } = withWorkers()
   const deaf: ConversationLog = { ...log, subscribe: () => () => {} }
   const server = agentOn(deaf)
-  const start = () => server.start({ conversation: 'c', messages: say('Hello'), ifBusy: 'refuse' })
+  const start = () => server.start({ conversation: 'c', messages: say('Hello'), ifBusy: 'reject' })
   await start()
   await agentOn(log, 'Done').advance('c')
   await start()
@@ -69,7 +69,7 @@ it('delivers a message at the end of a run, even if it was not notified', async 
 it('rejects a message while another one waits, if configured so', async () => {
   const { log } = withWorkers()
   const server = agentOn(log)
-  const start = () => server.start({ conversation: 'c', messages: say('Hello'), ifBusy: 'refuse' })
+  const start = () => server.start({ conversation: 'c', messages: say('Hello'), ifBusy: 'reject' })
   await start()
   await expect(start()).rejects.toMatchObject({ code: 'conversation_busy' })
   await server.close()

@@ -261,7 +261,7 @@ describe('createAgent', () => {
   it('has one run at a time in a conversation', async () => {
     const agent = createAgent({ model: scriptedModel(['one', 'two']) })
     const first = agent.run({ conversation: 'c', messages: say('a') })
-    const second = agent.run({ conversation: 'c', messages: say('b'), ifBusy: 'refuse' })
+    const second = agent.run({ conversation: 'c', messages: say('b'), ifBusy: 'reject' })
     await expect(second.result).rejects.toMatchObject({ code: 'conversation_busy' })
     await first.result
     await agent.run({ conversation: 'c', messages: say('c') }).result

@@ -10,7 +10,7 @@ import { isDeleted } from '../core/messages/message.ts'
 import { newId } from '../core/new-id.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { type ResolvedLimits, resolveLimits } from '../engine/limits.ts'
-import { ForeignRunError, refuseForeignRun } from '../engine/next.ts'
+import { checkAgentFits, ForeignRunError } from '../engine/next.ts'
 import { resolvePromptOptions } from '../engine/prompt-settings.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
@@ -217,7 +217,7 @@ async function resumeAll(
       const sessions = sessionsOf(namespace)
       const session = await sessions.get(id)
       if (isOthers && !isSubRun(session)) continue
-      if (!isSubRun(session)) refuseForeignRun(session, settings)
+      if (!isSubRun(session)) checkAgentFits(session, settings)
       sessions.wake(session)
       if (!isOthers) count++
     } catch (error) {

@@ -8,7 +8,7 @@ import { copyJson } from '../core/json/copy-json.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import { type Label, mayRead, readLabel } from '../core/labels/label.ts'
 import { wholeOf } from '../core/labels/label-tree.ts'
-import { refuseMissingTool, refuseOtherAgent } from '../engine/next.ts'
+import { checkAgentName, checkToolExists } from '../engine/next.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
 import { isSubRun } from '../engine/sessions.ts'
@@ -56,16 +56,16 @@ export async function answerApproval(
   const args = approved && changed !== undefined ? copyJson(changed) : undefined
   // An answer that nobody can act on is not logged. The run of a sub-agent continues with the call that started it.
   if (!isSubRun(session)) {
-    refuseOtherAgent(session, checkedWith.name)
+    checkAgentName(session, checkedWith.name)
     const runsHere = approved && given === undefined && !checkedWith.hasWorkers
-    if (runsHere || args !== undefined) refuseMissingTool(session, asked, checkedWith.tools)
+    if (runsHere || args !== undefined) checkToolExists(session, asked, checkedWith.tools)
   }
-  if (by !== undefined) refuseStranger(by, asked, readLabel(asked.approval?.label ?? {}))
+  if (by !== undefined) checkApprover(by, asked, readLabel(asked.approval?.label ?? {}))
   if (args !== undefined) await checkChanged(checkedWith, asked, args)
   if (by !== undefined && session.labels) {
     const { asset } = sourceLabels(session.labels, checkedWith.assets)
     const reads = await assetReads([args, given], async (ref) => asset(ref))
-    for (const { labels } of reads) refuseStranger(by, asked, wholeOf(labels))
+    for (const { labels } of reads) checkApprover(by, asked, wholeOf(labels))
   }
   const result =
     approved && given !== undefined
@@ -90,7 +90,7 @@ export async function answerApproval(
 }
 
 /** The approver sees the call's arguments, so the approver must be allowed to read them. */
-function refuseStranger(by: string, { id }: Call, label: Label): void {
+function checkApprover(by: string, { id }: Call, label: Label): void {
   if (mayRead(by, label)) return
   throw new ByrefError(
     'forbidden',
@@ -144,7 +144,7 @@ function noSuchCall(toolCallId: string, { id, state }: Session): ByrefError {
 function notWaiting({ id, status, approval }: Call): ByrefError {
   const { answer } = approval ?? {}
   const why = answer
-    ? `it was ${answer.approved ? 'approved' : 'refused'} at ${answer.at}`
+    ? `it was ${answer.approved ? 'approved' : 'denied'} at ${answer.at}`
     : `it is ${status}`
   return new ByrefError(
     'approval_answered',

@@ -94,7 +94,7 @@ describe('messages during a run', () => {
     const agent = createAgent({ model: scriptedModel([callGate, 'one']), tools: [tool] })
     const first = agent.run({ conversation: 'c', messages: say('a') })
     await started
-    const refused = agent.run({ conversation: 'c', messages: say('b'), ifBusy: 'refuse' })
+    const refused = agent.run({ conversation: 'c', messages: say('b'), ifBusy: 'reject' })
     await expect(refused.result).rejects.toMatchObject({ code: 'conversation_busy' })
     open('go')
     await first.result

@@ -61,9 +61,9 @@ export interface RunOptions<Schema extends OutputSchema | undefined = undefined>
   settings?: ModelSettings
   /**
    * What happens during another run. `queue` (default): the messages wait for a run of their own. `steer`: they join
-   * the other run at its next step. `refuse`: `result` rejects with `conversation_busy`.
+   * the other run at its next step. `reject`: `result` rejects with `conversation_busy`.
    */
-  ifBusy?: 'queue' | 'steer' | 'refuse'
+  ifBusy?: 'queue' | 'steer' | 'reject'
   /** For a sub-agent: the run whose call starts this run. */
   parentRunId?: string
   /** A name that is stored with the run's messages, next to their sender. */
@@ -97,7 +97,7 @@ const RUN_OPTIONS: OptionTable<RunOptions<OutputSchema | undefined>> = {
   ...is.all(is.string, 'conversation', 'parentRunId', 'attribution'),
   ...is.all(is.anything, 'context', 'output'),
   settings: is.group(MODEL_SETTINGS),
-  ifBusy: is.oneOf('queue', 'steer', 'refuse'),
+  ifBusy: is.oneOf('queue', 'steer', 'reject'),
   signal: is.signal,
 }
 
@@ -122,8 +122,8 @@ export function startRun<Schema extends OutputSchema | undefined>(
   options: RunOptions<Schema>,
   { toolCallId }: { toolCallId?: string } = {},
 ): StartedRun<OutputOf<Schema>> {
-  const refused = refusalOf(options)
-  const given: Partial<RunOptions<Schema>> = refused ? {} : options
+  const invalid = errorInOptions(options)
+  const given: Partial<RunOptions<Schema>> = invalid ? {} : options
   const { conversation = newId(), namespace = parts.namespace, signal } = given
   const accepted = Promise.withResolvers<void>()
   accepted.promise.catch(() => {})
@@ -147,7 +147,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
   }
 
   async function begin(): Promise<void> {
-    if (refused) throw refused
+    if (invalid) throw invalid
     const context = options.context === undefined ? undefined : copyJson(options.context)
     const sessions = parts.sessions(namespace)
     const session = await sessions.get(conversation)
@@ -223,7 +223,7 @@ export function asRun<Output>(
 }
 
 /** Returns the error in the options. Like all errors, it rejects the run's result. */
-function refusalOf(options: RunOptions<OutputSchema | undefined>): unknown {
+function errorInOptions(options: RunOptions<OutputSchema | undefined>): unknown {
   try {
     checkOptions('agent.run', options, RUN_OPTIONS)
     return null
@@ -287,7 +287,7 @@ async function appendRun(
   const decide =
     (isHeld: boolean): Decide =>
     (state) => {
-      refuseKnown(state, events)
+      checkNewIds(state, events)
       const run = openRun(state)
       taker = runId
       const isFree = !run && !isHeld && state.inbox.length === 0
@@ -297,7 +297,7 @@ async function appendRun(
         const { events: started, debug } = startEntry(writer, state, { ...beginning, messages })
         return { events: [...events, ...started], debug, lease: 'take' }
       }
-      if (!isFree && ifBusy === 'refuse') throw busy(session.id)
+      if (!isFree && ifBusy === 'reject') throw busy(session.id)
       // Commands run only at the start of a run, so they wait for one of their own.
       const steers = ifBusy === 'steer' && run !== null && !messagesIn(events).some(isCommand)
       if (steers) taker = run.runId
@@ -356,7 +356,7 @@ function askOf(
 }
 
 /** Throws `message_exists` if the conversation or this batch already has a message with the same id. */
-function refuseKnown(state: ConversationState, events: readonly ConversationEvent[]): void {
+function checkNewIds(state: ConversationState, events: readonly ConversationEvent[]): void {
   const ids = messagesIn(events).map(({ id }) => id)
   const fresh = new Set(ids)
   const known =
@@ -401,7 +401,7 @@ export async function sendMessages(
   const ask = mode === 'steer' ? undefined : askOf({}, accepted)
   const fields = { ...(mode === 'steer' ? {} : addressee(parts.settings)), ...(ask ? { ask } : {}) }
   await session.append((state) => {
-    refuseKnown(state, events)
+    checkNewIds(state, events)
     return { events: events.map((event) => queued(event, deliver, fields)) }
   })
   sessions.wake(session)
@@ -422,7 +422,7 @@ export async function addMessages(
   const session = await parts.sessions(namespace).get(conversation)
   const { events, messageIds } = await acceptFor(parts, session, messages, { namespace, label })
   await session.appendIdle((state) => {
-    refuseKnown(state, events)
+    checkNewIds(state, events)
     if (openRun(state)) throw busy(conversation)
     return { events }
   })

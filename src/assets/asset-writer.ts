@@ -101,7 +101,7 @@ export class AssetWriter {
     const { content, asset_id: assetId } = asset
     const isEncoded = content instanceof PreparedContent
     const encoded = isEncoded ? content.asset : await encodeAsset(asset, config.limits.depth)
-    if (!store.keepsObjects) refuseObjects(encoded, store.backend)
+    if (!store.keepsObjects) checkNoObjects(encoded, store.backend)
     return this.saveEncoded({ ...encoded, assetId }, options)
   }
 
@@ -266,7 +266,7 @@ export async function encodeAsset(
   return { name, body, attributes, parts, objects, objectPaths }
 }
 
-function refuseObjects({ objectPaths }: { objectPaths: string[] }, backend: string): void {
+function checkNoObjects({ objectPaths }: { objectPaths: string[] }, backend: string): void {
   if (objectPaths.length === 0) return
   throw new ByrefError(
     'asset_unsupported',

@@ -1,4 +1,4 @@
-import { refusal, request, type Transport, unreachable } from './transport.ts'
+import { answeredError, request, type Transport, unreachable } from './transport.ts'
 
 /** Options of {@link sendBlob}. */
 export interface BlobOptions {
@@ -64,7 +64,7 @@ function sendByXhr(
   xhr.upload.onprogress = ({ loaded }: { loaded: number }) => onSent?.(loaded)
   xhr.onload = () => {
     const { status, responseText: text } = xhr
-    if (status < 200 || status > 299) return reject(refusal(status, text))
+    if (status < 200 || status > 299) return reject(answeredError(status, text))
     resolve({ status, text, header: (name) => xhr.getResponseHeader(name) })
   }
   xhr.onerror = () => reject(unreachable())

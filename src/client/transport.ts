@@ -62,7 +62,7 @@ export async function request(
       throw unreachable(cause)
     })
   if (response.ok) return response
-  throw refusal(response.status, await response.text().catch(() => ''))
+  throw answeredError(response.status, await response.text().catch(() => ''))
 }
 
 /** Sends a request like {@link request}, and parses the answer as JSON. */
@@ -87,7 +87,7 @@ export function parseAnswer<T>(status: number, text: string): T {
 }
 
 /** Returns the error for an error response, from its body. */
-export function refusal(status: number, body: string): ApiError {
+export function answeredError(status: number, body: string): ApiError {
   const { code, message } = readError(body)
   return new ApiError(
     status,

@@ -4,8 +4,8 @@ import { sendBlob } from './send-blob.ts'
 import { readEventStream } from './server-sent-events.ts'
 import {
   ApiError,
+  answeredError,
   parseAnswer,
-  refusal,
   request,
   type Transport,
   unreachable,
@@ -185,7 +185,7 @@ class PieceUpload {
       if (event === 'progress') onImport(JSON.parse(data) as ImportProgress)
       if (event === 'done') return JSON.parse(data) as UploadResult
       // The status was sent before, with the first progress event.
-      if (event === 'error') throw refusal(422, data)
+      if (event === 'error') throw answeredError(422, data)
     }
     throw unreachable()
   }

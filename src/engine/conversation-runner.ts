@@ -10,7 +10,7 @@ import { LONGEST_TIMER } from '../core/timer.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
 import { ModelBusyError } from '../models/call-model.ts'
 import { CallRunner } from './calls/call-runner.ts'
-import { isRefusal } from './calls/record-call.ts'
+import { isRejection } from './calls/record-call.ts'
 import { checkPrice } from './limits.ts'
 import { callsOf, deadlineOf, ForeignRunError, type Next, next } from './next.ts'
 import {
@@ -256,7 +256,7 @@ export class ConversationRunner {
     try {
       await session.append(what, () => action.mayAppend)
     } catch (error) {
-      if (isRefusal(error) || error instanceof ForeignRunError) throw error
+      if (isRejection(error) || error instanceof ForeignRunError) throw error
       action.abort(isLoss(error) ? 'lost' : 'log', error)
       throw error
     }

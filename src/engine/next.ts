@@ -240,25 +240,25 @@ interface Conversation {
 }
 
 /**
- * Refuses to continue the open run if it needs another agent: one with its name, and with the tools of its calls.
+ * Checks that this agent fits the open run. It may need another agent: one with its name, and with the tools of its calls.
  * Only calls that have started or were approved need their tool, since the model may call a tool that no agent has.
  *
  * @throws ForeignRunError `agent_not_found` or `tool_not_found`
  */
-export function refuseForeignRun(
+export function checkAgentFits(
   conversation: Conversation,
   { name, tools }: Pick<AgentSettings, 'name' | 'tools'>,
 ): void {
-  refuseOtherAgent(conversation, name)
+  checkAgentName(conversation, name)
   const { state } = conversation
   for (const step of openRun(state)?.steps ?? []) {
     for (const call of callsOf(state, step))
-      if (needsTool(call)) refuseMissingTool(conversation, call, tools)
+      if (needsTool(call)) checkToolExists(conversation, call, tools)
   }
 }
 
 /** @throws ForeignRunError `agent_not_found` if the open run belongs to another agent: names must be equal */
-export function refuseOtherAgent({ id, state }: Conversation, name: string | null): void {
+export function checkAgentName({ id, state }: Conversation, name: string | null): void {
   const run = openRun(state)
   if (!run || (run.agent ?? null) === name) return
   const owner = run.agent === undefined ? 'an agent without a name' : `the agent "${run.agent}"`
@@ -270,7 +270,7 @@ export function refuseOtherAgent({ id, state }: Conversation, name: string | nul
 }
 
 /** @throws ForeignRunError `tool_not_found` */
-export function refuseMissingTool(
+export function checkToolExists(
   { id }: Conversation,
   call: CallState,
   tools: AgentSettings['tools'],

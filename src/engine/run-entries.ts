@@ -10,7 +10,7 @@ import type { JsonValue } from '../core/json/json.ts'
 import type { Message } from '../core/messages/message.ts'
 import { resultCall } from '../core/messages/results.ts'
 import { newId } from '../core/new-id.ts'
-import { type Next, type NextInput, next, refuseForeignRun } from './next.ts'
+import { checkAgentFits, type Next, type NextInput, next } from './next.ts'
 import { outputComplaint, outputNotice, outputRequest } from './output/run-output.ts'
 import { RunLostError } from './run-errors.ts'
 import type { AgentSettings } from './run-settings.ts'
@@ -98,7 +98,7 @@ export function claimEntry(
 ): Entry {
   const run = openRun(state)
   if (!run || (run.owner === owner && !stalled)) return { events: [] }
-  refuseForeignRun({ id: conversation, state }, settings)
+  checkAgentFits({ id: conversation, state }, settings)
   const { name, debug } = snapshotSettings(state, settings)
   const trust = settings.trust ? { trust: settings.trust.mode } : {}
   const why = stalled ? ({ reason: 'stalled' } as const) : {}

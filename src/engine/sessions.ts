@@ -7,7 +7,7 @@ import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
 import { cancelOrphan, cancelSubRuns } from './cancel.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
 import type { RunFollower } from './follow-run.ts'
-import { ForeignRunError, refuseForeignRun } from './next.ts'
+import { checkAgentFits, ForeignRunError } from './next.ts'
 import { followUp } from './run-entries.ts'
 import { runFailure } from './run-errors.ts'
 import type { AgentSettings } from './run-settings.ts'
@@ -175,7 +175,7 @@ export class Sessions {
     if (isSubRun(session)) return this.wake(session)
     if (log.queue) return log.enqueue?.(session.id)
     const isHeld = (await log.find(session.id))?.lease
-    if (!isHeld) refuseForeignRun(session, settings)
+    if (!isHeld) checkAgentFits(session, settings)
     this.wakeHere(session)
   }
 

@@ -4,7 +4,7 @@ import { isPlainObject } from '../core/json/json.ts'
 import { type CallOutcome, type Policy, VERDICTS, type Verdict } from './policy.ts'
 
 const OUTCOME = 'an outcome: { value, events } or { error: { code, message }, events }'
-const DECISION = '{ decision: "allow" | "ask" | "refuse", reason? } or nothing'
+const DECISION = '{ decision: "allow" | "ask" | "deny", reason? } or nothing'
 
 /**
  * Returns a policy of the app whose results are checked. An error of a hook becomes a ByrefError with the name of the
@@ -29,11 +29,11 @@ export function appPolicy(policy: Policy, name: string): Policy {
   }
   if (before) {
     own.before = async (call, soFar) => {
-      const refuse = notMade(name)
-      if (!(await guarded(refuse('looksAt'), () => looks(call.tool)))) return undefined
-      const value = await guarded(refuse('before'), () => before.call(policy, call, soFar))
+      const denied = notMade(name)
+      if (!(await guarded(denied('looksAt'), () => looks(call.tool)))) return undefined
+      const value = await guarded(denied('before'), () => before.call(policy, call, soFar))
       if (value === undefined || value === null || isVerdict(value)) return value ?? undefined
-      throw invalid('call_refused', { hook: `${name}.before`, expected: DECISION, value })
+      throw invalid('call_denied', { hook: `${name}.before`, expected: DECISION, value })
     }
   }
   if (after) {
@@ -86,7 +86,7 @@ async function guarded<T>(failure: Failure, hook: () => T | Promise<T>): Promise
 function notMade(name: string): (hook: string) => Failure {
   return (hook) => (error) => {
     warn(`${name}.${hook} failed: ${errorMessage(error)}`, error)
-    return new ByrefError('call_refused', `The call was rejected: ${name}.${hook} failed`)
+    return new ByrefError('call_denied', `The call was denied: ${name}.${hook} failed`)
   }
 }
 
@@ -115,7 +115,7 @@ function notedErrors<Args extends unknown[], T>(perform: (...args: Args) => Prom
 }
 
 function invalid(
-  code: 'call_refused' | 'tool_failed' | 'run_failed',
+  code: 'call_denied' | 'tool_failed' | 'run_failed',
   { hook, expected, value }: { hook: string; expected: string; value: unknown },
 ): ByrefError {
   // The model reads this: it must not contain what the hook returned.

@@ -81,10 +81,10 @@ describe('before and after of a policy', () => {
   it('allows a call, rejects it with a reason, or asks a person', async () => {
     expect(await resultOf({ before: () => undefined })).toEqual({ value: 7 })
     expect(await resultOf({ before: () => ({ decision: 'allow' }) })).toEqual({ value: 7 })
-    const refusing: Policy = { before: () => ({ decision: 'refuse', reason: 'not on Sundays' }) }
+    const refusing: Policy = { before: () => ({ decision: 'deny', reason: 'not on Sundays' }) }
     expect(await resultOf(refusing)).toEqual({
-      code: 'call_refused',
-      message: 'The call to "echo" was rejected: not on Sundays',
+      code: 'call_denied',
+      message: 'The call to "echo" was denied: not on Sundays',
     })
     const asking: Policy = { before: () => ({ decision: 'ask' }) }
     expect(await resultOf(asking, true)).toEqual({ value: 7 })
@@ -130,8 +130,8 @@ describe('before and after of a policy', () => {
       throw new Error('the password of the database is wrong')
     }
     const notMade = (hook: string) => ({
-      code: 'call_refused',
-      message: `The call was rejected: policies[0].${hook} failed`,
+      code: 'call_denied',
+      message: `The call was denied: policies[0].${hook} failed`,
     })
     const after = { code: 'tool_failed', message: /^policies\[0\].after failed. The tool may/ }
     const aroundCall = { code: 'tool_failed', message: /^policies\[0\].aroundCall failed/ }
@@ -152,16 +152,16 @@ describe('before and after of a policy', () => {
 
   it('keeps a ByrefError of a hook, which the model may read', async () => {
     const before = () => {
-      throw new ByrefError('call_refused', 'Only on Sundays')
+      throw new ByrefError('call_denied', 'Only on Sundays')
     }
-    expect(await resultOf({ before })).toEqual({ code: 'call_refused', message: 'Only on Sundays' })
+    expect(await resultOf({ before })).toEqual({ code: 'call_denied', message: 'Only on Sundays' })
   })
 
   it('fails the call if a hook returns an invalid value', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
-    for (const said of [false, true, 'refuse', 0, [], {}, { decision: 'maybe' }])
+    for (const said of [false, true, 'deny', 0, [], {}, { decision: 'maybe' }])
       expect(await resultOf({ before: () => said } as never)).toMatchObject({
-        code: 'call_refused',
+        code: 'call_denied',
         message: expect.stringMatching(/^policies\[0\].before must return \{ decision/),
       })
     for (const said of [false, 'x', { value: 1 }, { events: [] }, { error: 'no', events: [] }]) {
@@ -218,7 +218,7 @@ describe('composePolicies', () => {
 
   it('joins the reasons and violations of the strictest decision only', async () => {
     const verdict = await decided(
-      { decision: 'allow', reason: 'no reason to ask', code: 'flow_refused' },
+      { decision: 'allow', reason: 'no reason to ask', code: 'flow_denied' },
       { decision: 'ask', reason: 'one', violations: [violation('/a')] },
       { decision: 'allow', violations: [violation('/b')] },
       { decision: 'ask', reason: 'two', violations: [violation('/c')] },

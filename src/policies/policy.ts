@@ -97,18 +97,18 @@ export interface PolicyCall {
 
 /** A policy's decision about a call. */
 export interface Verdict {
-  /** `allow`: run the call, unless another policy decides otherwise. `ask`: ask a person. `refuse`: fail the call. */
-  decision: 'allow' | 'ask' | 'refuse'
+  /** `allow`: run the call, unless another policy decides otherwise. `ask`: ask a person. `deny`: fail the call. */
+  decision: 'allow' | 'ask' | 'deny'
   /**
-   * Why the decision is `ask` or `refuse`. The model sees it if the call is refused, and a person sees it with the
+   * Why the decision is `ask` or `deny`. The model sees it if the call is denied, and a person sees it with the
    * question.
    */
   reason?: string
-  /** The error code of a refused call. Default: `call_refused`. */
-  code?: 'call_refused' | 'flow_refused'
+  /** The error code of a denied call. Default: `call_denied`. */
+  code?: 'call_denied' | 'flow_denied'
   /** Violations that a person sees with the question. */
   violations?: readonly FlowViolation[]
-  /** Events that are logged before the call runs. They are dropped if a person is asked or the call is refused. */
+  /** Events that are logged before the call runs. They are dropped if a person is asked or the call is denied. */
   events?: readonly ConversationEvent[]
 }
 
@@ -158,7 +158,7 @@ export interface Policy {
     soFar?: Verdict['decision'],
   ): Verdict | undefined | Promise<Verdict | undefined>
   /**
-   * Called with the outcome of every call before it is logged, even if the call was refused or its tool is unknown.
+   * Called with the outcome of every call before it is logged, even if the call was denied or its tool is unknown.
    * Returns the outcome to log instead, or nothing to keep it. For a mapped call, it is called for each item with the
    * item's index from 0, and then for the list of results.
    */
@@ -191,7 +191,7 @@ export const POLICY: OptionTable<Policy> = {
 }
 
 /** The decisions of policies, the strictest last. */
-export const VERDICTS: readonly Verdict['decision'][] = ['allow', 'ask', 'refuse']
+export const VERDICTS: readonly Verdict['decision'][] = ['allow', 'ask', 'deny']
 
 /** Composes policies into one. Hooks that no policy has are absent. */
 export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
@@ -210,7 +210,7 @@ export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
         if (!looksAt(one, call.tool)) continue
         const verdict = await one.before?.(call, strictestOf(verdicts))
         if (verdict) verdicts.push(verdict)
-        if (verdict?.decision === 'refuse') return verdict
+        if (verdict?.decision === 'deny') return verdict
       }
       return joinVerdicts(verdicts)
     }

@@ -99,8 +99,8 @@ const label = z.strictObject({
 const ask = {
   /** Which agent answers. Default: the one that answered last, else the first. */
   agent: z.string().max(100).optional(),
-  /** What to do during a run: `queue` waits for a new run, `steer` for the next step of the run, `refuse` fails. */
-  ifBusy: z.enum(['queue', 'steer', 'refuse']).default('refuse'),
+  /** What to do during a run: `queue` waits for a new run, `steer` for the next step of the run, `reject` fails. */
+  ifBusy: z.enum(['queue', 'steer', 'reject']).default('reject'),
   /** Whether it is private and who may read it, for agents with trust on (docs/reference/trust.md). */
   label: label.optional(),
   /** JSON that the tools of the run get. */

@@ -376,7 +376,7 @@ export const SINKS: readonly Move[] = [
       })
       const agent = createAgent({
         ...{ model: scene.inner(turns), tools: [scene.tools.get(name) as Tool] },
-        trust: { mode: 'quarantine', onViolation: 'refuse' },
+        trust: { mode: 'quarantine', onViolation: 'deny' },
       })
       scene.closing.push(() => agent.close())
       scene.use(agent.asTool({ id: 'delegate', description: 'Acts', data: ['†box'] }) as Tool)

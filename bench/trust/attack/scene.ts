@@ -163,7 +163,7 @@ export async function play(scene: Scene): Promise<Reach> {
   const agent = createAgent({
     model,
     assets: scene.assets,
-    trust: { mode: 'quarantine', onViolation: 'refuse' },
+    trust: { mode: 'quarantine', onViolation: 'deny' },
     limits: { steps: 20 },
     retry: { maxRetries: 0 },
     callbacks: {
@@ -227,7 +227,7 @@ async function look(
     const line = typeof text === 'string' ? text : JSON.stringify(text)
     if (isPoisoned(line.slice(0, 20_000))) stages.add('a value')
     for (const [, code] of line.matchAll(/"code":"([a-z_]+)"/g)) signs.add(code as string)
-    if (line.includes('flow_refused')) stages.add('an argument')
+    if (line.includes('flow_denied')) stages.add('an argument')
     if (line.includes('"ref":"') || line.includes('"given":')) stages.add('a reference')
   }
 }

@@ -60,7 +60,7 @@ async function readDocument(
     },
     { timeoutMs: TIMEOUT_MS },
   ).catch((error: unknown) => {
-    throw refusal(error, name)
+    throw limitError(error, name)
   })
   // A document without pages throws, so there is a result.
   const { body } = pages as WrittenTable
@@ -88,7 +88,7 @@ function withLines(pages: readonly string[]): AssetText {
   return { text: pages.join('\n\n'), pages: starts }
 }
 
-function refusal(error: unknown, name: string): unknown {
+function limitError(error: unknown, name: string): unknown {
   if (error instanceof OutOfMemoryError)
     return tooLarge(name, 'needs more memory than the limit for one document')
   const isLate = error instanceof DOMException && error.name === 'TimeoutError'

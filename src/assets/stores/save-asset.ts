@@ -67,7 +67,7 @@ export async function saveAsset(
     // The caller has stopped waiting.
     else if (options.signal?.aborted && error === options.signal.reason)
       inBackground('Removing the bodies of an aborted save', saving.discardUnheld())
-    else if (isRefusal(error)) await saving.discardUnheld()
+    else if (isRejection(error)) await saving.discardUnheld()
     throw error
   }
 }
@@ -215,7 +215,7 @@ async function isStored(bodies: BodyStore, key: string, bytes: Uint8Array): Prom
   return at === size
 }
 
-function isRefusal(error: unknown): boolean {
+function isRejection(error: unknown): boolean {
   return error instanceof ByrefError && CERTAIN.has(error.code)
 }
 

@@ -164,7 +164,7 @@ describe('proxyMcp in quarantine before official servers', () => {
     const content = `${refs.get('read_text_file')}/content/content`
     expect(await assets.resolve(content)).toBe(SECRET)
     const copy = { path: join(folder, 'copy.txt'), content }
-    expect(await call('write_file', copy)).toContain('flow_refused')
+    expect(await call('write_file', copy)).toContain('flow_denied')
     expect(await call('write_file', copy)).toContain('<untrusted ')
     const back = /asset:\/\/\w+/.exec(await call('read_text_file', { path: copy.path }))?.[0]
     expect(await assets.resolve(`${back}/content/content`)).toBe(SECRET)

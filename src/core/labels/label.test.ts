@@ -7,9 +7,9 @@ import {
   type Label,
   mayRead,
   readLabel,
-  refusedBy,
   STRICTEST,
   TRUSTED,
+  violatedRules,
   writeLabel,
 } from './label.ts'
 import {
@@ -55,8 +55,8 @@ describe('labels', () => {
   it('do not allow a flow that one of their parts does not allow', () => {
     fc.assert(
       fc.property(label, label, clearance, (a, b, place) => {
-        const both = refusedBy(place, join(a, b))
-        for (const rule of [...refusedBy(place, a), ...refusedBy(place, b)])
+        const both = violatedRules(place, join(a, b))
+        for (const rule of [...violatedRules(place, a), ...violatedRules(place, b)])
           expect(both).toContain(rule)
       }),
     )

@@ -114,18 +114,18 @@ export function isPlain({ integrity, confidentiality }: Label): boolean {
 }
 
 /** Returns the rules of a clearance that a label breaks; empty if the value may go there. */
-export function refusedBy(
+export function violatedRules(
   { integrity: asked, confidentiality, readers: audience }: Clearance,
   label: Label,
 ): FlowRule[] {
-  const refused: FlowRule[] = []
-  if (asked === 'trusted' && label.integrity === 'untrusted') refused.push('integrity')
-  if (label.confidentiality === 'public') return refused
+  const violated: FlowRule[] = []
+  if (asked === 'trusted' && label.integrity === 'untrusted') violated.push('integrity')
+  if (label.confidentiality === 'public') return violated
   if (audience) {
     const { readers } = label
-    if (readers && !audience.every((one) => readers.includes(one))) refused.push('readers')
-  } else if (confidentiality === 'public') refused.push('confidentiality')
-  return refused
+    if (readers && !audience.every((one) => readers.includes(one))) violated.push('readers')
+  } else if (confidentiality === 'public') violated.push('confidentiality')
+  return violated
 }
 
 /** Whether a value is a valid clearance, without unknown keys. */

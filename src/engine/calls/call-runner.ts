@@ -173,7 +173,7 @@ export class CallRunner {
     const { attempts, items, approval } = call.state
     const isNew = isStarted || (attempts === 0 && !items)
     const answer = approval?.answer
-    if (answer && !answer.approved) return failed(denied(answer.reason))
+    if (answer && !answer.approved) return failed(deniedByPerson(answer.reason))
     if (answer?.result !== undefined) return { value: answer.result, events: [] }
     if (!isNew && plan.each === undefined && !plan.tool?.idempotent)
       return failed(interrupted(plan))
@@ -230,14 +230,14 @@ export class CallRunner {
    * Asks a person about a call if a policy wants it. Resolves to whether it did. Otherwise logs the events of the
    * policies, because the call runs now.
    *
-   * @throws ByrefError if a policy refuses the call
+   * @throws ByrefError if a policy denies the call
    */
   async #isAsked(plan: CallPlan, call: ActiveCall, { items }: ResolvedItems): Promise<boolean> {
     const { policy } = this.#scope.settings
     if (!policy.before || !policy.looksAt(call.tool)) return false
     this.#hold(plan.id)
     const verdict = await this.#scope.during(() => policy.before?.(call))
-    if (verdict?.decision === 'refuse') throw refused(plan, verdict)
+    if (verdict?.decision === 'deny') throw deniedByPolicy(plan, verdict)
     const { runId, append } = this.#scope
     if (verdict?.decision !== 'ask') {
       if (verdict?.events) await append({ events: verdict.events })
@@ -396,15 +396,15 @@ function startedEvent(toolCallId: string, runId: string, attempt: number): Conve
   return { type: 'TOOL_STARTED', toolCallId, runId, attempt }
 }
 
-function refused({ name }: CallPlan, { reason, code = 'call_refused' }: Verdict): ByrefError {
+function deniedByPolicy({ name }: CallPlan, { reason, code = 'call_denied' }: Verdict): ByrefError {
   return new ByrefError(
     code,
-    `The call to "${name}" was rejected: ${reason ?? 'a policy of the agent does not allow it'}`,
+    `The call to "${name}" was denied: ${reason ?? 'a policy of the agent does not allow it'}`,
   )
 }
 
-function denied(reason: string | undefined): CallError {
-  const message = `A person refused the call${reason ? `: ${reason}` : ''}`
+function deniedByPerson(reason: string | undefined): CallError {
+  const message = `A person denied the call${reason ? `: ${reason}` : ''}`
   return { code: 'approval_denied', message }
 }
 

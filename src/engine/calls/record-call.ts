@@ -62,7 +62,7 @@ export async function recordCalls(
 }
 
 /** Error codes with which the board rejects a value. The model can act on them. */
-const REFUSALS: ReadonlySet<string> = new Set([
+const REJECTIONS: ReadonlySet<string> = new Set([
   'schema_violation',
   'invalid_data',
   'invalid_message',
@@ -70,8 +70,8 @@ const REFUSALS: ReadonlySet<string> = new Set([
 ])
 
 /** Whether the board, not the log, has rejected an append. */
-export function isRefusal(error: unknown): error is ByrefError {
-  return error instanceof ByrefError && REFUSALS.has(error.code)
+export function isRejection(error: unknown): error is ByrefError {
+  return error instanceof ByrefError && REJECTIONS.has(error.code)
 }
 
 /** Appends the outcome of one call. If the board rejects what it writes, appends that error instead. */
@@ -79,7 +79,7 @@ async function append(scope: RunScope, result: CallResult): Promise<CallEnd> {
   try {
     return await appendOutcome(scope, result)
   } catch (error) {
-    if (!isRefusal(error)) throw error
+    if (!isRejection(error)) throw error
     // The board's error may quote the value, so it keeps the value's label.
     return appendOutcome(scope, failedAfter(result, error))
   }
@@ -98,7 +98,7 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
   const { targets } = write
   const { arguments: changed } = scope.session.state.calls[plan.id]?.approval?.answer ?? {}
   const message = resultOf(ended, targets, changed)
-  for (const target of targets) refuseWithinAsset(scope, target)
+  for (const target of targets) checkNotInAsset(scope, target)
   const { labels, given } = outcome
   const label = labels ? { label: writeLabelTree(labels) } : {}
   const dataLabel = labels ? { label: writeLabelTree(write.labels ?? labels) } : {}
@@ -126,7 +126,7 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
  *
  * @throws ByrefError `invalid_data`
  */
-function refuseWithinAsset({ session }: RunScope, { path, ...place }: DataPlace): void {
+function checkNotInAsset({ session }: RunScope, { path, ...place }: DataPlace): void {
   for (let length = 0; length < path.length; length++) {
     const name = formatVariable(place, path.slice(0, length))
     if (!session.board.has(name)) return

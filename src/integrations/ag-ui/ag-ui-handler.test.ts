@@ -217,7 +217,7 @@ describe('createAgUiHandler', () => {
     })
     const results = JSON.stringify(app.messages.filter(({ role }) => role === 'tool'))
     expect(results).toContain('Paid 1')
-    expect(results).toContain('refused')
+    expect(results).toContain('denied')
     expect(app.messages.at(-1)?.content).toBe('Done.')
     for (const events of streams) await check(events)
   })

@@ -41,8 +41,8 @@ export async function readInput(
   const answers = new Map<string, ApprovalAnswer>()
   for (const { interruptId, status, payload } of input.resume ?? []) {
     const isCancelled = status === 'cancelled'
-    const refusal = { approved: false, reason: status }
-    answers.set(interruptId, isCancelled ? refusal : toAnswer(payload))
+    const denial = { approved: false, reason: status }
+    answers.set(interruptId, isCancelled ? denial : toAnswer(payload))
   }
   const found: MessageInput[] = []
   for (const message of input.messages) {

@@ -97,8 +97,8 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       const held: Record<string, string> = {}
       const all = [...request.state.messages, answer]
       for (const call of answer.tool_calls ?? []) {
-        const refusal = await trust?.refusal(all, call, request.tools as AgentTool[])
-        if (refusal) held[keyOf(call)] = refusal
+        const denial = await trust?.denial(all, call, request.tools as AgentTool[])
+        if (denial) held[keyOf(call)] = denial
       }
       if (Object.keys(held).length > 0) holdCalls(answer, held)
     }
@@ -107,11 +107,11 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     async function checked(request: ToolCallRequest, run: () => Promise<Ran>): Promise<Ran> {
       const { toolCall, tool, state } = request
       if (!trust) return run()
-      const refusal = await trust.refusal(state.messages, toolCall, tool ? [tool] : [])
+      const denial = await trust.denial(state.messages, toolCall, tool ? [tool] : [])
       const { approved, rejected } = decisionsIn(state)
       const key = keyOf(toolCall)
-      if (refusal !== null && !approved.includes(key)) {
-        return failed(toolCall, rejected[key] ?? refusal)
+      if (denial !== null && !approved.includes(key)) {
+        return failed(toolCall, rejected[key] ?? denial)
       }
       const kept = async (result: unknown) =>
         (await trust.kept(state.messages, toolCall, result)) as Ran

@@ -121,7 +121,7 @@ describe.each(['v1', 'v2'] as const)('a hostile tool (%s)', (version) => {
       'Done.',
     ]
     const refusal = () =>
-      `The call to "${POISON}" was rejected: ${ref} at /a is untrusted, and this tool accepts only trusted values`
+      `The call to "${POISON}" was denied: ${ref} at /a is untrusted, and this tool accepts only trusted values`
     const evil = () => message({ status: 'error', name: POISON, content: refusal() })
     const { agent, shown } = attacked(turns, evil, { version })
     await agent.invoke(USER, THREAD)

@@ -206,11 +206,11 @@ describe('track in an agent', () => {
   })
 
   it('asks no person with onViolation: refuse', async () => {
-    const refusing = { ...trust, onViolation: 'refuse' } as const
+    const refusing = { ...trust, onViolation: 'deny' } as const
     const { agent, sent, requests } = office([calls('read_mail'), sends, 'Done.'], refusing)
     await agent.invoke(USER, THREAD)
     expect(sent).toEqual([])
-    expect(textOf(requests().at(-1) ?? [])).toContain('The call to "send_mail" was rejected')
+    expect(textOf(requests().at(-1) ?? [])).toContain('The call to "send_mail" was denied')
   })
 
   it('takes what a provider read for its model as untrusted', async () => {

@@ -7,9 +7,9 @@ import { isAssetRef } from '../../core/refs/asset-ref.ts'
 import { dataInText } from '../json-in-text.ts'
 import {
   type AnyMessage,
+  denialIn,
   type LabelledResult,
   MessageLabels,
-  refusalIn,
 } from '../trust/message-labels.ts'
 import { flowTool, type MessageTrust } from '../trust/tool-trust.ts'
 import { keyOf, type WrittenCall } from './held-calls.ts'
@@ -42,13 +42,13 @@ export class ThreadTrust {
   }
 
   /** Returns why a tool does not accept a call; null if it accepts the call. */
-  async refusal(
+  async denial(
     messages: readonly BaseMessage[],
     { id = '', name, args }: WrittenCall,
     tools: readonly AgentTool[],
   ): Promise<string | null> {
     const labels = new MessageLabels(labelled(messages), this.#trust)
-    return labels.refusal(this.#tool(name, tools), { toolCallId: id, input: args, args })
+    return labels.denial(this.#tool(name, tools), { toolCallId: id, input: args, args })
   }
 
   /** Returns a tool of the agent as the trust policy knows it. */
@@ -115,7 +115,7 @@ export class ThreadTrust {
         const name = names[i] ?? ''
         const content = async () =>
           (message as ToolMessage).status === 'error'
-            ? (refusedWords(message, result, { tool: this.#tool(name, tools), rejected }) ?? FAILED)
+            ? (denialWords(message, result, { tool: this.#tool(name, tools), rejected }) ?? FAILED)
             : this.#named(result?.value)
         made.push(isHidden ? withContent(message, name, await content()) : message)
       }
@@ -147,7 +147,7 @@ export class ThreadTrust {
 const NOTE = 'untrusted, so it is not shown: pass the reference'
 
 /** Returns the words of byref, or of a person, about a rejected call; null for any other error. */
-function refusedWords(
+function denialWords(
   { content, ...message }: BaseMessage,
   result: LabelledResult | undefined,
   { tool, rejected }: { tool: Tool; rejected: Readonly<Record<string, string>> },
@@ -155,7 +155,7 @@ function refusedWords(
   if (!result?.call) return null
   const { tool_call_id: id } = message as Partial<ToolMessage>
   const said = rejected[keyOf({ id, name: tool.id, args: Object(result.call.input) })]
-  return said ?? refusalIn(result, tool, String(content))
+  return said ?? denialIn(result, tool, String(content))
 }
 
 /** Returns a result with other content. No other field of its tool is kept: a provider may show any of them to its model. */

@@ -89,14 +89,14 @@ function wrapTool(
       const { signal, toolCall } = details ?? {}
       const args = holdsReference(input) ? dataInText(input) : undefined
       const opened = isPlainObject(args)
-        ? await resolveReferences(plain, args, { assets }).catch(refusal)
+        ? await resolveReferences(plain, args, { assets }).catch(errorText)
         : input
       if (isPlainObject(args) && typeof opened === 'string') return opened
       signal?.throwIfAborted()
       const given = typeof opened === 'string' ? opened : JSON.stringify(opened)
       const result = await tool.invoke(context, given, details)
       const call = { tool: name, toolCallId: toolCall?.callId ?? '', maxResultChars, signal }
-      const value = await resultByReference(result, { ...call, assets }).catch(refusal)
+      const value = await resultByReference(result, { ...call, assets }).catch(errorText)
       // What the SDK would read as an image or a file of its own stays text.
       return value === result || typeof value === 'string' ? value : JSON.stringify(value)
     },
@@ -119,7 +119,7 @@ function ignoresInput(rule: unknown): boolean {
 }
 
 /** Returns why references or assets failed, for the model. @throws any error that is not about references */
-function refusal(error: unknown): string {
+function errorText(error: unknown): string {
   if (!(error instanceof ByrefError)) throw error
   return `${error.code}: ${errorMessage(error)}`
 }
@@ -134,7 +134,7 @@ function readingTool(tool: AssetTool, assets: Assets): FunctionTool {
     async invoke(_, input, details) {
       const context = { assets, signal: details?.signal }
       const read = readAsText(tool, Object(dataInText(input)), context)
-      return read.then((value) => JSON.stringify(value), refusal)
+      return read.then((value) => JSON.stringify(value), errorText)
     },
     needsApproval: async () => false,
     isEnabled: async () => true,

@@ -55,7 +55,7 @@ export class RunSpans {
   }
 
   /** Ends the span of a run that could not start. */
-  refuse(span: Span, error: unknown): void {
+  reject(span: Span, error: unknown): void {
     markFailed(span, thrown(error))
     this.#spans.delete(idOf(span))
     span.end()

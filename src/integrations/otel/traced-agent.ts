@@ -76,7 +76,7 @@ function traced(agent: Agent, runs: RunSpans): Agent {
       try {
         return runs.follow(span, await agent.start({ ...options, messages }))
       } catch (error) {
-        runs.refuse(span, error)
+        runs.reject(span, error)
         throw error
       }
     },

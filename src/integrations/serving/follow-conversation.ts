@@ -124,7 +124,7 @@ export async function say(
   { messages, answers, open, ...ask }: ClientInput & { open: RunState | null } & HowToAnswer,
 ): Promise<string> {
   if (!open) {
-    const run = await agent.start({ conversation, messages, ...ask, ifBusy: 'refuse' })
+    const run = await agent.start({ conversation, messages, ...ask, ifBusy: 'reject' })
     run.result.catch(() => {})
     return run.id
   }

@@ -14,7 +14,7 @@ import type { VariableRef } from '../../core/refs/variable-ref.ts'
 import type { GivenLabels } from '../../policies/trust/check-flow.ts'
 import { resultLabels } from '../../policies/trust/result-labels.ts'
 import { type ModelOutput, outputValue, urlOf } from '../model-output.ts'
-import { labelOfCall, refusalOf, SessionLabels } from './session-labels.ts'
+import { denialOf, labelOfCall, SessionLabels } from './session-labels.ts'
 import { flowTool, type MessageTrust } from './tool-trust.ts'
 
 /** A message as the AI SDK gives it to its models or to its tools. */
@@ -84,13 +84,13 @@ export class MessageLabels {
   }
 
   /** Returns the message for a new call that its tool does not accept; null if the call may run. */
-  async refusal(tool: Tool, { toolCallId, input, args }: NewCall): Promise<string | null> {
+  async denial(tool: Tool, { toolCallId, input, args }: NewCall): Promise<string | null> {
     // A person approved this call.
     if (this.#approved.has(toolCallId)) return null
     const { context, reads } = this.#labelsOf(toolCallId, input)
     const inside = await assetReads(args, (ref) => ({ label: this.#session.asset(ref) }))
     const labels = { context, reads: [...reads, ...inside] }
-    return refusalOf(tool, { written: input, args, labels })
+    return denialOf(tool, { written: input, args, labels })
   }
 
   #labelsOf(toolCallId: string, input: unknown): GivenLabels {
@@ -174,11 +174,11 @@ export class MessageLabels {
 }
 
 /** Returns byref's own message if the call of a result was refused; null for any other error text. */
-export function refusalIn({ call }: LabelledResult, tool: Tool, text: string): string | null {
+export function denialIn({ call }: LabelledResult, tool: Tool, text: string): string | null {
   if (!call) return null
   const { input: written, labels } = call
-  const refusal = refusalOf(tool, { written, args: written, labels })
-  return refusal !== null && text.includes(refusal) ? refusal : null
+  const denial = denialOf(tool, { written, args: written, labels })
+  return denial !== null && text.includes(denial) ? denial : null
 }
 
 /** Returns the ids of the assets that stand for files in a value. */

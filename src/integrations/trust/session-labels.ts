@@ -106,13 +106,13 @@ export function violationWords(tool: Tool, { written, args, labels }: CheckedInp
   return violations.length > 0 ? violationTexts(violations, known).join('; ') : null
 }
 
-/** Returns the message of a refused call. */
-export function refusalText({ id }: Tool, words: string): string {
-  return `The call to "${id}" was rejected: ${words}`
+/** Returns the message of a denied call. */
+export function denialText({ id }: Tool, words: string): string {
+  return `The call to "${id}" was denied: ${words}`
 }
 
 /** Returns the message of a call that its tool does not accept; null if the tool accepts it. */
-export function refusalOf(tool: Tool, input: CheckedInput): string | null {
+export function denialOf(tool: Tool, input: CheckedInput): string | null {
   const words = violationWords(tool, input)
-  return words === null ? null : refusalText(tool, words)
+  return words === null ? null : denialText(tool, words)
 }

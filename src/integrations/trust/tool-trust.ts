@@ -18,8 +18,8 @@ export interface ByReferenceTrust {
   mode: TrustMode
   /** Options of tools, by name. A tool without options acts, and its results are untrusted. */
   tools?: Readonly<Record<string, ToolTrust>>
-  /** What happens if a tool does not accept a call. `ask` (default): a person is asked. `refuse`: the call fails. */
-  onViolation?: 'ask' | 'refuse'
+  /** What happens if a tool does not accept a call. `ask` (default): a person is asked. `deny`: the call fails. */
+  onViolation?: 'ask' | 'deny'
   /** Whether files in users' messages are trusted. Default `untrusted`. */
   attachments?: 'trusted' | 'untrusted'
 }

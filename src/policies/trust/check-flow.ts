@@ -9,7 +9,7 @@ import {
   isClearance,
   join,
   type Label,
-  refusedBy,
+  violatedRules,
   writeLabel,
 } from '../../core/labels/label.ts'
 import { type LabelTree, treeAt, wholeOf } from '../../core/labels/label-tree.ts'
@@ -77,13 +77,13 @@ export function violationsOf(
       found.push({ ...about, label: writeLabel(label) })
     }
   }
-  note(refusedBy(base, context), [], context)
+  note(violatedRules(base, context), [], context)
   for (const { path, ref, labels } of reads) {
     const around = places.findLast((place) => isBelow(path, place.path))
     const inside = places.filter((place) => place !== around && isBelow(place.path, path))
     const steps = inside.map((place) => place.path.slice(path.length))
     const rest = labelBeside(labels, steps)
-    note(refusedBy(around?.accepts ?? base, rest), path, rest, ref)
+    note(violatedRules(around?.accepts ?? base, rest), path, rest, ref)
     for (const place of inside) {
       const deeper = inside.filter((one) => one !== place && isBelow(one.path, place.path))
       const tree = treeAt(labels, place.path.slice(path.length))
@@ -91,7 +91,7 @@ export function violationsOf(
         tree,
         deeper.map((one) => one.path.slice(place.path.length)),
       )
-      note(refusedBy(place.accepts, label), place.path, label, ref)
+      note(violatedRules(place.accepts, label), place.path, label, ref)
     }
   }
   const values = found.filter(({ ref }) => ref !== undefined)
@@ -100,7 +100,7 @@ export function violationsOf(
     const isKnown = (rule: FlowRule): boolean =>
       values.some((one) => one.rule === rule && `${one.path}/`.startsWith(`${pointer}/`))
     note(
-      refusedBy(accepts, context).filter((rule) => !isKnown(rule)),
+      violatedRules(accepts, context).filter((rule) => !isKnown(rule)),
       path,
       context,
     )

@@ -84,7 +84,7 @@ describe('the budget of closed values', () => {
     const events = await played(
       [{ calls: [call('careful')] }, { calls: [call('act')] }],
       [acting('careful', { needsApproval: true }), acting('act')],
-      { trust: { budgetBits: BITS, onViolation: 'refuse' } },
+      { trust: { budgetBits: BITS, onViolation: 'deny' } },
     )
     expect(asked(events).map((one) => one.toolCallId)).toEqual(['careful'])
     expect(spent(events)).toEqual([['act', BITS]])
@@ -94,12 +94,10 @@ describe('the budget of closed values', () => {
     const refuses = (id: string) => id === 'never'
     const trust: Partial<TrustOptions> = {
       budgetBits: BITS,
-      ...(hook === 'decide'
-        ? { decide: ({ tool }) => (refuses(tool) ? 'refuse' : undefined) }
-        : {}),
+      ...(hook === 'decide' ? { decide: ({ tool }) => (refuses(tool) ? 'deny' : undefined) } : {}),
     }
     const policy: Policy = {
-      before: ({ tool }) => (refuses(tool.id) ? { decision: 'refuse' } : undefined),
+      before: ({ tool }) => (refuses(tool.id) ? { decision: 'deny' } : undefined),
     }
     const events = await played(
       [{ calls: [call('never')] }, { calls: [call('act')] }],
@@ -154,7 +152,7 @@ describe('the budget of closed values', () => {
     const again = acting('act', { idempotent: true, execute: () => ++ran })
     const agent = createAgent({
       model: scriptedModel([{ calls: [call('act', undefined, 'more')] }, 'Done.']),
-      trust: { mode: 'quarantine', budgetBits: BITS, onViolation: 'refuse' },
+      trust: { mode: 'quarantine', budgetBits: BITS, onViolation: 'deny' },
       tools: [read as Tool, again],
       log: crashed,
     })

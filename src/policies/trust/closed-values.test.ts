@@ -33,7 +33,7 @@ async function acted(
   ]
   const agent = createAgent({
     model: scriptedModel([...calls, 'Done.']),
-    trust: { mode: 'quarantine', onViolation: 'refuse', ...options },
+    trust: { mode: 'quarantine', onViolation: 'deny', ...options },
     tools: [read, act] as Tool[],
   })
   const run = agent.run({ messages: say('Go') })
@@ -86,7 +86,7 @@ describe('untrusted values at closed parameters', () => {
         { calls: [{ name: 'act', arguments: { count: '†result#1' } }] },
         'Done.',
       ]),
-      trust: { mode: 'quarantine', onViolation: 'refuse' },
+      trust: { mode: 'quarantine', onViolation: 'deny' },
       tools: [
         defineTool({
           ...{ id: 'read', description: 'Reads', inputSchema: { type: 'object' }, ...read },

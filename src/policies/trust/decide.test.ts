@@ -29,7 +29,7 @@ async function forward({ decide, accepts }: { decide?: () => unknown; accepts?: 
     call('post', { body: '†result#1.body' }),
     'Done.',
   ])
-  const trust = { mode: 'quarantine', onViolation: 'refuse', decide } as never
+  const trust = { mode: 'quarantine', onViolation: 'deny', decide } as never
   const agent = createAgent({ model, tools: [readMail, post], trust })
   await agent.run({ messages: [{ role: 'user', content: 'Forward it' }] }).result
   return { sent, told: JSON.stringify(model.requests.map(({ prompt }) => prompt)) }
@@ -37,7 +37,7 @@ async function forward({ decide, accepts }: { decide?: () => unknown; accepts?: 
 
 describe('trust.decide', () => {
   it('allows nothing that it does not name', async () => {
-    for (const said of ['yes', 'deny', true, 0, {}]) {
+    for (const said of ['yes', 'refuse', true, 0, {}]) {
       const { sent, told } = await forward({ decide: () => said })
       expect(sent).toEqual([])
       expect(told).toContain('trust.decide must return')

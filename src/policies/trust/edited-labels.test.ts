@@ -61,7 +61,7 @@ async function actsOn(field: string, edits: readonly Edit[] | string, ref: 'asse
   const agent = createAgent({
     model: scriptedModel(turns),
     tools: [mail, settings, listed, act, 'edit_asset'],
-    trust: { mode: 'quarantine', onViolation: 'refuse' },
+    trust: { mode: 'quarantine', onViolation: 'deny' },
   })
   const data: unknown = [
     { type: 'data', kind: 'settings', data: { port: '80', note: '', list: ['a'] } },

@@ -395,7 +395,7 @@ describe('readers', () => {
   async function told(readers: string[], value: string): Promise<boolean> {
     const { labels } = await played(
       [call('secret'), call('theirs'), call('mail', { value }), 'Done.'],
-      { tools: [secret, theirs, mail(readers)], trust: { mode: 'track', onViolation: 'refuse' } },
+      { tools: [secret, theirs, mail(readers)], trust: { mode: 'track', onViolation: 'deny' } },
     )
     return labels.result(3) !== null && labels.given('mail').confidentiality === 'private'
   }

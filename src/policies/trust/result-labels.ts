@@ -77,7 +77,7 @@ export function listLabels(items: Iterable<LabelTree>, given: Label): LabelTree 
 /** Error codes whose messages contain no values. */
 const OURS: ReadonlySet<string> = new Set([
   'approval_denied',
-  'flow_refused',
+  'flow_denied',
   'interrupted',
   'tool_not_found',
   'call_cycle',

@@ -18,19 +18,19 @@ export interface CheckedCall {
 }
 
 /** The decision about a call. */
-export type FlowDecision = 'allow' | 'ask' | 'refuse'
+export type FlowDecision = 'allow' | 'ask' | 'deny'
 
 /** How an agent handles untrusted values (docs/reference/trust.md). */
 export interface TrustOptions {
   /** `track` or `quarantine`; `off` turns trust off. */
   mode: TrustMode
   /**
-   * What happens to a call with a violation. `ask` (default): a person is asked. `refuse`: the call fails.
+   * What happens to a call with a violation. `ask` (default): a person is asked. `deny`: the call fails.
    */
-  onViolation?: 'ask' | 'refuse'
+  onViolation?: 'ask' | 'deny'
   /**
    * Your own decision. It is called before every call, even if there are no violations. Return undefined to leave
-   * violations to `onViolation`. If it throws or returns anything else, the call is refused.
+   * violations to `onViolation`. If it throws or returns anything else, the call is denied.
    */
   decide?(call: CheckedCall): FlowDecision | undefined | Promise<FlowDecision | undefined>
   /**
@@ -51,7 +51,7 @@ export interface TrustSettings extends Required<Omit<TrustOptions, 'mode' | 'dec
 export const TRUST_MODE = is.oneOf('off', 'track', 'quarantine')
 export const TRUST_OPTIONS: OptionTable<TrustOptions> = {
   mode: is.required(TRUST_MODE),
-  onViolation: is.oneOf('ask', 'refuse'),
+  onViolation: is.oneOf('ask', 'deny'),
   decide: is.callback(),
   budgetBits: is.notNegative,
   attachments: is.oneOf('trusted', 'untrusted'),

@@ -1,6 +1,6 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { ConversationEvent, FlowViolation } from '../../core/events/events.ts'
-import { isPlain, join, refusedBy, TRUSTED, writeLabel } from '../../core/labels/label.ts'
+import { isPlain, join, TRUSTED, violatedRules, writeLabel } from '../../core/labels/label.ts'
 import { wholeOf } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import { referencesIn } from '../../core/refs/references-in.ts'
@@ -13,7 +13,7 @@ import { TrackedExecution } from './tracked-execution.ts'
 import type { FlowDecision, TrustSettings } from './trust-options.ts'
 
 /**
- * Tracks where values come from. Asks or refuses if a tool does not accept what a call would give it, and labels
+ * Tracks where values come from. Asks or denies if a tool does not accept what a call would give it, and labels
  * the outcomes of calls. Every label comes with a value that was read: the boundary reports it in `reads`.
  */
 export function trustPolicy(trust: TrustSettings): Policy {
@@ -48,7 +48,7 @@ async function checkCall(
   const bits = repeated.length === 0 ? reserveClosed(call, labels, { found, trust }) : null
   const violations = bits === null ? all : []
   const args = isMapped ? items.map((item) => item.arguments) : items[0]?.arguments
-  let decision: FlowDecision = 'refuse'
+  let decision: FlowDecision = 'deny'
   try {
     const answer = await askApp(trust, {
       toolCallId,
@@ -69,7 +69,7 @@ async function checkCall(
     return bits ? { decision, events: [closedEvent(call, bits)] } : { decision }
   // A person sees the closed values too.
   const shown = decision === 'ask' ? all : violations
-  return { decision, code: 'flow_refused', reason: reasonOf(call, shown), violations: shown }
+  return { decision, code: 'flow_denied', reason: reasonOf(call, shown), violations: shown }
 }
 
 /** Returns the violations of a mapped call's list. The length of the list determines how often the tool runs. */
@@ -78,7 +78,7 @@ function repeatedBy({ tool, each, written }: PolicyCall): FlowViolation[] {
   const { _each: list } = written
   const about = { path: '/_each', ...(typeof list === 'string' ? { ref: list } : {}) }
   const label = writeLabel(each.label)
-  return refusedBy(clearanceOf(tool), each.label).map((rule) => ({ rule, ...about, label }))
+  return violatedRules(clearanceOf(tool), each.label).map((rule) => ({ rule, ...about, label }))
 }
 
 type ItemViolations = [item: CallItem, violations: readonly FlowViolation[]]
@@ -108,9 +108,9 @@ function closedEvent({ tool, toolCallId, runId }: PolicyCall, bits: number): Con
   return { type: 'DECLASSIFIED', toolCallId, runId, bits, question }
 }
 
-const DECISIONS: readonly unknown[] = ['allow', 'ask', 'refuse', undefined]
+const DECISIONS: readonly unknown[] = ['allow', 'ask', 'deny', undefined]
 
-/** Calls the app's `decide`. An invalid decision refuses the call. */
+/** Calls the app's `decide`. An invalid decision denies the call. */
 async function askApp(
   { decide }: TrustSettings,
   call: Parameters<NonNullable<TrustSettings['decide']>>[0],
@@ -118,8 +118,8 @@ async function askApp(
   const decision: unknown = (await decide?.(call)) ?? undefined
   if (DECISIONS.includes(decision)) return decision as FlowDecision | undefined
   throw new ByrefError(
-    'flow_refused',
-    'The call was rejected: trust.decide must return "allow", "ask", "refuse" or nothing',
+    'flow_denied',
+    'The call was denied: trust.decide must return "allow", "ask", "deny" or nothing',
   )
 }
 

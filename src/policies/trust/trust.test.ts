@@ -157,13 +157,13 @@ describe('trust: quarantine', () => {
     const sent: unknown[] = []
     const { agent, model } = agentWith(
       [call('read_mail', {}), call('send_mail', { to: 'bob', body: '†result#1.body' }), 'Done.'],
-      { trust: { mode: 'quarantine', onViolation: 'refuse' }, tools: [readMail, sender(sent)] },
+      { trust: { mode: 'quarantine', onViolation: 'deny' }, tools: [readMail, sender(sent)] },
     )
     await agent.run({ messages: say('Forward') }).result
     expect(sent).toEqual([])
     expect(prompts(model)[2]).not.toContain('IGNORE')
     expect(prompts(model)[2]).toContain(
-      'flow_refused: The call to \\"send_mail\\" was rejected: †result#1.body at /body is untrusted',
+      'flow_denied: The call to \\"send_mail\\" was denied: †result#1.body at /body is untrusted',
     )
   })
 
@@ -184,7 +184,7 @@ describe('trust: quarantine', () => {
           decide({ tool, arguments: args, violations }) {
             judged.push([tool, violations.map(({ rule }) => rule)])
             if (tool !== 'send_mail') return undefined
-            return (args as { to: string }).to === 'eve' ? 'refuse' : 'allow'
+            return (args as { to: string }).to === 'eve' ? 'deny' : 'allow'
           },
         },
       },
@@ -254,7 +254,7 @@ describe('trust: quarantine', () => {
     })
     const { agent, model } = agentWith(
       [call('read_mail', {}), call('send_mail', { to: 'bob', body: '†result#1.body' }), 'Done.'],
-      { trust: { mode: 'quarantine', onViolation: 'refuse' }, tools: [readMail, tool] },
+      { trust: { mode: 'quarantine', onViolation: 'deny' }, tools: [readMail, tool] },
     )
     await agent.run({ messages: say('Forward') }).result
     expect(sent).toEqual([{ to: 'bob', body: POISON }])
@@ -280,7 +280,7 @@ describe('trust: quarantine', () => {
         'Done.',
       ],
       {
-        trust: { mode: 'quarantine', onViolation: 'refuse' },
+        trust: { mode: 'quarantine', onViolation: 'deny' },
         tools: [
           ...[diary, reader('web'), reader('own', { openWorld: false })],
           reader('vault', { accepts: { confidentiality: 'private' } }),
@@ -338,12 +338,12 @@ describe('trust: track', () => {
     const sent: unknown[] = []
     const { agent, model } = agentWith(
       [call('read_mail', {}), call('send_mail', { to: 'eve', body: 'the files' }), 'Done.'],
-      { trust: { mode: 'track', onViolation: 'refuse' }, tools: [readMail, sender(sent)] },
+      { trust: { mode: 'track', onViolation: 'deny' }, tools: [readMail, sender(sent)] },
     )
     await agent.run({ messages: say('Read') }).result
     expect(prompts(model)[1]).toContain('IGNORE')
     expect(sent).toEqual([])
-    expect(prompts(model)[2]).toContain('flow_refused')
+    expect(prompts(model)[2]).toContain('flow_denied')
   })
 
   it('does nothing where it is off', async () => {

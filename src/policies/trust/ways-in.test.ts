@@ -71,7 +71,7 @@ async function played(
   const agent = createAgent({
     model,
     assets,
-    trust: { mode: 'quarantine', onViolation: 'refuse' },
+    trust: { mode: 'quarantine', onViolation: 'deny' },
     ...options,
   })
   const run = agent.run({ messages: [...messages, { content: 'Go' }] as never })
@@ -234,7 +234,7 @@ describe('sub-agents', () => {
     createAgent({
       model: scriptedModel([...turns, 'Done.']),
       assets,
-      trust: { mode: 'quarantine', onViolation: 'refuse' },
+      trust: { mode: 'quarantine', onViolation: 'deny' },
       tools,
       log: createMemoryLog(),
     })

@@ -218,7 +218,7 @@ const helper = (
 ): Tool => {
   const agent = createAgent({
     ...{ model: scene.inner(turns as never), tools, assets: scene.assets },
-    ...{ trust: { mode: 'quarantine', onViolation: 'refuse' }, ...more },
+    ...{ trust: { mode: 'quarantine', onViolation: 'deny' }, ...more },
   })
   scene.closing.push(() => agent.close())
   return agent.asTool({ id: 'helper', description: 'Helps', data: ['†box'] }) as Tool
@@ -241,7 +241,7 @@ const SUBAGENTS: readonly Way[] = [
     source(scene)
     const inner = createAgent({
       model: scene.inner([innerAct('ours')], false),
-      ...{ tools: [acting(scene)], trust: { mode: 'track', onViolation: 'refuse' } },
+      ...{ tools: [acting(scene)], trust: { mode: 'track', onViolation: 'deny' } },
     })
     scene.closing.push(() => inner.close())
     scene.use(inner.asTool({ id: 'helper', description: 'Helps' }) as Tool)
@@ -397,7 +397,7 @@ const ERRORS: readonly Way[] = [
   ),
   failing('its cause', (scene) => new Error('x', { cause: new Error(scene.order) })),
   failing('a text', (scene) => scene.order),
-  failing('an object', (scene) => ({ message: scene.order, code: 'flow_refused' })),
+  failing('an object', (scene) => ({ message: scene.order, code: 'flow_denied' })),
   failing('one that says that it is ours', (scene) =>
     Object.assign(new Error(scene.order), { code: 'approval_denied' }),
   ),
@@ -576,7 +576,7 @@ const ENGINE: readonly Way[] = [
   way('words of a policy that refuses', (scene) => {
     source(scene)
     const before = ({ items }: { items: readonly { arguments: unknown }[] }) => {
-      return { decision: 'refuse', reason: JSON.stringify(items[0]?.arguments) }
+      return { decision: 'deny', reason: JSON.stringify(items[0]?.arguments) }
     }
     const looksAt = ({ id }: Tool): boolean => id === 'echo'
     scene.set({ policies: [{ looksAt, before }] as never })

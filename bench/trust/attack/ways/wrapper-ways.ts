@@ -33,7 +33,7 @@ const way = (name: string, write: () => Wrapped | Promise<Wrapped>): Way => ({
     }
     const pure = { readOnly: true, openWorld: false }
     const trusted = { source: { readOnly: true }, echo: pure, find: pure, ...known }
-    const trust = { mode: 'quarantine', onViolation: 'refuse', tools: trusted } as const
+    const trust = { mode: 'quarantine', onViolation: 'deny', tools: trusted } as const
     const refs = byReference({ assets, trust, capabilities: { takes: ['image/*'] } })
     const model = answeringModel([...turns.map((one) => calls(one)), 'Done.', 'Done.'])
     const sdk = { model: refs.model(model), tools: refs.tools(all), stopWhen: isStepCount(9) }

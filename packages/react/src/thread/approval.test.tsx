@@ -148,7 +148,7 @@ describe('Approval', () => {
 
   it('shows a call that a person denied as denied, and not as failed', async () => {
     const ids = { toolCallId: 'c1', runId: 'r' }
-    const error = { code: 'approval_denied', message: 'A person refused the call: too much' }
+    const error = { code: 'approval_denied', message: 'A person denied the call: too much' }
     await show(
       ...asked({ sum: 120 }),
       { type: 'APPROVAL_ANSWERED', ...ids, approved: false, by: 'grace', reason: 'too much' },

@@ -29,6 +29,6 @@ describe('readHref', () => {
     'http://',
     '',
   ])('refuses %j', (href) => {
-    expect(readHref(href, origin).type).toBe('refused')
+    expect(readHref(href, origin).type).toBe('rejected')
   })
 })

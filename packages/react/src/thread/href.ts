@@ -2,7 +2,7 @@
 export type Target =
   | { type: 'app'; path: string }
   | { type: 'external'; url: string }
-  | { type: 'refused'; reason: string }
+  | { type: 'rejected'; reason: string }
 
 /** Classifies a link. Only paths of this app and http(s) addresses are links. */
 export function readHref(
@@ -16,7 +16,7 @@ export function readHref(
   }
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null
   if (!url)
-    return { type: 'refused', reason: 'Only paths of this app and http(s) addresses are links.' }
+    return { type: 'rejected', reason: 'Only paths of this app and http(s) addresses are links.' }
   if (url.origin === origin) return { type: 'app', path: url.pathname + url.search + url.hash }
   return { type: 'external', url: url.href }
 }

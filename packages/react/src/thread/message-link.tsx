@@ -11,7 +11,7 @@ export function MessageLink({ href, children }: { href: string; children: ReactN
   const target = readHref(href)
   const body = useId()
   const out = useId()
-  if (target.type === 'refused') {
+  if (target.type === 'rejected') {
     return (
       <div className="space-y-1">
         {children}

@@ -100,7 +100,7 @@ export function CallResult({ message }: { message: Message }) {
   )
 }
 
-/** Whether the result is an error, and not the answer of a person who refused the call. */
+/** Whether the result is an error, and not the answer of a person who denied the call. */
 function isFailure(message: Message): boolean {
   const error = readMetadata(message).result?.error
   return error != null && error.code !== 'approval_denied'

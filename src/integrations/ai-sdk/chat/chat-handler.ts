@@ -61,7 +61,7 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
   async function send(agent: Agent, id: string, message: UIMessage, how: How): Promise<Response> {
     const before = await feeds.current(agent, id)
     if (before && before.waiting().length > 0) {
-      const why = 'A call waits for an answer: approve or refuse it before you send another message'
+      const why = 'A call waits for an answer: approve or deny it before you send another message'
       throw new ByrefError('conversation_busy', why)
     }
     const input = await inputOf(agent, id, message, how)

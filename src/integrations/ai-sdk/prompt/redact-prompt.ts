@@ -10,7 +10,7 @@ import { isRedacted, redactedText, redactValue } from '../../../core/labels/reda
 import { resultName } from '../../../core/messages/results.ts'
 import { isAssetRef } from '../../../core/refs/asset-ref.ts'
 import { urlOf } from '../../model-output.ts'
-import { type LabelledResult, MessageLabels, refusalIn } from '../../trust/message-labels.ts'
+import { denialIn, type LabelledResult, MessageLabels } from '../../trust/message-labels.ts'
 import type { MessageTrust } from '../../trust/tool-trust.ts'
 
 /** The context of a prompt that is redacted. */
@@ -58,7 +58,7 @@ export async function redactPrompt(
       .catch(() => undefined)
     const isError = part.output.type === 'error-text' || part.output.type === 'error-json'
     const text = isError
-      ? ((tool && refusalIn(result, tool, String(result.value))) ?? failureText(name))
+      ? ((tool && denialIn(result, tool, String(result.value))) ?? failureText(name))
       : `${valueText(name, result, tool)}${guide}`
     if (!isError) guide = ''
     const output = { type: isError ? 'error-text' : 'text', value: text } as const

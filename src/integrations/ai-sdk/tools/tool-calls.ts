@@ -81,7 +81,7 @@ export class ToolCalls {
   /**
    * Uses the input of a call with the values of its references, checked by the tool's schema.
    *
-   * @throws ByrefError `flow_refused` if the trust policy refuses the call, the error of the reference that failed, and
+   * @throws ByrefError `flow_denied` if the trust policy denies the call, the error of the reference that failed, and
    * `invalid_arguments`; what `use` throws
    */
   async open<T>(
@@ -104,8 +104,8 @@ export class ToolCalls {
     // A call that cannot be resolved is checked as it is written.
     if (trust) {
       const labels = new MessageLabels(messages, trust)
-      const refusal = await labels.refusal(tool, { toolCallId, input, args })
-      if (refusal !== null) throw new ByrefError('flow_refused', refusal)
+      const denial = await labels.denial(tool, { toolCallId, input, args })
+      if (denial !== null) throw new ByrefError('flow_denied', denial)
     }
     if (failure !== null) throw failure
     if (!hasRefs(input)) {

@@ -84,7 +84,7 @@ function stored(output: unknown, options: ResultOptions): unknown {
 }
 
 /**
- * Returns whether a person is asked: where the tool says so of the values, and where the trust policy would refuse the
+ * Returns whether a person is asked: where the tool says so of the values, and where the trust policy would deny the
  * call.
  */
 function asking(calls: ToolCalls): Tool['needsApproval'] | Execute {
@@ -105,7 +105,7 @@ function asking(calls: ToolCalls): Tool['needsApproval'] | Execute {
     } catch (error) {
       if (isOpen) throw error
       // A call that cannot be opened does not run.
-      const isRefused = error instanceof ByrefError && error.code === 'flow_refused'
+      const isRefused = error instanceof ByrefError && error.code === 'flow_denied'
       return (isRefused && trust?.onViolation === 'ask') || (!execute && decide(input, options))
     }
   }

@@ -441,7 +441,7 @@ describe('joinServers', () => {
     const client = await joined([source, reading], { trust: 'quarantine' })
     const text = `${refIn(await call(client, 'mail_read'))}`
     const answer = await call(client, 'evil_send', { text })
-    expect(wordsOf(answer)).toContain('flow_refused')
+    expect(wordsOf(answer)).toContain('flow_denied')
   })
 
   it.each([

@@ -70,13 +70,13 @@ export class OpenCalls {
   /**
    * Passes a question on with the newest request that its server works on.
    *
-   * @throws ByrefError `call_refused` without such a request
+   * @throws ByrefError `call_denied` without such a request
    */
   ask(connection: ServerConnection, question: Question): Promise<unknown> {
     const call = this.#running.findLast((one) => one.connection === connection)
     if (!call) {
       const message = 'The client can only be asked while it waits for an answer'
-      throw new ByrefError('call_refused', message)
+      throw new ByrefError('call_denied', message)
     }
     const { promise, resolve } = Promise.withResolvers<unknown>()
     call.questions.push({ question, answer: resolve })

@@ -128,7 +128,7 @@ describe('the proxy before many tools', () => {
     expect(read).not.toContain('Oslo')
     const ref = /asset:\/\/\w+/.exec(read)?.[0] ?? ''
     expect(read).toContain(`${ref} = <untrusted`)
-    expect(await through('field_1_value', ref)).toContain('flow_refused')
+    expect(await through('field_1_value', ref)).toContain('flow_denied')
     expect(calls).toEqual(['weather_forecast Oslo'])
     await close()
   })

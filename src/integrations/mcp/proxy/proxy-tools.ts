@@ -11,8 +11,8 @@ import { type Label, UNKNOWN } from '../../../core/labels/label.ts'
 import type { GivenLabels } from '../../../policies/trust/check-flow.ts'
 import { shownSchema } from '../../plain-tools.ts'
 import {
+  denialText,
   labelOfCall,
-  refusalText,
   type SessionLabels,
   violationWords,
 } from '../../trust/session-labels.ts'
@@ -212,7 +212,7 @@ export class ProxyTools {
    * Returns the request with the values of its references. Returns an answer if the client must ask its person first.
    *
    * @param isChecked Whether wrong arguments are answered with the parameters of the tool.
-   * @throws ByrefError of the reference that failed; `flow_refused`, `invalid_arguments`
+   * @throws ByrefError of the reference that failed; `flow_denied`, `invalid_arguments`
    */
   async #resolved(
     call: ProxyCall,
@@ -239,7 +239,7 @@ export class ProxyTools {
     if (answer === true) return withArguments(call, args)
     if (answer) return answer
     const end = answer === null ? '' : '; the person who was asked did not allow it'
-    throw new ByrefError('flow_refused', `${refusalText(tool, words)}${end}`)
+    throw new ByrefError('flow_denied', `${denialText(tool, words)}${end}`)
   }
 }
 

@@ -116,7 +116,7 @@ describe('proxyMcp with trust: quarantine', () => {
       const result = await call(client, 'send_mail', { to: 'bob', body: ref })
       if (answer === 'yes') expect(result.isError).toBeUndefined()
       else {
-        expect(textOf(result)).toMatch(/^flow_refused: .*at \/body is untrusted/)
+        expect(textOf(result)).toMatch(/^flow_denied: .*at \/body is untrusted/)
         if (answer === 'no') expect(textOf(result)).toContain('did not allow')
       }
       expect(asked).toEqual(
@@ -235,7 +235,7 @@ describe('proxyMcp with trust: track', () => {
         expect(textOf(await call(client, 'count', { body: 'x' }))).toBe('1')
         const result = await call(client, 'send_mail', mail)
         if (answer === 'yes') expect(textOf(result)).toBe('Sent.')
-        else expect(textOf(result)).toContain('flow_refused: ')
+        else expect(textOf(result)).toContain('flow_denied: ')
         expect(asked.map((one) => one.includes('"body":"Hello."'))).toEqual(
           answer === 'never' ? [] : [true],
         )
@@ -321,7 +321,7 @@ describe('proxyMcp with trust: track', () => {
       expect(refIn(edited) !== '').toBe(trust === 'quarantine')
       expect(JSON.stringify(edited)).not.toContain('evil.example')
       const result = await call(client, 'send_mail', { to: 'ann', body: refIn(edited) || 'Hello' })
-      expect(textOf(result)).toContain('flow_refused')
+      expect(textOf(result)).toContain('flow_denied')
       expect(sent).toEqual([])
       await close()
     },

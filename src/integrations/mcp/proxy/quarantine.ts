@@ -212,7 +212,7 @@ function resultOf({ result, error }: RpcMessage): Fields {
 /** Returns the error of a call that was not sent. The original message may reveal what an asset contains. */
 function failureHere(error: unknown): ByrefError {
   if (!(error instanceof ByrefError)) return NOT_SHOWN
-  if (error.code === 'flow_refused') return error
+  if (error.code === 'flow_denied') return error
   const message =
     'A reference does not exist or does not fit here. Details are not shown in quarantine'
   return new ByrefError(error.code, message)

@@ -16,7 +16,7 @@ const FIXTURES: Record<LintCode, Message[]> = {
   metadata_not_object: [bad('text')],
   attribution_not_text: [bad({ attribution: 7 })],
   href_not_text: [bad({ href: { to: '/' } })],
-  href_refused: [bad({ href: 'javascript:alert(1)' }, { message_type: 'note' })],
+  href_rejected: [bad({ href: 'javascript:alert(1)' }, { message_type: 'note' })],
   href_on_chat: [bad({ href: '/c/1' })],
   footer_items_malformed: [bad({ footer_items: [{ text: 'x' }] })],
   tool_calls_malformed: [bad({ tool_calls: 'look' })],
@@ -41,7 +41,7 @@ describe('lint', () => {
     'refuses the link %s',
     (href) => {
       const found = lint([bad({ href }, { message_type: 'notice' })])
-      expect(found.map(({ code }) => code)).toEqual(['href_refused'])
+      expect(found.map(({ code }) => code)).toEqual(['href_rejected'])
     },
   )
 

@@ -8,7 +8,7 @@ export const LINT_CODES = {
   metadata_not_object: 'Metadata must be a JSON object; nothing of it is read.',
   attribution_not_text: 'attribution must be text; it is not shown.',
   href_not_text: 'href must be text; the message is not a link.',
-  href_refused: 'Only paths of this app and http(s) addresses are links.',
+  href_rejected: 'Only paths of this app and http(s) addresses are links.',
   href_on_chat: 'href has no effect on a chat message: only notes, notices and commands are links.',
   footer_items_malformed: 'footer_items must be a list of texts; other items are left out.',
   tool_calls_malformed:
@@ -84,7 +84,7 @@ function ofMessage(message: Message): Finding[] {
   })
   if (href !== null) {
     const target = readHref(href)
-    if (target.type === 'refused') findings.push(find('href_refused', href))
+    if (target.type === 'rejected') findings.push(find('href_rejected', href))
     else if (message.message_type === 'chat') findings.push(find('href_on_chat', href))
   }
   const debug = isRecord(message.metadata) ? message.metadata.debug : undefined
