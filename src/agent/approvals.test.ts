@@ -387,6 +387,31 @@ describe('approvals', () => {
     expect(JSON.stringify(prompts(model)[0])).toContain('Oslo')
   })
 
+  it('starts a call that is approved while another approved call runs', async () => {
+    const { promise, resolve } = Promise.withResolvers<void>()
+    const { pay } = payTool({
+      async execute(input) {
+        if (Object(input).amount === 2) resolve()
+        await promise
+        return 'paid'
+      },
+    })
+    const model = scriptedModel([
+      { calls: [call('p', { amount: 1 }), call('q', { amount: 2 })] },
+      'Paid.',
+    ])
+    const agent = createAgent({ model, tools: [pay] })
+    const run = agent.run({ conversation: 'c', messages: say('pay both') })
+    await waiting(agent, 'c', 2)
+    await agent.approve('c', 'p', { approved: true })
+    const started = async () =>
+      (await agent.log.read('c')).some(({ event }) => event.type === 'TOOL_STARTED')
+    await expect.poll(started).toBe(true)
+    await agent.approve('c', 'q', { approved: true })
+    expect((await run.result).text).toBe('Paid.')
+    expect(results(run)).toMatchObject([{ tool_call_id: 'p' }, { tool_call_id: 'q' }])
+  })
+
   it('can be cancelled while it waits', async () => {
     const { pay } = payTool()
     const log = createMemoryLog()

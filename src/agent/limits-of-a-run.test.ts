@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { LanguageModelV4StreamPart } from '@ai-sdk/provider'
 import { describe, expect, it, vi } from 'vitest'
 import { defineTool } from '../boundary/tool.ts'
@@ -113,6 +114,31 @@ describe('limits', () => {
     const events = await eventsOf(run)
     expect((await run.result).reason).toBe('time_limit')
     expect(events.at(-1)?.type).toBe('RUN_FINISHED')
+  })
+
+  it('of time do not count how long a person took while a call ran', async () => {
+    const slow = defineTool({
+      ...{ id: 'slow', description: '', inputSchema: { type: 'object' } },
+      execute: () => sleep(1300, 'slow'),
+    })
+    const asking = defineTool({
+      ...{ id: 'ask', description: '', inputSchema: { type: 'object' }, needsApproval: true },
+      execute: () => 'asked',
+    })
+    const calls = [...callOf('slow').calls, { id: 'a', name: 'ask', arguments: {} }]
+    const agent = createAgent({
+      model: scriptedModel([{ calls }, 'Both.']),
+      tools: [slow, asking],
+      limits: { runTimeoutMs: 1000 },
+    })
+    const run = agent.run({ conversation: 'c', messages: say('go') })
+    await sleep(500)
+    await agent.approve('c', 'a', { approved: true })
+    expect((await run.result).text).toBe('Both.')
+    const results = run.messages.flatMap(({ metadata, content }) =>
+      metadata.tool_result ? [content] : [],
+    )
+    expect(results.sort()).toEqual(['asked', 'slow'])
   })
 
   it('of time use the clock, even if a timer fires early', async ({ onTestFinished }) => {

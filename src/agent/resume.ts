@@ -3,6 +3,7 @@ import { openRun } from '../core/events/conversation-state.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { type Run, RunFollower } from '../engine/follow-run.ts'
 import { firstQueued } from '../engine/next.ts'
+import type { OutputSchema } from '../engine/output/output-schema.ts'
 import type { Session } from '../engine/session.ts'
 import type { Sessions } from '../engine/sessions.ts'
 import { asRun } from './start-run.ts'
@@ -10,16 +11,20 @@ import { asRun } from './start-run.ts'
 /**
  * Follows the open run of a conversation, or the run that its waiting messages start. Starts or continues the
  * run if needed.
+ *
+ * @param options.here Whether the run continues in this process, also with workers. Default: false.
+ * @param options.output The caller's schema of the answer.
  */
 export function resumeRun(
   sessions: Sessions,
   conversation: string,
-  { here = false }: { here?: boolean } = {},
+  { here = false, output }: { here?: boolean; output?: OutputSchema } = {},
 ): Run<unknown> {
   let open: Session | null = null
   let runId = ''
   const messageIds: string[] = []
   const follower = new RunFollower({
+    output,
     takeFailure: (id) => sessions.takeFailure(id),
     onEnd: () => open && sessions.unfollow(open, follower),
   })

@@ -2,7 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { PNG } from '../assets/fixtures/stores.ts'
 import { defineTool } from '../boundary/tool.ts'
+import type { ConversationEvent } from '../core/events/events.ts'
 import type { Message } from '../core/messages/message.ts'
+import type { ConversationLog } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import { type ScriptedTurn, scriptedModel } from '../testing/scripted-model.ts'
@@ -45,10 +47,11 @@ async function ask(turns: ScriptedTurn[], output?: z.ZodType) {
   for await (const event of run) {
     if (event.type === 'NEW_MESSAGE' && event.payload.metadata.tool_result) result = event.payload
   }
-  const { assets } = await run.result
+  const { assets, usage } = await run.result
   return {
     agent,
     assets,
+    usage,
     content: result?.content,
     error: result?.metadata.tool_result?.error,
     prompt: prompts(model)[1],
@@ -106,6 +109,37 @@ describe('a sub-agent', () => {
     const output = z.object({ city: z.string(), wet: z.boolean() })
     const { content } = await ask(['{"city":"Bergen","wet":true}'], output)
     expect(content).toEqual({ city: 'Bergen', wet: true })
+  })
+
+  it('counts the tokens of a run that failed', async () => {
+    const bad = { text: 'no city', usage: { inputTokens: 100, outputTokens: 10 } }
+    const { error, usage } = await ask([bad, bad], z.object({ city: z.string() }))
+    expect(error).toMatchObject({ code: 'output_invalid' })
+    expect(usage).toMatchObject({ inputTokens: 200, outputTokens: 20 })
+  })
+
+  it('returns the value as the schema transforms it, also after a crash', async () => {
+    const output = z.object({ city: z.string().transform((city) => city.toUpperCase()) })
+    const agentOn = (log: ConversationLog, turns: ScriptedTurn[], child: ScriptedTurn[]) => {
+      const helper = createAgent({ model: scriptedModel(child), log })
+      const tools = [helper.asTool({ id: 'helper', description: '', output })]
+      return createAgent({ model: scriptedModel(turns), log, tools })
+    }
+    const first = createMemoryLog()
+    const asked = { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Where?' } }] }
+    const agent = agentOn(first, [asked, 'There.'], ['{"city":"Bergen"}'])
+    await agent.run({ conversation: 'c', messages: say('Where?') }).result
+
+    const log = createMemoryLog()
+    for (const id of ['c', 'c/h']) {
+      const events = (await first.read(id)).map(({ event }) => event as ConversationEvent)
+      const end = events.findIndex(({ type }) => id === 'c' && type === 'TOOL_STARTED')
+      await log.append(id, events.slice(0, end === -1 ? undefined : end + 1))
+    }
+    const run = agentOn(log, ['There.'], []).resume('c')
+    await run.result
+    const result = run.messages.find(({ metadata }) => metadata.tool_result)
+    expect(result?.content).toEqual({ city: 'BERGEN' })
   })
 
   it('returns the value of a variable that is its whole answer', async () => {

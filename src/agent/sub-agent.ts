@@ -96,7 +96,7 @@ export function subAgentTool(parts: AgentParts, options: SubAgentOptions): Tool 
       const sessions = parts.sessions(namespace)
       const session = await sessions.get(conversation)
       if (session.state.position > 0) {
-        const run = resumeRun(sessions, conversation, { here: true })
+        const run = resumeRun(sessions, conversation, { here: true, output })
         return await outcome(run, { parts, context, attribution })
       }
       const messages = [...(await sharedData(data, context)), inputMessage(input, context)]
@@ -138,14 +138,14 @@ async function outcome(
       // Any agent on this log may receive the answer.
       if (event.type === 'APPROVAL_ANSWERED') sessions.wakeHere(session)
     }
-    const { text, output, reason, usage, assets } = await run.result.finally(() => {
-      // Applies to failed runs too: the text of their errors may be untrusted.
+    const { text, output, reason, assets } = await run.result.finally(async () => {
+      // Applies to failed runs too: the text of their errors may be untrusted, and their tokens count.
       if (session.labels) context.trust?.mark(session.labels.context())
+      const { usage } = session.state.runs.findLast(({ runId }) => runId === run.id) ?? {}
+      // In another log, only the caller's run counts what the sub-agent has used.
+      const isSameLog = (await parts.log.scoped(namespace).find(context.conversation)) !== null
+      if (usage) context.addUsage(usage, isSameLog ? run.id : undefined)
     })
-    // In another log, only the caller's run counts what the sub-agent has used.
-    const log = parts.log.scoped(namespace)
-    const isSameLog = (await log.find(context.conversation)) !== null
-    context.addUsage(usage, isSameLog ? run.id : undefined)
     const scopedAssets = parts.assets.in(namespace)
     for (const { ref } of assets) {
       // copyAsset announces the assets that it copies.

@@ -165,9 +165,7 @@ export class ConversationRunner {
     if (isIdle(due)) return { type: 'idle' }
     this.#action = new Action(this.#action)
     const action = this.#action
-    const stopTimer = run
-      ? atDeadline(run, settings, session, () => action.abort('time'))
-      : () => {}
+    const stopTimer = atDeadline(settings, session, () => action.abort('time'))
     try {
       // The log rejects this while another process has the lease.
       if (run && run.owner !== owner) await this.#claim((state) => claimEntry(this.#writer, state))
@@ -353,24 +351,22 @@ function isIdle(due: Next): boolean {
 }
 
 /**
- * Calls `onTime` when the run's time limit has passed by the clock that `next` reads. A timer may fire a millisecond
- * early. Returns a function that stops the timer.
+ * Calls `onTime` when the open run's time limit has passed by the clock that `next` reads. A timer may fire a
+ * millisecond early, and a person's answer moves the limit. Returns a function that stops the timer.
  */
-function atDeadline(
-  run: RunState,
-  { limits }: AgentSettings,
-  session: Session,
-  onTime: () => void,
-): () => void {
+function atDeadline({ limits }: AgentSettings, session: Session, onTime: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined
-  const deadline = deadlineOf(run, limits)
-  const check = (): void => {
-    const left = deadline - session.now()
-    if (left <= 0) onTime()
-    else timer = setTimeout(check, Math.min(Math.ceil(left), LONGEST_TIMER))
+  const leftNow = (): number => {
+    const run = openRun(session.state)
+    return run ? deadlineOf(run, limits) - session.now() : Infinity
   }
+  const check = (left: number): void => {
+    if (left <= 0) onTime()
+    else timer = setTimeout(() => check(leftNow()), Math.min(Math.ceil(left), LONGEST_TIMER))
+  }
+  const left = leftNow()
   // If the limit has passed already, `next` ends the run.
-  if (deadline < Infinity && session.now() < deadline) check()
+  if (left > 0 && left < Infinity) check(left)
   return () => clearTimeout(timer)
 }
 

@@ -103,7 +103,8 @@ function retryOutput(
   input: NextInput,
   problem: string,
 ): Next {
-  if (run.steps.at(-1)?.mends) {
+  // A step that corrects an answer may have been interrupted and started again.
+  if (run.steps.some(({ mends }) => mends)) {
     const message = `The model's answer does not fit the output schema, even after a second request: ${problem}`
     return { type: 'fail_run', run, code: 'output_invalid', message }
   }

@@ -43,6 +43,15 @@ describe('jsonAnswer', () => {
     })
   })
 
+  it('knows objects that may be null', () => {
+    const item = { type: ['object', 'null'], properties: { m: { type: 'number' } } }
+    const schema = { type: 'object', properties: { item }, required: ['item'] }
+    expect(jsonAnswer(schema, {})).toMatchObject({
+      responseFormat: { schema: { properties: { item: { additionalProperties: false } } } },
+      providerOptions: { openai: { strictJsonSchema: false } },
+    })
+  })
+
   it('keeps options of the caller, and objects that are open on purpose', () => {
     const schema = { type: 'object', properties: { a: {} }, additionalProperties: true }
     const providerOptions = { openai: { user: 'me' }, xai: { a: 1 } }

@@ -33,7 +33,7 @@ function closeObjects(value: JsonValue): JsonValue {
     closeObjects(item),
   ])
   const copy = Object.fromEntries(entries) as Record<string, JsonValue>
-  const isOpen = copy.type === 'object' && isPlainObject(copy.properties)
+  const isOpen = isObject(copy.type) && isPlainObject(copy.properties)
   return isOpen ? { additionalProperties: false, ...copy } : copy
 }
 
@@ -41,10 +41,15 @@ function closeObjects(value: JsonValue): JsonValue {
 function isStrict(value: JsonValue): boolean {
   if (typeof value !== 'object' || value === null) return true
   const { type, properties, required, additionalProperties } = value as JsonObject
-  if (type === 'object') {
+  if (isObject(type)) {
     const names = Object.keys(Object(properties))
     const isWhole = Array.isArray(required) && names.every((name) => required.includes(name))
     if (additionalProperties !== false || !isWhole) return false
   }
   return Object.values(value).every(isStrict)
+}
+
+/** Whether the type of a schema allows objects: `object`, or a list such as `['object', 'null']`. */
+function isObject(type: JsonValue | undefined): boolean {
+  return [type].flat().includes('object')
 }

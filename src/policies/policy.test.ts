@@ -1,8 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, vi } from 'vitest'
 import { createAgent } from '../agent/agent.ts'
 import { camera, say } from '../agent/fixtures/agent.ts'
 import { defineTool } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
+import { stalledRuns } from '../engine/run-errors.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { timeLimitPolicy } from './defaults.ts'
 import { composePolicies, type Policy, type PolicyCall, type Verdict } from './policy.ts'
@@ -108,6 +110,18 @@ describe('before and after of a policy', () => {
       after: (_, { value, events }) => ({ value: { checked: value as never }, events }),
     }
     expect(await resultOf(policy)).toEqual({ checked: { value: 7 } })
+  })
+
+  it('may take longer than a lease', async () => {
+    const before = stalledRuns()
+    const model = scriptedModel([call('echo'), 'Done.'])
+    const after = async () => void (await sleep(300))
+    const agent = createAgent({ model, tools: [echo], policies: [{ after }], leaseMs: 40 })
+    const run = agent.run({ messages: say('Go') })
+    await run.result
+    const result = run.messages.find(({ metadata }) => metadata.tool_result)
+    expect(result?.content).toEqual({ value: 7 })
+    expect(stalledRuns()).toBe(before)
   })
 
   it('fails the call, and not the run, if a hook throws, and tells only the developer why', async () => {

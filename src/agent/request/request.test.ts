@@ -74,6 +74,13 @@ describe('request', () => {
     expect(last.slice(0, -2)).toEqual(texts(model.requests[0] as LanguageModelV4CallOptions))
   })
 
+  it('asks once more after an answer without text, and sends no blank text', async () => {
+    const model = scriptedModel([{ text: '' }, '{"name":"John","city":"Austin"}'])
+    expect(await request({ model }, User, MESSAGES)).toMatchObject({ tries: 2 })
+    const last = texts(model.requests[1] as LanguageModelV4CallOptions)
+    expect(last.at(-2)).toBe('(no answer)')
+  })
+
   it('lets a library check more than JSON Schema can express, and asks again if it fails', async () => {
     const Odd = z.object({ n: z.number() }).refine(({ n }) => n % 2 === 1, { error: 'is even' })
     const model = scriptedModel(['{"n":2}', '{"n":3}'])

@@ -120,7 +120,8 @@ export async function request(
   if (read.problem === undefined) return solved(read.value, [first])
   const second = await ask([
     ...asked,
-    { role: 'assistant', content: [{ type: 'text', text: first.text }] },
+    // Providers reject a blank text.
+    { role: 'assistant', content: [{ type: 'text', text: first.text.trim() || '(no answer)' }] },
     { role: 'user', content: [{ type: 'text', text: outputComplaint(read.problem) }] },
   ])
   const again = await reader.read(second.text)

@@ -531,6 +531,8 @@ describe('fold', () => {
     expect(waited([...waiting, answered('c1'), asked('c2'), answered('c2')])).toBe(2000)
     const meanwhile = message(says('q'), { deliver: 'next_run' })
     expect(waited([...waiting, meanwhile, meanwhile, answered('c1')])).toBe(3000)
+    const deletion: ConversationEvent = { type: 'MESSAGE_DELETED', messageId: 'q' }
+    expect(waited([...waiting, meanwhile, deletion, answered('c1')])).toBe(3000)
     expect(waited([...waiting, answered('c1'), meanwhile])).toBe(1000)
     expect(waited([...answering('c1'), meanwhile])).toBe(0)
   })

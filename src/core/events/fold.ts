@@ -121,7 +121,8 @@ const HANDLERS: { [T in ConversationEvent['type']]: Apply<T> } = {
       .field('inbox')
       .push({ message: payload, deliver, runId, context, ...(ask ? { ask } : {}) })
   },
-  MESSAGE_DELETED(editable, { messageId }) {
+  MESSAGE_DELETED(editable, { messageId }, at) {
+    addWait(editable, at)
     const { inbox, messages } = editable.state
     if (inbox.some(({ message }) => message.id === messageId)) {
       editable.state.inbox = inbox.filter(({ message }) => message.id !== messageId)

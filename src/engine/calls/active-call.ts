@@ -18,13 +18,7 @@ import { joinAll, type Label } from '../../core/labels/label.ts'
 import type { LabelTree } from '../../core/labels/label-tree.ts'
 import type { Labels } from '../../core/labels/labels.ts'
 import { parseVariableRef } from '../../core/refs/variable-ref.ts'
-import type {
-  CallItem,
-  CallOutcome,
-  ComposedPolicy,
-  ExecutionChanges,
-  PolicyCall,
-} from '../../policies/policy.ts'
+import type { CallItem, CallOutcome, ExecutionChanges, PolicyCall } from '../../policies/policy.ts'
 import { givenTo } from '../../policies/trust/given-label.ts'
 import { type NotedReads, noteReads } from '../../policies/trust/note-reads.ts'
 import { callError } from '../run-errors.ts'
@@ -160,13 +154,15 @@ function unknownTool(id: string): Tool {
  * still logged.
  */
 export async function adjusted(
-  { after }: ComposedPolicy,
+  { settings, during }: RunScope,
   call: PolicyCall,
   outcome: CallOutcome,
   item?: number,
 ): Promise<CallOutcome> {
+  const { after } = settings.policy
+  if (!after) return outcome
   try {
-    return (await after?.(call, outcome, item)) ?? outcome
+    return (await during(() => after(call, outcome, item))) ?? outcome
   } catch (error) {
     const { events, given } = outcome
     return { events, given, error: callError(error) }

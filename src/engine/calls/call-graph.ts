@@ -52,6 +52,15 @@ export class CallGraph {
     if (node?.stage === 'waiting') node.stage = 'held'
   }
 
+  /** Marks a held call as answered, so that it may start. */
+  release(id: string): void {
+    const node = this.#nodes.get(id)
+    if (node?.stage !== 'held') return
+    node.stage = 'waiting'
+    node.taken = false
+    this.#candidates.add(node)
+  }
+
   /** Marks a call as started. */
   begin(id: string): void {
     const node = this.#nodes.get(id)
@@ -92,7 +101,7 @@ export class CallGraph {
     }
   }
 
-  /** Returns the calls that may start, in the order of the answer. Each is returned once. */
+  /** Returns the calls that may start, in the order of the answer. Each is returned once, until it is released. */
   ready(): ReadyCall[] {
     if (this.#candidates.size === 0) return []
     const found = [...this.#candidates].filter(isReady).sort((a, b) => a.index - b.index)

@@ -54,8 +54,6 @@ export class CallRunner {
   /** The original arguments, if the log has references in place of their bytes. */
   readonly #given = new Map<string, Record<string, unknown>>()
   readonly #settled = Promise.withResolvers<void>()
-  /** Calls for which this process has asked a person. */
-  readonly #asked = new Map<string, CallPlan>()
   #unwatch: (() => void) | null = null
   #active = 0
   #isClosed: boolean
@@ -72,6 +70,7 @@ export class CallRunner {
     this.#ended = new EndedCalls(logged?.map(({ id }) => id) ?? [])
     this.#settled.promise.catch(() => {})
     if (!logged) return
+    if (logged.some(({ status }) => status === 'waiting')) this.#listen()
     this.#pump()
     queueMicrotask(() => this.#check())
   }
@@ -245,7 +244,6 @@ export class CallRunner {
       return false
     }
     this.#listen()
-    this.#asked.set(plan.id, plan)
     const asked = question(plan, items, verdict)
     const previews = await this.#scope.during(() => previewsOf(plan, call, items))
     if (previews.length > 0) asked.previews = previews.map((one) => one?.text ?? null)
@@ -261,10 +259,9 @@ export class CallRunner {
     const { session } = this.#scope
     this.#unwatch ??= session.watch(({ event }) => {
       if (event.type !== 'APPROVAL_ANSWERED') return
-      const plan = this.#asked.get(event.toolCallId)
-      if (!plan || session.state.calls[plan.id]?.status === 'waiting') return
-      this.#asked.delete(plan.id)
-      this.#start({ plan, error: null })
+      if (session.state.calls[event.toolCallId]?.status === 'waiting') return
+      this.#graph.release(event.toolCallId)
+      this.#pump()
     })
   }
 
@@ -284,13 +281,13 @@ export class CallRunner {
   async #finish(plan: CallPlan, call: ActiveCall, outcome: CallOutcome): Promise<void> {
     this.#begin(plan.id)
     const endedAt = new Date(this.#scope.session.now()).toISOString()
-    const { policy, deferred } = this.#scope.settings
+    const { deferred } = this.#scope.settings
     const edited = call.items[0]?.arguments.ref
     const isGiven = plan.edit?.place && call.state.approval?.answer?.result !== undefined
     // A result that a person gave is no new version of the value.
     const ended = isGiven ? { ...plan, edit: undefined, outputs: [] } : plan
     const events = [...call.takeEvents(), ...outcome.events]
-    const done = await adjusted(policy, call, { ...outcome, events })
+    const done = await adjusted(this.#scope, call, { ...outcome, events })
     const shown = deferred.has(plan.name) ? helped(plan, done) : done
     this.#ended.add({ plan: ended, outcome: shown, endedAt, edited })
     await this.#record()

@@ -31,7 +31,7 @@ export async function runMapped(
       const known = state.items?.[index]
       if (known?.done) return placed(known, index)
       const outcome = await outcomeOf(scope, plan, call, { item, index, state })
-      const logged = await adjusted(scope.settings.policy, call, outcome, index)
+      const logged = await adjusted(scope, call, outcome, index)
       return placed(await logItem(scope, plan, index, logged), index)
     }),
   )

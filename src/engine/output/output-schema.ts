@@ -45,13 +45,19 @@ export function outputJsonSchema(schema: OutputSchema): JsonObject {
   }
 }
 
-/** Parses an answer as JSON and validates it against a JSON Schema. */
+/** Finds JSON in an answer that fits a JSON Schema. */
 export function readOutput(text: string, schema: JsonObject): ReadOutput {
-  const value = parseAnswer(text)
-  if (value === undefined) return { problem: 'it is not JSON' }
-  const problems = schemaProblems(schema, value)
-  return problems.length === 0 ? { value } : { problem: problems.slice(0, 20).join('; ') }
+  const misfits: { value: JsonValue; problem: string }[] = []
+  for (const value of jsonIn(text)) {
+    const problems = schemaProblems(schema, value)
+    if (problems.length === 0) return { value }
+    misfits.push({ value, problem: problems.slice(0, 20).join('; ') })
+  }
+  const { problem } = misfits.find(({ value }) => isPlainObject(value)) ?? misfits[0] ?? NO_JSON
+  return { problem }
 }
+
+const NO_JSON = { problem: 'it is not JSON' }
 
 /** Applies the defaults, transforms and refinements of the schema's own library. */
 export async function refineOutput<Output>(
@@ -64,26 +70,31 @@ export async function refineOutput<Output>(
   return { problem: issueProblems(issues).join('; ') }
 }
 
-/** Finds the JSON in an answer, also in a code fence or between other words; undefined if there is none. */
-function parseAnswer(text: string): JsonValue | undefined {
+/** Yields the JSON in an answer: all of it, or else what is in a code fence or between other words. */
+function* jsonIn(text: string): Generator<JsonValue> {
+  const whole = parsed(text)
+  if (whole !== undefined) return yield whole
   const fenced = /```(?:json5?)?[^\n]*\n([\s\S]*?)\n?[ \t]*```/i.exec(text)?.[1]
-  for (const candidate of [text, fenced, ...braced(text)]) {
-    if (candidate === undefined) continue
-    try {
-      return JSON.parse(candidate) as JsonValue
-    } catch {
-      // Try the next candidate.
-    }
+  const inFence = parsed(fenced ?? '')
+  if (inFence !== undefined) yield inFence
+  let end = 0
+  for (const { index } of [...text.matchAll(/[{[]/g)].slice(0, MAX_BRACKETS)) {
+    // What is inside another value is no answer of its own.
+    if (index < end) continue
+    const part = closedFrom(text, index) ?? ''
+    const value = parsed(part)
+    if (value === undefined) continue
+    end = index + part.length
+    yield value
   }
-  return undefined
 }
 
-/** Yields candidates for JSON: from an opening bracket to its closing one, objects first. */
-function braced(text: string): string[] {
-  const starts = [...text.matchAll(/[{[]/g)].slice(0, MAX_BRACKETS)
-  const objects = starts.filter(([bracket]) => bracket === '{')
-  const lists = starts.filter(([bracket]) => bracket === '[')
-  return [...objects, ...lists].flatMap(({ index }) => closedFrom(text, index) ?? [])
+function parsed(text: string): JsonValue | undefined {
+  try {
+    return JSON.parse(text) as JsonValue
+  } catch {
+    return undefined
+  }
 }
 
 const MAX_BRACKETS = 20

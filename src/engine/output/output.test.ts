@@ -44,6 +44,34 @@ describe('run({ output })', () => {
     expect((await run.result).output).toEqual({ n: 1 })
   })
 
+  it.each([
+    ['a list between words', 'Here: [{"n":1},{"n":2}].', { type: 'array' }, [{ n: 1 }, { n: 2 }]],
+    ['the part that fits', 'For example {"x":1}, so {"n":2}.', JSON_SCHEMA, { n: 2 }],
+    ['an object after a footnote', 'As in [1]: {"n":3}', JSON_SCHEMA, { n: 3 }],
+  ])('takes %s', async (_, text, output, value) => {
+    const run = createAgent({ model: scriptedModel([text]) }).run({ messages: say('x'), output })
+    expect((await run.result).output).toEqual(value)
+  })
+
+  it('does not take a part of an answer that does not fit', async () => {
+    const model = scriptedModel(['So: {"n":"one","of":{"n":1}}', '{"n":2}'])
+    const run = createAgent({ model }).run({ messages: say('x'), output: JSON_SCHEMA })
+    expect((await run.result).output).toEqual({ n: 2 })
+  })
+
+  it('asks only once more, also if that step was interrupted', async () => {
+    const log = createMemoryLog()
+    const asking = createAgent({ model: scriptedModel(['no', 'no']), log })
+    const { result } = asking.run({ conversation: 'c', messages: say('x'), output: JSON_SCHEMA })
+    await expect(result).rejects.toMatchObject({ code: 'output_invalid' })
+    const events = (await log.read('c')).map(({ event }) => event as ConversationEvent)
+    const start = events.findIndex((event) => event.type === 'STEP_STARTED' && event.mends)
+    const cut = createMemoryLog()
+    await cut.append('c', events.slice(0, start + 1))
+    const agent = createAgent({ model: scriptedModel(['no', '{"n":1}']), log: cut })
+    await expect(agent.resume('c').result).rejects.toMatchObject({ code: 'output_invalid' })
+  })
+
   it('asks once more, and reports the errors', async () => {
     const model = scriptedModel(['{"n":"one"}', '{"n":1}'])
     const log = createMemoryLog()
