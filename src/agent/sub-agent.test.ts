@@ -88,6 +88,31 @@ describe('a sub-agent', () => {
     expect((await helper.assets.list()).assets).toMatchObject([{ name: 'chart.png' }])
   })
 
+  it('sees shared data under the names that it has for its caller', async () => {
+    const innerModel = scriptedModel([
+      { calls: [{ name: 'read', arguments: { all: ['†state.a', '†state.b', '†user#x.name'] } }] },
+      'Seen.',
+    ])
+    const given: unknown[] = []
+    const noting = defineTool({ ...read, execute: (input) => void given.push(input) })
+    const helper = createAgent({ model: innerModel, tools: [noting] })
+    const data = ['†state.a', '†state.b', '†user#x', '†user#y', '†none']
+    const tool = helper.asTool({ id: 'helper', description: '', data })
+    const model = scriptedModel([
+      { calls: [{ name: 'helper', arguments: { task: 'Go' } }] },
+      'Done.',
+    ])
+    const user = (name: string) => ({ type: 'data', kind: 'user', _instance: name }) as const
+    const messages = [
+      { type: 'state', state: { a: 1, b: 2, c: 3 } } as const,
+      { ...user('x'), data: { name: 'Xenia' } },
+      { ...user('y'), data: { name: 'Yuri' } },
+      ...say('Go'),
+    ]
+    await createAgent({ model, tools: [tool] }).run({ messages }).result
+    expect(given).toEqual([{ all: [1, 2, 'Xenia'] }])
+  })
+
   it('receives files that a variable stands for', async () => {
     const innerModel = scriptedModel(['Seen.'])
     const helper = createAgent({ model: innerModel })

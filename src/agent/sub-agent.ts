@@ -17,7 +17,7 @@ import {
 } from '../core/refs/asset-ref.ts'
 import { findEmbeddedRefs } from '../core/refs/embedded-refs.ts'
 import { findTextMarks } from '../core/refs/text-marks.ts'
-import { parseVariableRef } from '../core/refs/variable-ref.ts'
+import { parseVariableRef, variablesIn } from '../core/refs/variable-ref.ts'
 import { subConversationId } from '../engine/cancel.ts'
 import type { Run } from '../engine/follow-run.ts'
 import type { OutputSchema } from '../engine/output/output-schema.ts'
@@ -39,7 +39,8 @@ export interface SubAgentOptions {
   /** Schema of the result, which is then JSON. Default: the text of the agent's answer. */
   output?: OutputSchema
   /**
-   * The calling conversation's data that the agent sees, as `†` paths such as `†state.user`. Default: none.
+   * The calling conversation's data that the agent sees, under the same names, as `†` paths such as `†state.user`.
+   * Default: none.
    */
   data?: readonly string[]
   /** A name that is stored with the run's messages, next to their sender. Default: `id`. */
@@ -208,15 +209,16 @@ async function handedOver(text: string, session: Session, context: ToolContext):
   return handed + text.slice(at)
 }
 
-/** Returns the shared data with their current values. */
+/** Returns the shared data with their current values, under the names that they have in the calling conversation. */
 async function sharedData(
   paths: readonly string[],
   { read }: ToolContext,
 ): Promise<MessageInput[]> {
   const shared = paths.map(async (path): Promise<MessageInput[]> => {
-    const [, kind = 'data'] = /^†([^.#[]+)/.exec(path) ?? []
+    const expression = parseVariableRef(path)
+    const [{ kind, instance, path: at } = { path: [] }] = expression ? variablesIn(expression) : []
     try {
-      return [{ type: 'data', kind, data: await read(path) }]
+      return [{ type: 'data', kind, _instance: instance, _path: at, data: await read(path) }]
     } catch (error) {
       // Data that does not exist yet is not shared.
       if (error instanceof ByrefError && error.code === 'variable_not_found') return []
