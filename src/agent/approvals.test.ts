@@ -387,6 +387,32 @@ describe('approvals', () => {
     expect(JSON.stringify(prompts(model)[0])).toContain('Oslo')
   })
 
+  it('asks with references in place of bytes, which the tool then gets', async () => {
+    const { pay, paid } = payTool()
+    const to = `data:image/png;base64,${PNG.toString('base64')}`
+    const mapped = { to, amount: '†item', _each: [7, 8] }
+    const model = scriptedModel([
+      { calls: [call('p', { to, amount: 5 }), call('m', mapped)] },
+      'Paid.',
+    ])
+    const agent = createAgent({ model, tools: [{ ...pay, mappable: true }] })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c', 2)
+    await agent.approve('c', 'p', { approved: true })
+    await agent.approve('c', 'm', { approved: true })
+    await run.result
+    const records = await agent.log.read('c', { limit: 1000 })
+    const asked = records.flatMap(({ event }) =>
+      event.type === 'APPROVAL_REQUESTED' ? (event.items ?? [event.arguments]) : [],
+    )
+    const shown = { assetRef: expect.stringMatching(/^asset:/), mimeType: 'image/png' }
+    const shownWith = (amount: number) => ({ to: expect.objectContaining(shown), amount })
+    expect(asked).toEqual([5, 7, 8].map(shownWith))
+    expect(JSON.stringify(records)).not.toContain('base64')
+    const bytes = PNG.toString('base64')
+    expect(paid).toEqual([5, 7, 8].map((amount) => ({ to: bytes, amount })))
+  })
+
   it('starts a call that is approved while another approved call runs', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { pay } = payTool({
