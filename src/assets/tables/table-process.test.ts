@@ -1,7 +1,7 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createAssets } from '../create-assets.ts'
 import { treeMemory } from '../fixtures/tree-memory.ts'
 import { REACH_OUT, TAKE_MEMORY, TAKE_TIME } from './fixtures/hostile-sql.ts'
@@ -115,7 +115,9 @@ describe('a query', () => {
     const sql = 'select uuid()::varchar || range as x from range(5000000)'
     const asked = ask(sql, { rows: 5_000_000, signal: stop.signal })
     const files = () => readdir(folder, { recursive: true })
-    await expect.poll(async () => (await files()).some((name) => /table$/.test(name))).toBe(true)
+    await vi.waitUntil(async () => (await files()).some((name) => /table$/.test(name)), {
+      timeout: 20_000,
+    })
     stop.abort(new Error('enough'))
     expect((await asked).text).toBe('enough')
     expect((await files()).filter((name) => name.startsWith('byref-'))).toEqual([])
