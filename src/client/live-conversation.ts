@@ -2,6 +2,7 @@ import { type ConversationState, emptyConversation } from '../core/events/conver
 import type { LogRecord } from '../core/events/events.ts'
 import { createFold, type Foldable } from '../core/events/fold.ts'
 import { inBackground } from '../core/in-background.ts'
+import { unlessAborted } from '../core/on-abort.ts'
 import type { EventsPage } from '../wire/types.ts'
 import { type FollowStreamOptions, followStream } from './follow-stream.ts'
 import type { ServerSentEvent } from './server-sent-events.ts'
@@ -164,7 +165,7 @@ class FollowedConversation implements LiveConversation {
     const { loadPage } = this.#options
     const given = this.#firstPage?.catch(() => null)
     this.#firstPage = undefined
-    const early = await orAborted(given, signal)
+    const early = await unlessAborted(signal, () => given)
     const first = early ?? (await loadPage(this.#position, signal))
     yield first
     const size = first.records.length
@@ -200,18 +201,6 @@ class FollowedConversation implements LiveConversation {
       const { notifyEvery = 30 } = this.#options
       this.#timer ??= setTimeout(() => this.#publish(), notifyEvery)
     }
-  }
-}
-
-/** Resolves like the promise, unless the signal is aborted before. */
-async function orAborted<T>(promise: Promise<T> | undefined, signal: AbortSignal) {
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  signal.addEventListener('abort', abort, { once: true })
-  try {
-    return await Promise.race([promise, aborted])
-  } finally {
-    signal.removeEventListener('abort', abort)
   }
 }
 
