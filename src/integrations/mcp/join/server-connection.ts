@@ -208,8 +208,10 @@ export class ServerConnection {
       this.#transport = null
       // A server that does not know the level sends messages of its own choice.
       if (this.#level !== null) await this.setLevel(this.#level).catch(() => {})
-      const again = [...this.#subscribed].map((uri) => this.subscribe(uri, true))
-      await Promise.allSettled(again)
+      if (client.getProtocolEra() === 'legacy') {
+        const again = [...this.#subscribed].map((uri) => client.subscribeResource({ uri }))
+        await Promise.allSettled(again)
+      }
       const { tools } = this.offers
       const seconds = ((performance.now() - began) / 1_000).toFixed(1)
       this.#log(`running (${tools.length} tools, MCP ${this.protocolVersion}, ${seconds} s)`)
