@@ -76,6 +76,23 @@ function answering(results: Readonly<Record<string, object | null>>) {
   return { near, server, asked }
 }
 
+/** The results of a server with one tool. */
+const WORK = {
+  'tools/list': { tools: [{ name: 'work', inputSchema: { type: 'object' } }] },
+  'tools/call': { content: [{ type: 'text', text: 'done' }] },
+}
+
+/** A server that is started anew for each connection, and those that were started. */
+function restartable(results: Parameters<typeof answering>[0]) {
+  const started: ReturnType<typeof answering>[] = []
+  const connect = () => {
+    const one = answering(results)
+    started.push(one)
+    return one.near
+  }
+  return { started, connect }
+}
+
 /** A tool for servers of both SDKs. */
 function tool(
   name: string,
@@ -431,16 +448,7 @@ describe('joinServers', () => {
   })
 
   it('starts a server again that rejects the level of its log messages', async () => {
-    const results = {
-      'tools/list': { tools: [{ name: 'work', inputSchema: { type: 'object' } }] },
-      'tools/call': { content: [{ type: 'text', text: 'done' }] },
-    }
-    const started: ReturnType<typeof answering>[] = []
-    const connect = () => {
-      const one = answering(results)
-      started.push(one)
-      return one.near
-    }
+    const { started, connect } = restartable(WORK)
     const client = await joined([{ name: 'a', connect }], { version: 'old' })
     await client.setLoggingLevel('debug')
     await started[0]?.server.close()
@@ -451,20 +459,14 @@ describe('joinServers', () => {
   it('subscribes again at a server that is started again', async () => {
     const uri = 'test://a'
     const results = {
-      'tools/list': { tools: [{ name: 'work', inputSchema: { type: 'object' } }] },
-      'tools/call': { content: [{ type: 'text', text: 'done' }] },
+      ...WORK,
       'resources/list': {
         resources: ['test://a', 'test://b'].map((one) => ({ uri: one, name: one })),
       },
       'resources/subscribe': {},
       'resources/unsubscribe': {},
     }
-    const started: ReturnType<typeof answering>[] = []
-    const connect = () => {
-      const one = answering(results)
-      started.push(one)
-      return one.near
-    }
+    const { started, connect } = restartable(results)
     const client = await joined([{ name: 'a', connect }], { version: 'old' })
     await client.subscribeResource({ uri })
     await client.subscribeResource({ uri: 'test://b' })
