@@ -244,11 +244,11 @@ export class CallRunner {
       return false
     }
     this.#listen()
-    let shown = items
     // The log must not have the bytes of the original arguments.
-    if (this.#given.delete(plan.id))
-      shown = (await this.#scope.during(() => this.#resolve(plan, undefined))).items
-    const asked = question(plan, shown, verdict)
+    const logged = this.#given.delete(plan.id)
+      ? await this.#scope.during(() => this.#resolve(plan, undefined))
+      : { items }
+    const asked = question(plan, logged.items, verdict)
     const previews = await this.#scope.during(() => previewsOf(plan, call, items))
     if (previews.length > 0) asked.previews = previews.map((one) => one?.text ?? null)
     const label = labelOf(call, previews)

@@ -146,7 +146,7 @@ export class ThreadTrust {
 
 const NOTE = 'untrusted, so it is not shown: pass the reference'
 
-/** Returns the words of byref, or of a person, about a rejected call; null for any other error. */
+/** Returns the words of byref, or of a person, about a denied call; null for any other error. */
 function denialWords(
   { content, ...message }: BaseMessage,
   result: LabelledResult | undefined,

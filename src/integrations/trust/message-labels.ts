@@ -173,7 +173,7 @@ export class MessageLabels {
   }
 }
 
-/** Returns byref's own message if the call of a result was refused; null for any other error text. */
+/** Returns byref's own message if the call of a result was denied; null for any other error text. */
 export function denialIn({ call }: LabelledResult, tool: Tool, text: string): string | null {
   if (!call) return null
   const { input: written, labels } = call

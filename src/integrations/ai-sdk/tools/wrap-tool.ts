@@ -105,8 +105,8 @@ function asking(calls: ToolCalls): Tool['needsApproval'] | Execute {
     } catch (error) {
       if (isOpen) throw error
       // A call that cannot be opened does not run.
-      const isRefused = error instanceof ByrefError && error.code === 'flow_denied'
-      return (isRefused && trust?.onViolation === 'ask') || (!execute && decide(input, options))
+      const isDenied = error instanceof ByrefError && error.code === 'flow_denied'
+      return (isDenied && trust?.onViolation === 'ask') || (!execute && decide(input, options))
     }
   }
 }
