@@ -156,4 +156,20 @@ describe('byref mcp proxy --config', () => {
     expect(first).toMatchObject({ name: 'files', state: 'running', tools: { length: 14 } })
     expect(second).toMatchObject({ name: 'gone', state: 'ended' })
   })
+
+  it('ends, although a server that cannot start was tried again in the meantime', () => {
+    const { command, args } = files
+    const wait = `setTimeout(() => { process.argv.splice(1, 1); import(process.argv[1]) }, 1500)`
+    const slow = { command, args: ['-e', wait, '-', ...args] }
+    const path = configOf('slow.json', { slow, gone: { command: 'no-such-command' } })
+    const line = [...BYREF, 'mcp', 'list', '--config', path, '--json']
+    const { stdout, signal } = spawnSync(process.execPath, line, {
+      encoding: 'utf8',
+      cwd: root,
+      timeout: 20_000,
+    })
+    const states = JSON.parse(stdout).map(({ state }: { state: string }) => state)
+    expect(states).toEqual(['running', 'ended'])
+    expect(signal).toBeNull()
+  }, 30_000)
 })

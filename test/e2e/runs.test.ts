@@ -56,6 +56,7 @@ describe.skipIf(!hasBrowser)('the page of runs in a browser', () => {
 
   it('finds what failed, what was expensive and what called a tool, and leads to it', async () => {
     await page.goto(listening.url)
+    await page.getByRole('link', { name: 'Runs and costs' }).waitFor()
     await page.keyboard.press('Control+k')
     await page.getByRole('option', { name: 'Runs and costs' }).click()
     await shows(['Pay the bill', 'Spend a lot', 'Break it'])

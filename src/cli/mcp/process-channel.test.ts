@@ -43,7 +43,8 @@ describe('processChannel', () => {
     })
     await channel.start()
     await ended
-    await channel.send({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    const sent = channel.send({ jsonrpc: '2.0', id: 1, method: 'ping' })
+    await expect(sent).rejects.toThrow(/cannot be started.*ENOENT/)
     expect(channel.whyEnded()).toMatch(/cannot be started.*ENOENT.*no-such-command a/)
     expect(warn.mock.calls.join()).toMatch(/^byref mcp: .*ENOENT.*no-such-command a\n/)
     await channel.close()

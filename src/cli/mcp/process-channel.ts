@@ -1,4 +1,5 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { createInterface } from 'node:readline'
 import type { Readable, Writable } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -28,7 +29,8 @@ export interface ProcessOptions {
 }
 
 /**
- * Starts an MCP server and talks to it on stdio. It has our environment. `close` ends its input, and then the process.
+ * Starts an MCP server and talks to it on stdio. It has our environment. `send` rejects when the process has ended.
+ * `close` ends its input, and then the process.
  */
 export function processChannel(
   command: string,
@@ -51,6 +53,7 @@ export function processChannel(
   let why = `The MCP server has closed the connection${end}`
   let isOver = false
   let isClosing = false
+  const spawned = once(child, 'spawn').catch(() => {})
   const ended = new Promise<void>((resolve) => {
     const over = (reason: string): void => {
       if (!isOver) why = `${reason}${end}`
@@ -75,9 +78,13 @@ export function processChannel(
         'Closing an MCP server',
         ended.then(() => channel.onclose?.()),
       )
+      await Promise.race([spawned, ended])
       await lines.start()
     },
-    send: (message) => lines.send(message),
+    async send(message) {
+      if (isOver) throw new Error(why)
+      await lines.send(message)
+    },
     async close() {
       isClosing = true
       child.stdin.end()

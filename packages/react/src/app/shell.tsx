@@ -1,6 +1,6 @@
 import { Outlet, useParams } from '@tanstack/react-router'
 import { ApiError } from 'byref/client'
-import { useEffect, useState } from 'react'
+import { useLayoutEffect, useState } from 'react'
 import { lazyPart } from '../ui/lazy-part.tsx'
 import { ConversationDialog, type ConversationQuestion } from './conversation-dialog.tsx'
 import { Conversations } from './conversations.tsx'
@@ -31,7 +31,8 @@ function Frame() {
   const { isOffline } = useServer()
   const [palette, setPalette] = useState(false)
   const [question, setQuestion] = useState<ConversationQuestion | null>(null)
-  useEffect(() => {
+  // Not an effect after the paint: the key works as soon as the page is visible.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       if (event.key.toLowerCase() !== 'k' || !(event.ctrlKey || event.metaKey)) return
       event.preventDefault()
