@@ -37,4 +37,12 @@ describe('promptTokens', () => {
     expect(tokensAfter(said('b', 'user', 'More?'))).toBeGreaterThan(50_000)
     expect(tokensAfter({ type: 'MESSAGE_DELETED', messageId: 'long' })).toBeLessThan(100)
   })
+
+  it('counts JSON like text, also in other scripts', () => {
+    const text = '雨が降る'.repeat(5_000)
+    const [asText, asJson] = [text, { text }].map((content) => {
+      return tokensAfter({ type: 'NEW_MESSAGE', payload: toMessage({ role: 'user', content }) })
+    })
+    expect(asJson).toBeGreaterThanOrEqual(asText as number)
+  })
 })

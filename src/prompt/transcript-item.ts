@@ -151,9 +151,9 @@ function partTokens(part: TextPart | MediaPart): number {
   return part.type === 'text' ? estimateTokens(part.text) : MEDIA_TOKENS[part.kind]
 }
 
-/** Estimates the number of tokens of a value as JSON, from its length. */
+/** Estimates the number of tokens of a value as JSON. */
 export function jsonTokens(value: unknown): number {
-  return (JSON.stringify(value)?.length ?? 0) / 4
+  return estimateTokens(JSON.stringify(value) ?? '')
 }
 
 /**
