@@ -413,6 +413,21 @@ describe('approvals', () => {
     expect(paid).toEqual([5, 7, 8].map((amount) => ({ to: bytes, amount })))
   })
 
+  it('stores bytes in changed arguments as assets', async () => {
+    const { pay, paid } = payTool()
+    const model = scriptedModel([{ calls: [call('p', { amount: 5 })] }, 'Paid.'])
+    const agent = createAgent({ model, tools: [pay] })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    const bytes = PNG.toString('base64')
+    const to = `data:image/png;base64,${bytes}`
+    await agent.approve('c', 'p', { approved: true, arguments: { to, amount: 6 } })
+    const { assets } = await run.result
+    expect(paid).toEqual([{ to: bytes, amount: 6 }])
+    expect(assets).toMatchObject([{ mime: 'image/png' }])
+    expect(JSON.stringify(await agent.log.read('c', { limit: 1000 }))).not.toContain(bytes)
+  })
+
   it('starts a call that is approved while another approved call runs', async () => {
     const { promise, resolve } = Promise.withResolvers<void>()
     const { pay } = payTool({

@@ -67,10 +67,9 @@ export async function answerApproval(
     const reads = await assetReads([args, given], async (ref) => asset(ref))
     for (const { labels } of reads) checkApprover(by, asked, wholeOf(labels))
   }
-  const result =
-    approved && given !== undefined
-      ? await givenResult(given, asked, checkedWith.assets)
-      : { value: undefined, events: [] }
+  const store = (value: unknown) => stored(value, asked, checkedWith.assets)
+  const changedTo = await store(args)
+  const result = await store(approved ? given : undefined)
   await session.append((state) => {
     const call = state.calls[toolCallId]
     if (!call) throw noSuchCall(toolCallId, session)
@@ -82,10 +81,10 @@ export async function answerApproval(
       approved,
       ...(by === undefined ? {} : { by }),
       ...(reason === undefined ? {} : { reason }),
-      ...(args === undefined ? {} : { arguments: args }),
+      ...(changedTo.value === undefined ? {} : { arguments: changedTo.value }),
       ...(result.value === undefined ? {} : { result: result.value }),
     }
-    return { events: [...result.events, answer] }
+    return { events: [...changedTo.events, ...result.events, answer] }
   })
 }
 
@@ -100,15 +99,14 @@ function checkApprover(by: string, { id }: Call, label: Label): void {
 
 type Call = Session['state']['calls'][string]
 
-/** Stores the given result as if the tool had returned it: JSON, with bytes replaced by references. */
-async function givenResult(
+/** Stores what a person gave as if the tool had returned it: as JSON, with references in place of bytes. */
+async function stored(
   given: unknown,
   { id, name }: Call,
   assets: Assets,
-): Promise<{ value: JsonValue; events: ConversationEvent[] }> {
-  const maker = { tool: name, toolCallId: id }
-  const { value, events } = await boundaryOf(() => assets).store(maker, given)
-  return { value, events: [...events] }
+): Promise<{ value: JsonValue | undefined; events: readonly ConversationEvent[] }> {
+  if (given === undefined) return { value: undefined, events: [] }
+  return boundaryOf(() => assets).store({ tool: name, toolCallId: id }, given)
 }
 
 async function checkChanged(
