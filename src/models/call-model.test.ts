@@ -82,6 +82,8 @@ it.each([
 it.each([
   [400, 'prompt is too long: 9000 tokens > 8000 maximum', true],
   [400, 'Too many input tokens', true],
+  [400, 'input length and `max_tokens` exceed context limit: 143291 + 64000 > 200000', true],
+  [422, '`inputs` tokens + `max_new_tokens` must be <= 8192. Given: 6204 `inputs` tokens', true],
   [429, 'Too many tokens, please wait before trying again.', false],
   [400, 'The tool does not exist', false],
 ])('tells a prompt that is too long from other failures: %d %s', (statusCode, message, isLong) => {

@@ -204,7 +204,7 @@ function asByrefError(
 
 /** How providers say that a prompt is too long, in the message or the code of an error. */
 const TOO_LONG =
-  /context.?(length|window|size)|(prompt|input|request) is too long|maximum prompt length|token count.{0,60}exceeds|too many (input )?tokens/i
+  /context.?(length|window|size|limit)|(prompt|input|request) is too long|maximum prompt length|token count.{0,60}exceeds|too many (input )?tokens|max_new_tokens.{1,3}must be/i
 
 /** Whether a call failed because the prompt is longer than the model accepts. */
 export function isPromptTooLong(error: unknown): boolean {
