@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { type CapabilityOverrides, capabilitiesOf } from '../models/capabilities.ts'
 import { framedPrompt, itemMessages } from './to-prompt.ts'
-import type { FilePart, ResolvedItem } from './transcript-item.ts'
+import type { AssistantItem, FilePart, ResolvedItem } from './transcript-item.ts'
 
 const of = (provider: string, modelId = 'm', overrides: CapabilityOverrides = {}) =>
   capabilitiesOf({ provider, modelId, supportedUrls: {} }, overrides)
@@ -52,6 +52,17 @@ describe('itemMessages', () => {
       },
     ])
     expect(itemMessages({ type: 'assistant', parts: [], calls: [] }, openai)).toEqual([])
+  })
+
+  it('leaves out reasoning that nothing follows', () => {
+    const thought = { type: 'reasoning', text: 'Hm.' } as const
+    const made = (...parts: AssistantItem['parts']) =>
+      itemMessages({ type: 'assistant', parts, calls: [] }, openai)
+    expect(made(thought)).toEqual([])
+    expect(made(thought, { type: 'text', text: '\n' })).toEqual([])
+    const text = { type: 'text', text: 'So' } as const
+    const content = [thought, text]
+    expect(made(thought, text, thought)).toEqual([{ role: 'assistant', content }])
   })
 
   it('leaves out texts without anything to read', async () => {

@@ -193,7 +193,9 @@ function assistantMessages({ parts, calls }: AssistantItem): LanguageModelV4Mess
     const part = { type: 'tool-call' as const, ...ids, input, ...providerOptions(call) }
     return [...(call.thoughts ?? []).map(said), part]
   })
-  const content = [...shown, ...called]
+  const all = [...shown, ...called]
+  // An answer may be cut off in its reasoning. Providers reject reasoning that nothing follows.
+  const content = all.slice(0, 1 + all.findLastIndex(({ type }) => type !== 'reasoning'))
   return content.length > 0 ? [{ role: 'assistant', content }] : []
 }
 
