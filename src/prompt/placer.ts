@@ -243,11 +243,15 @@ export class Placer {
     else this.#push({ type: 'system', text })
   }
 
-  /** Replaces a deleted user message. Providers reject an answer without a user message before it. */
+  /**
+   * Replaces a user message that was deleted, or that is missing at the start. Providers reject an answer without a user
+   * message before it.
+   */
   #bridge(): void {
     const last = this.items.at(-1)?.type
-    if (!this.#isGap || (last !== undefined && last !== 'assistant')) return
-    this.#push({ type: 'user', parts: [{ type: 'text', text: '[A message was deleted here]' }] })
+    if (last !== undefined && !(this.#isGap && last === 'assistant')) return
+    const text = this.#isGap ? '[A message was deleted here]' : '[The conversation starts here]'
+    this.#push({ type: 'user', parts: [{ type: 'text', text }] })
   }
 
   #placeAnswer(message: Message, logged: LoggedResults, how: Placing): void {

@@ -69,7 +69,8 @@ describe('PromptBuilder', () => {
   })
 
   it('joins results to their calls, in the order of the calls, whatever is between them', async () => {
-    const made = await prompt([
+    const [, ...made] = await prompt([
+      said('Look'),
       calling('a', 'b', 'c'),
       result('b', { two: 2 }),
       { type: 'state', state: { x: 1 } },
@@ -95,13 +96,20 @@ describe('PromptBuilder', () => {
   })
 
   it('shows errors as errors', async () => {
-    const made = await prompt([
+    const [, ...made] = await prompt([
+      said('Look'),
       calling('a'),
       result('a', null, { code: 'tool_failed', message: 'stuck' }),
     ])
     expect(made[1]?.content).toMatchObject([
       { output: { type: 'error-text', value: 'tool_failed: stuck' } },
     ])
+  })
+
+  it('starts with a user message, also if the conversation starts with an answer', async () => {
+    const made = await prompt([{ role: 'assistant', content: 'Hello!' }, said('Hi')])
+    expect(made.map(({ role }) => role)).toEqual(['user', 'assistant', 'user'])
+    expect(made[0]?.content).toEqual([{ type: 'text', text: '[The conversation starts here]' }])
   })
 
   it('sends images among the parts of a message', async () => {
@@ -217,7 +225,8 @@ describe('PromptBuilder', () => {
 
   it('returns the data of a provider to it', async () => {
     const google = { thoughtSignature: 's' }
-    const made = await prompt([
+    const [, ...made] = await prompt([
+      said('Look'),
       {
         role: 'assistant',
         content: '',
