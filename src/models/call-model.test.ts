@@ -79,6 +79,18 @@ it.each([
   await expect(calling).rejects.toThrow(`waits ${expected} ms`)
 })
 
+it('rejects with the reason of its signal, also between two attempts', async () => {
+  const aborting = new AbortController()
+  const busy = new APICallError({ url: '', requestBodyValues: {}, statusCode: 503, message: 'no' })
+  const model = modelOf([], { ends: true })
+  const { signal } = aborting
+  const failed = callModel({
+    ...{ model: { ...model, doStream: () => Promise.reject(busy) }, options: { prompt: [] } },
+    ...{ signal, onPart: () => {}, onRetry: () => aborting.abort(new Error('enough')) },
+  })
+  await expect(failed).rejects.toThrow('enough')
+})
+
 it.each([
   [400, 'prompt is too long: 9000 tokens > 8000 maximum', true],
   [400, 'Too many input tokens', true],

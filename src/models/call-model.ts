@@ -76,7 +76,7 @@ export async function callModel(request: ModelCallRequest): Promise<void> {
       throw asByrefError(error, { model, status: call?.statusCode, isKey })
     }
     await request.onRetry?.({ attempt: tries + 1, waitMs: wait, reason: reasonOf(error, call) })
-    await sleep(wait, undefined, { signal })
+    await pause(wait, signal)
   }
 }
 
@@ -88,8 +88,13 @@ async function leaveAlone(
   for (let wait = busyMs(model); wait > 0; wait = busyMs(model)) {
     if (wait > patienceMs) throw new ModelBusyError(wait)
     await onRetry?.({ attempt, waitMs: wait, reason: BUSY })
-    await sleep(wait, undefined, { signal })
+    await pause(wait, signal)
   }
+}
+
+/** @throws the signal's reason */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  await sleep(ms, undefined, { signal }).catch(() => signal.throwIfAborted())
 }
 
 /** Reads one stream to its end. Returns the error, and whether `onPart` threw it; null if there was none. */
