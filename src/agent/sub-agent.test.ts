@@ -184,6 +184,22 @@ describe('a sub-agent', () => {
     expect(prompt).toContain('rain')
   })
 
+  it('runs again after its call was deleted, although the model uses the same id', async () => {
+    const log = createMemoryLog()
+    const helper = createAgent({ model: scriptedModel(['First.', 'Second.']), log })
+    const tools = [helper.asTool({ id: 'helper', description: '' })]
+    const asked = { calls: [{ id: 'h', name: 'helper', arguments: { task: 'Go' } }] }
+    const before = createAgent({ model: scriptedModel([asked, 'Done.']), log, tools })
+    const first = before.run({ conversation: 'c', messages: say('Go') })
+    await first.result
+    await before.deleteMessage('c', first.messages[1]?.id ?? '')
+    await before.close()
+    const agent = createAgent({ model: scriptedModel([asked, 'Done.']), log, tools })
+    const run = agent.run({ conversation: 'c', messages: say('Go on') })
+    await run.result
+    expect(run.messages.map(({ content }) => content)).toContain('Second.')
+  })
+
   it('is not cancelled when the process of its caller stops, and continues with it', async () => {
     const log = createMemoryLog()
     const asked = Promise.withResolvers<void>()

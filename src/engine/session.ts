@@ -89,6 +89,8 @@ export class Session {
   /** The labels of its values; null if trust is off. */
   readonly labels: Labels | null
   readonly lease: LeaseKeeper
+  /** The ids of all calls so far, also of deleted answers. Tools use them as idempotency keys. */
+  readonly callIds = new Set<string>()
   /** Makes the prompts of its steps. Set by the first runner. */
   prompts: StepPrompts | null = null
 
@@ -274,7 +276,10 @@ export class Session {
   #take(event: Foldable): void {
     if (!this.#fold.apply(event)) return
     if (event.position !== undefined) this.labels?.apply(event)
-    if (event.event.type === 'MESSAGE_DELETED') this.#values.readAgain()
+    const { type } = event.event
+    if (type === 'TOOL_CALL_START' || type === 'TOOL_CALL_END')
+      this.callIds.add(event.event.toolCallId)
+    if (type === 'MESSAGE_DELETED') this.#values.readAgain()
     for (const listener of this.#listeners) listener(event)
   }
 

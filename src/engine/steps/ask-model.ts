@@ -185,7 +185,7 @@ class Answer implements ResponseListener {
   constructor(scope: RunScope, messageId: string) {
     this.#scope = scope
     this.#messageId = messageId
-    this.reader = new ResponseReader((id) => freshCallId(scope.session.state.calls, id), this)
+    this.reader = new ResponseReader((id) => freshCallId(scope.session.callIds, id), this)
   }
 
   /** Resolves to the runner of the calls, when all calls so far are logged; null if there are none. */
@@ -280,9 +280,9 @@ class Answer implements ResponseListener {
   }
 }
 
-/** Returns the provider's call id, or a new one if the conversation has a call with that id. */
-function freshCallId(calls: Readonly<Record<string, unknown>>, id: string): string {
-  return id === '' || id in calls ? `call_${newId()}` : id
+/** Returns the provider's call id, or a new one if the conversation has had a call with that id. */
+function freshCallId(used: ReadonlySet<string>, id: string): string {
+  return id === '' || used.has(id) ? `call_${newId()}` : id
 }
 
 /**
