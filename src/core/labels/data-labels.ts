@@ -82,7 +82,7 @@ export class DataLabels {
 
   #apply({ block, tree }: Written): void {
     // A record that another program wrote may have any content.
-    if (!block || !('data' in block)) return
+    if (!block || !('data' in block || methodOf(block) === 'delete')) return
     const identity = identityOf(block)
     const before = this.#identities.get(identity)
     this.#identities.set(identity, before ? written(before, block, tree) : first(block, tree))

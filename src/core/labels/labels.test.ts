@@ -45,6 +45,20 @@ describe('createLabels', () => {
     ])
   })
 
+  it('joins the labels of a list from which a person deletes an item, because the others move', () => {
+    const labels = createLabels()
+    const put = (more: object, label?: object) => {
+      const payload = toMessage({ type: 'data', kind: 'state', ...more })
+      labels.apply({ event: { type: 'NEW_MESSAGE', payload, ...(label ? { label } : {}) } })
+    }
+    put({ _path: ['a', 0], data: 'ours' })
+    put({ _path: ['a', 1], data: 'theirs' }, { integrity: 'untrusted' })
+    const first = { ...place, path: ['a', 0] }
+    expect(labels.variable(first).integrity).toBe('trusted')
+    put({ _path: ['a', 0], _outputMethod: 'delete' })
+    expect(labels.variable(first).integrity).toBe('untrusted')
+  })
+
   it('treats an unreadable label as the strictest', () => {
     const labels = createLabels()
     labels.apply({ event: write('x', { integrity: 'very' }) })
