@@ -1,4 +1,4 @@
-import { identityOf, methodOf } from '../messages/data-block.ts'
+import { identityOf, kindOf, methodOf } from '../messages/data-block.ts'
 import type { DataBlock, Message } from '../messages/message.ts'
 import type { FieldKey } from '../refs/field-key.ts'
 import { join, TRUSTED } from './label.ts'
@@ -10,11 +10,15 @@ interface Written {
   id: string
   block: DataBlock
   tree: LabelTree
+  /** Whether it waited for its run. Then nothing has checked it before it was logged. */
+  isQueued?: boolean
 }
 
 /** The labels of a conversation's board, by path. */
 export class DataLabels {
   readonly #identities = new Map<string, LabelTree>()
+  /** The kinds that have a schema. */
+  readonly #checked = new Set<string>()
   readonly #writes: Written[] = []
   readonly #waiting = new Map<string, Written>()
   readonly #ahead = new Map<string, Written>()
@@ -46,7 +50,7 @@ export class DataLabels {
   deliver(ids: readonly string[]): void {
     for (const id of ids) {
       const one = this.#waiting.get(id)
-      if (one) this.#take(one)
+      if (one) this.#take({ ...one, isQueued: true })
       this.#waiting.delete(id)
     }
   }
@@ -72,6 +76,7 @@ export class DataLabels {
     if (index === -1) return
     this.#writes.splice(index, 1)
     this.#identities.clear()
+    this.#checked.clear()
     for (const one of this.#writes) this.#apply(one)
   }
 
@@ -80,12 +85,16 @@ export class DataLabels {
     this.#apply(one)
   }
 
-  #apply({ block, tree }: Written): void {
+  #apply({ block, tree, isQueued }: Written): void {
+    if (block?.schema) this.#checked.add(kindOf(block))
     // A record that another program wrote may have any content.
     if (!block || !('data' in block || methodOf(block) === 'delete')) return
     const identity = identityOf(block)
     const before = this.#identities.get(identity)
-    this.#identities.set(identity, before ? written(before, block, tree) : first(block, tree))
+    const after = before ? written(before, block, tree) : first(block, tree)
+    // If it breaks the schema, the board keeps the old value.
+    const isOld = before && isQueued && this.#checked.has(kindOf(block))
+    this.#identities.set(identity, isOld ? joinTrees(before, after) : after)
   }
 }
 

@@ -340,6 +340,37 @@ describe('nothing launders', () => {
     expect(labels.variable(variable('state', ['a']))).toMatchObject(untrusted)
   })
 
+  it('not a person who tries to write over it during a run, against its schema', async () => {
+    const asked = Promise.withResolvers<void>()
+    const waited = Promise.withResolvers<void>()
+    const wait = defineTool({
+      ...{ id: 'wait', description: 'Waits', inputSchema: any, openWorld: false, readOnly: true },
+      async execute() {
+        asked.resolve()
+        await waited.promise
+      },
+    })
+    const turns = [call('theirs', { _outputPath: '†state.mail' }), call('wait'), 'So.', 'Done.']
+    const agent = createAgent({
+      model: scriptedModel(turns),
+      trust: 'quarantine',
+      tools: [theirs, wait] as Tool[],
+    })
+    const schema = { type: 'object', properties: { mail: { type: 'object' } } }
+    const messages = [{ type: 'state', schema } as const, ...say('Go')]
+    const run = await agent.start({ conversation: 'c', messages })
+    await asked.promise
+    const wrong = { type: 'state', state: 'a text', _path: 'mail' } as const
+    const queued = await agent.start({ conversation: 'c', messages: [wrong, ...say('And?')] })
+    waited.resolve()
+    await run.result
+    await queued.result
+    const { board } = (await agent.conversation('c')) ?? {}
+    expect(board?.read('†state.mail')).toMatchObject({ words: 'obey' })
+    const labels = await labelsOf(agent, 'c')
+    expect(labels.variable(variable('state', ['mail', 'words']))).toMatchObject(untrusted)
+  })
+
   it('not a sub-agent', async () => {
     const inner = createAgent({
       model: scriptedModel([call('echo', { value: '†input.task' }), 'It is done.']),
