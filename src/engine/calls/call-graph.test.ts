@@ -316,8 +316,23 @@ describe('CallGraph', () => {
     expect(graph.ready()).toEqual([])
   })
 
+  it('returns a held call once more after it was released', () => {
+    const graph = new CallGraph(() => false)
+    graph.add(plan('1'))
+    expect(graph.ready()).toHaveLength(1)
+    graph.release('1')
+    expect(graph.ready()).toEqual([])
+    graph.hold('1')
+    expect(graph.ready()).toEqual([])
+    graph.release('1')
+    expect(graph.ready().map((one) => one.plan.id)).toEqual(['1'])
+    graph.release('1')
+    expect(graph.ready()).toEqual([])
+  })
+
   it('ignores calls that it does not know', () => {
     const graph = new CallGraph(() => false)
+    graph.release('nobody')
     graph.hold('nobody')
     graph.begin('nobody')
     graph.settle('nobody', { failed: false, written: [] })
