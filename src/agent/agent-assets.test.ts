@@ -337,13 +337,7 @@ describe('createAgent, with assets', () => {
     expect(calls.map((call) => call.arguments)).toEqual([
       { ref: expect.stringMatching(/^asset:/) },
       { ref: saved.ref },
-      {
-        sample: {
-          assetRef: expect.stringMatching(/^asset:/),
-          mimeType: 'image/png',
-          kind: 'image',
-        },
-      },
+      { sample: expect.stringMatching(/^data:image\/png;base64,<\|asset:/) },
     ])
     const results = run.messages.filter(({ metadata }) => metadata.tool_result)
     expect(results.map(({ content }) => content).slice(0, 2)).toEqual([

@@ -1,4 +1,5 @@
 import { describe, expect, it, vi } from 'vitest'
+import { createAssets } from '../assets/create-assets.ts'
 import { PNG } from '../assets/fixtures/stores.ts'
 import type { JsonSchema } from '../boundary/describe-schema.ts'
 import { defineTool, type Tool } from '../boundary/tool.ts'
@@ -405,12 +406,57 @@ describe('approvals', () => {
     const asked = records.flatMap(({ event }) =>
       event.type === 'APPROVAL_REQUESTED' ? (event.items ?? [event.arguments]) : [],
     )
-    const shown = { assetRef: expect.stringMatching(/^asset:/), mimeType: 'image/png' }
-    const shownWith = (amount: number) => ({ to: expect.objectContaining(shown), amount })
-    expect(asked).toEqual([5, 7, 8].map(shownWith))
-    expect(JSON.stringify(records)).not.toContain('base64')
-    const bytes = PNG.toString('base64')
-    expect(paid).toEqual([5, 7, 8].map((amount) => ({ to: bytes, amount })))
+    const shown = expect.stringMatching(/^data:image\/png;base64,<\|asset:\/\/\w+\|>$/)
+    expect(asked).toEqual([5, 7, 8].map((amount) => ({ to: shown, amount })))
+    expect(JSON.stringify(records)).not.toContain(PNG.toString('base64'))
+    expect(paid).toEqual([5, 7, 8].map((amount) => ({ to, amount })))
+  })
+
+  const IMAGE = PNG.toString('base64')
+  it.each([
+    [{}, `\`<img src="data:image/png;base64,${IMAGE}">\``],
+    [{ references: 'declared' }, `<|asset://other|> data:image/png;base64,${IMAGE}`],
+    [{}, IMAGE],
+  ] as const)(
+    'gives a tool the text with an image that the model wrote: %o %s',
+    async (options, to) => {
+      const { pay, paid } = payTool(options)
+      const model = scriptedModel([{ calls: [call('p', { to, amount: 5 })] }, 'Paid.'])
+      const agent = createAgent({ model, tools: [pay] })
+      const run = agent.run({ conversation: 'c', messages: say('pay') })
+      await waiting(agent, 'c')
+      const records = await agent.log.read('c', { limit: 1000 })
+      const asked = records.find(({ event }) => event.type === 'APPROVAL_REQUESTED')?.event
+      // A person changes another argument.
+      const changed = { ...Object(Object(asked).arguments), amount: 6 }
+      await agent.approve('c', 'p', { approved: true, arguments: changed })
+      await run.result
+      expect(paid).toEqual([{ to, amount: 6 }])
+      expect(JSON.stringify(await agent.log.read('c', { limit: 1000 }))).not.toContain(IMAGE)
+    },
+  )
+
+  it('gives a tool the same text after a restart', async () => {
+    const to = `data:image/png;base64,${IMAGE}`
+    const log = createMemoryLog()
+    const paid: unknown[] = []
+    const { pay } = payTool({
+      needsApproval: false,
+      idempotent: true,
+      execute(input) {
+        paid.push(input)
+        return paid.length === 1 ? new Promise(() => {}) : 'paid'
+      },
+    })
+    const model = scriptedModel([{ calls: [call('p', { to, amount: 5 })] }, 'Paid.'])
+    const assets = createAssets()
+    const first = createAgent({ model, tools: [pay], log, assets })
+    first.run({ conversation: 'c', messages: say('pay') }).result.catch(() => {})
+    await expect.poll(() => paid.length).toBe(1)
+    await first.close()
+    const second = createAgent({ model, tools: [pay], log, assets })
+    await second.resume('c').result
+    expect(paid).toEqual([1, 2].map(() => ({ to, amount: 5 })))
   })
 
   it('stores bytes in changed arguments as assets', async () => {
@@ -423,7 +469,7 @@ describe('approvals', () => {
     const to = `data:image/png;base64,${bytes}`
     await agent.approve('c', 'p', { approved: true, arguments: { to, amount: 6 } })
     const { assets } = await run.result
-    expect(paid).toEqual([{ to: bytes, amount: 6 }])
+    expect(paid).toEqual([{ to, amount: 6 }])
     expect(assets).toMatchObject([{ mime: 'image/png' }])
     expect(JSON.stringify(await agent.log.read('c', { limit: 1000 }))).not.toContain(bytes)
   })

@@ -1,13 +1,16 @@
 import type { Assets } from '../assets/assets-contract.ts'
+import { mayHoldAssets } from '../assets/extract/may-hold-assets.ts'
 import { boundaryOf } from '../boundary/boundary.ts'
 import { assetReads } from '../boundary/resolve.ts'
+import { storeArguments } from '../boundary/store.ts'
 import { sourceLabels } from '../boundary/value-source.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
-import type { JsonValue } from '../core/json/json.ts'
+import { isPlainObject, type JsonValue } from '../core/json/json.ts'
 import { type Label, mayRead, readLabel } from '../core/labels/label.ts'
 import { wholeOf } from '../core/labels/label-tree.ts'
+import { withBytes } from '../engine/calls/execute-call.ts'
 import { checkAgentName, checkToolExists } from '../engine/next.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Session } from '../engine/session.ts'
@@ -61,15 +64,14 @@ export async function answerApproval(
     if (runsHere || args !== undefined) checkToolExists(session, asked, checkedWith.tools)
   }
   if (by !== undefined) checkApprover(by, asked, readLabel(asked.approval?.label ?? {}))
-  if (args !== undefined) await checkChanged(checkedWith, asked, args)
+  if (args !== undefined) await checkChanged(checkedWith, session, asked, args)
   if (by !== undefined && session.labels) {
     const { asset } = sourceLabels(session.labels, checkedWith.assets)
     const reads = await assetReads([args, given], async (ref) => asset(ref))
     for (const { labels } of reads) checkApprover(by, asked, wholeOf(labels))
   }
-  const store = (value: unknown) => stored(value, asked, checkedWith.assets)
-  const changedTo = await store(args)
-  const result = await store(approved ? given : undefined)
+  const changedTo = await storedArguments(args, asked, checkedWith.assets)
+  const result = await storedResult(approved ? given : undefined, asked, checkedWith.assets)
   await session.append((state) => {
     const call = state.calls[toolCallId]
     if (!call) throw noSuchCall(toolCallId, session)
@@ -99,18 +101,39 @@ function checkApprover(by: string, { id }: Call, label: Label): void {
 
 type Call = Session['state']['calls'][string]
 
-/** Stores what a person gave as if the tool had returned it: as JSON, with references in place of bytes. */
-async function stored(
-  given: unknown,
-  { id, name }: Call,
-  assets: Assets,
-): Promise<{ value: JsonValue | undefined; events: readonly ConversationEvent[] }> {
+interface Stored {
+  value: JsonValue | undefined
+  events: readonly ConversationEvent[]
+}
+
+/** Stores the given result as if the tool had returned it: as JSON, with references in place of bytes. */
+async function storedResult(given: unknown, { id, name }: Call, assets: Assets): Promise<Stored> {
   if (given === undefined) return { value: undefined, events: [] }
   return boundaryOf(() => assets).store({ tool: name, toolCallId: id }, given)
 }
 
+/** Stores arguments as if the model had written them. */
+async function storedArguments(
+  args: JsonValue | undefined,
+  { id, name }: Call,
+  assets: Assets,
+): Promise<Stored> {
+  const events: ConversationEvent[] = []
+  if (args === undefined || !mayHoldAssets(args)) return { value: args, events }
+  const onEvent = (event: ConversationEvent) => {
+    events.push(event)
+  }
+  const scoped = assets.scoped({ by: 'user', tool: name, toolCallId: id, onEvent })
+  const store = async (one: JsonValue) => {
+    return isPlainObject(one) ? (await storeArguments(one, scoped)).logged : one
+  }
+  const value = Array.isArray(args) ? await Promise.all(args.map(store)) : await store(args)
+  return { value: value as JsonValue, events }
+}
+
 async function checkChanged(
   { tools, assets }: CheckedWith,
+  session: Session,
   call: Call,
   args: JsonValue,
 ): Promise<void> {
@@ -126,7 +149,9 @@ async function checkChanged(
   }
   const boundary = boundaryOf(() => assets)
   for (const one of (isMapped ? args : [args]) as (Record<string, unknown> | null)[]) {
-    if (one) await boundary.withInput({ tool, arguments: one }, () => {})
+    if (!one) continue
+    const given = await withBytes({ session, assets }, call, one)
+    await boundary.withInput({ tool, arguments: given }, () => {})
   }
 }
 

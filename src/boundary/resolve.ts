@@ -112,6 +112,39 @@ async function withValues(
   return places.result
 }
 
+/** A reference in place of bytes that `storeArguments` took out of a text. */
+const STORED_BYTES = /<\|(asset:\/\/[^\s|]+)\|>/g
+
+/**
+ * Puts back the bytes that `storeArguments` took out of the texts of a call's arguments: base64, or a data URL where
+ * that was in another form.
+ *
+ * @param isOwn Whether the asset was made from the arguments of this call. Other references stay.
+ */
+export async function restoreBytes(
+  args: Record<string, unknown>,
+  isOwn: (ref: string) => boolean,
+  assets: () => Assets,
+): Promise<Record<string, unknown>> {
+  const places = new ArgumentPlaces(args, null)
+  for (const place of places) {
+    const text = place.value
+    if (typeof text !== 'string' || !text.includes('<|asset://')) continue
+    const parts: string[] = []
+    let end = 0
+    for (const { 0: mark, 1: ref = '', index } of text.matchAll(STORED_BYTES)) {
+      if (!isOwn(ref)) continue
+      const before = text.slice(end, index)
+      const isBase64 = before.endsWith(';base64,') || mark === text
+      const { base64, mime } = await assets().getBase64(ref)
+      parts.push(before, isBase64 ? base64 : `data:${mime};base64,${base64}`)
+      end = index + mark.length
+    }
+    if (end > 0) place.put(parts.join('') + text.slice(end))
+  }
+  return places.result
+}
+
 /** Returns the asset references anywhere in the resolved arguments, also in the values of variables. */
 export async function assetReads(
   args: unknown,

@@ -14,6 +14,7 @@ import { metaOf } from '../core/messages/asset-meta.ts'
 import { OFFLOADED_TYPE, type OffloadedValue } from '../core/messages/offloaded.ts'
 import { outline } from '../core/messages/outline.ts'
 import { toPointer } from '../core/refs/field-key.ts'
+import { ArgumentPlaces } from './argument-places.ts'
 import { fetchedByReference } from './native-tools.ts'
 
 /** The call whose result is stored. */
@@ -61,6 +62,63 @@ export async function storeResult(
   const maker = { by: 'tool', tool, toolCallId } as const
   const { value } = await extractAssets(result, { assets: scoped, signal, ...maker })
   return { value: jsonValue(fetchedByReference(value), withoutCarriedBytes) as JsonValue, events }
+}
+
+/**
+ * Saves the bytes in a call's arguments as assets of that call. The result is for the log: `<|asset://…|>` is in place
+ * of base64, also within data URLs, so that `restoreBytes` gives back what was written. Bytes in any other form, and
+ * those in the list of a mapped call, become references as in results. `extracted` has that form for all of them.
+ *
+ * @param assets Assets that record the call.
+ * @throws any error of `extractAssets`
+ */
+export async function storeArguments(
+  args: Record<string, unknown>,
+  assets: Assets,
+): Promise<{ logged: Record<string, unknown>; extracted: Record<string, unknown> }> {
+  const { value, created, errors } = await extractAssets(args, { assets, by: 'agent' })
+  const extracted = value as Record<string, unknown>
+  if (extracted === args) return { logged: args, extracted }
+  const { _each, ...rest } = args
+  const saved = await base64Of(created, assets)
+  const text = JSON.stringify(rest)
+  const isMaskable = errors.length === 0 && saved.every(({ base64 }) => text.includes(base64))
+  if (!isMaskable) return { logged: extracted, extracted }
+  const each = _each === undefined ? {} : { _each: extracted._each }
+  return { logged: { ...masked(rest, saved), ...each }, extracted }
+}
+
+/** Replaces the base64 of these assets in the texts of a call's arguments with `<|asset://…|>`. */
+export async function maskBytes(
+  args: Record<string, unknown>,
+  refs: readonly { ref: string }[],
+  assets: Assets,
+): Promise<Record<string, unknown>> {
+  return refs.length > 0 ? masked(args, await base64Of(refs, assets)) : args
+}
+
+interface Base64 {
+  ref: string
+  base64: string
+}
+
+async function base64Of(refs: readonly { ref: string }[], assets: Assets): Promise<Base64[]> {
+  return Promise.all(
+    refs.map(async ({ ref }) => ({ ref, base64: (await assets.getBase64(ref)).base64 })),
+  )
+}
+
+/** Short base64 may be part of a word. */
+const MIN_MASKED = 16
+
+function masked(args: Record<string, unknown>, saved: readonly Base64[]): Record<string, unknown> {
+  const places = new ArgumentPlaces(args, null)
+  const texts = [...places].filter(({ value }) => typeof value === 'string')
+  for (const { ref, base64 } of saved) {
+    if (base64.length < MIN_MASKED) continue
+    for (const place of texts) place.put(String(place.current).replaceAll(base64, `<|${ref}|>`))
+  }
+  return places.result
 }
 
 /** Saves the value as an asset if its JSON is too long. The value that replaces it has a preview. */

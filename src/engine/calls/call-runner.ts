@@ -1,5 +1,6 @@
 import { type CallPlan, planCall } from '../../boundary/call-plan.ts'
 import { describeTool } from '../../boundary/describe-tool.ts'
+import { maskBytes } from '../../boundary/store.ts'
 import type { Tool } from '../../boundary/tool.ts'
 import { withParameters } from '../../boundary/tool-index.ts'
 import { labelsOfError } from '../../boundary/value-source.ts'
@@ -28,7 +29,7 @@ import { callError } from '../run-errors.ts'
 import type { RunScope } from '../run-scope.ts'
 import { ActiveCall, adjusted, type Item, type ResolvedItems, sourceOf } from './active-call.ts'
 import { CallGraph, type ReadyCall } from './call-graph.ts'
-import { approvedItems, executeCall, resolveItems } from './execute-call.ts'
+import { approvedItems, executeCall, ownAssets, resolveItems, withBytes } from './execute-call.ts'
 import { interrupted, runMapped } from './map-call.ts'
 import { EndedCalls, recordCalls } from './record-call.ts'
 
@@ -197,9 +198,11 @@ export class CallRunner {
     }
   }
 
-  #resolve(plan: CallPlan, approved: JsonValue | undefined): Promise<ResolvedItems> {
-    if (approved !== undefined) return approvedItems(this.#scope, plan, approved)
-    return resolveItems(this.#scope, plan, this.#given.get(plan.id) ?? plan.arguments)
+  async #resolve(plan: CallPlan, approved: JsonValue | undefined): Promise<ResolvedItems> {
+    const scope = this.#scope
+    if (approved !== undefined) return approvedItems(scope, plan, approved)
+    const given = this.#given.get(plan.id) ?? (await withBytes(scope, plan, plan.arguments))
+    return resolveItems(scope, plan, given)
   }
 
   async #runOne(
@@ -244,11 +247,9 @@ export class CallRunner {
       return false
     }
     this.#listen()
-    // The log must not have the bytes of the original arguments.
-    const logged = this.#given.delete(plan.id)
-      ? await this.#scope.during(() => this.#resolve(plan, undefined))
-      : { items }
-    const asked = question(plan, logged.items, verdict)
+    this.#given.delete(plan.id)
+    const logged = await this.#scope.during(() => this.#withoutBytes(plan, items))
+    const asked = question(plan, logged, verdict)
     const previews = await this.#scope.during(() => previewsOf(plan, call, items))
     if (previews.length > 0) asked.previews = previews.map((one) => one?.text ?? null)
     const label = labelOf(call, previews)
@@ -256,6 +257,18 @@ export class CallRunner {
     const request = { type: 'APPROVAL_REQUESTED', runId, ...asked } as const
     await append({ events: [...call.takeEvents(), request] })
     return true
+  }
+
+  /** Returns the items as they are logged. */
+  #withoutBytes({ id }: CallPlan, items: readonly Item[]): Promise<readonly Item[]> {
+    const { session, assets } = this.#scope
+    const refs = ownAssets(session, id)
+    const masked = items.map(async (item) => {
+      return item.arguments
+        ? { ...item, arguments: await maskBytes(item.arguments, refs, assets) }
+        : item
+    })
+    return Promise.all(masked)
   }
 
   /** Starts calls when people have answered. */

@@ -1,7 +1,7 @@
 import { isPlainJson } from '../../assets/extract/may-hold-assets.ts'
 import { boundaryOf } from '../../boundary/boundary.ts'
 import { type CallPlan, isEditTool } from '../../boundary/call-plan.ts'
-import { assetReads } from '../../boundary/resolve.ts'
+import { assetReads, restoreBytes } from '../../boundary/resolve.ts'
 import { lastYield } from '../../boundary/store.ts'
 import type { Tool, ToolContext } from '../../boundary/tool.ts'
 import { type Found, labelsOfError } from '../../boundary/value-source.ts'
@@ -16,6 +16,7 @@ import { parseVariableRef } from '../../core/refs/variable-ref.ts'
 import type { CallItem, CallOutcome, ExecutionChanges, PolicyCall } from '../../policies/policy.ts'
 import { callError } from '../run-errors.ts'
 import { type RunScope, workOf } from '../run-scope.ts'
+import type { Session } from '../session.ts'
 import { type Item, openContext, type ResolvedItems, sourceOf } from './active-call.ts'
 import { onNewestVersion, withBranches } from './edited-place.ts'
 
@@ -168,6 +169,21 @@ export async function resolveItems(
   return { items: await Promise.all(list.map(resolve)), each: labels }
 }
 
+/** Returns logged arguments with the bytes that were taken out of them. */
+export function withBytes(
+  { session, assets }: Pick<RunScope, 'session' | 'assets'>,
+  { id }: Pick<CallPlan, 'id'>,
+  logged: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const isOwn = (ref: string) => ownAssets(session, id).some((own) => own.ref === ref)
+  return restoreBytes(logged, isOwn, () => assets)
+}
+
+/** Returns the assets that a call has saved. Before it has run, they were made from its arguments. */
+export function ownAssets({ state }: Session, callId: string): readonly { ref: string }[] {
+  return state.assets.filter(({ toolCallId }) => toolCallId === callId)
+}
+
 /** Returns the items with the arguments that a person approved. Items that had no arguments at that time are null. */
 export async function approvedItems(
   scope: RunScope,
@@ -182,7 +198,8 @@ export async function approvedItems(
   const { labelsOf } = sourceOf(scope, plan)
   const items = all.map(async (args): Promise<Item> => {
     if (!args) return { error: { code: 'invalid_arguments', message } }
-    return { arguments: args, reads: labelsOf ? await assetReads(args, labelsOf) : [] }
+    const whole = await withBytes(scope, plan, args)
+    return { arguments: whole, reads: labelsOf ? await assetReads(whole, labelsOf) : [] }
   })
   return { items: await Promise.all(items) }
 }

@@ -1,8 +1,8 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { extractAssets } from '../../assets/extract/extract.ts'
 import { mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
 import { describeTools } from '../../boundary/describe-tool.ts'
+import { storeArguments } from '../../boundary/store.ts'
 import { CALL_TOOL, unwrapCallTool } from '../../boundary/tool-search.ts'
 import { errorMessage } from '../../core/errors.ts'
 import { openRun } from '../../core/events/conversation-state.ts'
@@ -305,13 +305,12 @@ async function extractArguments(
     },
   })
   try {
-    const { value } = await extractAssets(call.arguments, { assets: scoped, by: 'agent' })
-    if (value === call.arguments) return { call, problem, events }
-    const args = value as Record<string, unknown>
-    if (call.name === 'save_asset' && typeof args.assetRef === 'string') {
-      return { call: { ...call, arguments: { ref: args.assetRef } }, problem, events }
+    const { logged, extracted } = await storeArguments(call.arguments, scoped)
+    if (logged === call.arguments) return { call, problem, events }
+    if (call.name === 'save_asset' && typeof extracted.assetRef === 'string') {
+      return { call: { ...call, arguments: { ref: extracted.assetRef } }, problem, events }
     }
-    return { call: { ...call, arguments: args }, given: call.arguments, problem, events }
+    return { call: { ...call, arguments: logged }, given: call.arguments, problem, events }
   } catch (error) {
     return { call: { ...call, arguments: {} }, problem: errorMessage(error), events }
   }
