@@ -12,7 +12,7 @@ function served(make: (tool: string) => Agent) {
   const find = servedAgent({ agent: ([tool]) => make(tool?.id ?? '') }, 'serve')
   return async (tool: string): Promise<Agent> => {
     const found = await find(request)
-    if (found instanceof Response) throw new Error('refused')
+    if (found instanceof Response) throw new Error('not found')
     return found.agent({ tools: [{ name: tool }] })
   }
 }
@@ -41,5 +41,24 @@ describe('servedAgent', () => {
     await vi.waitUntil(() => busy.isIdle())
     await agentFor('tool_34')
     expect(closed).toEqual(['tool_1', 'tool_2', 'tool_0'])
+  })
+
+  it('blames the request for a tool with the name of a tool of the agent', async () => {
+    const own = {
+      id: 'pay',
+      description: 'Pays',
+      inputSchema: { type: 'object' },
+      execute: () => 1,
+    }
+    const find = servedAgent(
+      { agent: (tools) => createAgent({ model: scriptedModel([]), tools: [own, ...tools] }) },
+      'serve',
+    )
+    const found = await find(request)
+    if (found instanceof Response) throw new Error('not found')
+    await expect(found.agent({ tools: [{ name: 'pay' }] })).rejects.toMatchObject({
+      code: 'bad_request',
+      message: expect.stringContaining('"pay"'),
+    })
   })
 })

@@ -101,7 +101,7 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
       )
     }
     const key = JSON.stringify([all.indexOf(given), tools])
-    const agent = agents.get(key) ?? given(tools.map(toTool))
+    const agent = agents.get(key) ?? made(given, tools)
     agents.delete(key)
     for (const [old, one] of agents) {
       if (agents.size < MAX_AGENTS) break
@@ -111,6 +111,17 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
     }
     agents.set(key, agent)
     return agent
+  }
+
+  function made(given: Exclude<AgentForTools, Agent>, tools: readonly ClientTool[]): Agent {
+    try {
+      return given(tools.map(toTool))
+    } catch (error) {
+      if (tools.length === 0) throw error
+      // If the agent can be made without these tools, they are the problem: one may have the name of another tool.
+      agentWith(given)
+      return rethrowForClient(error)
+    }
   }
 
   return async (request) => {
