@@ -15,7 +15,13 @@ const LOADED = 2_000
  * Renders a reference within text. An image is shown, and so is a short text or number in a field. Anything else is a
  * chip.
  */
-export function EmbeddedAsset({ reference }: { reference: string }) {
+export function EmbeddedAsset({
+  reference,
+  imageClass,
+}: {
+  reference: string
+  imageClass?: string
+}) {
   const { assetQuery, client } = useServer()
   const parsed = parse(reference)
   const { data } = useQuery({ ...assetQuery(parsed?.id ?? ''), enabled: parsed !== null })
@@ -26,7 +32,8 @@ export function EmbeddedAsset({ reference }: { reference: string }) {
     retry: false,
   })
   if (data?.asset.kind === 'image') {
-    return <AssetImage reference={reference} alt={data.asset.name ?? 'Picture'} />
+    const alt = data.asset.name ?? 'Picture'
+    return <AssetImage reference={reference} alt={alt} className={imageClass} />
   }
   const text = field.data && !field.data.cut ? shortText(field.data.value) : null
   if (!parsed || text === null) return <AssetChip reference={reference} />

@@ -1,6 +1,7 @@
 // @vitest-environment jsdom
-import { render } from '@testing-library/react'
+import { render, screen } from '@testing-library/react'
 import { describe, expect, it } from 'vitest'
+import { renderInApp } from '../testing/render-in-app.tsx'
 import { InlineValue } from './inline-value.tsx'
 
 const textOf = (value: unknown) => render(<InlineValue value={value} />).container.textContent
@@ -15,5 +16,12 @@ describe('InlineValue', () => {
   it('shows words of any language as they are', () => {
     const text = 'שלום 👩\u200d🚀\n\tnaïve'
     expect(textOf(text)).toBe(`"${text}"`)
+  })
+
+  it('shows a reference within a text as a chip', async () => {
+    await renderInApp(<InlineValue value={'<b>\u202e<|asset://a1|></b>'} />)
+    expect(screen.getByRole('link').textContent).toBe('asset://a1')
+    const text = screen.getByTestId('app').textContent
+    expect(text).toBe('"<b>⟨U+202E⟩<|asset://a1|></b>"')
   })
 })

@@ -1,7 +1,7 @@
-import { useState } from 'react'
+import { Fragment, useState } from 'react'
 import { formatCount } from '../ui/format.ts'
 import { AssetChip } from './asset-chip.tsx'
-import { isAsset, isVariable } from './kinds.ts'
+import { findEmbedded, isAsset, isVariable } from './kinds.ts'
 import { VariableChip } from './variable-chip.tsx'
 
 const LONG = 280
@@ -47,7 +47,7 @@ function Text({ text }: { text: string }) {
   const cut = text.length > LONG && !whole
   return (
     <span dir="auto" className="whitespace-pre-wrap text-ink">
-      "{visible(cut ? text.slice(0, LONG) : text)}
+      "<WithChips text={cut ? text.slice(0, LONG) : text} />
       {cut ? '…' : '"'}
       {cut && (
         <button
@@ -62,5 +62,23 @@ function Text({ text }: { text: string }) {
         </button>
       )}
     </span>
+  )
+}
+
+/** Renders text with a chip for each reference between `<|` and `|>`. */
+function WithChips({ text }: { text: string }) {
+  const found = findEmbedded(text, { markdown: false })
+  return (
+    <>
+      {found.map(({ start, url }, index) => (
+        <Fragment key={start}>
+          {visible(text.slice(found[index - 1]?.end ?? 0, start))}
+          {'<|'}
+          <AssetChip reference={url} literal />
+          {'|>'}
+        </Fragment>
+      ))}
+      {visible(text.slice(found.at(-1)?.end ?? 0))}
+    </>
   )
 }

@@ -35,6 +35,20 @@ export function findEmbedded(
   })
 }
 
+/** Returns the URLs of the assets that a value names, in its texts, too. Each once, and at most `most`. */
+export function assetsNamedIn(value: unknown, most: number): string[] {
+  const found = new Set<string>()
+  const waiting: unknown[] = [value]
+  for (const one of waiting) {
+    if (found.size >= most || waiting.length > 10_000) break
+    if (isAsset(one)) found.add(one.trim())
+    else if (typeof one === 'string') {
+      for (const { url } of findEmbedded(one, { markdown: false })) found.add(url)
+    } else if (typeof one === 'object' && one !== null) waiting.push(...Object.values(one))
+  }
+  return [...found].slice(0, most)
+}
+
 /** Returns the kind and instance at the start of a variable reference: `state#a` of `†state#a.total`. */
 export function variableName(reference: string): string {
   let next: VariableExpression | null = parseVariableRef(reference)

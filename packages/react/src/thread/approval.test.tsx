@@ -56,6 +56,28 @@ describe('Approval', () => {
     expect(screen.getByRole('button', { name: 'Deny' })).toHaveProperty('disabled', true)
   })
 
+  it('shows each file that the arguments name', async () => {
+    vi.stubGlobal('fetch', async (url: unknown) => {
+      const id = /assets\/(\w+)/.exec(String(Object(url).url ?? url))?.[1]
+      const [kind, mime] = id === 'a1' ? ['image', 'image/png'] : ['file', 'text/csv']
+      const asset = {
+        assetId: id,
+        ref: `asset://${id}`,
+        name: `${id}.name`,
+        kind,
+        mime,
+        by: 'tool',
+      }
+      return Response.json({ asset, meta: {} })
+    })
+    const text = '<img src="data:image/png;base64,<|asset://a1|>">'
+    await show(...asked({ text, also: 'asset://a1', list: [{ assetRef: 'asset://a2' }] }))
+    const files = within(screen.getByRole('list', { name: 'Files in the arguments' }))
+    expect(await files.findByRole('img', { name: 'a1.name' })).toBeTruthy()
+    expect(await files.findByText('a2.name')).toBeTruthy()
+    expect(files.getAllByRole('listitem')).toHaveLength(2)
+  })
+
   it('denies, with a reason where one is given', async () => {
     await show(...asked({ sum: 5 }))
     const reason = screen.getByRole('textbox', { name: /Reason/ })

@@ -5,6 +5,8 @@ import { useMay } from '../app/role.ts'
 import { useServer } from '../app/server.ts'
 import { JsonTree } from '../json/json-tree.tsx'
 import { isBranch } from '../json/tree-rows.ts'
+import { EmbeddedAsset } from '../references/embedded-asset.tsx'
+import { assetsNamedIn } from '../references/kinds.ts'
 import { FlowReasons } from '../trust/flow-reasons.tsx'
 import { GivenFrom } from '../trust/given-from.tsx'
 import { WithheldValue } from '../trust/withheld-value.tsx'
@@ -95,6 +97,7 @@ export function Approval({ callId, name, approval, label = `Approval of ${name}`
       ) : (
         <Shown approval={approval} />
       )}
+      {!isHidden && <NamedFiles values={approval.items ?? approval.arguments} />}
       <GivenFrom callId={callId} approval={approval} />
       {problem && (
         <Notice tone="bad" code={problem.code} live className="mx-2.5 mb-2">
@@ -157,6 +160,26 @@ function Shown({ approval: { arguments: values, items } }: Pick<ApprovalProps, '
       </div>
     )
   }
-  const named = isBranch(values) && !Array.isArray(values)
-  return <CallArguments values={named ? (values as Record<string, unknown>) : { value: values }} />
+  const isNamed = isBranch(values) && !Array.isArray(values)
+  return (
+    <CallArguments values={isNamed ? (values as Record<string, unknown>) : { value: values }} />
+  )
+}
+
+/** Maximum number of files that are shown. */
+const MOST_FILES = 12
+
+/** Shows the files that the arguments name, because a person decides about their content. */
+function NamedFiles({ values }: { values: unknown }) {
+  const references = assetsNamedIn(values, MOST_FILES)
+  if (references.length === 0) return null
+  return (
+    <ul aria-label="Files in the arguments" className="flex flex-wrap gap-2 px-2.5 pb-2">
+      {references.map((reference) => (
+        <li key={reference} className="max-w-full">
+          <EmbeddedAsset reference={reference} imageClass="max-h-40" />
+        </li>
+      ))}
+    </ul>
+  )
 }
