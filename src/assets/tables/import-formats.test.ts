@@ -87,6 +87,26 @@ describe('an Arrow file as a table', () => {
     expect(rows.map(({ x }) => x)).toEqual(cells)
   })
 
+  it('keeps decimals of few digits', async () => {
+    const decimals = (values: number[], scale: number) => {
+      const words = values.map((value) => new Uint32Array([value, 0, 0, 0]))
+      return arrow.vectorFromArray(words, new arrow.Decimal(scale, 10))
+    }
+    const table = new arrow.Table({
+      price: decimals([150, 7], 2),
+      count: decimals([3, 4_000_000_000], 0),
+    })
+    const { types, rows } = await imported(arrow.tableToIPC(table, 'file'), 'x.arrow')
+    expect(types).toEqual([
+      ['price', 'number'],
+      ['count', 'number'],
+    ])
+    expect(rows).toEqual([
+      { price: 1.5, count: 3 },
+      { price: 0.07, count: 4_000_000_000 },
+    ])
+  })
+
   it('keeps decimals and times in lists, objects and dictionaries', async () => {
     const { vectorFromArray: vector, Field } = arrow
     const day = new Date('2024-02-29')
