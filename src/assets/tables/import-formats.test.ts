@@ -188,6 +188,21 @@ describe('a spreadsheet as a table', () => {
     expect(rows).toEqual([{ day: '2024-02-29' }, { day: null }])
   })
 
+  it('has every time of a day to the second', async () => {
+    const minutes = Array.from({ length: 24 * 60 }, (_, i) => i)
+    const times = minutes.map((minute, i) => {
+      const value = 45_351 + minute / (24 * 60)
+      return Buffer.from(`<row r="${i + 2}"><c r="A${i + 2}" s="1"><v>${value}</v></c></row>`)
+    })
+    const sheet = Buffer.concat([sheetRows([['at']]), ...times])
+    const { rows } = await imported(workbook({ S: sheet }), 'x.xlsx')
+    const expected = minutes.map((minute) => {
+      const time = new Date(Date.UTC(2024, 1, 29, 0, minute)).toISOString()
+      return { at: minute === 0 ? '2024-02-29' : time.slice(0, 19) }
+    })
+    expect(rows).toEqual(expected)
+  })
+
   it.each([2, 3])('leaves nothing if it is aborted with asset %d', async (last) => {
     const controller = new AbortController()
     let saved = 0
