@@ -70,7 +70,8 @@ async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
   const head = await headOf(source)
   const parser = parse({
     delimiter: delimiterOf(head, format),
-    record_delimiter: head.includes('\r\n') ? ['\r\n', '\n'] : undefined,
+    // The parser detects the lone CR of old files.
+    record_delimiter: unquoted(head).includes('\n') ? ['\r\n', '\n'] : undefined,
     bom: true,
     skip_empty_lines: true,
     relax_column_count: true,
@@ -102,9 +103,14 @@ async function* pieces(source: TableSource): AsyncGenerator<Uint8Array> {
 /** Returns the most frequent separator of the first line, outside quotes. */
 export function delimiterOf(head: string, format: 'csv' | 'tsv'): string {
   if (format === 'tsv') return '\t'
-  const line = head.replace(/"(?:[^"]|"")*"/g, '').split(/\r?\n/, 1)[0] ?? ''
+  const line = unquoted(head).split(/\r?\n/, 1)[0] ?? ''
   const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length)
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
+}
+
+/** Returns a text without the cells in quotes. */
+function unquoted(head: string): string {
+  return head.replace(/"(?:[^"]|"")*"/g, '')
 }
 
 /** Returns a unique name for every column: `column_3` without a name, `name_2` for the second of a name. */
