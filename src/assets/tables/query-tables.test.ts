@@ -201,6 +201,7 @@ describe('Assets.query', () => {
       /more than 100,000 rows: aggregate/,
     )
     expect((await ask('select * from range(1000)', { rows: 1000 })).length).toBe(1000)
+    expect((await ask('select * from range(1000)', { rows: Infinity })).length).toBe(1000)
     const long = "select repeat('x', 10000000) as x from range(100)"
     expect((await failure(long)).code).toMatch(/result_too_large|invalid_arguments/)
     const hungry = 'select list(range) as l from range(200000000) group by range % 2'
