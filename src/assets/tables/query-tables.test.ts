@@ -177,6 +177,7 @@ describe('Assets.query', () => {
   it('reports errors in a query', async () => {
     expect((await failure(`select nam from "${refs.cities}"`)).message).toMatch(/nam.*name/s)
     expect((await failure('selec 1')).message).toMatch(/syntax error/)
+    expect((await failure('-- select 1')).message).toMatch(/no statement; write one SELECT/)
     expect((await failure(`select * from ${refs.cities}`)).message).toMatch(/in double quotes/)
     const { ref } = await assets.save(new Blob(['no table']), 'text/plain')
     expect((await failure(`select * from "${ref}"`)).message).toMatch(
