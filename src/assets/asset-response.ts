@@ -60,7 +60,9 @@ export async function assetResponse(
   const answer = { request, assets, headers }
   if (download) {
     const { mime } = source ?? info
-    headers.set('content-disposition', attachment(await withExtension(name, mime)))
+    const isParquet = info.table !== null && source === null
+    const full = isParquet ? parquetName(name) : await withExtension(name, mime)
+    headers.set('content-disposition', attachment(full))
   }
   if (source) return bodyResponse(source, answer)
   return info.structured && !info.table ? jsonResponse(info, answer) : bodyResponse(info, answer)
@@ -151,6 +153,11 @@ async function withExtension(name: string, mime: string): Promise<string> {
   if (UNSPECIFIC.test(mime) || (await mimeTypeOfName(name)) !== null) return name
   const extension = await extensionOf(mime)
   return extension === 'bin' ? name : `${name}.${extension}`
+}
+
+/** Returns the file name of a table itself. Its name may be that of its first version, a CSV file. */
+function parquetName(name: string): string {
+  return /\.parquet$/i.test(name) ? name : `${name}.parquet`
 }
 
 /**
