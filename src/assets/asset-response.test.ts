@@ -20,6 +20,15 @@ describe('the download of a table', () => {
     expect(await download(table)).toEqual({ name: 'x.csv', text: 'a,b\n1,2\n' })
   })
 
+  it('is Parquet if that file was deleted', async () => {
+    const { assets, file, table, download } = await imported()
+    await assets.delete(file)
+    expect(await download(table)).toEqual({
+      name: 'x.csv.parquet',
+      text: expect.stringMatching(/^PAR1/),
+    })
+  })
+
   it('is named as Parquet after an edit', async () => {
     const { assets, table, download } = await imported()
     const edited = await assets.edit(table, [{ sql: 'select a from rows' }])

@@ -1,5 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import { ASSET_FIELDS, parseAssetRef } from '../core/refs/asset-ref.ts'
+import { findAsset } from './asset-facade.ts'
 import type { AssetInfo } from './asset-store.ts'
 import type { Assets } from './assets-contract.ts'
 import { extensionOf, mimeTypeOfName } from './bodies/mime-type.ts'
@@ -55,8 +56,8 @@ export async function assetResponse(
     if (download) headers.set('content-disposition', attachment(name))
     return fieldResponse(assets, field, headers)
   }
-  // Downloading a table gives the original file.
-  const source = download && info.table?.source ? await assets.info(info.table.source) : null
+  // Downloading a table gives the original file, unless that was deleted.
+  const source = download && info.table?.source ? await findAsset(info.table.source, assets) : null
   const answer = { request, assets, headers }
   if (download) {
     const { mime } = source ?? info
