@@ -113,20 +113,23 @@ function unquoted(head: string): string {
   return head.replace(/"(?:[^"]|"")*"/g, '')
 }
 
-/** Returns a unique name for every column: `column_3` without a name, `name_2` for the second of a name. */
+/**
+ * Returns a unique name for every column: `column_3` without a name, `name_2` for the second of a name. SQL does not
+ * distinguish the case of letters, so `name` and `Name` are one name.
+ */
 export function columnNames(source: Pick<TableSource, 'name'>, cells: readonly string[]): string[] {
   if (cells.length > MAX_COLUMNS) throw tooWide(source, cells.length)
-  const names = new Set<string>()
+  const taken = new Set<string>()
   const counts = new Map<string, number>()
-  cells.forEach((cell, i) => {
+  return cells.map((cell, i) => {
     const name = cell.trim() || `column_${i + 1}`
     let count = counts.get(name) ?? 1
     let unique = name
-    while (names.has(unique)) unique = `${name}_${++count}`
+    while (taken.has(unique.toLowerCase())) unique = `${name}_${++count}`
     counts.set(name, count)
-    names.add(unique)
+    taken.add(unique.toLowerCase())
+    return unique
   })
-  return [...names]
 }
 
 /** Adds columns without names up to a width. */

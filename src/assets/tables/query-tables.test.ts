@@ -77,6 +77,13 @@ describe('Assets.query', () => {
     expect(await ask(`select day from "${refs.trips}" limit 1`)).toEqual([{ day: '2024-01-31' }])
   })
 
+  it('finds columns whose names differ in case', async () => {
+    const ref = await importCsv('x.csv', 'id,ID\n1,2\n')
+    const { columns } = (await assets.resolve(ref)) as { columns: { name: string }[] }
+    const names = columns.map(({ name }) => `"${name}"`)
+    expect(await ask(`select ${names.join(', ')} from "${ref}"`)).toEqual([{ id: 1, ID_2: 2 }])
+  })
+
   it('keeps lists of whole numbers and decimals', async () => {
     const lists = 'list(n) as n, list(big) as big, list(amount) as amount'
     expect(await ask(`select ${lists} from "${refs.trips}" where city = 1`)).toEqual([
