@@ -268,13 +268,17 @@ async function orDamaged<T>(name: string, read: () => Promise<T>): Promise<T> {
 }
 
 function damaged(name: string, cause?: unknown): TableError {
-  const [, what, form] =
-    /unsupported (encoding|compression codec): (\w+)/.exec(errorMessage(cause)) ?? []
-  const reason =
-    what === undefined
-      ? 'it is not a Parquet file that byref can read, or it is damaged.'
-      : what === 'encoding'
-        ? `its pages are encoded as ${form}, which byref does not support: write it without column encodings.`
-        : `its pages are compressed by ${form}, which byref does not support: write it with Zstandard or Snappy.`
-  return new TableError({ name, line: null, reason }, { cause })
+  return new TableError({ name, line: null, reason: reasonOf(errorMessage(cause)) }, { cause })
+}
+
+/** Returns why a file cannot be read, from the message of the library. */
+function reasonOf(message: string): string {
+  const [, type] = /parquet (interval|bson) not supported/.exec(message) ?? []
+  if (type !== undefined)
+    return `it has a column of the type ${type}, which byref does not support: write it without this column.`
+  const [, what, form] = /unsupported (encoding|compression codec): (\w+)/.exec(message) ?? []
+  if (what === undefined) return 'it is not a Parquet file that byref can read, or it is damaged.'
+  return what === 'encoding'
+    ? `its pages are encoded as ${form}, which byref does not support: write it without column encodings.`
+    : `its pages are compressed by ${form}, which byref does not support: write it with Zstandard or Snappy.`
 }

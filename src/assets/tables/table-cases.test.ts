@@ -363,6 +363,14 @@ describe('a Parquet file as a table', () => {
     ])
   })
 
+  it('is rejected with the type of a column that cannot be read', async () => {
+    const bytes = await byDuckdb("select 1 as n, interval '1 day' as span")
+    await expect(imported(bytes, 'x.parquet')).rejects.toMatchObject({
+      code: 'table_invalid',
+      message: expect.stringContaining('a column of the type interval'),
+    })
+  })
+
   it('is rejected if it is damaged, at any byte, and never hangs', async () => {
     const whole = await byDuckdb("select range as n, 'text ' || range as t from range(2000)")
     const outcome = async (bytes: Uint8Array) => {
