@@ -108,9 +108,9 @@ export function delimiterOf(head: string, format: 'csv' | 'tsv'): string {
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
 }
 
-/** Returns a text without the cells in quotes. */
+/** Returns a text without the cells in quotes. A quote inside of a cell, as a unit, is text. */
 function unquoted(head: string): string {
-  return head.replace(/"(?:[^"]|"")*"/g, '')
+  return head.replace(/(^|[,;\t|\r\n])"(?:[^"]|"")*"/g, '$1')
 }
 
 /**
