@@ -1,5 +1,6 @@
 import { ByrefError } from '../core/errors.ts'
 import { ASSET_FIELDS, parseAssetRef } from '../core/refs/asset-ref.ts'
+import { findAsset } from './asset-facade.ts'
 import type { AssetInfo } from './asset-store.ts'
 import type { Assets } from './assets-contract.ts'
 import { extensionOf, mimeTypeOfName } from './bodies/mime-type.ts'
@@ -55,12 +56,14 @@ export async function assetResponse(
     if (download) headers.set('content-disposition', attachment(name))
     return fieldResponse(assets, field, headers)
   }
-  // Downloading a table gives the original file.
-  const source = download && info.table?.source ? await assets.info(info.table.source) : null
+  // Downloading a table gives the original file, unless that was deleted.
+  const source = download && info.table?.source ? await findAsset(info.table.source, assets) : null
   const answer = { request, assets, headers }
   if (download) {
     const { mime } = source ?? info
-    headers.set('content-disposition', attachment(await withExtension(name, mime)))
+    const isParquet = info.table !== null && source === null
+    const full = isParquet ? parquetName(name) : await withExtension(name, mime)
+    headers.set('content-disposition', attachment(full))
   }
   if (source) return bodyResponse(source, answer)
   return info.structured && !info.table ? jsonResponse(info, answer) : bodyResponse(info, answer)
@@ -151,6 +154,11 @@ async function withExtension(name: string, mime: string): Promise<string> {
   if (UNSPECIFIC.test(mime) || (await mimeTypeOfName(name)) !== null) return name
   const extension = await extensionOf(mime)
   return extension === 'bin' ? name : `${name}.${extension}`
+}
+
+/** Returns the file name of a table itself. Its name may be that of its first version, a CSV file. */
+function parquetName(name: string): string {
+  return /\.parquet$/i.test(name) ? name : `${name}.parquet`
 }
 
 /**

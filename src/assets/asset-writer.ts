@@ -38,6 +38,8 @@ export interface VersionOptions extends SaveAssetOptions {
   firstVersion?: string
   /** The description of a table's version, which is that of the table. */
   description?: string
+  /** For a table's version: the ids that the version before refers to. */
+  references?: readonly string[]
 }
 
 /** A structured asset in its stored form. */

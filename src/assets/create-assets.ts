@@ -75,12 +75,13 @@ function viewOf(core: AssetsCore, scope: AssetScope): Assets {
     const { rows, timeoutMs, name = null, ...saving } = options
     const { saveTable } = await import('./tables/save-table.ts')
     const result = await runQuery(query, options)
-    const { previous, description } = options
+    const { previous, description, references = [] } = options
     const words = previous === undefined ? textStart(query.sql, 500) : description
     const about = { ...saving, name, description: words, source: null }
-    // A version does not need the one before: its rows are its own.
-    const references = result.sources.filter((id) => id !== previous)
-    return saveTable(writer, result.table, { ...about, references })
+    // A version does not need the one before, because its rows are its own. Their cells may name what that refers to.
+    const sources = result.sources.filter((id) => id !== previous)
+    const all = [...new Set([...references, ...sources])]
+    return saveTable(writer, result.table, { ...about, references: all })
   }
   const assets: Assets = {
     ...reader,

@@ -227,6 +227,20 @@ describe('sweep', () => {
     expect(await assets.resolve(`${ref}/content/rows/0`)).toEqual({ n: 2 })
   })
 
+  it('keeps what the cells of an edited table name', async () => {
+    const assets = createAssets()
+    const photo = await assets.save(png(1))
+    const csv = Buffer.from(`n,photo\n1,${photo.ref}\n`)
+    const { table } = await assets.importFile(csv, { name: 'n.csv' })
+    let ref = table?.ref ?? ''
+    for (let i = 0; i < 2; i++) {
+      ref = (await assets.edit(ref, [{ sql: 'SELECT n + 1 AS n, photo FROM rows' }])).ref
+    }
+    await assets.sweep({ referenced: [ref], graceMs: 0 })
+    expect(await assets.resolve(`${ref}/content/rows/0`)).toEqual({ n: 3, photo: photo.ref })
+    expect((await assets.info(photo.ref)).assetId).toBe(photo.assetId)
+  })
+
   it('keeps the older versions of what is saved while it removes', async () => {
     const store = createMemoryAssetStore()
     const assets = createAssets({ store })

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
@@ -9,6 +9,7 @@ import { silentStore } from '../fixtures/silent-store.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
 import { sheetRows, workbook } from '../tables/fixtures/spreadsheet.ts'
 import { docx, paragraph, tableOf } from './fixtures/docx.ts'
+import { writePages } from './write-pages.ts'
 
 const PDF = 'application/pdf'
 const assets = createAssets()
@@ -108,6 +109,23 @@ describe('Assets.text', () => {
     const small = createAssets({ config: { limits: { valueBytes: 100 } } })
     const long = await small.save(pagedPdf(20), PDF)
     await expect(small.text(long.ref)).rejects.toEqual(code('asset_too_large', 'split it'))
+    const unlimited = createAssets({ config: { limits: { valueBytes: Infinity } } })
+    const { ref } = await unlimited.save(pagedPdf(20), PDF)
+    expect((await unlimited.text(ref)).pages).toHaveLength(20)
+  })
+})
+
+describe('writePages', () => {
+  it('stops as soon as the text exceeds its limit', async () => {
+    const path = join(folder, 'x.xlsx')
+    await writeFile(path, workbook({ A: sheetRows([['a']]), B: sheetRows([['b']]) }))
+    const file = { form: 'xlsx', name: 'x.xlsx', path } as const
+    const all = await writePages({ ...file, most: 100 })
+    expect(all.rows).toBe(2)
+    await all.body.dispose()
+    await expect(writePages({ ...file, most: 10 })).rejects.toEqual(
+      code('asset_too_large', 'x.xlsx has more than 10 bytes of text: split it'),
+    )
   })
 })
 

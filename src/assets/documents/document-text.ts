@@ -52,11 +52,13 @@ async function readDocument(
   { form, name, open }: DocumentSource,
   limit: number,
 ): Promise<AssetText> {
+  // Messages to the process are JSON, which does not have Infinity.
+  const most = Math.min(limit, Number.MAX_SAFE_INTEGER)
   const [pages] = await runTableTask(
     async (folder, signal) => {
       const path = join(folder, 'source')
       await writeBody(await open(signal), path)
-      return { type: 'text', folder, form, name, path }
+      return { type: 'text', folder, form, name, path, most }
     },
     { timeoutMs: TIMEOUT_MS },
   ).catch((error: unknown) => {
@@ -65,7 +67,6 @@ async function readDocument(
   // A document without pages throws, so there is a result.
   const { body } = pages as WrittenTable
   try {
-    if (body.size > limit) throw tooLarge(name, `has ${body.size} bytes of text`)
     const written = Buffer.from(await body.read(0, body.size)).toString()
     return withLines(
       written

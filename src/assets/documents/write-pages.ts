@@ -21,14 +21,24 @@ export interface DocumentFile {
 /** The library's warnings about a file do not belong in the log. */
 const QUIET = { verbosity: 0 }
 
-/** Writes each page of a document as a line of JSON. */
-export async function writePages(file: DocumentFile): Promise<WrittenTable> {
+/**
+ * Writes each page of a document as a line of JSON.
+ *
+ * @throws ByrefError `asset_too_large` as soon as these are more than `most` bytes, because a small file may have endless
+ * text; what {@link documentPages} throws
+ */
+export async function writePages(file: DocumentFile & { most: number }): Promise<WrittenTable> {
+  const { name, most } = file
   const body = createSpool()
   let rows = 0
   try {
     for await (const page of documentPages(file)) {
       await body.append(Buffer.from(`${JSON.stringify(page)}\n`))
       rows++
+      if (body.size > most) {
+        const message = `${name} has more than ${most} bytes of text: split it, or save its text as a file.`
+        throw new ByrefError('asset_too_large', message)
+      }
     }
     return { columns: [], rows, body }
   } catch (error) {

@@ -108,8 +108,9 @@ async function editTable(
     await body.dispose()
     return sized(infoOf(record, core.locator), rows, columns.length)
   }
-  const { description } = record.attributes
-  const about = { ...saving, name: record.name ?? undefined, description, ...versionAfter(record) }
+  const { description, references } = record.attributes
+  const kept = { description, references, ...versionAfter(record) }
+  const about = { ...saving, name: record.name ?? undefined, ...kept }
   const asset = await query(statement, { ...about, ...limits })
   return sized(asset, asset.table?.rows ?? 0, asset.table?.columns ?? 0)
 }

@@ -251,6 +251,16 @@ describe('an edit of JSON', () => {
     )
   })
 
+  it('writes new lines with CRLF if the document has CRLF', async () => {
+    const text = '{\r\n  "a": 1,\r\n  "b": {}\r\n}\r\n'
+    expect(await json(text, { op: 'replace', path: '/a', value: { x: 2 } })).toBe(
+      '{\r\n  "a": {\r\n    "x": 2\r\n  },\r\n  "b": {}\r\n}\r\n',
+    )
+    expect(await json(text, { op: 'add', path: '/b/x', value: [] })).toBe(
+      '{\r\n  "a": 1,\r\n  "b": {\r\n    "x": []\r\n  }\r\n}\r\n',
+    )
+  })
+
   it('edits the last of repeated keys below a repeated key', async () => {
     const text = '{"a":{"x":1},"a":{"x":2,"x":3}}'
     expect(await json(text, { op: 'replace', path: '/a/x', value: 4 })).toBe(

@@ -168,10 +168,11 @@ class JsonEditor {
       const indent = await this.#indentAt(container.start)
       const unit = await this.#unit()
       if (indent === null || unit === null) return { ...COMPACT, colon: unit === null ? ':' : ': ' }
-      const line = `\n${indent}${unit}`
+      const lineEnd = await this.#lineEnd()
+      const line = `${lineEnd}${indent}${unit}`
       return {
         opening: line,
-        closing: `\n${indent}`,
+        closing: `${lineEnd}${indent}`,
         separator: `,${line}`,
         colon: ': ',
         indent: indent + unit,
@@ -200,6 +201,12 @@ class JsonEditor {
     return /\n([ \t]+)/.exec(head)?.[1] ?? null
   }
 
+  /** Returns the line end of new lines: that of the first line. */
+  async #lineEnd(): Promise<string> {
+    const head = await this.#text(0, 4096)
+    return /\r?\n/.exec(head)?.[0] ?? '\n'
+  }
+
   async #text(start: number, end: number): Promise<string> {
     return Buffer.from(await this.#draft.read(start, end)).toString()
   }
@@ -209,7 +216,7 @@ class JsonEditor {
     if ('text' in given) return given.text
     if (indent === null) return JSON.stringify(given.value)
     const lines = JSON.stringify(given.value, null, (await this.#unit()) ?? '  ')
-    return lines.replaceAll('\n', `\n${indent}`)
+    return lines.replaceAll('\n', `${await this.#lineEnd()}${indent}`)
   }
 
   #splice(start: number, end: number, text: string): void {

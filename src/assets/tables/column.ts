@@ -274,9 +274,9 @@ function textStoring(type: ColumnType, storage: Storage): (text: string) => unkn
 }
 
 function valueStoring(type: ColumnType, storage: Storage): (value: unknown) => unknown {
-  if (storage === 'int64') return (value) => longOf(value as number | bigint)
+  if (storage === 'int64') return (value) => longOf(numberIn(value))
   if (storage === 'json') return jsonLine
-  if (type === 'number') return Number
+  if (type === 'number') return (value) => Number(numberIn(value))
   if (type === 'decimal') return (value) => String(numberIn(value))
   if (type !== 'date') return (value) => value
   const store = storage === 'date' ? dayOf : isoDate
@@ -284,7 +284,7 @@ function valueStoring(type: ColumnType, storage: Storage): (value: unknown) => u
 }
 
 /** Returns a whole number as it was written. Above 2^53, a double has other digits than its text. */
-function longOf(value: number | bigint): bigint {
+function longOf(value: string | number | bigint): bigint {
   return BigInt(Number.isSafeInteger(value) ? value : String(value))
 }
 

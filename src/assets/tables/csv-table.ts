@@ -70,7 +70,8 @@ async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
   const head = await headOf(source)
   const parser = parse({
     delimiter: delimiterOf(head, format),
-    record_delimiter: head.includes('\r\n') ? ['\r\n', '\n'] : undefined,
+    // The parser detects the lone CR of old files.
+    record_delimiter: unquoted(head).includes('\n') ? ['\r\n', '\n'] : undefined,
     bom: true,
     skip_empty_lines: true,
     relax_column_count: true,
@@ -102,25 +103,33 @@ async function* pieces(source: TableSource): AsyncGenerator<Uint8Array> {
 /** Returns the most frequent separator of the first line, outside quotes. */
 export function delimiterOf(head: string, format: 'csv' | 'tsv'): string {
   if (format === 'tsv') return '\t'
-  const line = head.replace(/"(?:[^"]|"")*"/g, '').split(/\r?\n/, 1)[0] ?? ''
+  const line = unquoted(head).split(/\r?\n/, 1)[0] ?? ''
   const counts = DELIMITERS.map((delimiter) => line.split(delimiter).length)
   return DELIMITERS[counts.indexOf(Math.max(...counts))] ?? ','
 }
 
-/** Returns a unique name for every column: `column_3` without a name, `name_2` for the second of a name. */
+/** Returns a text without the cells in quotes. A quote inside of a cell, as a unit, is text. */
+function unquoted(head: string): string {
+  return head.replace(/(^|[,;\t|\r\n])"(?:[^"]|"")*"/g, '$1')
+}
+
+/**
+ * Returns a unique name for every column: `column_3` without a name, `name_2` for the second of a name. SQL does not
+ * distinguish the case of letters, so `name` and `Name` are one name.
+ */
 export function columnNames(source: Pick<TableSource, 'name'>, cells: readonly string[]): string[] {
   if (cells.length > MAX_COLUMNS) throw tooWide(source, cells.length)
-  const names = new Set<string>()
+  const taken = new Set<string>()
   const counts = new Map<string, number>()
-  cells.forEach((cell, i) => {
+  return cells.map((cell, i) => {
     const name = cell.trim() || `column_${i + 1}`
     let count = counts.get(name) ?? 1
     let unique = name
-    while (names.has(unique)) unique = `${name}_${++count}`
+    while (taken.has(unique.toLowerCase())) unique = `${name}_${++count}`
     counts.set(name, count)
-    names.add(unique)
+    taken.add(unique.toLowerCase())
+    return unique
   })
-  return [...names]
 }
 
 /** Adds columns without names up to a width. */

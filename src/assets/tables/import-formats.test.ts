@@ -87,6 +87,26 @@ describe('an Arrow file as a table', () => {
     expect(rows.map(({ x }) => x)).toEqual(cells)
   })
 
+  it('keeps decimals of few digits', async () => {
+    const decimals = (values: number[], scale: number) => {
+      const words = values.map((value) => new Uint32Array([value, 0, 0, 0]))
+      return arrow.vectorFromArray(words, new arrow.Decimal(scale, 10))
+    }
+    const table = new arrow.Table({
+      price: decimals([150, 7], 2),
+      count: decimals([3, 4_000_000_000], 0),
+    })
+    const { types, rows } = await imported(arrow.tableToIPC(table, 'file'), 'x.arrow')
+    expect(types).toEqual([
+      ['price', 'number'],
+      ['count', 'number'],
+    ])
+    expect(rows).toEqual([
+      { price: 1.5, count: 3 },
+      { price: 0.07, count: 4_000_000_000 },
+    ])
+  })
+
   it('keeps decimals and times in lists, objects and dictionaries', async () => {
     const { vectorFromArray: vector, Field } = arrow
     const day = new Date('2024-02-29')
@@ -166,6 +186,21 @@ describe('a spreadsheet as a table', () => {
     const sheet = Buffer.concat([sheetRows([['day']]), ...dates])
     const { rows } = await imported(workbook({ S: sheet }), 'x.xlsx')
     expect(rows).toEqual([{ day: '2024-02-29' }, { day: null }])
+  })
+
+  it('has every time of a day to the second', async () => {
+    const minutes = Array.from({ length: 24 * 60 }, (_, i) => i)
+    const times = minutes.map((minute, i) => {
+      const value = 45_351 + minute / (24 * 60)
+      return Buffer.from(`<row r="${i + 2}"><c r="A${i + 2}" s="1"><v>${value}</v></c></row>`)
+    })
+    const sheet = Buffer.concat([sheetRows([['at']]), ...times])
+    const { rows } = await imported(workbook({ S: sheet }), 'x.xlsx')
+    const expected = minutes.map((minute) => {
+      const time = new Date(Date.UTC(2024, 1, 29, 0, minute)).toISOString()
+      return { at: minute === 0 ? '2024-02-29' : time.slice(0, 19) }
+    })
+    expect(rows).toEqual(expected)
   })
 
   it.each([2, 3])('leaves nothing if it is aborted with asset %d', async (last) => {

@@ -100,8 +100,6 @@ interface FilePart {
   metadata: FileMetaData
   names: string[]
   start: number
-  /** Whether bytes without a declared type are text. */
-  utf8: boolean
 }
 
 /** Returns the part of the group that contains a row. The library searches all columns that it is given. */
@@ -124,7 +122,6 @@ function partOf(
       ],
     },
     names: columns.map(({ name }) => name),
-    utf8: !columns.some(({ element }) => isDecimal(element) && element.type === 'BYTE_ARRAY'),
     start: row - (groups[index]?.start ?? 0),
   }
 }
@@ -157,7 +154,7 @@ function rangeOf({ meta_data }: ColumnChunk): [start: number, end: number] {
 
 function cells(
   file: AsyncBuffer,
-  { metadata, names, start, utf8 }: FilePart,
+  { metadata, names, start }: FilePart,
   count: number,
 ): Promise<unknown[][]> {
   return new Promise((resolve, reject) => {
@@ -168,7 +165,8 @@ function cells(
       rowStart: start,
       rowEnd: start + count,
       rowFormat: 'array',
-      utf8,
+      // Bytes without a declared type stay bytes: they may be text or not.
+      utf8: false,
       compressors: COMPRESSORS,
       parsers: PARSERS,
       geoparquet: false,
@@ -203,7 +201,10 @@ async function describe(source: ByteSource, name: string): Promise<Description> 
     const isNested = children.length > 0 || element.repetition_type === 'REPEATED'
     return { name: element.name, element: { ...element }, isNested, elements, leaves }
   })
-  for (const { element } of tree.children) withoutRounding(element)
+  for (const child of tree.children) {
+    withoutRounding(child.element)
+    withTextKeys(child)
+  }
   let start = 0
   const groups = metadata.row_groups.map(({ num_rows }) => {
     const rows = Number(num_rows)
@@ -223,6 +224,13 @@ function withoutRounding(element: SchemaElement): void {
   if (!isDecimal(element)) return
   delete element.converted_type
   delete element.logical_type
+}
+
+/** Keys of maps without a declared type are text, because they become keys of objects. */
+function withTextKeys({ element, children }: SchemaTree): void {
+  const key = element.converted_type === 'MAP' ? children[0]?.children[0]?.element : undefined
+  if (key?.type === 'BYTE_ARRAY') key.converted_type ??= 'UTF8'
+  for (const child of children) withTextKeys(child)
 }
 
 async function footer(source: ByteSource): Promise<ArrayBuffer> {
@@ -260,13 +268,17 @@ async function orDamaged<T>(name: string, read: () => Promise<T>): Promise<T> {
 }
 
 function damaged(name: string, cause?: unknown): TableError {
-  const [, what, form] =
-    /unsupported (encoding|compression codec): (\w+)/.exec(errorMessage(cause)) ?? []
-  const reason =
-    what === undefined
-      ? 'it is not a Parquet file that byref can read, or it is damaged.'
-      : what === 'encoding'
-        ? `its pages are encoded as ${form}, which byref does not support: write it without column encodings.`
-        : `its pages are compressed by ${form}, which byref does not support: write it with Zstandard or Snappy.`
-  return new TableError({ name, line: null, reason }, { cause })
+  return new TableError({ name, line: null, reason: reasonOf(errorMessage(cause)) }, { cause })
+}
+
+/** Returns why a file cannot be read, from the message of the library. */
+function reasonOf(message: string): string {
+  const [, type] = /parquet (interval|bson) not supported/.exec(message) ?? []
+  if (type !== undefined)
+    return `it has a column of the type ${type}, which byref does not support: write it without this column.`
+  const [, what, form] = /unsupported (encoding|compression codec): (\w+)/.exec(message) ?? []
+  if (what === undefined) return 'it is not a Parquet file that byref can read, or it is damaged.'
+  return what === 'encoding'
+    ? `its pages are encoded as ${form}, which byref does not support: write it without column encodings.`
+    : `its pages are compressed by ${form}, which byref does not support: write it with Zstandard or Snappy.`
 }

@@ -1,7 +1,10 @@
 import type { SchemaElement } from 'hyparquet'
 import { putKey } from '../../core/json/json.ts'
+import { nodeBuiltin } from '../../node-builtin.ts'
 import { bufferOf } from '../bodies/buffer-of.ts'
 import type { ColumnType } from './table-facts.ts'
+
+const { isUtf8 } = nodeBuiltin('node:buffer')
 
 const DAY_MS = 24 * 60 * 60 * 1000
 const MAX_DAYS = 8.64e15 / DAY_MS
@@ -98,7 +101,10 @@ function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) 
     case 'object':
     case 'array':
     case 'mixed':
-      return (cell) => (typeof cell === 'string' ? JSON.parse(cell) : plainValue(cell))
+      return (cell) => {
+        const value = plainValue(cell, textOrBase64)
+        return typeof value === 'string' ? JSON.parse(value) : value
+      }
     case 'boolean':
       return (cell) => cell
     default: {
@@ -108,8 +114,8 @@ function valueReader(element: SchemaElement, type: ColumnType): (cell: unknown) 
         // A time on the first day of 1970, without the day.
         if (perSecond !== null)
           return timeText(BigInt(cell as number | bigint), perSecond)?.slice(11)
-        const isText = element.type === 'BYTE_ARRAY' && cell instanceof Uint8Array
-        return isText ? new TextDecoder().decode(cell) : String(plainValue(cell))
+        const ofBytes = element.type === 'BYTE_ARRAY' ? textOrBase64 : base64
+        return String(plainValue(cell, ofBytes))
       }
     }
   }
@@ -130,17 +136,27 @@ function signed(bytes: Uint8Array): bigint {
   return BigInt.asIntN(bytes.byteLength * 8, BigInt(`0x${Buffer.from(bytes).toString('hex')}`))
 }
 
-/** Returns a nested value as JSON: whole numbers beyond 2^53 as text, bytes as base64. */
-export function plainValue(value: unknown): unknown {
+/** Returns bytes without a declared type as text if they are UTF-8, or else as base64. */
+function textOrBase64(bytes: ArrayBufferView): string {
+  const found = bufferOf(bytes)
+  return isUtf8(found) ? found.toString() : found.toString('base64')
+}
+
+function base64(bytes: ArrayBufferView): string {
+  return bufferOf(bytes).toString('base64')
+}
+
+/** Returns a nested value as JSON: whole numbers beyond 2^53 as text, bytes as base64 or as `ofBytes` says. */
+export function plainValue(value: unknown, ofBytes = base64): unknown {
   if (typeof value === 'bigint') {
     const number = Number(value)
     return Number.isSafeInteger(number) ? number : String(value)
   }
   if (value === undefined || typeof value !== 'object' || value === null) return value ?? null
-  if (Array.isArray(value)) return value.map(plainValue)
+  if (Array.isArray(value)) return value.map((item) => plainValue(item, ofBytes))
   if (value instanceof Date) return value.toISOString()
-  if (ArrayBuffer.isView(value)) return bufferOf(value).toString('base64')
+  if (ArrayBuffer.isView(value)) return ofBytes(value)
   const plain: Record<string, unknown> = {}
-  for (const [key, item] of Object.entries(value)) putKey(plain, key, plainValue(item))
+  for (const [key, item] of Object.entries(value)) putKey(plain, key, plainValue(item, ofBytes))
   return plain
 }

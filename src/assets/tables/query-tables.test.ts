@@ -77,6 +77,13 @@ describe('Assets.query', () => {
     expect(await ask(`select day from "${refs.trips}" limit 1`)).toEqual([{ day: '2024-01-31' }])
   })
 
+  it('finds columns whose names differ in case', async () => {
+    const ref = await importCsv('x.csv', 'id,ID\n1,2\n')
+    const { columns } = (await assets.resolve(ref)) as { columns: { name: string }[] }
+    const names = columns.map(({ name }) => `"${name}"`)
+    expect(await ask(`select ${names.join(', ')} from "${ref}"`)).toEqual([{ id: 1, ID_2: 2 }])
+  })
+
   it('keeps lists of whole numbers and decimals', async () => {
     const lists = 'list(n) as n, list(big) as big, list(amount) as amount'
     expect(await ask(`select ${lists} from "${refs.trips}" where city = 1`)).toEqual([
@@ -177,6 +184,7 @@ describe('Assets.query', () => {
   it('reports errors in a query', async () => {
     expect((await failure(`select nam from "${refs.cities}"`)).message).toMatch(/nam.*name/s)
     expect((await failure('selec 1')).message).toMatch(/syntax error/)
+    expect((await failure('-- select 1')).message).toMatch(/no statement; write one SELECT/)
     expect((await failure(`select * from ${refs.cities}`)).message).toMatch(/in double quotes/)
     const { ref } = await assets.save(new Blob(['no table']), 'text/plain')
     expect((await failure(`select * from "${ref}"`)).message).toMatch(
@@ -201,6 +209,7 @@ describe('Assets.query', () => {
       /more than 100,000 rows: aggregate/,
     )
     expect((await ask('select * from range(1000)', { rows: 1000 })).length).toBe(1000)
+    expect((await ask('select * from range(1000)', { rows: Infinity })).length).toBe(1000)
     const long = "select repeat('x', 10000000) as x from range(100)"
     expect((await failure(long)).code).toMatch(/result_too_large|invalid_arguments/)
     const hungry = 'select list(range) as l from range(200000000) group by range % 2'

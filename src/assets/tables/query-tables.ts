@@ -70,7 +70,9 @@ export async function queryTables(
     const [table] = await runTableTask(
       async (folder, signal) => {
         const bound = await bind(reader, named, { folder, signal, sources, ...where })
-        return { type: 'query', folder, sql, tables: bound, rows }
+        // Messages to the process are JSON, which does not have Infinity.
+        const most = Math.min(rows, Number.MAX_SAFE_INTEGER)
+        return { type: 'query', folder, sql, tables: bound, rows: most }
       },
       { signal, timeoutMs },
     )

@@ -95,7 +95,10 @@ function sqlType({ type, scale = 0 }: TableColumn): string | null {
 
 async function checkStatement(connection: DuckdbConnection, sql: string): Promise<void> {
   const parsed = await connection.runAndReadAll(`select json_serialize_sql(${quoted(sql)})`)
-  checkNames(JSON.parse(String(parsed.getRowsJson()[0]?.[0])))
+  const tree = JSON.parse(String(parsed.getRowsJson()[0]?.[0])) as { statements?: unknown[] }
+  // The library fails without a reason if there is no statement.
+  if (tree.statements?.length === 0) throw queryFailed('It has no statement; write one SELECT.')
+  checkNames(tree)
   const statements = await connection.extractStatements(sql)
   if (statements.count !== 1)
     throw queryFailed(`It has ${statements.count} statements; write one SELECT.`)

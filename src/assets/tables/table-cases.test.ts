@@ -352,6 +352,25 @@ describe('a Parquet file as a table', () => {
     ])
   })
 
+  it('has bytes that are not text as base64, also inside of values', async () => {
+    const { rows } = await imported(
+      await byDuckdb(`select 'caf\\xC3\\xA9'::blob as text, '\\xFF\\x00'::blob as bytes,
+        ['\\xFF'::blob, 'a'::blob] as list, {'file': '\\xFF'::blob} as object, map {'k'::blob: 1} as map`),
+      'x.parquet',
+    )
+    expect(rows).toEqual([
+      { text: 'café', bytes: '/wA=', list: ['/w==', 'a'], object: { file: '/w==' }, map: { k: 1 } },
+    ])
+  })
+
+  it('is rejected with the type of a column that cannot be read', async () => {
+    const bytes = await byDuckdb("select 1 as n, interval '1 day' as span")
+    await expect(imported(bytes, 'x.parquet')).rejects.toMatchObject({
+      code: 'table_invalid',
+      message: expect.stringContaining('a column of the type interval'),
+    })
+  })
+
   it('is rejected if it is damaged, at any byte, and never hangs', async () => {
     const whole = await byDuckdb("select range as n, 'text ' || range as t from range(2000)")
     const outcome = async (bytes: Uint8Array) => {

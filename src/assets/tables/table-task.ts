@@ -18,8 +18,8 @@ export type TableTask = { folder: string } & (
   | { type: 'parquet'; name: string; path: string }
   /** Read by DuckDB. */
   | { type: 'csv' | 'tsv'; name: string; path: string; size: number }
-  /** The text of a document, with a line of JSON for each page. The columns are not used. */
-  | { type: 'text'; form: DocumentForm; name: string; path: string }
+  /** The text of a document, at most `most` bytes, with a line of JSON for each page. The columns are not used. */
+  | { type: 'text'; form: DocumentForm; name: string; path: string; most: number }
 )
 
 /** A sheet of a workbook; its number counts from 1. */

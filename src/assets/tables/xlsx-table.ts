@@ -105,8 +105,16 @@ function jsonCell(cell: Cell | undefined): string | number | boolean | null {
   if (!(cell instanceof Date)) return cell
   // The library makes an invalid date of a number that is too large for one.
   if (Number.isNaN(cell.getTime())) return null
-  const [day = '', time = ''] = cell.toISOString().slice(0, -1).split('T')
+  const [day = '', time = ''] = toSecond(cell).toISOString().slice(0, -1).split('T')
   return time === '00:00:00.000' ? day : `${day}T${time.replace(/\.000$/, '')}`
+}
+
+/**
+ * Returns a whole second for a time that is just before it. Spreadsheets store times as fractions of a day, and the library
+ * rounds them down: 10:00 would be 09:59:59.999.
+ */
+function toSecond(time: Date): Date {
+  return time.getUTCMilliseconds() === 999 ? new Date(time.getTime() + 1) : time
 }
 
 /** Returns a cell as text on one line. */
