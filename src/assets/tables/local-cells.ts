@@ -1,3 +1,5 @@
+import { isCode } from './long-number.ts'
+
 /**
  * How the cells of a text column are written: `plain` as in JSON and ISO 8601; with a decimal `comma` (1.234,56) or a
  * decimal `point` and separated thousands (1,234.56); dates with the `day` or the `month` first.
@@ -6,7 +8,6 @@ export type CellForm = 'plain' | 'comma' | 'point' | 'day' | 'month'
 
 const COMMA_NUMBER = /^[+-]?(?:\d{1,3}(?:\.\d{3})+|\d{1,3}(?:[ \u00a0\u202f]\d{3})+|\d+)(?:,\d+)?$/
 const POINT_NUMBER = /^[+-]?(?:\d{1,3}(?:,\d{3})+|\d{1,3}(?:['’]\d{3})+|\d+)(?:\.\d+)?$/
-const LEADING_ZERO = /^[+-]?0\d/
 const NUMBER = String.raw`[+-]?\d[\d.,'’ \u00a0\u202f]*`
 const PERCENTAGE = new RegExp(String.raw`^${NUMBER}\s*%$`)
 const SIGN = String.raw`(?:\p{Sc}|[A-Z]{3}|kr|zł|Kč|Fr\.)`
@@ -15,12 +16,12 @@ const LOCAL_DATE = /^(\d{1,2})([./-])(\d{1,2})\2(\d{4})(?:[T ](\d{1,2}:\d{2}(?::
 
 /** Whether a text is a number with a decimal comma, such as `1.234,56`. */
 export function isCommaNumber(text: string): boolean {
-  return COMMA_NUMBER.test(text) && !LEADING_ZERO.test(text)
+  return COMMA_NUMBER.test(text) && !isCode(text)
 }
 
 /** Whether a text is a number with a decimal point and separated thousands, such as `1,234.56`. */
 export function isPointNumber(text: string): boolean {
-  return POINT_NUMBER.test(text) && !LEADING_ZERO.test(text)
+  return POINT_NUMBER.test(text) && !isCode(text)
 }
 
 /** Whether a plain number could also be whole, with a point between its thousands: `1.250`. */

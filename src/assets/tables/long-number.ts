@@ -25,14 +25,15 @@ export interface NumberShape {
 }
 
 const NUMBER = /^[+-]?(?:(\d+)(?:\.(\d*))?|\.(\d+))([eE][+-]?\d+)?$/
-const LEADING_ZERO = /^[+-]?0\d/
+/** Postcodes have leading zeros, and telephone numbers a plus. */
+const CODE = /^[+-]?0\d|^\+\d{7,}$/
 const INT64_MAX = 2n ** 63n - 1n
 const INT64_MIN = -(2n ** 63n)
 
-/** Returns the form of a number. Null for other text, and for leading zeros, which postcodes have. */
+/** Returns the form of a number. Null for other text, and for codes. */
 export function numberShape(text: string): NumberShape | null {
   const found = NUMBER.exec(text)
-  if (!found || LEADING_ZERO.test(text)) return null
+  if (!found || isCode(text)) return null
   const [, before, behind = '', alone, exponent] = found
   const fraction = alone ?? behind
   return {
@@ -42,6 +43,11 @@ export function numberShape(text: string): NumberShape | null {
     digits: before === undefined || before === '0' ? 0 : before.length,
     scale: fraction.length,
   }
+}
+
+/** Whether digits are a code, such as a postcode or a telephone number, and not a number. */
+export function isCode(text: string): boolean {
+  return CODE.test(text)
 }
 
 /** Returns whether a whole number fits into 64 bits. */
