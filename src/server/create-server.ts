@@ -108,8 +108,7 @@ export interface Server {
  * @throws ByrefError `config_invalid` without an agent, and for `auth` without a way to check tokens
  */
 export function createServer(options: ServerOptions): Server {
-  checkOptions('createServer', options, OPTIONS)
-  return new AgentServer(options)
+  return new AgentServer(checkOptions('createServer', options, OPTIONS))
 }
 
 /** Default of {@link ServerLimits.uploadBytes}. */

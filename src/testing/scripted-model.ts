@@ -4,7 +4,7 @@ import type {
   LanguageModelV4Content,
   LanguageModelV4GenerateResult,
 } from '@ai-sdk/provider'
-import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
+import { checkOptions, checkValue, is, type OptionTable } from '../core/check-options.ts'
 import { answerStream, type ModelAnswer } from '../models/answer-stream.ts'
 import type { ModelStreamPart } from '../models/language-model.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
@@ -32,6 +32,11 @@ export interface ScriptedModel extends LanguageModelV4 {
 }
 
 const OPTIONS: OptionTable<ScriptedModelOptions> = { delayMs: is.notNegative }
+
+const TURNS = is.checked<readonly ScriptedTurn[] | ScriptedFunction>(
+  'a list or a function',
+  (value) => Array.isArray(value) || typeof value === 'function',
+)
 
 const TOKENS = is.required(is.nullable(is.number))
 const ANSWER: OptionTable<ModelAnswer> = {
@@ -65,6 +70,7 @@ export function scriptedModel(
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
   const { delayMs = 0 } = checkOptions('scriptedModel', options, OPTIONS)
+  checkValue(TURNS, turns, 'The turns of scriptedModel')
   const requests: LanguageModelV4CallOptions[] = []
   const script = typeof turns === 'function' ? [] : turns
   for (const [i, turn] of script.entries()) checkTurn(turn, `scriptedModel.turns[${i}]`)
@@ -76,7 +82,9 @@ export function scriptedModel(
     const signal = request.abortSignal
     if (delayMs > 0) await sleep(delayMs, undefined, { signal })
     if (turn === undefined)
-      throw new Error(`The script has ${turns.length} turns and was asked again`)
+      throw new Error(
+        `The script has no turn for request ${at + 1}. Add a turn for each request to the model.`,
+      )
     while (typeof turn === 'function') {
       turn = await turn(request)
       checkTurn(turn, `The answer of scriptedModel.turns[${at}]`)
