@@ -207,6 +207,7 @@ async function list(args: string[]): Promise<number> {
     throw new UsageError('byref mcp list needs --config <mcp.json> (byref mcp --help)')
   }
   const { CHARS_PER_TOKEN } = await import('../boundary/tool-search.ts')
+  const { countOfTools } = await import('../integrations/mcp/join/server-connection.ts')
   const { server, problems } = await joinedServers(values.config)
   const found = await server.connectAll()
   await server.close()
@@ -214,7 +215,7 @@ async function list(args: string[]): Promise<number> {
     const tokens = Math.round(JSON.stringify(tools).length / CHARS_PER_TOKEN)
     if (state !== 'running') return `${name}  not running: ${why}`
     const names = tools.map((tool) => `  ${shown(tool.name)}`)
-    return [`${name}  ${tools.length} tools, about ${tokens} tokens`, ...names].join('\n')
+    return [`${name}  ${countOfTools(tools)}, about ${tokens} tokens`, ...names].join('\n')
   })
   print(values.json, found, text.join('\n'))
   const isFine = problems.length === 0 && found.every(({ state }) => state === 'running')

@@ -127,7 +127,7 @@ function invalid(
 function describe(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return 'an array'
-  return typeof value === 'object' ? 'another object' : `a ${typeof value}`
+  return typeof value === 'object' ? 'an object of another form' : `a ${typeof value}`
 }
 
 function isVerdict(value: unknown): value is Verdict {

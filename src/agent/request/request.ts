@@ -129,7 +129,7 @@ export async function request(
   if (again.problem === undefined) return solved(again.value, [first, second])
   throw new ByrefError(
     'output_invalid',
-    `The model's answer does not fit the schema, even after a second attempt: ${again.problem}`,
+    `The model's answer does not match the schema, even after a second attempt: ${again.problem}`,
   )
 }
 

@@ -274,7 +274,7 @@ describe('byReference', () => {
       'VariableError: There is no result †result#7. Results: †result#1 to †result#1.',
     )
     expect(field).toContain('temperature')
-    expect(misfit).toMatch(/"keep" do not fit its parameters: \/n .*number/)
+    expect(misfit).toMatch(/"keep" do not match its schema: \/n: .*number/)
     expect(given).toEqual([])
     expect(result.text).toBe('Sorry.')
   })
