@@ -9,13 +9,14 @@ export const HELP = `byref token: makes a token for a server that requires one (
 
   byref token [--role member] [--namespace TEAM] [--subject NAME] [--expires 30d] [--data ${DEFAULT_DATA}]
 
-  --role       reader (reads), member (also sends, uploads, approves) or owner (also deletes, imports, exports debug data)
+  --role       reader (reads), member (also sends, uploads and approves) or owner (also deletes,
+               imports, and exports debug data)
   --namespace  the namespace of the conversations and assets; without it, those without a namespace
   --subject    who uses the token, for limits and logs
   --expires    how long it is valid: 12h, 30d, 1y
   --data       folder of the server; its secret signs the token. BYREF_SECRET replaces that secret
 
-Prints the token on stdout. Everybody who has it can use the server: keep it like a password.
+Prints the token on stdout. Anyone who has it can use the server, so treat it like a password.
 `
 
 /** `byref token`: prints a token. */
