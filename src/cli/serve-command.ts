@@ -48,7 +48,7 @@ export async function command(args: string[]): Promise<number> {
     most: 0,
     options: {
       ...STORAGE,
-      concurrency: { type: 'string', default: CONCURRENCY },
+      concurrency: { type: 'string' },
       port: { type: 'string', default: '4114' },
       host: { type: 'string', default: '127.0.0.1' },
       'allow-host': { type: 'string', multiple: true, default: [] },
@@ -61,7 +61,11 @@ export async function command(args: string[]): Promise<number> {
     },
   })
   const port = wholeNumber('--port', values.port, 65535)
-  const concurrency = wholeNumber('--concurrency', values.concurrency, MAX_CONCURRENCY)
+  if (values.concurrency !== undefined && !values.database) {
+    throw new UsageError('--concurrency needs --database: without a database there are no workers')
+  }
+  const given = values.concurrency ?? CONCURRENCY
+  const concurrency = wholeNumber('--concurrency', given, MAX_CONCURRENCY)
   const level = oneOf('--log', values.log, ['info', 'error', 'silent'])
   const stop = stopSignal()
   const folder = openFolder(values.data)
