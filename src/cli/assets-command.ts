@@ -33,8 +33,8 @@ export const HELP = `byref assets: list, read, add and check stored assets
                                    to stdout
   byref assets put <file> …        save files (- is stdin); tables also become structured assets
   byref assets rm <ref> …          delete assets
-  byref assets gc                  delete what no conversation names, what has expired, and leftovers
-                                   of crashes
+  byref assets gc                  delete what no conversation refers to, what has expired, and what
+                                   crashes left behind
   byref assets verify              read every body and compare it with its digest
   byref assets rebuild             rebuild a lost index, from a store with recordFiles. Nothing else
                                    may use the store at the same time

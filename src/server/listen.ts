@@ -58,7 +58,7 @@ export function listen(
   if (!needsToken && !LOOPBACK.test(hostname)) {
     throw new ByrefError(
       'config_invalid',
-      `A server on ${hostname} is open to everybody: require tokens (byref token) with --auth, or in code with createServer({ auth })`,
+      `A server on ${hostname} is open to everyone: require tokens (byref token) with --auth, or in code with createServer({ auth })`,
     )
   }
   if (port > MAX_PORT) {
