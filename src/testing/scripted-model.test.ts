@@ -75,7 +75,7 @@ it('rejects turns with keys that it does not know', async () => {
     'Unknown option "txt" in scriptedModel.turns[0]. Did you mean "text"?',
   )
   expect(() => scriptedModel(turns.slice(1))).toThrow(
-    'Unknown option "args" in scriptedModel.turns[0].calls[0].',
+    'Unknown option "args" in scriptedModel.turns[0].calls[0]. Did you mean "arguments"?',
   )
   const model = scriptedModel([() => ({ txt: 'Hello' }) as never])
   await expect(generateText({ model, prompt: 'Go', maxRetries: 0 })).rejects.toThrow(

@@ -4,6 +4,7 @@ import type {
   LanguageModelV4Content,
   LanguageModelV4GenerateResult,
 } from '@ai-sdk/provider'
+import { called } from '../core/called.ts'
 import { checkOptions, checkValue, is, type OptionTable } from '../core/check-options.ts'
 import { answerStream, type ModelAnswer } from '../models/answer-stream.ts'
 import type { ModelStreamPart } from '../models/language-model.ts'
@@ -50,8 +51,8 @@ const ANSWER: OptionTable<ModelAnswer> = {
   calls: is.listOf(
     is.group<NonNullable<ModelAnswer['calls']>[number]>({
       id: is.string,
-      name: is.required(is.string),
-      arguments: is.required(is.recordOf(is.anything)),
+      name: is.required(called(is.string, 'toolName', 'tool')),
+      arguments: is.required(called(is.recordOf(is.anything), 'args', 'input')),
     }),
   ),
   usage: is.group({ inputTokens: TOKENS, outputTokens: TOKENS }),
