@@ -1,6 +1,6 @@
 import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
-import { ByrefError } from '../core/errors.ts'
+import { ByrefError, errorMessage } from '../core/errors.ts'
 import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, Delivery, RunAsk } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
@@ -141,7 +141,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
 
   async function begin(): Promise<void> {
     if (invalid) throw invalid
-    const context = options.context === undefined ? undefined : copyJson(options.context)
+    const context = options.context === undefined ? undefined : storedContext(options.context)
     const sessions = parts.sessions(namespace)
     const session = await sessions.get(conversation)
     open = session
@@ -254,6 +254,19 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
     return (
       event.type === 'ASSET_ERROR' ||
       (event.type === 'ASSET_CREATED' && refs.has(event.payload.ref))
+    )
+  }
+}
+
+function storedContext(context: unknown): JsonValue {
+  try {
+    return copyJson(context)
+  } catch (cause) {
+    const what = errorMessage(cause).replace(/: data must be JSON.*$/s, '')
+    throw new ByrefError(
+      'invalid_data',
+      `The context of a run must be JSON, because the log stores it. ${what}. Pass such values to createAgent({ context }).`,
+      { cause },
     )
   }
 }
