@@ -132,7 +132,9 @@ function describe(value: unknown): string {
 
 function isVerdict(value: unknown): value is Verdict {
   if (!isPlainObject(value) || !VERDICTS.some((one) => one === value.decision)) return false
-  return value.reason === undefined || typeof value.reason === 'string'
+  const { decision: _, reason, ...unknown } = value
+  const isReason = reason === undefined || typeof reason === 'string'
+  return isReason && Object.keys(unknown).length === 0
 }
 
 function isOutcome(value: unknown): value is CallOutcome {
