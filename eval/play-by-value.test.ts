@@ -81,7 +81,7 @@ describe('playByValue', () => {
     const { outcome } = await playByValue(instanceOf('rows-to-tool'), options(model))
     expect(outcome.received).toEqual([])
     expect(outcome.written.map(({ error }) => error)).toEqual([
-      expect.stringMatching(/^The arguments of "make_report" do not fit its parameters: \/rows/),
+      expect.stringMatching(/^The arguments of "make_report" do not match its schema: \/rows/),
       'There is no tool "nothing".',
     ])
     expect(JSON.stringify(model.requests.at(-1)?.prompt)).toContain('There is no tool')

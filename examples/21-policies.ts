@@ -21,7 +21,7 @@ function rateLimit(limits: Record<string, number>): Policy {
       const recent = (calls.get(tool.id) ?? []).filter((time) => now - time < 60_000)
       const limit = limits[tool.id] ?? Infinity
       if (recent.length + items.length > limit)
-        return { decision: 'deny', reason: `at most ${limit} calls a minute` }
+        return { decision: 'deny', reason: `at most ${limit} per minute` }
       calls.set(tool.id, [...recent, ...items.map(() => now)])
       return undefined
     },

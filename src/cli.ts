@@ -6,7 +6,7 @@ import { version } from './version.ts'
 const HELP = `byref ${version}: pass-by-reference for LLM agents
 
   byref serve    the workbench and its API on http://127.0.0.1:4114
-  byref work     advance conversations for servers on many machines
+  byref work     run conversations for servers on many machines
   byref run      ask one question in the terminal
   byref eval     measure a model by value and by reference
   byref assets   list, read, add and check stored assets

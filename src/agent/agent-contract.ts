@@ -25,9 +25,10 @@ import type { TrustOptions } from '../policies/trust/trust-options.ts'
 import type { InNamespace } from './agent-parts.ts'
 import type { ApprovalAnswer } from './approve.ts'
 import type { ForkOptions } from './fork.ts'
+import type { MessagesInput } from './messages-input.ts'
 import type { EventHandlers, Processor } from './processors.ts'
 import type { ConversationContent } from './read-conversation.ts'
-import type { AddOptions, MessagesInput, RunOptions, SendOptions } from './start-run.ts'
+import type { AddOptions, RunOptions, SendOptions } from './start-run.ts'
 import type { SubAgentOptions } from './sub-agent.ts'
 
 /** Options of {@link createAgent}. */

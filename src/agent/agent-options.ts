@@ -1,6 +1,7 @@
 import { TOOL } from '../boundary/native-tools.ts'
 import { TOOL_OPTIONS } from '../boundary/tool.ts'
 import { TOOL_SEARCH } from '../boundary/tool-search.ts'
+import { called } from '../core/called.ts'
 import { is, type MethodTables, type OptionTable } from '../core/check-options.ts'
 import { EVENT_TYPES } from '../core/events/events.ts'
 import { LIMITS } from '../engine/limits.ts'
@@ -20,7 +21,8 @@ import { ADD_OPTIONS, SEND_OPTIONS } from './start-run.ts'
 export const AGENT_OPTIONS: OptionTable<AgentOptions> = {
   ...PROMPT_OPTIONS,
   model: is.required(MODEL),
-  ...is.all(is.string, 'instructions', 'namespace'),
+  instructions: called(is.string, 'system', 'systemPrompt', 'prompt'),
+  namespace: is.string,
   name: is.checked('1 to 100 letters, digits, "_", "-" and "."', (value) =>
     /^[\w.-]{1,100}$/.test(String(value)),
   ),

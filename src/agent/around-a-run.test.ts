@@ -62,7 +62,11 @@ describe('createAgent', () => {
     await agent.run({ messages: say('b'), context: { user: 7 } }).result
     expect(seen).toEqual([live, { user: 7 }])
     const bad = agent.run({ messages: say('c'), context: { fn: () => 1 } as never })
-    await expect(bad.result).rejects.toMatchObject({ code: 'invalid_data' })
+    await expect(bad.result).rejects.toMatchObject({
+      code: 'invalid_data',
+      message:
+        'The context of a run must be JSON, because the log stores it. The value at ["fn"] is a Function. Pass such values to createAgent({ context }).',
+    })
   })
 
   it('calls onEvent for assets that are saved directly', async () => {

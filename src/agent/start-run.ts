@@ -1,12 +1,12 @@
+import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
-import { ByrefError } from '../core/errors.ts'
+import { ByrefError, errorMessage } from '../core/errors.ts'
 import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
 import type { ConversationEvent, Delivery, RunAsk } from '../core/events/events.ts'
 import { copyJson } from '../core/json/copy-json.ts'
 import type { JsonObject, JsonValue } from '../core/json/json.ts'
 import { LABEL_OPTIONS, type LabelInput } from '../core/labels/label.ts'
 import type { Message } from '../core/messages/message.ts'
-import type { MessageInput } from '../core/messages/to-message.ts'
 import { newId } from '../core/new-id.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { type Run, RunFollower } from '../engine/follow-run.ts'
@@ -27,15 +27,7 @@ import { IncomingLabels } from '../policies/trust/incoming-labels.ts'
 import { type Accepted, acceptMessages } from './accept-messages.ts'
 import { type AgentParts, type InNamespace, NAMESPACE } from './agent-parts.ts'
 import { partialOutput, textStream } from './answer-streams.ts'
-
-/** A text, which is a message from the user, a message in any form, or a list of these. */
-export type MessagesInput = string | MessageInput | readonly (string | MessageInput)[]
-
-/** Converts it to a list of messages. */
-export function messagesOf(messages: MessagesInput): MessageInput[] {
-  const list = [messages].flat() as (string | MessageInput)[]
-  return list.map((one) => (typeof one === 'string' ? { content: one } : one))
-}
+import { type MessagesInput, messagesOf } from './messages-input.ts'
 
 /** Options of `agent.run`. */
 export interface RunOptions<Schema extends OutputSchema | undefined = undefined>
@@ -91,9 +83,10 @@ export const SEND_OPTIONS: OptionTable<SendOptions> = {
   ...ADD_OPTIONS,
   mode: is.oneOf('queue', 'steer'),
 }
+const MESSAGES = { ...is.anything, expected: 'a text, a message, or a list of these' }
 const RUN_OPTIONS: OptionTable<RunOptions<OutputSchema | undefined>> = {
   ...ADD_OPTIONS,
-  messages: is.required(is.anything),
+  messages: is.required(called(MESSAGES, 'prompt', 'input')),
   ...is.all(is.string, 'conversation', 'parentRunId', 'attribution'),
   ...is.all(is.anything, 'context', 'output'),
   settings: is.group(MODEL_SETTINGS),
@@ -148,7 +141,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
 
   async function begin(): Promise<void> {
     if (invalid) throw invalid
-    const context = options.context === undefined ? undefined : copyJson(options.context)
+    const context = options.context === undefined ? undefined : storedContext(options.context)
     const sessions = parts.sessions(namespace)
     const session = await sessions.get(conversation)
     open = session
@@ -261,6 +254,19 @@ function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) 
     return (
       event.type === 'ASSET_ERROR' ||
       (event.type === 'ASSET_CREATED' && refs.has(event.payload.ref))
+    )
+  }
+}
+
+function storedContext(context: unknown): JsonValue {
+  try {
+    return copyJson(context)
+  } catch (cause) {
+    const what = errorMessage(cause).replace(/: data must be JSON.*$/s, '')
+    throw new ByrefError(
+      'invalid_data',
+      `The context of a run must be JSON, because the log stores it. ${what}. Pass such values to createAgent({ context }).`,
+      { cause },
     )
   }
 }

@@ -467,7 +467,7 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     for (const input of ['text', 5, null, {}, locked, used]) {
       await expect(open().save(input as never)).rejects.toEqual(code('asset_invalid'))
     }
-    await expect(open().save('text' as never)).rejects.toThrow('encode text with Buffer.from(text)')
+    await expect(open().save('text' as never)).rejects.toThrow('openAsBlob(path)')
     const untyped = open().saveAsset({ content_type: '', content: 1 })
     await expect(untyped).rejects.toThrow('no content_type')
     await expect(open().saveAsset({ content: 1 } as never)).rejects.toThrow('"content_type"')

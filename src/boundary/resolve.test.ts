@@ -181,7 +181,9 @@ describe('names of results', () => {
     await expect(given('†result#9')).rejects.toThrow(
       'There is no result †result#9. Results: †result#1 to †result#4',
     )
-    await expect(given('†result.x')).rejects.toThrow('There is no result †result#')
+    await expect(given('†result.x')).rejects.toThrow(
+      '†result has no number. Results: †result#1 to †result#4',
+    )
     await expect(given('†result#3')).rejects.toThrow('a result of this same answer')
     await expect(given('†result#1.rows')).rejects.toThrow(
       '†result#1 has no "rows"; it has 1: "items"',

@@ -2,6 +2,7 @@ import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/sp
 import type { AssetInfo, AssetStore } from '../assets/asset-store.ts'
 import type { ResolvedAssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
+import { called } from '../core/called.ts'
 import { type Check, checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { TokenUsage } from '../core/events/events.ts'
@@ -228,8 +229,9 @@ const SCHEMA = is.having<JsonSchema | ToolSchema>(
   'JSON Schema or a schema of a library such as zod',
 )
 export const TOOL_OPTIONS: OptionTable<Tool> = {
-  ...is.all(is.required(is.string), 'id', 'description'),
-  inputSchema: is.required(SCHEMA),
+  id: is.required(called(is.string, 'name')),
+  description: is.required(is.string),
+  inputSchema: is.required(called(SCHEMA, 'parameters', 'schema')),
   outputSchema: SCHEMA,
   outputPath: is.either(is.boolean, VARIABLE),
   outputMethod: is.oneOf('set', 'merge', 'assign', 'push', 'concat', 'delete'),
@@ -250,7 +252,7 @@ export const TOOL_OPTIONS: OptionTable<Tool> = {
   returns: is.either(LABEL_TREE, is.callback<LabelRule<unknown>['label']>()),
   accepts: is.group(CLEARANCE_OPTIONS),
   toModelOutput: is.callback(),
-  execute: is.required(is.callback()),
+  execute: is.required(called(is.callback(), 'func', 'handler', 'run')),
 }
 
 const ID = /^[A-Za-z0-9_-]{1,64}$/
@@ -279,7 +281,7 @@ type Returned<Output> =
 
 const DEFINITION: OptionTable<ToolDefinition<AnySchema, unknown, unknown>> = {
   ...TOOL_OPTIONS,
-  execute: is.callback(),
+  execute: called(is.callback(), 'func', 'handler', 'run'),
 }
 
 /**

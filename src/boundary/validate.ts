@@ -49,7 +49,7 @@ export async function validateInput(tool: Tool, value: unknown): Promise<unknown
   if ('value' in problems) return problems.value
   throw new ByrefError(
     'invalid_arguments',
-    `The arguments of "${tool.id}" do not fit its parameters: ${problems.lines.join('; ')}`,
+    `The arguments of "${tool.id}" do not match its schema: ${problems.lines.join('; ')}`,
   )
 }
 
@@ -76,14 +76,14 @@ export function schemaProblems(schema: JsonSchema, value: unknown): string[] {
 export function issueProblems(issues: readonly StandardSchemaV1.Issue[]): string[] {
   return issues.map(({ path = [], message }) => {
     const keys = path.map((step) => String(typeof step === 'object' ? step.key : step))
-    return `/${keys.join('/')} ${message}`
+    return keys.length > 0 ? `/${keys.join('/')}: ${message}` : message
   })
 }
 
 function inWords({ instancePath, message, params }: ErrorObject): string {
   const detail =
     'additionalProperty' in params ? ` (${params.additionalProperty})` : allowed(params)
-  return `${instancePath || '/'} ${message ?? 'is wrong'}${detail}`
+  return `${instancePath} ${message ?? 'is wrong'}${detail}`.trim()
 }
 
 function allowed(params: object): string {

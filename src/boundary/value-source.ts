@@ -260,7 +260,9 @@ export class ConversationSource implements ValueSource {
       const how = hasOutputs
         ? ' To use a result in another call of the same answer, write it with _outputPath first.'
         : ''
-      throw new VariableError(`There is no result †result#${name ?? ''}. Results: ${there}.${how}`)
+      const what =
+        name === undefined ? '†result has no number' : `There is no result †result#${name}`
+      throw new VariableError(`${what}. Results: ${there}.${how}`)
     }
     const answer = calls[this.#call.id]?.parentMessageId
     if (answer === undefined || calls[result.callId]?.parentMessageId !== answer) {

@@ -27,27 +27,30 @@ import {
 /** What `byref assets --help` prints. */
 export const HELP = `byref assets: list, read, add and check stored assets
 
-  byref assets ls                     newest first: id, time, size, type, name
-  byref assets info <ref>             metadata of an asset
-  byref assets get <ref> [file]       the body, or the field that the reference names; to stdout without a file
-  byref assets put <file> …           save files, or stdin as -; tables also become structured assets
-  byref assets rm <ref> …             delete assets
-  byref assets gc                     delete what no conversation names, what has expired, and leftovers of crashes
-  byref assets verify                 read every body again and compare it with its digest
-  byref assets rebuild                rebuild a lost index, from a store with recordFiles; nothing else may use it meanwhile
+  byref assets ls                  newest first: id, time, size, type, name
+  byref assets info <ref>          metadata of an asset
+  byref assets get <ref> [file]    the body, or the field that the reference names; without a file,
+                                   to stdout
+  byref assets put <file> …        save files (- is stdin); tables also become structured assets
+  byref assets rm <ref> …          delete assets
+  byref assets gc                  delete what no conversation refers to, what has expired, and what
+                                   crashes left behind
+  byref assets verify              read every body and compare it with its digest
+  byref assets rebuild             rebuild a lost index, from a store with recordFiles. Nothing else
+                                   may use the store at the same time
 
 ${STORAGE_HELP}
-  --namespace  use this namespace; without it verify checks all of them
-  --json       lines of JSON instead of text
-  --limit      ls: how many, default 50; 0 for all
-  --type       put: the MIME type, where neither bytes nor name tell it
-  --name       put: the name of a file, or of stdin, instead of its own
-  --dry-run    gc: print what would be deleted, and delete nothing
-  --grace      gc: hours for which new assets are kept, default 24
-  --keep-versions  gc: how many older versions of a kept asset to keep, or "all"; default 0. report.md=5 sets it for one
-               name; repeat the option for more names
+  --namespace      use this namespace; without it, verify checks all of them
+  --json           JSON Lines instead of text
+  --limit          ls: how many, default 50; 0 for all
+  --type           put: the MIME type, if neither the bytes nor the name show it
+  --name           put: another name for a file, or a name for stdin
+  --dry-run        gc: print what would be deleted, and delete nothing
+  --grace          gc: keep assets that are younger than this number of hours, default 24
+  --keep-versions  gc: how many older versions of a kept asset to keep, or "all"; default 0.
+                   report.md=5 sets it for one name; may be repeated
 
-Results go to stdout, progress to stderr. verify exits with status 1 when it finds a problem.
+Results go to stdout, progress to stderr. verify exits with status 1 if it finds a problem.
 `
 
 const OPTIONS = {

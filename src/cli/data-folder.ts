@@ -33,6 +33,11 @@ export function openFolder(data: string, { make = true } = {}): string {
   return folder
 }
 
+/** Whether {@link signingSecret} would return a secret that exists. */
+export function hasSecret(folder: string): boolean {
+  return Boolean(process.env.BYREF_SECRET) || existsSync(join(folder, 'secret'))
+}
+
 /**
  * Returns the secret that signs tokens: `BYREF_SECRET`, else that of the data folder. The first use creates it, and
  * only its owner may read it.

@@ -33,25 +33,26 @@ export const HELP = `byref eval: how well a model uses references, and what they
   byref eval --model anthropic/claude-sonnet-4-5 --tasks 'pass,quarantine-*' --runs 5 --max-cost 2
   OPENAI_BASE_URL=http://127.0.0.1:11434/v1 byref eval --model qwen3
 
-  --model          openai/…, anthropic/… or google/…, with the key of the provider in OPENAI_API_KEY, ANTHROPIC_API_KEY or
-                   GOOGLE_GENERATIVE_AI_API_KEY. With OPENAI_BASE_URL, the name of any model of that server. "ideal" plays the
-                   scripts of the tasks instead, without a key. Default: as for byref serve (byref serve --help)
+  --model          openai/…, anthropic/… or google/…, with the provider's key in OPENAI_API_KEY,
+                   ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY. With OPENAI_BASE_URL, the name of
+                   any model of that server. "ideal" plays the scripts of the tasks instead, and needs
+                   no key. Default: as for byref serve (byref serve --help)
   --tasks          only these tasks: names or groups, separated by commas, * for any text
   --list           list the tasks, and run none
   --by             value, reference or both. Default both
-  --runs           how often each task is run, each time with other data. Default 1
+  --runs           how many times each task runs, each time with different data. Default 1
   --seed           text that determines the data. Default 1
-  --concurrency    runs at a time. Default 4
+  --concurrency    runs at the same time. Default 4
   --max-tokens     start no run after this number of input and output tokens
   --max-cost       start no run after this cost in US dollars; the price of the model must be known
   --out FILE       write the report as Markdown to a file instead of stdout
   --json FILE      write the report as JSON, with every run
   --data FOLDER    keep the conversations in a folder. byref serve --data FOLDER shows them
 
-About thirty tasks, each by value (everything inline, the model writes every argument) and by reference. Code decides whether
-a task is done. Progress goes to stderr. Ctrl-C ends the evaluation and reports what there is. Provider errors are repeated,
-and never count as failures of the model. node_modules/byref/docs/guides/evaluate.md
-explains the report.
+About thirty tasks run by value (everything is inline, and the model writes every argument) and by
+reference. Code decides whether a task is done. Progress goes to stderr. Ctrl-C ends the evaluation
+and reports the runs so far. Provider errors are retried, and never count as failures of the model.
+node_modules/byref/docs/guides/evaluate.md explains the report.
 `
 
 /** Maximum of `--runs` and `--concurrency`. */

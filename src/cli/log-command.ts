@@ -28,22 +28,27 @@ import {
 /** What `byref log --help` prints. */
 export const HELP = `byref log: checks and repairs stored conversations
 
-  byref log verify [id …]        read every record again, and check its checksum, its event and the summary
-  byref log repair [id …]        remove everything after the last sound record of damaged conversations
-  byref log export <id> [file]   write the sound part of a conversation as lines of JSON; to stdout without a file
+  byref log verify [id …]        read every record, and check its checksum, its event and the summary
+  byref log repair [id …]        remove everything after the last intact record of damaged
+                                 conversations
+  byref log export <id> [file]   write the intact part of a conversation as JSON Lines; without a
+                                 file, to stdout
 
 ${STORAGE_HELP}
-  --namespace  only conversations of this namespace; without it verify and repair check all of them
-  --copies     repair: folder for copies of the removed records, default "damaged" in the folder of --data
-  --dry-run    repair: print what would be removed, and change nothing
-  --json       lines of JSON instead of text
+  --namespace      only conversations of this namespace; without it, verify and repair check all of
+                   them
+  --copies         repair: folder for copies of the removed records, default "damaged" in the folder
+                   of --data
+  --dry-run        repair: print what would be removed, and change nothing
+  --json           JSON Lines instead of text
 
-verify sets damaged conversations aside: servers and workers skip them, and lists show the damage. It restores conversations
-that are sound again. repair first copies what it removes to a file per conversation. An open run then ends with an error and
-queued messages are not answered, because nobody knows what had been done: send them again.
+verify sets damaged conversations aside: servers and workers skip them, and lists show the damage. It
+restores conversations that are intact again. repair first copies what it removes to a file for each
+conversation. An open run then ends with an error, and queued messages are not answered, because it
+is unknown what was already done. Send them again.
 
-Both work while servers use the data. Results go to stdout, progress to stderr. Status 1 means that verify found damage, that
-repair left some, or that export stopped at a damaged record.
+Both work while servers use the data. Results go to stdout, progress to stderr. Status 1 means that
+verify found damage, that repair left some, or that export stopped at a damaged record.
 `
 
 const OPTIONS = {

@@ -29,29 +29,35 @@ export const HELP = `byref mcp: pass-by-reference for MCP clients such as Claude
   byref mcp list --config <mcp.json> [--json]     starts these servers, and prints their tools
   byref mcp serve [--data data] [--editing]       the agent of byref serve, as an MCP server on stdio
 
-The proxy is an MCP server on stdio. Name it in the client's configuration in place of the other server. Large results become
-references (asset://…) with a preview, and every tool parameter accepts references. The tools fetch_asset, search_asset and,
-with @duckdb/node-api installed, query_tables read them. Everything else passes unchanged.
+The proxy is an MCP server on stdio. Put it into the client's configuration in place of the other
+server. Large results become references (asset://…) with a preview, and every tool parameter accepts
+references. The tools fetch_asset, search_asset and, with @duckdb/node-api installed, query_tables
+read them. Everything else passes unchanged.
 
-  --config       a file with servers as Claude Desktop, Cursor and VS Code have it: "mcpServers" or "servers". Names of
-                 tools begin with the name of their server. Servers that end are started again. Needs the packages
-                 @modelcontextprotocol/client and @modelcontextprotocol/server
-  --tool-search  auto, on or off: whether the client gets search_tools and call_tool in place of the tools of the
-                 servers; default auto, which is on above 10000 tokens of tools
+  --config       a file that lists servers under "mcpServers" or "servers", as Claude Desktop, Cursor
+                 and VS Code do. The names of tools begin with the name of their server. The proxy
+                 restarts servers that end. Needs the packages @modelcontextprotocol/client and
+                 @modelcontextprotocol/server
+  --tool-search  auto, on or off: whether the client gets search_tools and call_tool in place of the
+                 servers' tools. Default auto: on above 10000 tokens of tools
   --pinned       the name of a tool that stays in the list; may be repeated
-  --max-chars    maximum length of text that passes; default 32768
-  --max-bytes    maximum size of an image, a sound or a file that passes; default 4096
+  --max-chars    maximum length of text that passes unchanged; default 32768
+  --max-bytes    maximum size of images, audio and files that pass unchanged; default 4096
   --show-images  keep images next to their references, so that the model sees them
   --editing      add edit_asset, so that the model changes parts of an asset and gets a new version
-  --trust        off, track or quarantine; default off. In quarantine every result is a reference without a preview, and
-                 messages of the server do not pass; both modes hold calls that act on data of the server. See
+  --trust        off, track or quarantine; default off. In quarantine, every result is a reference
+                 without a preview, and messages from the server do not pass. In both modes, the
+                 client asks its user before a call acts on data from the server. See
                  node_modules/byref/docs/integrations/mcp.md
   --header       a header for requests to the URL, "Name: value"; may be repeated
-  --data FOLDER --namespace NAME   keep assets there for 30 days, shared with byref assets and with proxies that have the
-                 same two options; without them, assets belong to one client and are deleted when it ends
+  --data FOLDER --namespace NAME
+                 keep assets there for 30 days, shared with byref assets and with proxies that have
+                 the same two options. Without them, assets belong to one client and are deleted when
+                 it ends
 
-The command of one server has the environment and the stderr of the proxy. When it ends, the proxy ends too, with an error for each waiting
-request. Clients then start the proxy again, or report the error, as they do without it.
+A server command inherits the environment and the stderr of the proxy. When it ends, each open request
+gets an error, and the proxy ends, too. Clients then restart the proxy or report the error, as they
+would without the proxy.
 `
 
 const DAY = 24 * 60 * 60 * 1000
@@ -207,6 +213,7 @@ async function list(args: string[]): Promise<number> {
     throw new UsageError('byref mcp list needs --config <mcp.json> (byref mcp --help)')
   }
   const { CHARS_PER_TOKEN } = await import('../boundary/tool-search.ts')
+  const { countOfTools } = await import('../integrations/mcp/join/server-connection.ts')
   const { server, problems } = await joinedServers(values.config)
   const found = await server.connectAll()
   await server.close()
@@ -214,7 +221,7 @@ async function list(args: string[]): Promise<number> {
     const tokens = Math.round(JSON.stringify(tools).length / CHARS_PER_TOKEN)
     if (state !== 'running') return `${name}  not running: ${why}`
     const names = tools.map((tool) => `  ${shown(tool.name)}`)
-    return [`${name}  ${tools.length} tools, about ${tokens} tokens`, ...names].join('\n')
+    return [`${name}  ${countOfTools(tools)}, about ${tokens} tokens`, ...names].join('\n')
   })
   print(values.json, found, text.join('\n'))
   const isFine = problems.length === 0 && found.every(({ state }) => state === 'running')

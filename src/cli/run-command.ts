@@ -18,16 +18,16 @@ export const HELP = `byref run: one question, answered in the terminal
 
   byref run "chart the monthly precipitation" --file seattle-weather.csv --out chart.png
 
-  --file          a file to attach; may be repeated. CSV, TSV, JSON and NDJSON become tables
-  --out           save the last image that the run made: a name that ends in .png, .jpg, .webp, .gif or .svg
-  --conversation  continue this conversation; each run prints its id
+  --file           a file to attach; may be repeated. CSV, TSV, JSON and NDJSON become tables
+  --out            save the last image of the run; the name must end in .png, .jpg, .webp, .gif or .svg
+  --conversation   continue this conversation; each run prints its id
 ${STORAGE_HELP}
-  --yes           approve every call that waits for approval
-  --json          print every event as a line of JSON instead
+  --yes            approve every call that waits for approval
+  --json           print every event as a line of JSON instead
 
-The answer goes to stdout. Calls, references, progress and questions about approvals go to stderr. Where stdin is not a
-terminal, calls that need approval are denied. Ctrl-C cancels the run. The environment chooses the model, as for byref serve
-(see byref serve --help).
+The answer goes to stdout. Calls, references, progress and questions about approvals go to stderr.
+If stdin is not a terminal, calls that need approval are denied. Ctrl-C cancels the run. The
+environment chooses the model, as for byref serve (see byref serve --help).
 `
 
 const IMAGE_FILES = ['.png', '.jpg', '.jpeg', '.webp', '.gif', '.svg']

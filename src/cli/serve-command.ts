@@ -18,24 +18,28 @@ export const HELP = `byref serve: the workbench and its API
 
   byref serve [--data ${STORAGE.data.default}] [--port 4114] [--host 127.0.0.1] [--auth] …
 
-  --port   port to listen on; 0 takes any free port
-  --host   address to listen on; every address except loopback needs --auth or --jwks
-  --auth   require tokens, which byref token makes
-  --jwks URL --issuer NAME --audience NAME   accept JWTs of an identity provider, checked by its public keys
-  --allow-host     a host name that requests may use besides localhost and IP addresses; * for any; may be repeated
+  --port           port to listen on; 0 takes any free port
+  --host           address to listen on. Any address except loopback needs --auth or --jwks
+  --auth           require tokens, which byref token makes
+  --jwks URL --issuer NAME --audience NAME
+                   accept JWTs of an identity provider, checked with its public keys
+  --allow-host     a host name that requests may use besides localhost and IP addresses; * for any;
+                   may be repeated
   --allow-origin   an origin whose pages may use the API; may be repeated
-  --log    what is logged as JSON on stderr: info (every request), error or silent; default error
+  --log            what to log as JSON on stderr: info (every request), error or silent; default error
 ${STORAGE_HELP}
-  --concurrency    with --database: conversations that this process advances at once; 0 leaves all to byref work. Default 50
+  --concurrency    with --database: conversations that this process runs at once; 0 leaves all of
+                   them to byref work. Default 50
 
-The environment chooses the model, by the first of these variables that is set:
+The first of these variables that is set chooses the model:
   OPENAI_BASE_URL with BYREF_MODEL   any compatible server (Ollama, vLLM, llama.cpp …)
-  OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY   that provider; BYREF_MODEL picks the model
-  none                               the demo model, which needs no key and follows a few small rules
-BYREF_MODEL_TAKES names what a model accepts besides text, as MIME types: image/png,application/pdf or image/*
+  OPENAI_API_KEY, ANTHROPIC_API_KEY, GOOGLE_GENERATIVE_AI_API_KEY
+                                     that provider; BYREF_MODEL picks the model
+  none                               the demo model, which needs no key and follows a few rules
+BYREF_MODEL_TAKES lists what the model accepts besides text, as MIME types: image/png,application/pdf
 
-After Ctrl-C or SIGTERM runs stay as they are, and the next start resumes them. After a crash the next start resumes the runs
-that no other process has taken over within ten seconds.
+After Ctrl-C or SIGTERM, unfinished runs stay in the log, and the next start resumes them. After a
+crash, the next start resumes the runs that no other process has taken over within ten seconds.
 `
 
 /** `byref serve`: listens until it is stopped. */
@@ -44,7 +48,7 @@ export async function command(args: string[]): Promise<number> {
     most: 0,
     options: {
       ...STORAGE,
-      concurrency: { type: 'string', default: CONCURRENCY },
+      concurrency: { type: 'string' },
       port: { type: 'string', default: '4114' },
       host: { type: 'string', default: '127.0.0.1' },
       'allow-host': { type: 'string', multiple: true, default: [] },
@@ -57,7 +61,11 @@ export async function command(args: string[]): Promise<number> {
     },
   })
   const port = wholeNumber('--port', values.port, 65535)
-  const concurrency = wholeNumber('--concurrency', values.concurrency, MAX_CONCURRENCY)
+  if (values.concurrency !== undefined && !values.database) {
+    throw new UsageError('--concurrency needs --database: without a database there are no workers')
+  }
+  const given = values.concurrency ?? CONCURRENCY
+  const concurrency = wholeNumber('--concurrency', given, MAX_CONCURRENCY)
   const level = oneOf('--log', values.log, ['info', 'error', 'silent'])
   const stop = stopSignal()
   const folder = openFolder(values.data)

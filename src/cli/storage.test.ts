@@ -59,6 +59,11 @@ describe('openStorage', () => {
 })
 
 describe('byref serve', () => {
+  it('rejects --concurrency without a database', async () => {
+    const args = ['--concurrency', '3', '--data', data, '--port', '0']
+    await expect(serveCommand(args)).rejects.toThrow('--concurrency needs --database')
+  })
+
   it('stops, and reports the reason, if its database does not respond', async () => {
     const stolen = createServer()
     await once(stolen.listen(0, '127.0.0.1'), 'listening')

@@ -27,9 +27,11 @@ export interface StorageOptions {
 }
 
 export const STORAGE_HELP = `  --data           folder of the conversations and assets, default ${DEFAULT_DATA}
-  --database URL   keep conversations and the index of assets in PostgreSQL, for any number of processes: postgresql://…
-  --bucket NAME    with --database: keep bytes in S3, by the AWS_* variables (AWS_ENDPOINT_URL for another server). Without it
-                   they are in the folder, which all processes must share. BYREF_DATABASE and BYREF_BUCKET set the defaults`
+  --database URL   keep conversations and the index of assets in PostgreSQL (postgresql://…), so that
+                   any number of processes can use them. Default: BYREF_DATABASE
+  --bucket NAME    with --database: keep bytes in S3. The AWS_* variables have the keys, and
+                   AWS_ENDPOINT_URL another server. Without it, bytes are in the folder, which all
+                   processes must share. Default: BYREF_BUCKET`
 
 /** Conversations and assets, opened at their first use. */
 export interface Storage {

@@ -1,21 +1,22 @@
 import { ByrefError } from '../core/errors.ts'
 import { signingKey, signToken } from '../server/auth/tokens.ts'
 import { role as roles } from '../wire/server-info.ts'
-import { DEFAULT_DATA, openFolder, signingSecret } from './data-folder.ts'
-import { parseOptions, UsageError } from './terminal.ts'
+import { DEFAULT_DATA, hasSecret, openFolder, signingSecret } from './data-folder.ts'
+import { note, parseOptions, UsageError } from './terminal.ts'
 
 /** What `byref token --help` prints. */
 export const HELP = `byref token: makes a token for a server that requires one (byref serve --auth)
 
   byref token [--role member] [--namespace TEAM] [--subject NAME] [--expires 30d] [--data ${DEFAULT_DATA}]
 
-  --role       reader (reads), member (also sends, uploads, approves) or owner (also deletes, imports, exports debug data)
+  --role       reader (reads), member (also sends, uploads and approves) or owner (also deletes,
+               imports, and exports debug data)
   --namespace  the namespace of the conversations and assets; without it, those without a namespace
   --subject    who uses the token, for limits and logs
   --expires    how long it is valid: 12h, 30d, 1y
   --data       folder of the server; its secret signs the token. BYREF_SECRET replaces that secret
 
-Prints the token on stdout. Everybody who has it can use the server: keep it like a password.
+Prints the token on stdout. Anyone who has it can use the server, so treat it like a password.
 `
 
 /** `byref token`: prints a token. */
@@ -36,11 +37,16 @@ export async function command(args: string[]): Promise<number> {
     throw new UsageError(`--role takes reader, member or owner, not "${values.role}"`)
   }
   if (!/^\d+ ?[smhdwy]$/.test(expiresIn)) {
-    throw new UsageError(`--expires takes a time such as 12h or 30d, not "${expiresIn}"`)
+    throw new UsageError(`--expires takes a duration such as 12h or 30d, not "${expiresIn}"`)
   }
   if (namespace === '') throw new ByrefError('config_invalid', '--namespace must not be empty')
-  const key = signingKey(signingSecret(openFolder(values.data)))
+  const folder = openFolder(values.data)
+  const isNew = !hasSecret(folder)
+  const key = signingKey(signingSecret(folder))
   const token = await signToken(key, { subject, namespace, role: role.data, expiresIn })
+  if (isNew) {
+    note(`${folder} had no secret, so this is a new one: start the server with the same --data`)
+  }
   process.stdout.write(`${token}\n`)
   return 0
 }

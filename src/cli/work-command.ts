@@ -5,16 +5,17 @@ import { STORAGE, STORAGE_HELP } from './storage.ts'
 import { parseOptions, UsageError, wholeNumber } from './terminal.ts'
 
 /** What `byref work --help` prints. */
-export const HELP = `byref work: advances the conversations of any number of servers
+export const HELP = `byref work: runs the conversations of any number of servers
 
   byref work --database postgresql://… [--bucket NAME] [--concurrency 50]
 
 ${STORAGE_HELP}
-  --concurrency    conversations that this process advances at once; most wait for a model. Default 50
+  --concurrency    conversations that this process runs at once; most wait for a model. Default 50
 
-Any number of workers may run, and each may end at any time. After Ctrl-C or SIGTERM, running steps have ten seconds to end,
-and other workers continue the rest at once. They continue the conversations of a killed worker within twelve seconds. The
-environment chooses the model, as for byref serve (see byref serve --help).
+You can start any number of workers, and stop each at any time. After Ctrl-C or SIGTERM, running
+steps have ten seconds to end, and other workers continue the rest at once. They continue the
+conversations of a killed worker within twelve seconds. The environment chooses the model, as for
+byref serve (see byref serve --help).
 `
 
 /** Default of `--concurrency`. */

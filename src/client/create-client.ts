@@ -1,3 +1,4 @@
+import { called } from '../core/called.ts'
 import {
   checkMethods,
   checkOptions,
@@ -198,7 +199,8 @@ export interface Client {
 }
 
 const CLIENT_OPTIONS: OptionTable<ClientOptions> = {
-  ...is.all(is.string, 'baseUrl', 'token'),
+  baseUrl: called(is.string, 'url'),
+  token: is.string,
   fetch: is.callback(),
 }
 

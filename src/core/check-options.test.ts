@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { called } from './called.ts'
 import { checkMethods, checkOptions, is, type OptionTable } from './check-options.ts'
 
 interface Trip {
@@ -35,6 +36,7 @@ describe('checkOptions', () => {
     [{ to: 'Rome', DAYS: 1 }, 'Unknown option "DAYS" in book. Did you mean "days"?'],
     [{ to: 'Rome', day: 1 }, 'Did you mean "days" or "pay"?'],
     [{ to: 'Rome', luggage: 1 }, 'Unknown option "luggage" in book. Valid options:'],
+    [{ to: 'Rome', prize: 1 }, 'Unknown option "prize" in book. Valid options:'],
     [{ to: 'Rome', toString: 1 }, 'Unknown option "toString" in book.'],
     [{ to: 'Rome', seat: { windo: true } }, 'Unknown option "windo" in book.seat. Did you mean'],
     [{ to: 'Rome', pay: { crad: 'x' } }, 'Unknown option "crad" in book.pay. Did you mean "card"?'],
@@ -54,6 +56,16 @@ describe('checkOptions', () => {
     const error = expect.objectContaining({ code: 'config_invalid' })
     expect(check(options)).toThrow(error)
     expect(check(options)).toThrow(message)
+  })
+
+  it('suggests the option that other libraries call by this name', () => {
+    const table = { id: is.required(called(is.string, 'name', 'title')), note: is.string }
+    const make = (options: unknown) => () =>
+      checkOptions<{ id: string; note?: string }>('make', options as never, table)
+    expect(make({ name: 'x' })).toThrow('Unknown option "name" in make. Did you mean "id"?')
+    expect(make({ title: 'x' })).toThrow('Did you mean "id"?')
+    expect(make({ noet: 'x' })).toThrow('Did you mean "note"?')
+    expect(make({ id: 'x' })()).toEqual({ id: 'x' })
   })
 
   it('does not repeat strings that may be secrets', () => {

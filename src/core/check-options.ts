@@ -9,6 +9,8 @@ interface AnyCheck {
   /** Whether an error may quote a rejected string. False if it may be a secret. */
   readonly quotes?: boolean
   readonly isRequired?: true
+  /** Other names, which an error suggests this option for: see `called`. */
+  readonly aka?: readonly string[]
 }
 
 /**
@@ -226,7 +228,7 @@ function checkTable(where: string, given: unknown, table: AnyTable): void {
   }
   for (const key in given) {
     if (!Object.hasOwn(table, key) && Object.hasOwn(given, key)) {
-      throw unknownOption(where, key, Object.keys(table))
+      throw unknownOption(where, key, table)
     }
   }
   let missing: string | null = null
@@ -241,23 +243,27 @@ function checkTable(where: string, given: unknown, table: AnyTable): void {
   throw invalid(`${where} needs the option "${missing}": ${table[missing]?.expected}`)
 }
 
-function unknownOption(where: string, key: string, names: readonly string[]): ByrefError {
+function unknownOption(where: string, key: string, table: AnyTable): ByrefError {
+  const names = Object.keys(table)
+  const meant = names.find((name) => table[name]?.aka?.includes(key)) ?? key
   return invalid(
-    `Unknown option "${key}" in ${where}.${didYouMean(key, names)} Valid options: ${names.join(', ') || 'none'}`,
+    `Unknown option "${key}" in ${where}.${didYouMean(meant, names)} Valid options: ${names.join(', ') || 'none'}`,
   )
 }
 
 /** Returns ` Did you mean "x"?`, or an empty text if no name is similar. */
 export function didYouMean(key: string, names: readonly string[]): string {
-  const meant = nearest(key, names).map((name) => `"${name}"`)
-  return meant.length === 0 ? '' : ` Did you mean ${meant.join(' or ')}?`
+  const meant = nearest(key, names)
+    .map((name) => `"${name}"`)
+    .join(' or ')
+  return meant && ` Did you mean ${meant}?`
 }
 
 /**
  * Returns the names that a misspelling may stand for: those with the smallest distance, if it is small enough.
  */
 function nearest(key: string, names: readonly string[]): string[] {
-  const farthest = Math.max(1, Math.ceil(key.length / 4))
+  const farthest = Math.ceil(key.length / 4) || 1
   const distances = names.map((name) => distance(key.toLowerCase(), name.toLowerCase()))
   const least = Math.min(...distances)
   return names.filter((_, i) => least <= farthest && distances[i] === least)
@@ -272,11 +278,11 @@ function distance(a: string, b: string): number {
   while (start < a.length && a[start] === b[start]) start++
   let end = 0
   while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end++
-  const [first, second] = [a, b].map((word) => [...word.slice(start, word.length - end)])
-  const isSwap = first?.toSorted().join() === second?.toSorted().join()
-  return isSwap
-    ? Math.min(1, first?.length ?? 0)
-    : Math.max(first?.length ?? 0, second?.length ?? 0)
+  const first = [...a.slice(start, a.length - end)]
+  const second = [...b.slice(start, b.length - end)]
+  const most = Math.max(first.length, second.length)
+  const isSwap = first.toSorted().join() === second.toSorted().join()
+  return isSwap ? Math.min(1, most) : most
 }
 
 /** Describes a rejected value. Strings are quoted only if they cannot be secrets. */

@@ -45,7 +45,7 @@ export async function validated(schema: ToolSchema | undefined, value: unknown):
   if (!result) return value
   if (!result.issues) return result.value
   const issues = result.issues.map(({ path = [], message }) => `${path.join('.')}: ${message}`)
-  throw new Error(`The values of the references do not fit: ${issues.join('; ')}`)
+  throw new Error(`The values of the references do not match the schema: ${issues.join('; ')}`)
 }
 
 function standardSchema(props: StandardSchemaV1.Props & StandardJSONSchemaV1.Props): ToolSchema {

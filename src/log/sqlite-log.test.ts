@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, describe, expect, it } from 'vitest'
+import { sqliteRecords } from '../assets/records/sqlite-records.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import { testConversationLog } from '../testing/conversation-log.ts'
 import type { ConversationLog } from './conversation-log.ts'
@@ -66,6 +67,15 @@ describe('createSqliteLog', () => {
     expect(await two.read('c')).toEqual(await one.read('c'))
     await one.close()
     await two.close()
+  })
+
+  it('rejects a path that is not text', () => {
+    const error = expect.objectContaining({ code: 'config_invalid' })
+    expect(() => createSqliteLog(undefined as never)).toThrow(error)
+    expect(() => createSqliteLog({ path: 'log.sqlite' } as never)).toThrow(
+      'The path of createSqliteLog must be a string, not an object',
+    )
+    expect(() => sqliteRecords(undefined as never)).toThrow(error)
   })
 
   it('rejects a file of a newer version, and one that is not a database', () => {

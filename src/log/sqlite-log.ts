@@ -1,4 +1,4 @@
-import { checkOptions, is } from '../core/check-options.ts'
+import { checkOptions, checkValue, is } from '../core/check-options.ts'
 import { connect } from '../sqlite/connection.ts'
 import type { ConversationLog, Lease, LogChange } from './conversation-log.ts'
 import { type ConversationRow, leaseOf, type Place, summaryOfRow } from './conversation-row.ts'
@@ -53,6 +53,7 @@ export function createSqliteLog(path: string, options: SqliteLogOptions = {}): C
   const { busyTimeoutMs } = checkOptions('createSqliteLog', options, {
     busyTimeoutMs: is.notNegative,
   })
+  checkValue(is.string, path, 'The path of createSqliteLog')
   return logOf(new SqliteStorage(path, busyTimeoutMs), null)
 }
 

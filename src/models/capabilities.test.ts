@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { capabilitiesOf } from './capabilities.ts'
+import { checkOptions } from '../core/check-options.ts'
+import { CAPABILITIES, type CapabilityOverrides, capabilitiesOf } from './capabilities.ts'
 import { limitOf } from './model-capabilities.ts'
 
 const model = (provider: string, modelId: string, supportedUrls = {}) => ({
@@ -67,6 +68,16 @@ describe('capabilitiesOf', () => {
     expect(known.price?.cacheWrite).toBeGreaterThan(known.price?.input ?? Infinity)
     const local = await capabilitiesOf(model('openai-compatible.chat', 'gpt-5'))
     expect(local).toMatchObject({ contextWindow: null, price: null })
+  })
+
+  it('rejects names that are not MIME types', () => {
+    const check = (takes: unknown) => () =>
+      checkOptions<CapabilityOverrides>('capabilities', { takes } as never, CAPABILITIES)
+    expect(check(['image/*', 'application/vnd.ms-excel', 'image/svg+xml', '*/*'])()).toBeDefined()
+    expect(check({ 'image/png': 5_000_000 })()).toBeDefined()
+    expect(check(['image'])).toThrow(
+      'capabilities.takes[0] must be a MIME type, such as "image/png" or "image/*", not "image"',
+    )
   })
 
   it('lets overrides take precedence', async () => {

@@ -25,7 +25,11 @@ export interface CapabilityOverrides {
   systemAnywhere?: boolean
 }
 
-const TAKEN = is.either(is.listOf(is.string), is.recordOf(is.positive))
+const MIME_TYPE = is.checked<string>(
+  'a MIME type, such as "image/png" or "image/*"',
+  (value) => typeof value === 'string' && /^[\w.+*-]+\/[\w.+*-]+$/.test(value),
+)
+const TAKEN = is.either(is.listOf(MIME_TYPE), is.recordOf(is.positive))
 export const CAPABILITIES: OptionTable<CapabilityOverrides> = {
   ...is.all(TAKEN, 'takes', 'takesInResults'),
   urls: is.recordOf(is.listOf(is.having<RegExp>('a RegExp', 'test'))),

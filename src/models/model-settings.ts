@@ -1,3 +1,4 @@
+import { called } from '../core/called.ts'
 import { is, type OptionTable } from '../core/check-options.ts'
 import type { ModelCallOptions } from './language-model.ts'
 
@@ -23,7 +24,8 @@ export type ModelSettings = Pick<
 
 /** The checks of the settings. */
 export const MODEL_SETTINGS: OptionTable<ModelSettings> = {
-  ...is.all(is.count, 'maxOutputTokens', 'topK'),
+  maxOutputTokens: called(is.count, 'maxTokens'),
+  topK: is.count,
   ...is.all(is.finite, 'temperature', 'topP', 'presencePenalty', 'frequencyPenalty'),
   stopSequences: is.listOf(is.string),
   seed: is.integer,

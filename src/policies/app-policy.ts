@@ -127,12 +127,14 @@ function invalid(
 function describe(value: unknown): string {
   if (value === null || value === undefined || typeof value === 'boolean') return String(value)
   if (Array.isArray(value)) return 'an array'
-  return typeof value === 'object' ? 'another object' : `a ${typeof value}`
+  return typeof value === 'object' ? 'an object of another form' : `a ${typeof value}`
 }
 
 function isVerdict(value: unknown): value is Verdict {
   if (!isPlainObject(value) || !VERDICTS.some((one) => one === value.decision)) return false
-  return value.reason === undefined || typeof value.reason === 'string'
+  const { decision: _, reason, ...unknown } = value
+  const isReason = reason === undefined || typeof reason === 'string'
+  return isReason && Object.keys(unknown).length === 0
 }
 
 function isOutcome(value: unknown): value is CallOutcome {

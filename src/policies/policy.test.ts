@@ -159,7 +159,8 @@ describe('before and after of a policy', () => {
 
   it('fails the call if a hook returns an invalid value', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => {})
-    for (const said of [false, true, 'deny', 0, [], {}, { decision: 'maybe' }])
+    const misspelt = { decision: 'deny', why: 'Closed' }
+    for (const said of [false, true, 'deny', 0, [], {}, { decision: 'maybe' }, misspelt])
       expect(await resultOf({ before: () => said } as never)).toMatchObject({
         code: 'call_denied',
         message: expect.stringMatching(/^policies\[0\].before must return \{ decision/),

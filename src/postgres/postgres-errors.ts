@@ -34,10 +34,10 @@ const ADVICE: Record<string, string> = {
   '55P03': 'another session held a lock for too long: try again, and look at pg_stat_activity',
   '57014': 'the statement took too long and was cancelled: try again, and look at pg_stat_activity',
   '40': 'it conflicted with another transaction: try again',
-  ECONNREFUSED: 'no server answers: check the host and the port, and that the server runs',
+  ECONNREFUSED: 'no server answers: check the host and the port, and that the server is running',
   ENOTFOUND: 'the host is unknown: check the connection string',
   ETIMEDOUT: 'the server does not answer: check host, port and network',
-  ENOENT: 'no server answers: check the folder of its socket, and that the server runs',
+  ENOENT: 'no server answers: check the folder of its socket, and that the server is running',
 }
 
 /** Errors of the `pg` package without a code. */

@@ -122,6 +122,11 @@ describe('several agents', () => {
     expect((await ask(at)).status).toBe(404)
   })
 
+  it('are required', () => {
+    const error = expect.objectContaining({ code: 'config_invalid' })
+    expect(() => createServer(undefined as never)).toThrow(error)
+  })
+
   it('have their own names as keys', () => {
     const agent = (name?: string) => createAgent({ name, model: scriptedModel([]) })
     const made = (options: object) => () => createServer({ ...options, app: null })

@@ -94,7 +94,7 @@ const OPTIONS: OptionTable<ServerOptions> = {
 export interface Server {
   /** Answers one request: for tests, and for any runtime with web requests. */
   fetch(request: Request): Response | Promise<Response>
-  /** Listens on Node. @throws ByrefError `config_invalid` for an address that is taken, not allowed, or open to everybody */
+  /** Listens on Node. @throws ByrefError `config_invalid` for an address that is taken, not allowed, or open to everyone */
   listen(options?: ListenOptions): Promise<Listening>
   /** The OpenAPI 3.1 document of the routes, as `GET /api/openapi.json` answers it. */
   readonly openApi: Readonly<Record<string, unknown>>
@@ -108,8 +108,7 @@ export interface Server {
  * @throws ByrefError `config_invalid` without an agent, and for `auth` without a way to check tokens
  */
 export function createServer(options: ServerOptions): Server {
-  checkOptions('createServer', options, OPTIONS)
-  return new AgentServer(options)
+  return new AgentServer(checkOptions('createServer', options, OPTIONS))
 }
 
 /** Default of {@link ServerLimits.uploadBytes}. */

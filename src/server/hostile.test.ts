@@ -245,7 +245,7 @@ describe('on a socket', () => {
 
   it('a server without tokens does not listen on other interfaces', async () => {
     const { server } = openApi()
-    expect(() => server.listen({ port: 0, hostname: '0.0.0.0' })).toThrow('is open to everybody')
+    expect(() => server.listen({ port: 0, hostname: '0.0.0.0' })).toThrow('is open to everyone')
   })
 })
 /** The keys that a schema of an object names. */

@@ -2,6 +2,7 @@ import type { Server as HttpServer, IncomingMessage, ServerResponse } from 'node
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Hono } from 'hono'
+import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import { failureOf } from './error-response.ts'
@@ -20,7 +21,7 @@ export interface ListenOptions {
 
 const OPTIONS: OptionTable<ListenOptions> = {
   port: is.wholeNumber,
-  hostname: is.string,
+  hostname: called(is.string, 'host'),
   stalledMs: is.positive,
   graceMs: is.notNegative,
 }
@@ -57,7 +58,7 @@ export function listen(
   if (!needsToken && !LOOPBACK.test(hostname)) {
     throw new ByrefError(
       'config_invalid',
-      `A server on ${hostname} is open to everybody: require tokens (byref token) with --auth, or in code with createServer({ auth })`,
+      `A server on ${hostname} is open to everyone: require tokens (byref token) with --auth, or in code with createServer({ auth })`,
     )
   }
   if (port > MAX_PORT) {

@@ -14,7 +14,9 @@ export class RequestError extends ByrefError {
   readonly issues: readonly RequestIssue[]
 
   constructor(part: 'query' | 'body', issues: readonly RequestIssue[]) {
-    const listed = issues.slice(0, 5).map(({ path, message }) => `${path} ${message}`.trim())
+    const listed = issues
+      .slice(0, 5)
+      .map(({ path, message }) => (path ? `${path}: ${message}` : message))
     super('bad_request', `The ${part} of the request is invalid: ${listed.join('; ')}`)
     this.issues = issues
   }

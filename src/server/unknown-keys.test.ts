@@ -24,7 +24,7 @@ describe('unknown keys of a request', () => {
     const { ask } = openApi()
     const answer = await ask('/api/assets?limit=1&limit=2')
     expect(answer.status).toBe(400)
-    expect(await answer.text()).toContain('limit appears 2 times')
+    expect(await answer.text()).toContain('limit: appears 2 times')
   })
 
   it('stay in a message, and in its metadata', async () => {

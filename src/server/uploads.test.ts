@@ -40,6 +40,16 @@ describe('uploads as a body', () => {
     expect(asset.size).toBe(0)
   })
 
+  it('detects the type of a body that curl sends without one', async () => {
+    const { askJson } = openApi()
+    const headers = { 'content-type': 'application/x-www-form-urlencoded' }
+    const { asset, table } = await askJson<Uploaded>('/api/assets?name=rain.csv', {
+      ...{ method: 'POST', body: 'day,rain\n1,2\n', headers },
+    })
+    expect(asset.mime).toBe('text/csv')
+    expect(table).not.toBeNull()
+  })
+
   it('rejects a body that is too large while it is read, and keeps nothing of it', async () => {
     const { agent, ask } = openApi([], {
       agent: { assets: { config: { limits: { bodyBytes: 1000 } } } },

@@ -53,13 +53,29 @@ it('takes text, calls and errors from functions, which may be async', async () =
   expect((await ask()).text).toBe('Later')
 })
 
+it('rejects a script that is neither a list nor a function', () => {
+  const error = expect.objectContaining({ code: 'config_invalid' })
+  expect(() => scriptedModel(undefined as never)).toThrow(error)
+  expect(() => scriptedModel('Hello' as never)).toThrow(
+    'The turns of scriptedModel must be a list or a function, not "Hello"',
+  )
+})
+
+it('says how to continue if its script ends too early', async () => {
+  const model = scriptedModel(['Hello'])
+  await generateText({ model, prompt: 'One' })
+  await expect(generateText({ model, prompt: 'Two', maxRetries: 0 })).rejects.toThrow(
+    'The script has no turn for request 2. Add a turn for each request to the model.',
+  )
+})
+
 it('rejects turns with keys that it does not know', async () => {
   const turns = [{ txt: 'Hello' }, { calls: [{ name: 'add', args: {} }] }] as never[]
   expect(() => scriptedModel(turns.slice(0, 1))).toThrow(
     'Unknown option "txt" in scriptedModel.turns[0]. Did you mean "text"?',
   )
   expect(() => scriptedModel(turns.slice(1))).toThrow(
-    'Unknown option "args" in scriptedModel.turns[0].calls[0].',
+    'Unknown option "args" in scriptedModel.turns[0].calls[0]. Did you mean "arguments"?',
   )
   const model = scriptedModel([() => ({ txt: 'Hello' }) as never])
   await expect(generateText({ model, prompt: 'Go', maxRetries: 0 })).rejects.toThrow(

@@ -4,7 +4,8 @@ import type {
   LanguageModelV4Content,
   LanguageModelV4GenerateResult,
 } from '@ai-sdk/provider'
-import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
+import { called } from '../core/called.ts'
+import { checkOptions, checkValue, is, type OptionTable } from '../core/check-options.ts'
 import { answerStream, type ModelAnswer } from '../models/answer-stream.ts'
 import type { ModelStreamPart } from '../models/language-model.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
@@ -33,6 +34,11 @@ export interface ScriptedModel extends LanguageModelV4 {
 
 const OPTIONS: OptionTable<ScriptedModelOptions> = { delayMs: is.notNegative }
 
+const TURNS = is.checked<readonly ScriptedTurn[] | ScriptedFunction>(
+  'a list or a function',
+  (value) => Array.isArray(value) || typeof value === 'function',
+)
+
 const TOKENS = is.required(is.nullable(is.number))
 const ANSWER: OptionTable<ModelAnswer> = {
   ...is.all(is.string, 'text', 'reasoning'),
@@ -45,8 +51,8 @@ const ANSWER: OptionTable<ModelAnswer> = {
   calls: is.listOf(
     is.group<NonNullable<ModelAnswer['calls']>[number]>({
       id: is.string,
-      name: is.required(is.string),
-      arguments: is.required(is.recordOf(is.anything)),
+      name: is.required(called(is.string, 'toolName', 'tool')),
+      arguments: is.required(called(is.recordOf(is.anything), 'args', 'input')),
     }),
   ),
   usage: is.group({ inputTokens: TOKENS, outputTokens: TOKENS }),
@@ -65,6 +71,7 @@ export function scriptedModel(
   options: ScriptedModelOptions = {},
 ): ScriptedModel {
   const { delayMs = 0 } = checkOptions('scriptedModel', options, OPTIONS)
+  checkValue(TURNS, turns, 'The turns of scriptedModel')
   const requests: LanguageModelV4CallOptions[] = []
   const script = typeof turns === 'function' ? [] : turns
   for (const [i, turn] of script.entries()) checkTurn(turn, `scriptedModel.turns[${i}]`)
@@ -76,7 +83,9 @@ export function scriptedModel(
     const signal = request.abortSignal
     if (delayMs > 0) await sleep(delayMs, undefined, { signal })
     if (turn === undefined)
-      throw new Error(`The script has ${turns.length} turns and was asked again`)
+      throw new Error(
+        `The script has no turn for request ${at + 1}. Add a turn for each request to the model.`,
+      )
     while (typeof turn === 'function') {
       turn = await turn(request)
       checkTurn(turn, `The answer of scriptedModel.turns[${at}]`)

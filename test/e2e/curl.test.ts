@@ -122,7 +122,7 @@ describe('byref serve for others', () => {
       const { code, stdout, stderr } = await byref([...args, '--host', host])
       expect([code, stdout]).toEqual([1, ''])
       expect(stderr).toMatch(
-        new RegExp(`^byref: A server on ${host} is open to everybody: .*byref token.*--auth.*\n$`),
+        new RegExp(`^byref: A server on ${host} is open to everyone: .*byref token.*--auth.*\n$`),
       )
     }
   })

@@ -31,6 +31,18 @@ const texts = ({ prompt }: LanguageModelV4CallOptions) =>
   )
 
 describe('request', () => {
+  it('takes a text, a message, or a list of these, as a run does', async () => {
+    const model = scriptedModel(() => '{"name":"Ada","city":"Bergen"}')
+    const question = { role: 'user', content: 'Who?' }
+    for (const messages of ['Who?', question, ['Who?'], [question]]) {
+      expect((await request({ model }, User, messages)).output.name).toBe('Ada')
+    }
+    for (const asked of model.requests) expect(texts(asked).at(-1)).toBe('Who?')
+    await expect(request({ model }, User, undefined as never)).rejects.toThrow(
+      expect.objectContaining({ code: 'invalid_message' }),
+    )
+  })
+
   it('shows the model what data-messages.md shows, and returns a typed answer', async () => {
     const answer = { text: '{"name":"John Doe","city":"Austin"}' }
     const usage = { inputTokens: 10, outputTokens: 5 }

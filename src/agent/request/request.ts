@@ -1,11 +1,11 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
+import { called } from '../../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { addUsage } from '../../core/events/conversation-state.ts'
 import type { TokenUsage } from '../../core/events/events.ts'
 import type { JsonObject } from '../../core/json/json.ts'
-import type { MessageInput } from '../../core/messages/to-message.ts'
 import {
   type OutputOf,
   type OutputSchema,
@@ -24,6 +24,7 @@ import {
   RETRY_OPTIONS,
   type RetryOptions,
 } from '../../models/model-settings.ts'
+import { type MessagesInput, messagesOf } from '../messages-input.ts'
 import { type InstanceAnswers, instanceAnswers } from './instance-answers.ts'
 import type { RequestPrompt } from './request-prompt.ts'
 
@@ -66,7 +67,7 @@ export interface Solution<Output = unknown> {
 
 const OPTIONS: OptionTable<RequestConfig> = {
   model: is.required(MODEL),
-  instructions: is.string,
+  instructions: called(is.string, 'system', 'systemPrompt', 'prompt'),
   settings: is.group(MODEL_SETTINGS),
   instances: is.boolean,
   assets: is.having('assets, made by createAssets', 'resolve', 'scoped'),
@@ -89,17 +90,17 @@ const OPTIONS: OptionTable<RequestConfig> = {
 export function request<Schema extends OutputSchema | null>(
   config: RequestConfig & { instances: true },
   schema: Schema,
-  messages: readonly MessageInput[],
+  messages: MessagesInput,
 ): Promise<Solution<Record<string, OutputOf<Schema>>>>
 export function request<Schema extends OutputSchema | null>(
   config: RequestConfig,
   schema: Schema,
-  messages: readonly MessageInput[],
+  messages: MessagesInput,
 ): Promise<Solution<OutputOf<Schema>>>
 export async function request(
   config: RequestConfig,
   schema: OutputSchema | null,
-  messages: readonly MessageInput[],
+  messages: MessagesInput,
 ): Promise<Solution> {
   checkOptions('request', config, OPTIONS)
   const { model } = config
@@ -108,7 +109,7 @@ export async function request(
     import('./request-prompt.ts'),
     import('./ask-once.ts'),
   ])
-  const prompt = await requestPrompt(messages, { ...config, model })
+  const prompt = await requestPrompt(messagesOf(messages), { ...config, model })
   const outputSchema = schema ?? prompt.output
   if (!outputSchema) throw noSchema()
   const reader = readerOf(outputSchema, prompt, config)
@@ -128,7 +129,7 @@ export async function request(
   if (again.problem === undefined) return solved(again.value, [first, second])
   throw new ByrefError(
     'output_invalid',
-    `The model's answer does not fit the schema, even after a second attempt: ${again.problem}`,
+    `The model's answer does not match the schema, even after a second attempt: ${again.problem}`,
   )
 }
 

@@ -231,10 +231,13 @@ export function asBytes(value: unknown): Uint8Array {
   const bytes = bytesIn(value)
   if (bytes) return bytes
   const type = value === null ? 'null' : typeof value
-  const hint = type === 'string' ? ': encode text with Buffer.from(text)' : ''
+  const hint =
+    type === 'string'
+      ? ' For text, pass Buffer.from(text). For a file on disk, pass await openAsBlob(path) of node:fs.'
+      : ''
   throw new ByrefError(
     'asset_invalid',
-    `A body must be bytes, a Blob, a Response or a stream of bytes, not ${type}${hint}.`,
+    `A body must be bytes, a Blob, a Response or a stream of bytes, not ${type}.${hint}`,
   )
 }
 

@@ -1,5 +1,5 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
-import { checkOptions, is } from '../../core/check-options.ts'
+import { checkOptions, checkValue, is } from '../../core/check-options.ts'
 import { newId } from '../../core/new-id.ts'
 import { type Connection, connect } from '../../sqlite/connection.ts'
 import { migrate } from '../../sqlite/migrate-file.ts'
@@ -22,6 +22,7 @@ export interface SqliteRecordsOptions {
  */
 export function sqliteRecords(path: string, options: SqliteRecordsOptions = {}): RecordIndex {
   checkOptions('sqliteRecords', options, { busyTimeoutMs: is.notNegative })
+  checkValue(is.string, path, 'The path of sqliteRecords')
   let connection: Connection<SqliteStatements> | null = null
 
   function open(): Connection<SqliteStatements> {

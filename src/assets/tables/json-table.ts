@@ -109,7 +109,12 @@ async function* jsonItems(source: TableSource): AsyncGenerator<unknown> {
     tokenizer.end()
     if (!parser.isEnded) parser.end()
   } catch (error) {
-    throw broken(source, await lineAt(source, offset), `${errorMessage(error)}.`, error)
+    throw broken(
+      source,
+      await lineAt(source, offset),
+      `${errorMessage(error).replace(/\.?$/, '.')}`,
+      error,
+    )
   }
 }
 

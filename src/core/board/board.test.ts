@@ -325,7 +325,7 @@ describe('read', () => {
       '†state.user.name is string and has no "first".',
     )
     expect(explain(board, '†stat.user')).toBe(
-      '†stat has no value; 3 exist: †input, †state, †state#①.',
+      '†stat has no value; these exist: †input, †state, †state#①.',
     )
     expect(explain(createBoard(), '†state')).toBe('†state has no value; no data exists yet.')
     expect(explain(board, '†input.a || †state.b')).toBe(

@@ -165,11 +165,8 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     const entry = candidates(ref, instance).find(has)
     if (entry) return explainField(entry, ref.path, position)
     const names = [...identities.values()].filter(has).map(({ name }) => `†${name}`)
-    const there =
-      names.length > 0
-        ? `${names.length} exist: ${names.slice(0, 20).join(', ')}`
-        : 'no data exists yet'
-    return `${formatVariable(ref, [])} has no value; ${there}.`
+    const there = names.slice(0, 20).join(', ')
+    return `${formatVariable(ref, [])} has no value; ${there ? `these exist: ${there}` : 'no data exists yet'}.`
   }
 
   function evaluate(text: string, { instance, at }: ReadOptions) {

@@ -177,10 +177,10 @@ describe('toMessage', () => {
   })
 
   it.each<[string, unknown, RegExp]>([
-    ['text', 'hi', /have a type/],
-    ['null', null, /have a type/],
-    ['a list', [], /have a type/],
-    ['nothing known', { role: 'user' }, /have a type/],
+    ['text', 'hi', /have content or a type/],
+    ['null', null, /have content or a type/],
+    ['a list', [], /have content or a type/],
+    ['nothing known', { role: 'user' }, /have content or a type/],
     ['an unknown type', { type: 'image' }, /"image"/],
     ['no text', { type: 'text' }, /is not a valid data message. type: text/],
     [

@@ -124,7 +124,7 @@ function readBody({ type, text, ...body }: Record<string, unknown>): Body {
     return { content_type: 'text/plain', content: text }
   if (type !== undefined) return { content_type: 'data', content: toDataBlock({ type, ...body }) }
   const { content, content_type = guessType(content), ...unknown } = body
-  if (content === undefined) throw invalid('a type (text, data, input, state) or content')
+  if (content === undefined) throw invalid('content or a type (text, data, input, state)')
   const isData = content_type === 'data'
   return {
     ...unknown,

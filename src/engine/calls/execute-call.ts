@@ -102,7 +102,8 @@ function withFields(error: CallError, { arguments: written }: CallPlan, item: Ca
   const hints = Object.entries(written).flatMap(([name, text]) => {
     const value = item.arguments[name]
     const isMeant = typeof text === 'string' && parseVariableRef(text) && isPlainObject(value)
-    if (!isMeant || !error.message.includes(`/${name} `)) return []
+    const isNamed = [' ', ': '].some((end) => error.message.includes(`/${name}${end}`))
+    if (!isMeant || !isNamed) return []
     const fields = Object.keys(value)
       .slice(0, MAX_FIELDS)
       .map((key) => JSON.stringify(key))

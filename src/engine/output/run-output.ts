@@ -59,7 +59,7 @@ export function outputRequest(schema: JsonObject): string {
 
 /** Tells the model why its answer does not fit the schema. */
 export function outputComplaint(problem: string): string {
-  return `That answer does not fit the schema: ${problem}. Send the complete answer again, as JSON only.`
+  return `That answer does not match the schema: ${problem}. Send the complete answer again, as JSON only.`
 }
 
 /** Returns such a text as a message of the system. */

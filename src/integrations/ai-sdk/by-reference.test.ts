@@ -75,6 +75,18 @@ function outputs(prompt: LanguageModelV4Prompt | undefined): unknown[] {
 }
 
 describe('byReference', () => {
+  it('rejects the name of a model, and tools that are not objects', () => {
+    const refs = byReference()
+    const error = expect.objectContaining({ code: 'config_invalid' })
+    expect(() => refs.model('openai/gpt-5-mini' as never)).toThrow(error)
+    expect(() => refs.model('openai/gpt-5-mini' as never)).toThrow('gateway("openai/gpt-5-mini")')
+    expect(() => refs.model(undefined as never)).toThrow(error)
+    expect(() => refs.tools({ weather: 5 as never })).toThrow(error)
+    expect(() => refs.tools([weather] as never)).toThrow(
+      'The tools of byReference must be an object',
+    )
+  })
+
   it('leaves prompts as they are where there is nothing to refer to', async () => {
     const turns = [calls(['weather', { city: 'Oslo' }], ['weather', { city: 'Rome' }]), 'Fine.']
     const plain = answeringModel(turns)
@@ -262,7 +274,7 @@ describe('byReference', () => {
       'VariableError: There is no result †result#7. Results: †result#1 to †result#1.',
     )
     expect(field).toContain('temperature')
-    expect(misfit).toMatch(/"keep" do not fit its parameters: \/n .*number/)
+    expect(misfit).toMatch(/"keep" do not match its schema: \/n: .*number/)
     expect(given).toEqual([])
     expect(result.text).toBe('Sorry.')
   })

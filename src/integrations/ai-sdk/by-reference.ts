@@ -6,7 +6,7 @@ import { type LanguageModelMiddleware, type Tool, type ToolSet, wrapLanguageMode
 import { ContentCache } from '../../assets/content-access.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
 import { TOOL_SEARCH_OPTIONS, type ToolSearchOptions } from '../../boundary/tool-search.ts'
-import { is, type OptionTable } from '../../core/check-options.ts'
+import { checkValue, is, type OptionTable } from '../../core/check-options.ts'
 import type { TrustMode } from '../../core/events/events.ts'
 import {
   CAPABILITIES,
@@ -108,6 +108,18 @@ const OPTIONS: OptionTable<ByReferenceOptions> = {
   trust: TRUST,
 }
 
+const AI_SDK_MODEL = is.checked(
+  'a model object, such as openai("gpt-5-mini") or gateway("openai/gpt-5-mini")',
+  (value) => typeof Object(value).doStream === 'function',
+)
+
+function checkedModel<Model>(model: Model): Model {
+  checkValue(AI_SDK_MODEL, model, 'The model of refs.model')
+  return model
+}
+
+const TOOLS = is.recordOf(is.having<Tool>('a tool of the AI SDK'))
+
 /**
  * Makes the AI SDK's `generateText`, `streamText` and agents pass values by reference. It does not store conversations:
  * `†result#1` is the first result in the messages of a call. So one object serves all conversations, in any process.
@@ -197,9 +209,11 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       return prompt === params.prompt ? params : { ...params, prompt }
     }
 
-    const model: ByReference['model'] = (model) => wrapLanguageModel({ model, middleware })
+    const model: ByReference['model'] = (given) =>
+      wrapLanguageModel({ model: checkedModel(given), middleware })
 
     function wrapAll(tools: ToolSet, outputs: ToolCallsOptions['outputs']): ToolSet {
+      checkValue(TOOLS, tools, 'The tools of byReference')
       const mine = new Map<string, ToolCalls>()
       const made: Record<string, Tool> = {}
       for (const [name, tool] of Object.entries(tools)) {

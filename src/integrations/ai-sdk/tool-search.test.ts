@@ -154,7 +154,7 @@ describe('byReference({ toolSearch })', () => {
       expect(texts[1]).not.toContain('Available tools')
       expect(JSON.stringify(results(2).at(-2))).not.toContain('The parameters of')
       expect(JSON.stringify(results(3).at(-1))).toMatch(
-        /The arguments of .*shop_delete_photo.* do not fit .*The parameters of shop_delete_photo are: /,
+        /The arguments of .*shop_delete_photo.* do not match .*The parameters of shop_delete_photo are: /,
       )
       expect(called).toEqual([['shop_create_invoice', '7']])
       const prompts = model.requests.map(({ prompt }) => JSON.stringify(prompt))
@@ -400,7 +400,7 @@ describe('byReference({ toolSearch }) with many tools', () => {
     expect(ids.toSorted()).toEqual(['7', '7', 'broken', 'dynamic', 'plain', 'shown'])
     for (const name of ['plain', 'dynamic']) {
       expect(last).toContain(
-        `The arguments of \\"${name}\\" do not fit its parameters: /id must be string. The parameters of ${name} are: {`,
+        `The arguments of \\"${name}\\" do not match its schema: /id must be string. The parameters of ${name} are: {`,
       )
     }
   })

@@ -402,7 +402,9 @@ describe('byReference of Mastra', () => {
     expect(wrong).toMatchObject({
       status: 'failed',
       error: {
-        message: expect.stringMatching(/values of the references do not fit: text: Too big/),
+        message: expect.stringMatching(
+          /values of the references do not match the schema: text: Too big/,
+        ),
       },
     })
   })

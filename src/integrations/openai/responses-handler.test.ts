@@ -251,8 +251,8 @@ describe('createResponsesHandler, with the package "openai"', () => {
     const { handler } = serve([])
     const nothing = await handler(new Request(`${BASE}/chat/completions`, { method: 'POST' }))
     expect(nothing.status).toBe(404)
-    expect(((await nothing.json()) as never as { error: Error }).error.message).toBe(
-      'Unknown route: POST /v1/chat/completions',
+    expect(((await nothing.json()) as never as { error: Error }).error.message).toContain(
+      'Unknown route: POST /v1/chat/completions. Routes: POST …/responses,',
     )
     for (const type of ['application/json', 'multipart/form-data; boundary=x']) {
       const headers = { 'content-type': type }

@@ -12,6 +12,9 @@ import { responsesRequest } from './responses-request.ts'
 /** Options of {@link createResponsesHandler}. Runs in the background continue in any case. */
 export type ResponsesOptions = ServedAgentOptions
 
+const ROUTES =
+  'Routes: POST …/responses, GET …/responses/:id, POST …/responses/:id/cancel, POST …/files and GET …/models'
+
 /**
  * Serves an agent by OpenAI's Responses API: `POST …/responses` (also streaming and in the background), `GET` and `POST
  * …/cancel` of a response, `POST …/files` and `GET …/models`. `previous_response_id` continues its conversation, or a fork if
@@ -57,7 +60,7 @@ export function createResponsesHandler(options: ResponsesOptions): RequestHandle
         return Response.json({ object: 'list', data })
       }
       default:
-        throw new ByrefError('not_found', `Unknown route: ${request.method} ${pathname}`)
+        throw new ByrefError('not_found', `Unknown route: ${request.method} ${pathname}. ${ROUTES}`)
     }
   }
 

@@ -9,7 +9,7 @@ import {
 import { createAgent } from '../../agent/agent.ts'
 import type { Agent, AgentOptions } from '../../agent/agent-contract.ts'
 import { AGENT_OPTIONS } from '../../agent/agent-options.ts'
-import { messagesOf } from '../../agent/start-run.ts'
+import { messagesOf } from '../../agent/messages-input.ts'
 import { namedAssets } from '../../assets/named-assets.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import type { ConversationEvent } from '../../core/events/events.ts'

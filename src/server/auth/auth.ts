@@ -86,7 +86,10 @@ export class Auth {
 
 /** Returns the error for a token that no check accepts. */
 export function invalidToken(): ByrefError {
-  return new ByrefError('unauthorized', 'The token has expired, or is not for this server')
+  return new ByrefError(
+    'unauthorized',
+    'The token is invalid or has expired, or another server made it',
+  )
 }
 
 /** An identity provider whose JWTs are checked by its published keys (RFC 7517). */

@@ -46,11 +46,23 @@ export const uploadRoutes: readonly Route[] = [
       }
       const name = query.name || 'file'
       return withProgress(c, 201, (onProgress) => {
-        return importOne(assets, body, { name, mime, by: 'user', signal, onProgress })
+        return importOne(assets, body, {
+          name,
+          mime: declaredType(mime),
+          by: 'user',
+          signal,
+          onProgress,
+        })
       })
     },
   ),
 ]
+
+/** The type of a file. Undefined for the type that `curl --data-binary` sends by default, so that the type is detected. */
+function declaredType(mime: string | undefined): string | undefined {
+  const isForm = mime?.toLowerCase().startsWith('application/x-www-form-urlencoded')
+  return isForm ? undefined : mime
+}
 
 /** Saves one file, and its table or workbook. */
 export async function importOne(

@@ -393,6 +393,12 @@ describe('createChatHandler', () => {
       const response = await handler(new Request(`http://app.test${path}`, { method, body }))
       expect(response.status, `${method} ${path}`).toBe(status)
     }
+    const headers = { 'content-type': 'application/json' }
+    const init = { method: 'POST', headers, body: '{"id":"c","messages":[{"role":"user"}]}' }
+    const other = await handler(new Request('http://app.test/api/chat', init))
+    expect(await other.text()).toContain(
+      '{ id, messages }, where each message is { id, role, parts }',
+    )
   })
 
   it('keeps each to their own namespace, and large requests out', async () => {

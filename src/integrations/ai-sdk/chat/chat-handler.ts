@@ -206,7 +206,10 @@ async function readChatRequest(request: Request, maxBytes: number): Promise<Chat
   )
   const last: unknown = Array.isArray(messages) ? messages.at(-1) : null
   if (typeof id !== 'string' || !isUIMessage(last)) {
-    throw new ByrefError('bad_request', 'The body is not a request of DefaultChatTransport')
+    throw new ByrefError(
+      'bad_request',
+      'The body must be what useChat sends: { id, messages }, where each message is { id, role, parts }',
+    )
   }
   const isEdit = last.role === 'user' && messageId === last.id
   const how = trigger === 'regenerate-message' ? 'again' : isEdit ? 'edit' : 'say'

@@ -214,7 +214,7 @@ export class ServerConnection {
       }
       const { tools } = this.offers
       const seconds = ((performance.now() - began) / 1_000).toFixed(1)
-      this.#log(`running (${tools.length} tools, MCP ${this.protocolVersion}, ${seconds} s)`)
+      this.#log(`running (${countOfTools(tools)}, MCP ${this.protocolVersion}, ${seconds} s)`)
       this.#listener.changed(this)
       return client
     } catch (error) {
@@ -303,10 +303,10 @@ export class ServerConnection {
     const pause = PAUSES[this.#failures++]
     if (this.#isClosed) return
     if (pause === undefined) {
-      this.#log('is started again with the next request to it')
+      this.#log('restarts with the next request to it')
       return
     }
-    this.#log(`is started again in ${pause / 1_000} s`)
+    this.#log(`restarts in ${pause / 1_000} s`)
     this.#timer = setTimeout(() => {
       // A failure was logged, and has its own retry.
       this.client().catch(() => {})
@@ -360,4 +360,9 @@ export class ServerConnection {
   #log(line: string): void {
     this.#listener.logs(`${this.name}: ${line}`)
   }
+}
+
+/** `1 tool`, `2 tools`. */
+export function countOfTools({ length }: readonly unknown[]): string {
+  return `${length} ${length === 1 ? 'tool' : 'tools'}`
 }
