@@ -284,7 +284,8 @@ function agentIn(namespace: string | null, core: Core): Agent {
       const opened = sessions(of(given))
       return cancelRun(opened, await opened.get(conversation), given)
     },
-    conversation: (conversation, given) => readConversation(logOf(of(given)), conversation),
+    conversation: (conversation, given) =>
+      readConversation(logOf(of(given)), conversation, assets.in(of(given))),
     runs: ({ namespace: scope, ...options } = {}) => logOf(of({ namespace: scope })).runs(options),
     costs: ({ namespace: scope, ...options } = {}) =>
       logOf(of({ namespace: scope })).costs(options),

@@ -23,6 +23,33 @@ describe('agent.conversation', () => {
     expect(board?.read('†state.shot.note')).toBe('smile')
   })
 
+  it('reads the references in an answer', async () => {
+    const rows = Array.from({ length: 5_000 }, (_, i) => ({ i, text: 'long enough' }))
+    const tool = {
+      id: 'list',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => rows,
+    }
+    const agent = createAgent({
+      model: scriptedModel([
+        {
+          calls: [
+            { name: 'camera', arguments: {} },
+            { name: 'list', arguments: {} },
+          ],
+        },
+        '{"note":"†result#1.note","row":"†result#2[4999].i"}',
+      ]),
+      tools: [camera, tool],
+    })
+    const { output } = await agent.run({ conversation: 'c', messages: 'Look', output: {} }).result
+    const found = await agent.conversation('c')
+    expect(await found?.read(Object(output).note)).toBe('smile')
+    expect(await found?.read(Object(output).row)).toBe(4999)
+    await expect(found?.read('†result#3')).rejects.toThrow('†result#3')
+  })
+
   it('leaves out deleted messages', async () => {
     const agent = createAgent({ model: scriptedModel([]) })
     const { messageIds } = await agent.add('c', ['one', 'two'])

@@ -1,10 +1,13 @@
+import type { Assets } from '../assets/assets-contract.ts'
 import { loadValidator } from '../boundary/validate.ts'
+import { ConversationSource } from '../boundary/value-source.ts'
 import type { Board } from '../core/board/board.ts'
 import type { ApprovalState, ConversationState } from '../core/events/conversation-state.ts'
 import type { AssetCreated } from '../core/events/events.ts'
 import { createFold } from '../core/events/fold.ts'
 import type { Lineage } from '../core/labels/lineage.ts'
 import { isDeleted, type Message } from '../core/messages/message.ts'
+import { createResults } from '../core/messages/results.ts'
 import { boardOf } from '../engine/session-values.ts'
 import { type ConversationLog, notFoundError, readAll } from '../log/conversation-log.ts'
 
@@ -18,6 +21,13 @@ export interface ConversationContent {
   board: Board
   /** The calls of the open run that wait for a person, for `agent.approve`. */
   waiting: readonly WaitingCall[]
+  /**
+   * Returns the value of a reference that a model may have written: data, such as `†state.total`, or a result, such as
+   * `†result#1.image`. A field in a value that became an asset is read from that asset.
+   *
+   * @throws VariableError if there is no such value
+   */
+  read(reference: string): Promise<unknown>
 }
 
 /** A call that waits for a person, with what the person is asked. */
@@ -30,17 +40,23 @@ export interface WaitingCall extends Omit<ApprovalState, 'answer'> {
 export async function readConversation(
   log: ConversationLog,
   conversation: string,
+  store: Assets,
 ): Promise<ConversationContent | null> {
   if (!(await log.find(conversation))) return null
   await loadValidator()
   const { messages, assets, calls } = await readState(log, conversation)
+  const board = boardOf(messages, { points: true })
+  const results = createResults()
+  for (const message of messages) results.add(message)
+  const values = new ConversationSource({ board, results, assets: store }, { id: '' })
   return {
     messages: messages.filter((message) => !isDeleted(message)),
     assets,
-    board: boardOf(messages, { points: true }),
+    board,
     waiting: Object.values(calls).flatMap(({ id, name, status, approval }) =>
       status === 'waiting' && approval ? [{ toolCallId: id, toolName: name, ...approval }] : [],
     ),
+    read: async (reference) => (await values.read(reference)).value,
   }
 }
 
