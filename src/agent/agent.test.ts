@@ -284,7 +284,7 @@ describe('createAgent', () => {
     const log = createMemoryLog()
     const agent = createAgent({ model: scriptedModel(['text']), log, callbacks: { onEvent } })
     const run = agent.run({ conversation: 'c', messages: say('a') })
-    await expect(run.result).rejects.toThrow('handler broke')
+    await expect(run.result).rejects.toThrow(/^callbacks\.onEvent failed on \w+: handler broke$/)
     const ends = (await log.read('c')).filter(({ event }) =>
       /RUN_(FINISHED|ERROR)/.test(event.type),
     )

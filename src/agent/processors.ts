@@ -2,6 +2,7 @@ import { toAssetStore } from '../assets/asset-facade.ts'
 import type { AssetStore } from '../assets/asset-store.ts'
 import type { ResolvedAssetsConfig } from '../assets/assets-config.ts'
 import type { Assets } from '../assets/assets-contract.ts'
+import { ByrefError, errorMessage } from '../core/errors.ts'
 import { type ConversationEvent, isDurable } from '../core/events/events.ts'
 import type { Foldable } from '../core/events/fold.ts'
 import { writeLabel } from '../core/labels/label.ts'
@@ -56,10 +57,18 @@ export async function callHandlers(
   { event, position }: Foldable,
   assets: Assets,
 ): Promise<void> {
-  await onEvent?.(event, { conversation: session.id, position })
-  for (const processor of processors) {
-    if (processor.eventType !== event.type || savedBy.get(event) === processor) continue
-    await runProcessor(processor, session, event, assets)
+  let name = 'callbacks.onEvent'
+  try {
+    await onEvent?.(event, { conversation: session.id, position })
+    name = 'A processor'
+    for (const processor of processors) {
+      if (processor.eventType !== event.type || savedBy.get(event) === processor) continue
+      await runProcessor(processor, session, event, assets)
+    }
+  } catch (cause) {
+    if (cause instanceof ByrefError) throw cause
+    const message = `${name} failed on ${event.type}: ${errorMessage(cause)}`
+    throw new ByrefError('run_failed', message, { cause })
   }
 }
 

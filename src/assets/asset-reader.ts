@@ -276,7 +276,10 @@ async function valueAt(
   if (found.isFound) return found.value
   const prefix = fieldPath.slice(0, found.depth + 1)
   const key = fieldPath[found.depth + 1] as FieldKey
-  const message = explainMissing(nameOf(prefix), found.container, key)
+  const message =
+    found.container instanceof Uint8Array
+      ? `${nameOf([])} is a file (${record.mime}) and has no field ${JSON.stringify(key)}. Pass the reference to the file itself.`
+      : explainMissing(nameOf(prefix), found.container, key)
   throw new FieldPathError(message, fieldPath, prefix)
 }
 

@@ -286,6 +286,14 @@ describe.each(Object.entries(stores))('createAssets on %s', (name, store) => {
     expect(await assets.resolve(`${info.ref}/content/rows`)).toEqual([{ a: 1 }, { a: 2 }])
   })
 
+  it('says that a file has no fields', async () => {
+    const assets = open()
+    const { ref } = await assets.save(new Uint8Array(500), 'application/octet-stream')
+    await expect(assets.resolve(`${ref}/content/foo`)).rejects.toThrow(
+      `${ref} is a file (application/octet-stream) and has no field "foo". Pass the reference to the file itself.`,
+    )
+  })
+
   it('reports what a field path misses, and where to look', async () => {
     const assets = open()
     const { ref } = await assets.saveAsset({
