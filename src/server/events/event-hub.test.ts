@@ -53,4 +53,25 @@ describe('EventHub', () => {
     mayRead.resolve()
     expect(await opening).toBeNull()
   })
+
+  it('sends a record that is appended before the stream is open', async () => {
+    const log = createMemoryLog()
+    await log.append(
+      'c',
+      Array.from({ length: 300 }, (_, i) => said(`${i}`)),
+    )
+    const { find } = log
+    log.find = async (id) => {
+      const found = await find(id)
+      await log.append('c', [said('meanwhile')])
+      log.find = find
+      return found
+    }
+    const hub = openHub(log)
+    const stream = await hub.conversation(log, 'c', 300)
+    const reader = (stream as ReadableStream<Uint8Array>).getReader()
+    const { value } = await reader.read()
+    expect(new TextDecoder().decode(value)).toContain('meanwhile')
+    await reader.cancel()
+  })
 })

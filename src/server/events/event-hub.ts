@@ -189,7 +189,9 @@ export class EventHub {
     const after = Math.max(0, position - KEEP_RECORDS)
     const readEnd = async (): Promise<void> => {
       try {
-        const tail = await log.read(id, { after, limit: KEEP_RECORDS })
+        // To the end of the log, which may have grown since its position was read.
+        const tail: LogRecord[] = []
+        for await (const record of readAll(log, id, after)) tail.push(record)
         const { meanwhile } = entry
         entry.meanwhile = null
         for (const record of [...tail, ...(meanwhile ?? [])]) this.#push(key, entry, record)
