@@ -74,4 +74,29 @@ describe('EventHub', () => {
     expect(new TextDecoder().decode(value)).toContain('meanwhile')
     await reader.cancel()
   })
+
+  it('sends no summary after the deletion of its conversation', async () => {
+    const log = createMemoryLog()
+    const { find } = log
+    const mayFind = Promise.withResolvers<void>()
+    const finding = Promise.withResolvers<void>()
+    log.find = async (id) => {
+      const found = await find(id)
+      finding.resolve()
+      await mayFind.promise
+      return found
+    }
+    const hub = openHub(log)
+    const reader = hub.namespace(log, null).getReader()
+    await log.append('c', [said('one')])
+    await finding.promise
+    await log.delete('c')
+    mayFind.resolve()
+    await log.create('other')
+    let sent = ''
+    while (!sent.includes('"other"')) sent += new TextDecoder().decode((await reader.read()).value)
+    await reader.cancel()
+    expect(sent).toContain('{"deleted":"c"}')
+    expect(sent).not.toContain('"id":"c"')
+  })
 })
