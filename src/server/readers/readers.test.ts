@@ -353,3 +353,21 @@ describe('labels', () => {
     expect(Object.getOwnPropertyDescriptor(messages, '__proto__')?.value).toMatchObject(label)
   })
 })
+
+describe('an export', () => {
+  it('withholds what is appended while it starts', async () => {
+    const log = createMemoryLog()
+    const verify = (subject: string): Caller => ({ subject, namespace: null, role: 'owner' })
+    const { ask, agent } = openApi([], { agent: { log, trust: 'track' }, auth: { verify } })
+    await log.create('c')
+    const exportAll = log.export.bind(log)
+    log.export = async function* (id) {
+      const label = { confidentiality: 'private', readers: ['anna'] } as const
+      await agent.add(id, { type: 'data', kind: 'pay', data: SECRET }, { label })
+      yield* exportAll(id)
+    }
+    const answer = await ask('/api/conversations/c/export', { token: 'ben' })
+    expect(answer.headers.get('byref-withheld')).toBe('true')
+    expect(await answer.text()).not.toContain(SECRET)
+  })
+})
