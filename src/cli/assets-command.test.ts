@@ -65,6 +65,16 @@ describe('byref assets', () => {
     expect([again.status, again.err]).toEqual([1, `There is no asset ${picture.ref}\n`])
   })
 
+  it('rejects an option that the task ignores', async () => {
+    const { asset } = await put('x.txt', 'x')
+    const { status, err } = byref('rm', asset.ref, '--dry-run')
+    expect([status, err]).toEqual([
+      2,
+      'byref: --dry-run goes with byref assets gc, not with rm (byref assets --help)\n',
+    ])
+    expect(byref('info', asset.ref).status).toBe(0)
+  })
+
   it('accepts stdin, continues after a failed file, and leaves no partial file', async () => {
     const { status, out } = byrefWith('a,b\n1,2\n', 'put', '-', '--name', 'in.csv')
     expect([status, out]).toEqual([0, expect.stringMatching(/in\.csv\n.*\ttable of /)])

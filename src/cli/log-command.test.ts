@@ -49,6 +49,12 @@ describe('byref log', () => {
     expect(byref('verify')).toEqual({ status: 0, out: '', err: '2 conversations, 0 problems\n' })
   })
 
+  it('rejects an option that the task ignores', async () => {
+    await fill()
+    const { status, err } = byref('verify', '--dry-run')
+    expect([status, err]).toEqual([2, expect.stringContaining('goes with byref log repair')])
+  })
+
   it('reports damage, sets it aside, repairs it and keeps what it removes', async () => {
     await fill()
     sql(`UPDATE records SET event = replace(event, '"c"', '"x"') WHERE position = 4`)

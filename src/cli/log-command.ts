@@ -16,6 +16,7 @@ import {
 } from '../log/repair-conversation.ts'
 import { openStorage, STORAGE, STORAGE_HELP } from './storage.ts'
 import {
+  checkTaskOptions,
   chooseTask,
   note,
   ProgressLine,
@@ -50,9 +51,12 @@ const OPTIONS = {
   ...STORAGE,
   namespace: { type: 'string' },
   copies: { type: 'string' },
-  'dry-run': { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean' },
   json: { type: 'boolean', default: false },
 } as const
+
+/** Options of one task. */
+const TASK_OF = { copies: 'repair', 'dry-run': 'repair' }
 
 interface Task {
   log: ConversationLog
@@ -75,6 +79,7 @@ export async function command(argv: string[]): Promise<number> {
   const [name, ...args] = positionals
   const task = chooseTask('log', HELP, TASKS, name)
   if (!task) return 2
+  checkTaskOptions('log', name, { values, taskOf: TASK_OF })
   const storage = await openStorage(values, false)
   try {
     if (!storage.hasLog) throw new UsageError(`There is no conversation log in ${storage.folder}`)
@@ -85,7 +90,7 @@ export async function command(argv: string[]): Promise<number> {
       namespace,
       copies,
       json,
-      dryRun: values['dry-run'],
+      dryRun: values['dry-run'] ?? false,
     })
   } finally {
     await storage.close()

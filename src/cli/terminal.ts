@@ -60,6 +60,20 @@ export function chooseTask<Task>(
   )
 }
 
+/** Checks that the options that were given belong to a subcommand. @throws UsageError */
+export function checkTaskOptions(
+  command: string,
+  task: string | undefined,
+  { values, taskOf }: { values: object; taskOf: Readonly<Record<string, string>> },
+): void {
+  for (const [option, own] of Object.entries(taskOf)) {
+    if (own === task || (values as Record<string, unknown>)[option] === undefined) continue
+    throw new UsageError(
+      `--${option} goes with byref ${command} ${own}, not with ${task} (byref ${command} --help)`,
+    )
+  }
+}
+
 /** Returns the value of an option, such as `--limit of byref assets`, that is a whole number. @throws UsageError */
 export function wholeNumber(option: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
   if (/^\d+$/.test(text) && Number(text) <= most) return Number(text)
