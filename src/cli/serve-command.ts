@@ -44,7 +44,7 @@ export async function command(args: string[]): Promise<number> {
     most: 0,
     options: {
       ...STORAGE,
-      concurrency: { type: 'string', default: CONCURRENCY },
+      concurrency: { type: 'string' },
       port: { type: 'string', default: '4114' },
       host: { type: 'string', default: '127.0.0.1' },
       'allow-host': { type: 'string', multiple: true, default: [] },
@@ -57,7 +57,14 @@ export async function command(args: string[]): Promise<number> {
     },
   })
   const port = wholeNumber('--port', values.port, 65535)
-  const concurrency = wholeNumber('--concurrency', values.concurrency, MAX_CONCURRENCY)
+  const concurrency = wholeNumber(
+    '--concurrency',
+    values.concurrency ?? CONCURRENCY,
+    MAX_CONCURRENCY,
+  )
+  if (values.concurrency !== undefined && !values.database) {
+    throw new UsageError('--concurrency of byref serve needs --database (byref serve --help)')
+  }
   const level = oneOf('--log', values.log, ['info', 'error', 'silent'])
   const stop = stopSignal()
   const folder = openFolder(values.data)
@@ -119,6 +126,9 @@ function authOf(
   { auth, jwks: url, issuer, audience }: AuthFlags,
   folder: string,
 ): AuthOptions | undefined {
+  if (url === undefined && (issuer ?? audience) !== undefined) {
+    throw new UsageError('--issuer and --audience go with --jwks (byref serve --help)')
+  }
   if (!auth && url === undefined) return undefined
   const secret = signingSecret(folder)
   if (url === undefined) return { secret }
