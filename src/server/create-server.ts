@@ -26,6 +26,7 @@ import {
   errorsOnly,
   jsonAnswer,
   type Pipeline,
+  reportFailure,
   type ServerLogger,
 } from './pipeline.ts'
 import { createReaders, type Readers } from './readers/readers.ts'
@@ -252,7 +253,10 @@ class AgentServer implements Server {
         const caller = await this.#auth.authenticate(c)
         requireRole(caller, 'member')
         await this.#limit(caller)
-        const { body, status, headers } = await uploads.handle(c.req.raw, caller)
+        const { body, status, headers } = await uploads.handle(c.req.raw, {
+          caller,
+          report: (error) => reportFailure(c, error),
+        })
         return c.newResponse(body, status as StatusCode, Object.fromEntries(headers))
       }),
     )
