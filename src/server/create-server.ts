@@ -210,7 +210,7 @@ class AgentServer implements Server {
     )
     app.get('/metrics', (c) =>
       pipeline(c, '/metrics', async () => {
-        requireRole(await this.#auth.authenticate(c), 'owner')
+        requireRole(await this.#callerOf(c), 'owner')
         return c.text(await metrics.text(), 200, { 'content-type': metrics.contentType })
       }),
     )
@@ -250,7 +250,7 @@ class AgentServer implements Server {
   #mountUploads(uploads: ResumableUploads, pipeline: Pipeline): void {
     this.#app.all('/api/uploads/*', (c) =>
       pipeline(c, '/api/uploads/*', async () => {
-        const caller = await this.#auth.authenticate(c)
+        const caller = await this.#callerOf(c)
         requireRole(caller, 'member')
         await this.#limit(caller)
         const { body, status, headers } = await uploads.handle(c.req.raw, {
@@ -280,6 +280,13 @@ class AgentServer implements Server {
     } catch (cause) {
       throw new ByrefError('log_failed', 'The conversation log is not available', { cause })
     }
+  }
+
+  /** Returns the caller of a request that needs a token, and notes them for the log. */
+  async #callerOf(c: Context): Promise<Caller> {
+    const caller = await this.#auth.authenticate(c)
+    c.set('caller', caller)
+    return caller
   }
 
   async #authenticate(c: Context, { role, path }: Route): Promise<Caller> {

@@ -374,6 +374,20 @@ describe('pieces of uploads', () => {
     expect(logged).toMatchObject([{ err: { code: 'EEXIST' }, path: '/api/uploads' }])
   })
 
+  it('are logged with who sent them', async ({ onTestFinished }) => {
+    const logged: Record<string, unknown>[] = []
+    const log = { info: (entry: Record<string, unknown>) => void logged.push(entry), error() {} }
+    const { url, close } = await listening(temporary(onTestFinished), { log })
+    onTestFinished(close)
+    const bearer = await token('member', 'team')
+    const headers = { authorization: `Bearer ${bearer}`, 'tus-resumable': '1.0.0' }
+    await fetch(`${url}/api/uploads`, {
+      method: 'POST',
+      headers: { ...headers, 'upload-length': '9' },
+    })
+    expect(logged).toMatchObject([{ path: '/api/uploads', subject: 'member of team' }])
+  })
+
   it('are removed after a day if the upload is abandoned', async ({ onTestFinished }) => {
     const folder = temporary(onTestFinished)
     const uploads = join(folder, 'uploads')
