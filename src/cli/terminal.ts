@@ -107,9 +107,9 @@ export function print(json: boolean, value: unknown, text: string): void {
   process.stdout.write(`${json ? JSON.stringify(value) : text}\n`)
 }
 
-/** Writes a line for people to stderr. */
+/** Writes a line for people to stderr. It may have text from outside. */
 export function note(line: string): void {
-  process.stderr.write(`${line}\n`)
+  process.stderr.write(`${shown(line)}\n`)
 }
 
 /** Control characters, and characters that change the order of text; but not line ends, tabs and joiners of letters. */
@@ -128,7 +128,7 @@ export class ProgressLine {
   #shown = ''
 
   show(text: string, done: number, total: number): void {
-    const line = `${text} ${total > 0 ? Math.floor((done / total) * 100) : 100}%`
+    const line = `${shown(text)} ${total > 0 ? Math.floor((done / total) * 100) : 100}%`
     if (!process.stderr.isTTY || line === this.#shown) return
     this.#shown = line
     process.stderr.write(`\r\u001b[K${line}`)
