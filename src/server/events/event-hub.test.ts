@@ -99,4 +99,24 @@ describe('EventHub', () => {
     expect(sent).toContain('{"deleted":"c"}')
     expect(sent).not.toContain('"id":"c"')
   })
+
+  it('leaves out no record if a large one is appended while its stream begins', async () => {
+    for (let wait = 0; wait < 8; wait++) {
+      const log = createMemoryLog()
+      await log.append('c', [said('first')])
+      const hub = openHub(log)
+      const stream = (await hub.conversation(log, 'c', 0)) as ReadableStream<Uint8Array>
+      for (let i = 0; i < wait; i++) await null
+      await log.append('c', [said('x'.repeat(3_000_000))])
+      await log.append('c', [said('last')])
+      let got = ''
+      for await (const chunk of stream) {
+        got += new TextDecoder().decode(chunk)
+        if (/"last"|event: cut/.test(got)) break
+      }
+      const ids = [...got.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
+      expect([wait, ids]).toEqual([wait, ids.map((_, i) => i + 1)])
+      hub.close()
+    }
+  })
 })

@@ -51,7 +51,10 @@ export class NamespaceFeed {
     const isReset = last !== null && known === null
     const from = known === null ? this.#number : Number(after)
     const reset = { id: null, bytes: namedFrame('reset', {}) }
-    const now = () => [...(isReset ? [reset] : []), ...(this.#channel.since(from) ?? [])]
+    const now = () => {
+      const changes = this.#channel.since(from)
+      return isReset || !changes ? [reset, ...(changes ?? [])] : changes
+    }
     return this.#channel.listen({ now, onEnd })
   }
 
