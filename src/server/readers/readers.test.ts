@@ -160,6 +160,11 @@ describe('readers', { shuffle: false }, () => {
     )
     expect(prompts.filter(({ hasSecret }) => hasSecret).map(({ status }) => status)).toEqual([403])
     const value = `${at}/data?ref=${encodeURIComponent('†state.pay.salary')}`
+    const missing = await ben(`${at}/data?ref=${encodeURIComponent('†state.pay.nothing')}`)
+    expect([missing.status, await missing.text()]).toEqual([
+      403,
+      expect.not.stringContaining('salary'),
+    ])
     for (const path of [
       asset,
       `${asset}/content`,
