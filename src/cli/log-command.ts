@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs'
-import { mkdir, open } from 'node:fs/promises'
+import { createWriteStream, existsSync } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ByrefError, type Damage, DamagedError } from '../core/errors.ts'
@@ -159,10 +159,25 @@ async function exportSound({ log, args }: Task): Promise<number> {
       damage = error.damage
     }
   }
-  const target = file === undefined ? process.stdout : createWriteStream(file, { flags: 'wx' })
-  await pipeline(lines, target, { end: file !== undefined })
+  if (file === undefined) await pipeline(lines, process.stdout, { end: false })
+  else await writeNew(lines, file)
   if (damage) note(lineOf(id, log.namespace, damage))
   return damage ? 1 : 0
+}
+
+/** Writes a file under another name first: a part of an export could be imported as if it were whole. */
+async function writeNew(lines: () => AsyncGenerator<string>, file: string): Promise<void> {
+  if (existsSync(file)) {
+    throw new ByrefError('bad_request', `${file} exists: export to another file`)
+  }
+  const part = `${file}.${process.pid}.part`
+  try {
+    await pipeline(lines, createWriteStream(part, { flags: 'wx' }))
+    await rename(part, file)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
 }
 
 interface Checked {
