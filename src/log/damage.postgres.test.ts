@@ -24,7 +24,7 @@ testDamage(async () => {
   }
 })
 
-it('reports a damaged page also to a writer who is behind', async () => {
+it('finds the record in a damaged page, also for a writer who is behind', async () => {
   const place = newSchema()
   const log = createPostgresLog(place)
   const { connectionString, schema } = place
@@ -42,7 +42,7 @@ it('reports a damaged page also to a writer who is behind', async () => {
     ALTER TABLE records RENAME TO sound;
     CREATE VIEW records AS SELECT conversation, position, at,
       CASE WHEN position = 2 THEN unreadable() ELSE event END AS event, sum FROM sound`)
-  const damage = { code: 'conversation_damaged' }
+  const damage = { code: 'conversation_damaged', damage: { position: 2 } }
   await expect(log.read('c')).rejects.toMatchObject(damage)
   await expect(log.append('c', [chat('d')], { after: 1 })).rejects.toMatchObject(damage)
 })
