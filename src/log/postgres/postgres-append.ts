@@ -108,7 +108,9 @@ function appended(
   return { records, known: { key, position: position + records.length, state } }
 }
 
-/** Returns the locked row for an append that may pass. Creates it if there is none. `behind`: the log is ahead of the writer. */
+/**
+ * Returns the locked row for an append that may pass. Creates it if there is none. `behind`: the log is ahead of the writer.
+ */
 async function admitted(
   query: Query,
   place: Place,

@@ -12,8 +12,8 @@ export interface ReaderOptions {
   /** Returns what it gets first, as fast as it reads. Called again if frames after it are no longer kept. */
   before?(): AsyncIterable<Uint8Array>
   /**
-   * Returns what it gets next: everything that was pushed until now, however long `before` took. New frames follow. Null if some
-   * of it is no longer kept.
+   * Returns what it gets next: everything that was pushed until now, however long `before` took. New frames follow.
+   * Null if some of it is no longer kept.
    */
   now(): readonly Frame[] | null
   /** Called once, however the stream ends. */
