@@ -1,4 +1,4 @@
-import { UsageError } from './cli/terminal.ts'
+import { note, UsageError } from './cli/terminal.ts'
 import { didYouMean } from './core/check-options.ts'
 import { ByrefError, errorMessage } from './core/errors.ts'
 import { version } from './version.ts'
@@ -76,7 +76,7 @@ try {
   // An error that a person can fix is one line. A defect of byref has its stack.
   const expected =
     error instanceof UsageError || error instanceof ByrefError || isSystemError(error)
-  process.stderr.write(`byref: ${expected ? errorMessage(error) : (error as Error).stack}\n`)
+  note(`byref: ${expected ? errorMessage(error) : (error as Error).stack}`)
   process.exitCode = error instanceof UsageError ? 2 : 1
 }
 

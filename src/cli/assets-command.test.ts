@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -64,6 +65,27 @@ describe('byref assets', () => {
     const again = byref('rm', picture.ref)
     expect([again.status, again.err]).toEqual([1, `There is no asset ${picture.ref}\n`])
   })
+
+  it('rejects an option that the task ignores', async () => {
+    const { asset } = await put('x.txt', 'x')
+    const { status, err } = byref('rm', asset.ref, '--dry-run')
+    expect([status, err]).toEqual([
+      2,
+      'byref: --dry-run goes with byref assets gc, not with rm (byref assets --help)\n',
+    ])
+    expect(byref('info', asset.ref).status).toBe(0)
+  })
+
+  // A file that nobody can read, whoever runs the tests.
+  it.skipIf(!existsSync('/proc/self/mem'))(
+    'continues after a file that cannot be read',
+    async () => {
+      await writeFile(join(folder, 'x.txt'), 'x')
+      const { status, out, err } = byref('put', '/proc/self/mem', join(folder, 'x.txt'))
+      expect([status, out]).toEqual([1, expect.stringContaining('x.txt')])
+      expect(err).toMatch(/^Cannot read \/proc\/self\/mem: EIO/)
+    },
+  )
 
   it('accepts stdin, continues after a failed file, and leaves no partial file', async () => {
     const { status, out } = byrefWith('a,b\n1,2\n', 'put', '-', '--name', 'in.csv')

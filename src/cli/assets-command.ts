@@ -14,6 +14,7 @@ import { flatten } from '../core/messages/flatten.ts'
 import { importFromDisk } from './import-from-disk.ts'
 import { openStorage, STORAGE, STORAGE_HELP, type Storage } from './storage.ts'
 import {
+  checkTaskOptions,
   chooseTask,
   note,
   ProgressLine,
@@ -57,13 +58,23 @@ const OPTIONS = {
   ...STORAGE,
   namespace: { type: 'string' },
   json: { type: 'boolean', default: false },
-  limit: { type: 'string', default: '50' },
+  limit: { type: 'string' },
   type: { type: 'string' },
   name: { type: 'string' },
-  'dry-run': { type: 'boolean', default: false },
-  grace: { type: 'string', default: '24' },
+  'dry-run': { type: 'boolean' },
+  grace: { type: 'string' },
   'keep-versions': { type: 'string', multiple: true },
 } as const
+
+/** Options of one task. */
+const TASK_OF = {
+  limit: 'ls',
+  type: 'put',
+  name: 'put',
+  'dry-run': 'gc',
+  grace: 'gc',
+  'keep-versions': 'gc',
+}
 
 interface Task {
   assets: Assets
@@ -109,16 +120,17 @@ export async function command(argv: string[]): Promise<number> {
   if (args.length < least || args.length > most) {
     throw new UsageError(`Usage: byref assets ${task}${takes} (byref assets --help)`)
   }
-  const { namespace } = values
+  checkTaskOptions('assets', task, { values, taskOf: TASK_OF })
+  const { namespace, limit = '50', grace = '24' } = values
   if (values.name !== undefined && args.length !== 1) {
     throw new UsageError('--name needs exactly one file (byref assets --help)')
   }
   const settings = {
     ...values,
     args,
-    limit: wholeNumber('--limit of byref assets', values.limit),
-    dryRun: values['dry-run'],
-    graceMs: wholeNumber('--grace of byref assets', values.grace) * 3_600_000,
+    limit: wholeNumber('--limit of byref assets', limit),
+    dryRun: values['dry-run'] ?? false,
+    graceMs: wholeNumber('--grace of byref assets', grace) * 3_600_000,
     keepVersions: versionCounts(values['keep-versions']),
   }
   const storage = await openStorage(values, task === 'put')

@@ -41,6 +41,8 @@ export function hasSecret(folder: string): boolean {
 /**
  * Returns the secret that signs tokens: `BYREF_SECRET`, else that of the data folder. The first use creates it, and
  * only its owner may read it.
+ *
+ * @throws ByrefError `config_invalid` for an empty file, which a crash or a full disk leaves
  */
 export function signingSecret(folder: string): string {
   const given = process.env.BYREF_SECRET
@@ -51,5 +53,10 @@ export function signingSecret(folder: string): string {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
   }
-  return readFileSync(path, 'utf8').trim()
+  const secret = readFileSync(path, 'utf8').trim()
+  if (secret !== '') return secret
+  throw new ByrefError(
+    'config_invalid',
+    `The file ${path} is empty: delete it, and the next start makes a new secret`,
+  )
 }

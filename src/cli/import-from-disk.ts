@@ -22,6 +22,10 @@ export async function importFromDisk(
   const { name = file === '-' ? 'stdin' : basename(file), mime } = options
   const size = file === '-' ? 0 : await fileSize(file)
   const source = file === '-' ? process.stdin : createReadStream(file)
+  let unread: Error | null = null
+  source.once('error', (error: Error) => {
+    unread = error
+  })
   const progress = new ProgressLine()
   const body = Readable.toWeb(source) as ReadableStream<Uint8Array>
   const counted = body.pipeThrough(progress.counting(`saving ${name}`, size))
@@ -32,6 +36,8 @@ export async function importFromDisk(
       by: 'user',
       onProgress: ({ phase, bytes, size }) => progress.show(PHASES[phase] + name, bytes, size),
     })
+  } catch (error) {
+    throw unread === null ? error : cannotRead(file, unread)
   } finally {
     progress.clear()
   }
@@ -40,8 +46,12 @@ export async function importFromDisk(
 /** Returns the size of a file in bytes. @throws ByrefError `bad_request` for a file that cannot be read */
 export async function fileSize(file: string): Promise<number> {
   const found = await stat(file).catch((cause: unknown) => {
-    throw new ByrefError('bad_request', `Cannot read ${file}: ${errorMessage(cause)}`, { cause })
+    throw cannotRead(file, cause)
   })
   if (found.isFile()) return found.size
   throw new ByrefError('bad_request', `Cannot read ${file}: it is not a file`)
+}
+
+function cannotRead(file: string, cause: unknown): ByrefError {
+  return new ByrefError('bad_request', `Cannot read ${file}: ${errorMessage(cause)}`, { cause })
 }

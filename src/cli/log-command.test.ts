@@ -1,5 +1,7 @@
-import { spawnSync } from 'node:child_process'
-import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -47,6 +49,12 @@ describe('byref log', () => {
   it('verifies a log without errors, and reports that', async () => {
     await fill()
     expect(byref('verify')).toEqual({ status: 0, out: '', err: '2 conversations, 0 problems\n' })
+  })
+
+  it('rejects an option that the task ignores', async () => {
+    await fill()
+    const { status, err } = byref('verify', '--dry-run')
+    expect([status, err]).toEqual([2, expect.stringContaining('goes with byref log repair')])
   })
 
   it('reports damage, sets it aside, repairs it and keeps what it removes', async () => {
@@ -125,5 +133,36 @@ describe('byref log', () => {
     expect(missing.err).toContain('There is no conversation "none"')
     expect(byref('export', 'sound', file)).toMatchObject({ status: 0, err: '' })
     expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(3)
+  })
+
+  it('leaves no part of an export under its name if it is killed', async () => {
+    const log = createSqliteLog(path())
+    for (let i = 0; i < 40; i++) {
+      await log.append(
+        'long',
+        Array.from({ length: 1000 }, (_, n) => chat(`${i}.${n}`)),
+      )
+    }
+    await log.close()
+    const file = join(folder, 'long.jsonl')
+    const args = [CLI, 'log', 'export', 'long', file, '--data', join(folder, 'data')]
+    const child = spawn(process.execPath, args)
+    const ended = once(child, 'close')
+    await expect
+      .poll(async () => (await readdir(folder)).join(' '), { interval: 2 })
+      .toContain('long.jsonl')
+    child.kill('SIGKILL')
+    await ended
+    const whole = existsSync(file) ? (await readFile(file, 'utf8')).split('\n').length : 40_002
+    expect(whole).toBe(40_002)
+  })
+
+  it('does not overwrite a file with an export', async () => {
+    await fill()
+    const file = join(folder, 'mine.jsonl')
+    await writeFile(file, 'mine')
+    const { status, err } = byref('export', 'sound', file)
+    expect([status, err]).toEqual([1, `byref: ${file} exists: export to another file\n`])
+    expect(await readFile(file, 'utf8')).toBe('mine')
   })
 })

@@ -1,5 +1,5 @@
-import { createWriteStream } from 'node:fs'
-import { mkdir, open } from 'node:fs/promises'
+import { createWriteStream, existsSync } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import { ByrefError, type Damage, DamagedError } from '../core/errors.ts'
@@ -16,6 +16,7 @@ import {
 } from '../log/repair-conversation.ts'
 import { openStorage, STORAGE, STORAGE_HELP } from './storage.ts'
 import {
+  checkTaskOptions,
   chooseTask,
   note,
   ProgressLine,
@@ -55,9 +56,12 @@ const OPTIONS = {
   ...STORAGE,
   namespace: { type: 'string' },
   copies: { type: 'string' },
-  'dry-run': { type: 'boolean', default: false },
+  'dry-run': { type: 'boolean' },
   json: { type: 'boolean', default: false },
 } as const
+
+/** Options of one task. */
+const TASK_OF = { copies: 'repair', 'dry-run': 'repair' }
 
 interface Task {
   log: ConversationLog
@@ -80,6 +84,7 @@ export async function command(argv: string[]): Promise<number> {
   const [name, ...args] = positionals
   const task = chooseTask('log', HELP, TASKS, name)
   if (!task) return 2
+  checkTaskOptions('log', name, { values, taskOf: TASK_OF })
   const storage = await openStorage(values, false)
   try {
     if (!storage.hasLog) throw new UsageError(`There is no conversation log in ${storage.folder}`)
@@ -90,7 +95,7 @@ export async function command(argv: string[]): Promise<number> {
       namespace,
       copies,
       json,
-      dryRun: values['dry-run'],
+      dryRun: values['dry-run'] ?? false,
     })
   } finally {
     await storage.close()
@@ -159,10 +164,25 @@ async function exportSound({ log, args }: Task): Promise<number> {
       damage = error.damage
     }
   }
-  const target = file === undefined ? process.stdout : createWriteStream(file, { flags: 'wx' })
-  await pipeline(lines, target, { end: file !== undefined })
+  if (file === undefined) await pipeline(lines, process.stdout, { end: false })
+  else await writeNew(lines, file)
   if (damage) note(lineOf(id, log.namespace, damage))
   return damage ? 1 : 0
+}
+
+/** Writes a file under another name first: a part of an export could be imported as if it were whole. */
+async function writeNew(lines: () => AsyncGenerator<string>, file: string): Promise<void> {
+  if (existsSync(file)) {
+    throw new ByrefError('bad_request', `${file} exists: export to another file`)
+  }
+  const part = `${file}.${process.pid}.part`
+  try {
+    await pipeline(lines, createWriteStream(part, { flags: 'wx' }))
+    await rename(part, file)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
 }
 
 interface Checked {

@@ -31,6 +31,7 @@ describe('byref mcp', () => {
     ],
     [['proxy', '--quick', '--', 'x'], 'Unknown option "--quick". (byref mcp proxy'],
     [['serve', '--port', '1'], 'Unknown option "--port"'],
+    [['serve', 'my-data'], 'Unexpected argument "my-data" (byref mcp serve --help)'],
   ])('refuses %j', async (args, message) => {
     await expect(mcpCommand(args)).rejects.toThrow(message)
   })

@@ -76,6 +76,7 @@ export async function command([name, ...args]: string[]): Promise<number> {
 
 async function serve(args: string[]): Promise<number> {
   const { values } = parseOptions('mcp serve', args, {
+    most: 0,
     options: {
       data: { type: 'string', default: DEFAULT_DATA },
       editing: { type: 'boolean', default: false },

@@ -11,7 +11,7 @@ import { fileSize, importFromDisk } from './import-from-disk.ts'
 import { describeModel, openAgent } from './open-agent.ts'
 import { onFirst } from './stop-signal.ts'
 import { STORAGE, STORAGE_HELP } from './storage.ts'
-import { checkWritable, parseOptions, shown, UsageError } from './terminal.ts'
+import { checkWritable, note, parseOptions, shown, UsageError } from './terminal.ts'
 
 /** What `byref run --help` prints. */
 export const HELP = `byref run: one question, answered in the terminal
@@ -178,9 +178,4 @@ async function savePicture(agent: Agent, pictures: AssetCreated[], out: string):
 
 function shorten(text: string): string {
   return text.length > 300 ? `${text.slice(0, 299)}…` : text
-}
-
-/** Most notes contain text of tools and models. */
-function note(line: string): void {
-  process.stderr.write(`${shown(line)}\n`)
 }

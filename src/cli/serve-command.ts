@@ -127,6 +127,9 @@ function authOf(
   { auth, jwks: url, issuer, audience }: AuthFlags,
   folder: string,
 ): AuthOptions | undefined {
+  if (url === undefined && (issuer ?? audience) !== undefined) {
+    throw new UsageError('--issuer and --audience go with --jwks (byref serve --help)')
+  }
   if (!auth && url === undefined) return undefined
   const secret = signingSecret(folder)
   if (url === undefined) return { secret }

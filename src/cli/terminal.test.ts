@@ -1,8 +1,10 @@
+import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { checkWritable, chooseTask, parseOptions, shown } from './terminal.ts'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { checkWritable, chooseTask, note, ProgressLine, parseOptions, shown } from './terminal.ts'
 
 describe('parseOptions', () => {
   const options = { out: { type: 'string' }, yes: { type: 'boolean' } } as const
@@ -47,5 +49,29 @@ describe('shown', () => {
   it('leaves words of any language, lines and tabs as they are', () => {
     const text = 'naïve 日本語 שלום 👩\u200d🚀\r\n\tnext'
     expect(shown(text)).toBe(text)
+  })
+})
+
+describe('stderr', () => {
+  it('gets no control characters of names and messages', () => {
+    const written = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+    const { isTTY } = process.stderr
+    onTestFinished(() => {
+      written.mockRestore()
+      process.stderr.isTTY = isTTY
+    })
+    process.stderr.isTTY = true
+    note('a\u001b[31mb')
+    new ProgressLine().show('saving a\u001b]0;b', 1, 2)
+    expect(written.mock.calls.map(([text]) => text)).toEqual([
+      'a\\u{1b}[31mb\n',
+      '\r\u001b[Ksaving a\\u{1b}]0;b 50%',
+    ])
+  })
+
+  it('gets no control characters of an error that ends the program', () => {
+    const cli = fileURLToPath(new URL('../cli.ts', import.meta.url))
+    const { stderr } = spawnSync(process.execPath, [cli, 'a\u001b[31mb'], { encoding: 'utf8' })
+    expect(stderr).toContain('There is no command "a\\u{1b}[31mb"')
   })
 })

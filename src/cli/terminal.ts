@@ -60,6 +60,20 @@ export function chooseTask<Task>(
   )
 }
 
+/** Checks that the options that were given belong to a subcommand. @throws UsageError */
+export function checkTaskOptions(
+  command: string,
+  task: string | undefined,
+  { values, taskOf }: { values: object; taskOf: Readonly<Record<string, string>> },
+): void {
+  for (const [option, own] of Object.entries(taskOf)) {
+    if (own === task || (values as Record<string, unknown>)[option] === undefined) continue
+    throw new UsageError(
+      `--${option} goes with byref ${command} ${own}, not with ${task} (byref ${command} --help)`,
+    )
+  }
+}
+
 /** Returns the value of an option, such as `--limit of byref assets`, that is a whole number. @throws UsageError */
 export function wholeNumber(option: string, text: string, most = Number.MAX_SAFE_INTEGER): number {
   if (/^\d+$/.test(text) && Number(text) <= most) return Number(text)
@@ -93,9 +107,9 @@ export function print(json: boolean, value: unknown, text: string): void {
   process.stdout.write(`${json ? JSON.stringify(value) : text}\n`)
 }
 
-/** Writes a line for people to stderr. */
+/** Writes a line for people to stderr. It may have text from outside. */
 export function note(line: string): void {
-  process.stderr.write(`${line}\n`)
+  process.stderr.write(`${shown(line)}\n`)
 }
 
 /** Control characters, and characters that change the order of text; but not line ends, tabs and joiners of letters. */
@@ -114,7 +128,7 @@ export class ProgressLine {
   #shown = ''
 
   show(text: string, done: number, total: number): void {
-    const line = `${text} ${total > 0 ? Math.floor((done / total) * 100) : 100}%`
+    const line = `${shown(text)} ${total > 0 ? Math.floor((done / total) * 100) : 100}%`
     if (!process.stderr.isTTY || line === this.#shown) return
     this.#shown = line
     process.stderr.write(`\r\u001b[K${line}`)

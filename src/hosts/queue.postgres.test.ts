@@ -33,6 +33,14 @@ describe('createQueue', () => {
     await expect.poll(() => queue.take(all)).toMatchObject([due])
   })
 
+  it('leaves out a conversation of an agent that no worker can have, such as an imported one', async () => {
+    const odd = { conversation: 'odd', namespace: null, agent: 'two words' }
+    await queue.add([odd, due])
+    const query = (text: string, values: readonly unknown[]) => sql.query(text, [...values])
+    await queue.enqueue(query, odd)
+    expect(await queue.take(all)).toMatchObject([due])
+  })
+
   it('reports what to do if its database cannot be used', async () => {
     const gone = Object.assign(new URL(place.connectionString), { pathname: '/not_there' }).href
     const wrong = createQueue({ connectionString: gone })

@@ -120,6 +120,7 @@ class BossQueue implements HostQueue {
 
   enqueue(query: TransactionQuery, due: DueConversation): Promise<void> {
     return withErrors(async () => {
+      if (!isAgentName(due.agent)) return
       const { boss, queue } = await this.#queueOf(due.agent)
       const { data, ...options } = jobOf(due)
       // The lock lasts until the append is committed, so the worker that takes the job reads the new records.
@@ -140,6 +141,7 @@ class BossQueue implements HostQueue {
   add(due: readonly DueConversation[]): Promise<void> {
     return withErrors(async () => {
       for (const [agent, some] of Map.groupBy(due, (one) => one.agent)) {
+        if (!isAgentName(agent)) continue
         const { boss, queue } = await this.#queueOf(agent)
         await boss.insert(queue, some.map(jobOf), { returnId: false })
       }
@@ -275,6 +277,14 @@ class BossQueue implements HostQueue {
     made.catch(() => this.#queues.delete(queue))
     return made
   }
+}
+
+/**
+ * Returns whether an agent may have this name. An imported conversation may have another one, which is no name of a queue
+ * and which no worker serves.
+ */
+function isAgentName(agent: string | null): boolean {
+  return agent === null || /^[\w.-]{1,100}$/.test(agent)
 }
 
 /** Converts errors to those that the log throws. */

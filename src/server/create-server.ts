@@ -26,6 +26,7 @@ import {
   errorsOnly,
   jsonAnswer,
   type Pipeline,
+  reportFailure,
   type ServerLogger,
 } from './pipeline.ts'
 import { createReaders, type Readers } from './readers/readers.ts'
@@ -208,7 +209,7 @@ class AgentServer implements Server {
     )
     app.get('/metrics', (c) =>
       pipeline(c, '/metrics', async () => {
-        requireRole(await this.#auth.authenticate(c), 'owner')
+        requireRole(await this.#callerOf(c), 'owner')
         return c.text(await metrics.text(), 200, { 'content-type': metrics.contentType })
       }),
     )
@@ -248,10 +249,13 @@ class AgentServer implements Server {
   #mountUploads(uploads: ResumableUploads, pipeline: Pipeline): void {
     this.#app.all('/api/uploads/*', (c) =>
       pipeline(c, '/api/uploads/*', async () => {
-        const caller = await this.#auth.authenticate(c)
+        const caller = await this.#callerOf(c)
         requireRole(caller, 'member')
         await this.#limit(caller)
-        const { body, status, headers } = await uploads.handle(c.req.raw, caller)
+        const { body, status, headers } = await uploads.handle(c.req.raw, {
+          caller,
+          report: (error) => reportFailure(c, error),
+        })
         return c.newResponse(body, status as StatusCode, Object.fromEntries(headers))
       }),
     )
@@ -275,6 +279,13 @@ class AgentServer implements Server {
     } catch (cause) {
       throw new ByrefError('log_failed', 'The conversation log is not available', { cause })
     }
+  }
+
+  /** Returns the caller of a request that needs a token, and notes them for the log. */
+  async #callerOf(c: Context): Promise<Caller> {
+    const caller = await this.#auth.authenticate(c)
+    c.set('caller', caller)
+    return caller
   }
 
   async #authenticate(c: Context, { role, path }: Route): Promise<Caller> {

@@ -69,6 +69,7 @@ describe('invalid requests', () => {
     ['an unknown key', () => post('{"titel":"x"}'), 400, 'bad_request'],
     ['a blank title', () => post('{"title":" "}'), 400, 'bad_request'],
     ['an id with a newline', () => post('{"id":"a\\nb"}'), 400, 'bad_request'],
+    ['an id that no URL can have', () => post('{"id":".."}'), 400, 'bad_request'],
     [
       'an address that is too long',
       () => ask(`/api/info?x=${'y'.repeat(20_000)}`),

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Upload } from 'tus-js-client'
 import { describe, expect, it } from 'vitest'
@@ -356,6 +356,36 @@ describe('pieces of uploads', () => {
     const answer = await fetch(`${url}/api/uploads`, create)
     expect(await refusal(answer)).toEqual({ status: 500, code: 'internal' })
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
+  })
+
+  it('that cannot be stored are logged with the cause', async ({ onTestFinished }) => {
+    const folder = temporary(onTestFinished)
+    const logged: Record<string, unknown>[] = []
+    const log = { info() {}, error: (entry: Record<string, unknown>) => void logged.push(entry) }
+    const { url, close } = await listening(folder, { log })
+    onTestFinished(close)
+    const headers = { authorization: `Bearer ${await token('member')}`, 'tus-resumable': '1.0.0' }
+    const create = () =>
+      fetch(`${url}/api/uploads`, { method: 'POST', headers: { ...headers, 'upload-length': '9' } })
+    expect((await create()).status).toBe(201)
+    rmSync(join(folder, 'uploads'), { recursive: true })
+    writeFileSync(join(folder, 'uploads'), 'where a folder belongs')
+    expect(await refusal(await create())).toEqual({ status: 500, code: 'internal' })
+    expect(logged).toMatchObject([{ err: { code: 'EEXIST' }, path: '/api/uploads' }])
+  })
+
+  it('are logged with who sent them', async ({ onTestFinished }) => {
+    const logged: Record<string, unknown>[] = []
+    const log = { info: (entry: Record<string, unknown>) => void logged.push(entry), error() {} }
+    const { url, close } = await listening(temporary(onTestFinished), { log })
+    onTestFinished(close)
+    const bearer = await token('member', 'team')
+    const headers = { authorization: `Bearer ${bearer}`, 'tus-resumable': '1.0.0' }
+    await fetch(`${url}/api/uploads`, {
+      method: 'POST',
+      headers: { ...headers, 'upload-length': '9' },
+    })
+    expect(logged).toMatchObject([{ path: '/api/uploads', subject: 'member of team' }])
   })
 
   it('are removed after a day if the upload is abandoned', async ({ onTestFinished }) => {

@@ -26,6 +26,13 @@ const MAX_ANSWERS = 1000
 /** How the name of an answer's file begins. It ends with the id of the upload. */
 const ANSWER = 'answer-'
 
+/** What the server knows of a request. */
+interface UploadRequest {
+  caller: Caller
+  /** Logs a failure of the server. */
+  report(error: unknown): void
+}
+
 type Imported = Awaited<ReturnType<typeof importOne>>
 
 /**
@@ -35,7 +42,7 @@ type Imported = Awaited<ReturnType<typeof importOne>>
 export class ResumableUploads {
   readonly #folder: string
   readonly #maxBytes: number
-  readonly #callers = new WeakMap<Request, Caller>()
+  readonly #requests = new WeakMap<Request, UploadRequest>()
   readonly #answers = new Map<string, Promise<Imported>>()
   /** Running imports, by upload id. */
   readonly #imports = new Map<string, AbortController>()
@@ -48,7 +55,7 @@ export class ResumableUploads {
   }
 
   /** Answers a request below `/api/uploads`. */
-  async handle(request: Request, caller: Caller): Promise<Response> {
+  async handle(request: Request, { caller, report }: UploadRequest): Promise<Response> {
     const { store, tus } = this.#open()
     if (Date.now() - this.#swept >= SWEEP_MS) {
       this.#swept = Date.now()
@@ -56,7 +63,7 @@ export class ResumableUploads {
       await store.deleteExpired().catch(() => {})
       await this.#deleteExpiredAnswers().catch(() => {})
     }
-    this.#callers.set(request, caller)
+    this.#requests.set(request, { caller, report })
     if (request.method === 'DELETE') await this.#stopImport(request, caller)
     return withErrorBody(await tus.handleWeb(request))
   }
@@ -83,7 +90,7 @@ export class ResumableUploads {
       directory: this.#folder,
       expirationPeriodInMilliseconds: KEEP_MS,
     })
-    const namespaceOf = (request: Request) => this.#callers.get(request)?.namespace ?? null
+    const namespaceOf = (request: Request) => this.#requests.get(request)?.caller.namespace ?? null
     const tus = new TusServer({
       path: '/api/uploads',
       datastore: store,
@@ -100,6 +107,12 @@ export class ResumableUploads {
         if (request.method === 'POST') return
         if (await this.#find(id, namespaceOf(request as Request))) return
         throw { status_code: 404, body: 'This upload does not exist\n' }
+      },
+      onResponseError: (request, error) => {
+        const { status_code: status = 500, body } = error as { status_code?: number; body?: string }
+        const cause = error instanceof Error ? error : new Error(body?.trim())
+        if (status >= 500) this.#requests.get(request as Request)?.report(cause)
+        return undefined
       },
     })
     this.#opened = { store, tus }

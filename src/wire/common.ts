@@ -1,12 +1,14 @@
 import { z } from 'zod'
 
-/** An id of a conversation, a message, a run or a call, which clients may choose. */
+/** An id of a conversation, a message, a run or a call, which clients may choose. URLs cannot have "." and "..". */
 export const id = z
   .string()
   .min(1)
   .max(200)
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are rejected
-  .regex(/^[^\u0000-\u001f\u007f]*$/, { error: 'an id must not contain control characters' })
+  .regex(/^(?!\.{1,2}$)[^\u0000-\u001f\u007f]*$/, {
+    error: 'an id must not contain control characters, and must not be "." or ".."',
+  })
 
 /** ISO 8601 in UTC. */
 export const time = z.string().meta({ format: 'date-time' })

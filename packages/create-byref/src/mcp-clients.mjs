@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, realpathSync, renameSync, statSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { applyEdits, modify, parse } from 'jsonc-parser'
@@ -44,7 +44,7 @@ export function addServer(text, name, server) {
   /** @type {import('jsonc-parser').ParseError[]} */
   const errors = []
   const config = parse(before, errors, { allowTrailingComma: true })
-  const servers = config?.mcpServers ?? {}
+  const { mcpServers: servers = {} } = Object(config)
   if (errors.length > 0 || !isObject(config) || !isObject(servers)) return { outcome: 'unreadable' }
   if (Object.hasOwn(servers, name)) {
     const isSame = JSON.stringify(servers[name]) === JSON.stringify(server)
@@ -74,16 +74,19 @@ export function readConfig(file) {
 }
 
 /**
- * Replaces the file at once, so that a client never reads half of it.
+ * Replaces the file at once, so that a client never reads half of it. A link to the file stays, and the same people may
+ * read it: it may have keys.
  *
  * @param {string} file
  * @param {string} text
  */
 export function writeConfig(file, text) {
-  mkdirSync(dirname(file), { recursive: true })
-  const beside = `${file}.${process.pid}.tmp`
-  writeFileSync(beside, text)
-  renameSync(beside, file)
+  const known = statSync(file, { throwIfNoEntry: false })
+  const target = known ? realpathSync(file) : file
+  mkdirSync(dirname(target), { recursive: true })
+  const beside = `${target}.${process.pid}.tmp`
+  writeFileSync(beside, text, known ? { mode: known.mode & 0o777 } : {})
+  renameSync(beside, target)
 }
 
 /**

@@ -1,5 +1,17 @@
-import { describe, expect, it } from 'vitest'
-import { addServer, configFile } from './mcp-clients.mjs'
+import {
+  lstatSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { addServer, configFile, writeConfig } from './mcp-clients.mjs'
 
 const server = { command: 'node', args: ['server.ts'] }
 
@@ -50,12 +62,16 @@ describe('addServer', () => {
     expect(addServer(after, 'rain', server)).toEqual({ outcome: 'same' })
   })
 
-  it.each(['{', '[]', 'null', '{ "mcpServers": [] }', '{ "mcpServers": 1 }'])(
-    'does not touch %s',
-    (before) => {
-      expect(addServer(before, 'rain', server)).toEqual({ outcome: 'unreadable' })
-    },
-  )
+  it.each([
+    '{',
+    '[]',
+    'null',
+    '{ "mcpServers": [] }',
+    '{ "mcpServers": 1 }',
+    '{ "mcpServers": null }',
+  ])('does not touch %s', (before) => {
+    expect(addServer(before, 'rain', server)).toEqual({ outcome: 'unreadable' })
+  })
 })
 
 describe('configFile', () => {
@@ -68,5 +84,28 @@ describe('configFile', () => {
 
   it('of Cursor', () => {
     expect(configFile('cursor', { env: {}, home: '/home/ada' })).toBe('/home/ada/.cursor/mcp.json')
+  })
+})
+
+describe('writeConfig', () => {
+  it('keeps who may read a file, and a link to it', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'create-byref-config-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const [file, link] = [join(folder, 'dotfiles.json'), join(folder, 'mcp.json')]
+    writeFileSync(file, '{}', { mode: 0o600 })
+    symlinkSync(file, link)
+    writeConfig(link, '{ "mcpServers": {} }')
+    expect(lstatSync(link).isSymbolicLink()).toBe(true)
+    expect(readFileSync(file, 'utf8')).toBe('{ "mcpServers": {} }')
+    expect(statSync(file).mode & 0o777).toBe(0o600)
+    expect(readdirSync(folder)).toHaveLength(2)
+  })
+
+  it('makes a file that is missing, and its folder', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'create-byref-config-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    const file = join(folder, 'new', 'mcp.json')
+    writeConfig(file, '{}')
+    expect(readFileSync(file, 'utf8')).toBe('{}')
   })
 })

@@ -1,6 +1,6 @@
 import type { LogRecord } from '../../core/events/events.ts'
 import type { Database, Query } from '../../postgres/database.ts'
-import type { ConversationQueue } from '../conversation-log.ts'
+import { type ConversationQueue, LogConflictError } from '../conversation-log.ts'
 import { leaseOf, type Place, stateOf } from '../conversation-row.ts'
 import { recordsAfter } from '../copy-event.ts'
 import { type Appendix, admit, leaseAfter, type TextAppendix } from '../log-storage.ts'
@@ -46,30 +46,31 @@ export async function appendAtOnce(
 const AT_COMMIT = Number.NaN
 
 /** Appends in a transaction that locks the conversation, or throws the reason why it may not. */
-export function appendInTransaction(
-  { transaction }: Database,
+export async function appendInTransaction(
+  { transaction, query }: Database,
   place: Place,
   { appendix, queue }: { appendix: TextAppendix; queue: ConversationQueue | undefined },
 ): Promise<Appended> {
-  const { events, lease } = appendix
-  return transaction(async (query) => {
-    const row = await admitted(query, place, appendix)
+  const { events, lease, after } = appendix
+  const appendedNow = await transaction(async (inside) => {
+    const row = await admitted(inside, place, appendix)
+    if (row === 'behind') return null
     const known: Known = { key: row.key, position: row.position, state: stateOf(row) }
     let result: Appended = { records: [], known }
-    if (events.length === 0) await appendNothing(query, row.key, appendix)
+    if (events.length === 0) await appendNothing(inside, row.key, appendix)
     else {
-      const after = stateAfter(known.state, events, AT_COMMIT)
-      const now = await appendBehind(query, known, { ...appendix, ...after })
+      const next = stateAfter(known.state, events, AT_COMMIT)
+      const now = await appendBehind(inside, known, { ...appendix, ...next })
       if (now === null) throw new Error('A locked conversation changed')
       result = appended(known, {
         events,
         now,
-        state: await withDeletions(query, row, { events, state: after.state }),
+        state: await withDeletions(inside, row, { events, state: next.state }),
       })
     }
     const held = leaseAfter(leaseOf(row), lease, row.now)
     if (queue && !(held && held.until > row.now)) {
-      await enqueueDue(query, queue, {
+      await enqueueDue(inside, queue, {
         place,
         state: result.known.state,
         isGivenBack: lease !== undefined,
@@ -77,6 +78,10 @@ export function appendInTransaction(
     }
     return result
   })
+  if (appendedNow) return appendedNow
+  // Outside of the transaction: an unreadable record ends it, and reading finds out which one it is.
+  const missed = await readRecords(query, place, { after: after ?? 0, limit: null })
+  throw new LogConflictError(place.id, missed)
 }
 
 /**
@@ -103,21 +108,22 @@ function appended(
   return { records, known: { key, position: position + records.length, state } }
 }
 
-/** Returns the locked row for an append that may pass. Creates it if there is none. */
+/**
+ * Returns the locked row for an append that may pass. Creates it if there is none. `behind`: the log is ahead of the writer.
+ */
 async function admitted(
   query: Query,
   place: Place,
   { after, lease }: Pick<Appendix, 'after' | 'lease'>,
-): Promise<TimedRow> {
+): Promise<TimedRow | 'behind'> {
   for (;;) {
     const row = await lockRow(query, place)
-    const isBehind = row !== null && after !== undefined && after < row.position
-    const missed = isBehind ? await readRecords(query, place, { after, limit: null }) : []
+    if (row !== null && after !== undefined && after < row.position) return 'behind'
     admit(place.id, row && { position: row.position, lease: leaseOf(row) }, {
       after,
       lease,
       now: row?.now ?? 0,
-      missed: () => missed,
+      missed: () => [],
     })
     const found = row ?? (await createRow(query, place))
     if (found) return found

@@ -82,7 +82,7 @@ export async function readRecords(
 /** The largest position. */
 const MAX_POSITION = 2 ** 31 - 1
 
-/** Record rows, each with the conversation's last position. A conversation without records gives one row without a position. */
+/** Record rows, each with the conversation's last position. Where there is no record, one row has no position. */
 export async function storedRows(
   query: Query,
   place: Place,
@@ -100,15 +100,35 @@ export async function storedRows(
     return rows
   } catch (cause) {
     if (!isCorrupt(cause)) throw cause
-    const reason = 'PostgreSQL cannot read it: its page is damaged'
-    if (page.limit === 1) throw new DamagedError(id, { position: after + 1, reason }, { cause })
-    // Reading the rows one by one finds the damaged one.
+    const most = page.limit ?? MAX_POSITION
     const rows: (RecordRow & { end: number })[] = []
-    for (let one = after; one - after < (page.limit ?? MAX_POSITION); one++) {
-      const [row] = await storedRows(query, place, { after: one, limit: 1 })
-      if (!row || row.position === null) break
+    for (let position = after + 1; position - after <= most; position++) {
+      const row = await oneRow(query, place, position)
+      if (!row) break
       rows.push(row)
+      if (row.position === null) break
     }
     return rows
+  }
+}
+
+/** Returns the row of one record. Only its page is read, and not those of other records. @throws DamagedError */
+async function oneRow(
+  query: Query,
+  { namespace, id }: Place,
+  position: number,
+): Promise<(RecordRow & { end: number }) | undefined> {
+  try {
+    const { rows } = await query<RecordRow & { end: number }>(
+      `SELECT c.position AS end, r.position, r.at, r.event, r.sum FROM byref.conversations c
+       LEFT JOIN byref.records r ON r.conversation = c.key AND r.position = $3
+       WHERE c.namespace = $1 AND c.id = $2`,
+      [namespace, id, position],
+    )
+    return rows[0]
+  } catch (cause) {
+    if (!isCorrupt(cause)) throw cause
+    const reason = 'PostgreSQL cannot read it: its page is damaged'
+    throw new DamagedError(id, { position, reason }, { cause })
   }
 }

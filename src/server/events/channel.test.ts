@@ -37,7 +37,7 @@ describe('Channel', () => {
       channel.push(frame(5))
     }
     const stream = channel.listen({
-      before: before(),
+      before,
       now: () => channel.since(position) ?? [],
       onEnd() {},
     })

@@ -9,10 +9,13 @@ export interface Frame {
 
 /** What a reader of a channel gets. */
 export interface ReaderOptions {
-  /** What it gets first, as fast as it reads. */
-  before?: AsyncIterable<Uint8Array>
-  /** Returns what it gets next: everything that was pushed until now, however long `before` took. New frames follow. */
-  now(): readonly Frame[]
+  /** Returns what it gets first, as fast as it reads. Called again if frames after it are no longer kept. */
+  before?(): AsyncIterable<Uint8Array>
+  /**
+   * Returns what it gets next: everything that was pushed until now, however long `before` took. New frames follow.
+   * Null if some of it is no longer kept.
+   */
+  now(): readonly Frame[] | null
   /** Called once, however the stream ends. */
   onEnd(): void
 }
@@ -101,7 +104,7 @@ export class Channel {
 
   /** Opens a stream for one more reader. A reader who misses a dropped frame gets the event `cut`, and its stream ends. */
   listen({ before, now, onEnd }: ReaderOptions): ReadableStream<Uint8Array> {
-    const iterator = before?.[Symbol.asyncIterator]()
+    let iterator = before?.()[Symbol.asyncIterator]()
     let reader: Reader
     let ended = false
     const leave = () => {
@@ -123,16 +126,22 @@ export class Channel {
       },
       pull: async (controller) => {
         if (reader.caughtUp) return this.#feed(reader)
-        const piece = await iterator?.next().catch((error: unknown) => {
-          leave()
-          throw error
-        })
-        if (ended) return
-        if (piece && !piece.done) return controller.enqueue(piece.value)
-        // No await from here on, so that no frame is lost between `now` and the next push.
-        reader.caughtUp = true
-        reader.next = this.#end
-        controller.enqueue(Buffer.concat([RETRY, ...now().map(({ bytes }) => bytes)]))
+        for (;;) {
+          const piece = await iterator?.next().catch((error: unknown) => {
+            leave()
+            throw error
+          })
+          if (ended) return
+          if (piece && !piece.done) return controller.enqueue(piece.value)
+          // No await from here on, so that no frame is lost between `now` and the next push.
+          const frames = now()
+          if (frames) {
+            reader.caughtUp = true
+            reader.next = this.#end
+            return controller.enqueue(Buffer.concat([RETRY, ...frames.map(({ bytes }) => bytes)]))
+          }
+          iterator = before?.()[Symbol.asyncIterator]()
+        }
       },
       async cancel() {
         leave()

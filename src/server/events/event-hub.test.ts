@@ -53,4 +53,70 @@ describe('EventHub', () => {
     mayRead.resolve()
     expect(await opening).toBeNull()
   })
+
+  it('sends a record that is appended before the stream is open', async () => {
+    const log = createMemoryLog()
+    await log.append(
+      'c',
+      Array.from({ length: 300 }, (_, i) => said(`${i}`)),
+    )
+    const { find } = log
+    log.find = async (id) => {
+      const found = await find(id)
+      await log.append('c', [said('meanwhile')])
+      log.find = find
+      return found
+    }
+    const hub = openHub(log)
+    const stream = await hub.conversation(log, 'c', 300)
+    const reader = (stream as ReadableStream<Uint8Array>).getReader()
+    const { value } = await reader.read()
+    expect(new TextDecoder().decode(value)).toContain('meanwhile')
+    await reader.cancel()
+  })
+
+  it('sends no summary after the deletion of its conversation', async () => {
+    const log = createMemoryLog()
+    const { find } = log
+    const mayFind = Promise.withResolvers<void>()
+    const finding = Promise.withResolvers<void>()
+    log.find = async (id) => {
+      const found = await find(id)
+      finding.resolve()
+      await mayFind.promise
+      return found
+    }
+    const hub = openHub(log)
+    const reader = hub.namespace(log, null).getReader()
+    await log.append('c', [said('one')])
+    await finding.promise
+    await log.delete('c')
+    mayFind.resolve()
+    await log.create('other')
+    let sent = ''
+    while (!sent.includes('"other"')) sent += new TextDecoder().decode((await reader.read()).value)
+    await reader.cancel()
+    expect(sent).toContain('{"deleted":"c"}')
+    expect(sent).not.toContain('"id":"c"')
+  })
+
+  it('leaves out no record if a large one is appended while its stream begins', async () => {
+    for (let wait = 0; wait < 8; wait++) {
+      const log = createMemoryLog()
+      await log.append('c', [said('first')])
+      const hub = openHub(log)
+      const stream = (await hub.conversation(log, 'c', 0)) as ReadableStream<Uint8Array>
+      for (let i = 0; i < wait; i++) await null
+      await log.append('c', [said('x'.repeat(3_000_000))])
+      await log.append('c', [said('last')])
+      let got = ''
+      for await (const chunk of stream) {
+        got += new TextDecoder().decode(chunk)
+        if (/"last"|event: cut/.test(got)) break
+      }
+      const ids = [...got.matchAll(/^id: (\d+)$/gm)].map(([, id]) => Number(id))
+      expect([wait, ids]).toEqual([wait, ids.map((_, i) => i + 1)])
+      hub.close()
+    }
+  })
 })

@@ -76,11 +76,12 @@ export class EventHub {
     const entry = await this.#watch(key, log, id)
     if (!entry) return null
     const { channel } = entry
-    const isAhead = after > entry.end
+    let isAhead = after > entry.end
     let position = isAhead ? 0 : after
 
     async function* before(): AsyncGenerator<Uint8Array> {
       if (isAhead) yield namedFrame('reset', { conversation: id })
+      isAhead = false
       if (channel.since(position)) return
       for await (const record of readAll(log, id, position)) {
         yield recordFrame(record).bytes
@@ -91,11 +92,13 @@ export class EventHub {
 
     this.#readers++
     return channel.listen({
-      before: before(),
+      before,
       now: () => {
+        const recent = channel.since(position)
+        if (!recent) return null
         const partial = this.#partial.get(key)?.events() ?? []
         const frames = partial.map((event) => jsonFrame({ event }, null))
-        return [...(channel.since(position) ?? []), ...frames]
+        return [...recent, ...frames]
       },
       onEnd: () => {
         this.#readers--
@@ -189,7 +192,9 @@ export class EventHub {
     const after = Math.max(0, position - KEEP_RECORDS)
     const readEnd = async (): Promise<void> => {
       try {
-        const tail = await log.read(id, { after, limit: KEEP_RECORDS })
+        // To the end of the log, which may have grown since its position was read.
+        const tail: LogRecord[] = []
+        for await (const record of readAll(log, id, after)) tail.push(record)
         const { meanwhile } = entry
         entry.meanwhile = null
         for (const record of [...tail, ...(meanwhile ?? [])]) this.#push(key, entry, record)

@@ -18,6 +18,8 @@ export class NamespaceFeed {
   readonly #channel = new Channel({ after: 0, keepBytes: 256 * 1024 })
   readonly #pending = new Map<string, NodeJS.Timeout>()
   #number = 0
+  /** How many conversations were deleted. */
+  #deletions = 0
 
   constructor(log: ConversationLog) {
     this.#log = log
@@ -31,6 +33,7 @@ export class NamespaceFeed {
     if (deleted) {
       clearTimeout(this.#pending.get(conversation))
       this.#pending.delete(conversation)
+      this.#deletions++
       this.#push({ deleted: conversation })
     } else if (!this.#pending.has(conversation)) {
       const send = () => inBackground('Sending a summary', this.#sendSummary(conversation))
@@ -48,7 +51,10 @@ export class NamespaceFeed {
     const isReset = last !== null && known === null
     const from = known === null ? this.#number : Number(after)
     const reset = { id: null, bytes: namedFrame('reset', {}) }
-    const now = () => [...(isReset ? [reset] : []), ...(this.#channel.since(from) ?? [])]
+    const now = () => {
+      const changes = this.#channel.since(from)
+      return isReset || !changes ? [reset, ...(changes ?? [])] : changes
+    }
     return this.#channel.listen({ now, onEnd })
   }
 
@@ -69,7 +75,11 @@ export class NamespaceFeed {
   async #sendSummary(conversation: string): Promise<void> {
     this.#pending.delete(conversation)
     // After a failure of the log, the next change sends the summary.
+    const deletions = this.#deletions
     const summary = await this.#log.find(conversation).catch(() => null)
-    if (summary) this.#push({ conversation: publicSummary(summary) })
+    if (!summary) return
+    // Maybe this conversation was deleted meanwhile.
+    if (deletions !== this.#deletions) return this.#sendSummary(conversation)
+    this.#push({ conversation: publicSummary(summary) })
   }
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ConversationEvent } from '../../core/events/events.ts'
-import { TRUSTED } from '../../core/labels/label.ts'
+import { TRUSTED, type WrittenLabel } from '../../core/labels/label.ts'
+import { toMessage } from '../../core/messages/to-message.ts'
 import { asRead } from './as-read.ts'
 import { ConversationLabels } from './conversation-labels.ts'
 
@@ -21,5 +22,32 @@ describe('asRead', () => {
     const read = asRead(asked, { labels, declared, may: () => false })
     expect(read).toMatchObject({ arguments: { withheld: true } })
     expect(JSON.stringify(read)).not.toContain('salary')
+  })
+
+  it('withholds the keys of a value that have labels of their own', () => {
+    const anna: WrittenLabel = { confidentiality: 'private', readers: ['anna'] }
+    const label = { ...anna, fields: { 'salary of Ben': { ...anna, readers: ['eve'] } } }
+    const reading = { labels: new ConversationLabels(), declared: () => TRUSTED }
+    const events: ConversationEvent[] = [
+      { type: 'NEW_MESSAGE', payload: toMessage({ content: 'Hi' }), label },
+      {
+        type: 'ASSET_CREATED',
+        payload: {
+          assetId: 'a',
+          ref: 'asset://a',
+          mime: 'text/plain',
+          kind: 'file',
+          by: 'tool',
+          label: { ...anna, fields: { content: label } },
+        },
+      },
+      { type: 'TOOL_ITEM_FINISHED', toolCallId: 'c1', runId: 'r', item: 0, value: 1, label },
+    ]
+    for (const event of events) {
+      expect(asRead(event, { ...reading, may: () => true })).toEqual(event)
+      const read = asRead(event, { ...reading, may: () => false })
+      expect(JSON.stringify(read)).toContain('"label":{"confidentiality":"private","readers":[]}')
+      expect(JSON.stringify(read)).not.toContain('Ben')
+    }
   })
 })

@@ -1,6 +1,13 @@
 import type { ConversationEvent, EventOf } from '../../core/events/events.ts'
-import { joinAll, type Label, readLabel, UNTRUSTED } from '../../core/labels/label.ts'
-import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
+import {
+  joinAll,
+  type Label,
+  readLabel,
+  UNTRUSTED,
+  type WrittenLabel,
+  writeLabel,
+} from '../../core/labels/label.ts'
+import { readLabelTree, type WrittenLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import { withheld, withheldCall, withheldMessage } from '../../core/labels/withheld.ts'
 import type { ConversationLabels } from './conversation-labels.ts'
 
@@ -29,13 +36,14 @@ export function asRead(event: ConversationEvent, reading: Reading): Conversation
 
 const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
   NEW_MESSAGE(event, { labels, may }) {
-    const { payload, context, ask, ...rest } = event
+    const { payload, context, ask, label, ...rest } = event
     if (may(labels.message(payload.id) ?? labels.all)) return event
-    return { ...rest, payload: withheldMessage(payload) }
+    return { ...rest, ...wholeLabel(label), payload: withheldMessage(payload) }
   },
   ASSET_CREATED(event, { labels, may }) {
-    const { name, meta, digest, origin, ...payload } = event.payload
-    return may(labels.values.asset({ id: payload.assetId })) ? event : { ...event, payload }
+    const { name, meta, digest, origin, label, ...rest } = event.payload
+    if (may(labels.values.asset({ id: rest.assetId }))) return event
+    return { ...event, payload: { ...rest, ...wholeLabel(label) } }
   },
   ASSET_ERROR(event, { labels, may }) {
     if (may(labels.all)) return event
@@ -79,11 +87,12 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
     }
   },
   TOOL_ITEM_FINISHED(event, { may }) {
-    const { value, error, ...rest } = event
-    const tree = event.label === undefined ? { label: UNTRUSTED } : readLabelTree(event.label)
+    const { value, error, label, ...rest } = event
+    const tree = label === undefined ? { label: UNTRUSTED } : readLabelTree(label)
     if (may(wholeOf(tree))) return event
     return {
       ...rest,
+      ...wholeLabel(label),
       ...(value === undefined ? {} : { value: { ...withheld(value) } }),
       ...(error ? { error: { ...error, message: TEXT } } : {}),
     }
@@ -112,4 +121,9 @@ const READERS: { [T in ConversationEvent['type']]?: Reader<T> } = {
     const label = joinAll([labels.values.contextOf(toolCallId), given, declared(tool)])
     return may(label) ? event : { ...event, payload: { ...event.payload, message: '' } }
   },
+}
+
+/** Returns a label without the keys of its value, which may say what is in it. */
+function wholeLabel(label: WrittenLabelTree | undefined): { label?: WrittenLabel } {
+  return label === undefined ? {} : { label: writeLabel(wholeOf(readLabelTree(label))) }
 }

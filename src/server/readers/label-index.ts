@@ -6,7 +6,11 @@ import { scopedKey } from '../caller.ts'
 import { ConversationLabels } from './conversation-labels.ts'
 
 interface Entry {
+  /** Namespace and id of the conversation. */
+  key: string
   labels: ConversationLabels
+  /** Whether the conversation was deleted while it was read. */
+  isGone: boolean
   /** Reads of one conversation run one after the other. */
   reading: Promise<void>
 }
@@ -17,6 +21,8 @@ const MAX_ENTRIES = 500
 /** The labels of the conversations of a log, in all its namespaces. It reads nothing before it is asked. */
 export class LabelIndex {
   readonly #entries = new Map<string, Entry>()
+  /** Those that are being read, also if they are no longer cached. */
+  readonly #open = new Set<Entry>()
   /** The conversations that know an asset. */
   readonly #homes = new Map<string, Set<string>>()
   /** By namespace, the conversations that changed since their assets were read. */
@@ -40,6 +46,8 @@ export class LabelIndex {
   async of(log: ConversationLog, conversation: string): Promise<ConversationLabels> {
     const key = scopedKey(log.namespace, conversation)
     const entry = this.#entries.get(key) ?? {
+      key,
+      isGone: false,
       labels: new ConversationLabels(),
       reading: Promise.resolve(),
     }
@@ -82,17 +90,24 @@ export class LabelIndex {
         this.#homes.delete(key)
       }
     }
-    this.#entries.delete(scopedKey(namespace, conversation))
+    const deleted = scopedKey(namespace, conversation)
+    this.#entries.delete(deleted)
+    for (const entry of this.#open) if (entry.key === deleted) entry.isGone = true
     this.#changed.get(namespace)?.delete(conversation)
   }
 
   async #read(entry: Entry, log: ConversationLog, conversation: string): Promise<void> {
-    for await (const record of readAll(log, conversation, entry.labels.position)) {
-      entry.labels.apply(record)
-      if (record.event.type !== 'ASSET_CREATED') continue
-      const key = scopedKey(log.namespace, record.event.payload.assetId)
-      const known = this.#homes.get(key) ?? new Set()
-      this.#homes.set(key, known.add(conversation))
+    this.#open.add(entry)
+    try {
+      for await (const record of readAll(log, conversation, entry.labels.position)) {
+        entry.labels.apply(record)
+        if (record.event.type !== 'ASSET_CREATED' || entry.isGone) continue
+        const key = scopedKey(log.namespace, record.event.payload.assetId)
+        const known = this.#homes.get(key) ?? new Set()
+        this.#homes.set(key, known.add(conversation))
+      }
+    } finally {
+      this.#open.delete(entry)
     }
   }
 

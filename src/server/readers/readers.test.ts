@@ -160,6 +160,11 @@ describe('readers', { shuffle: false }, () => {
     )
     expect(prompts.filter(({ hasSecret }) => hasSecret).map(({ status }) => status)).toEqual([403])
     const value = `${at}/data?ref=${encodeURIComponent('†state.pay.salary')}`
+    const missing = await ben(`${at}/data?ref=${encodeURIComponent('†state.pay.nothing')}`)
+    expect([missing.status, await missing.text()]).toEqual([
+      403,
+      expect.not.stringContaining('salary'),
+    ])
     for (const path of [
       asset,
       `${asset}/content`,
@@ -351,5 +356,23 @@ describe('labels', () => {
     await askJson(`${at}/messages`, post({ id: '__proto__', content: 'a', label }))
     const { messages } = await askJson<LabelsInfo>(`${at}/labels`)
     expect(Object.getOwnPropertyDescriptor(messages, '__proto__')?.value).toMatchObject(label)
+  })
+})
+
+describe('an export', () => {
+  it('withholds what is appended while it starts', async () => {
+    const log = createMemoryLog()
+    const verify = (subject: string): Caller => ({ subject, namespace: null, role: 'owner' })
+    const { ask, agent } = openApi([], { agent: { log, trust: 'track' }, auth: { verify } })
+    await log.create('c')
+    const exportAll = log.export.bind(log)
+    log.export = async function* (id) {
+      const label = { confidentiality: 'private', readers: ['anna'] } as const
+      await agent.add(id, { type: 'data', kind: 'pay', data: SECRET }, { label })
+      yield* exportAll(id)
+    }
+    const answer = await ask('/api/conversations/c/export', { token: 'ben' })
+    expect(answer.headers.get('byref-withheld')).toBe('true')
+    expect(await answer.text()).not.toContain(SECRET)
   })
 })

@@ -137,8 +137,10 @@ export const conversationRoutes: readonly Route[] = [
       if (query.debug && !hasRole(caller, 'owner')) {
         throw new ByrefError('forbidden', 'Only owners may export debug data')
       }
+      const exported = await begun(log.export(id))
+      // After the first line, which decides what is exported: records that are appended later may have other labels.
       const reading = await readingOf()
-      const all = query.debug ? log.export(id) : withoutDebug(log.export(id))
+      const all = query.debug ? exported : withoutDebug(exported)
       const isWhole = !reading || reading.may(reading.labels.all)
       const lines = isWhole ? all : readableLines(all, reading)
       if (!isWhole) c.header('byref-withheld', 'true')
@@ -202,6 +204,15 @@ async function readableSummaries(
 
 async function readableSummary({ log, summary }: FoundConversation, reader: Reader | null) {
   return publicSummary((await reader?.summary(log, summary)) ?? summary)
+}
+
+/** Returns lines of which the first one has been read. */
+async function begun(lines: AsyncIterable<string>): Promise<AsyncIterable<string>> {
+  const iterator = lines[Symbol.asyncIterator]()
+  const first = await iterator.next()
+  return (async function* () {
+    for (let line = first; !line.done; line = await iterator.next()) yield line.value
+  })()
 }
 
 /** Returns the lines of an export (docs/reference/conversation-log.md) without debug data. */

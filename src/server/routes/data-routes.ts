@@ -39,11 +39,11 @@ export const dataRoutes: readonly Route[] = [
         if (!reading || !labels) return json({ entries })
         return json({ entries: entries.map((entry) => entryFor(entry, labels, reading.may)) })
       }
-      const value = board.read(ref, { at, instance })
+      // Before reading: the error about a missing key names the keys that are there.
       for (const found of labels ? referencesIn(ref) : []) {
         reading?.need(labels?.reference(found, { instance }) ?? TRUSTED, `The value of ${ref}`)
       }
-      return json({ value })
+      return json({ value: board.read(ref, { at, instance }) })
     },
   ),
   route(
