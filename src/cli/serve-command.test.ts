@@ -10,7 +10,7 @@ const CLI = fileURLToPath(new URL('../cli.ts', import.meta.url))
 describe('byref serve', () => {
   it.each([
     [['--issuer', 'a', '--audience', 'b'], '--issuer and --audience go with --jwks'],
-    [['--concurrency', '3'], '--concurrency of byref serve needs --database'],
+    [['--concurrency', '3'], '--concurrency needs --database'],
   ])('rejects options that it would ignore: %j', (args, message) => {
     const cwd = mkdtempSync(join(tmpdir(), 'byref-serve-'))
     onTestFinished(() => rmSync(cwd, { recursive: true }))

@@ -211,7 +211,11 @@ async function begun(lines: AsyncIterable<string>): Promise<AsyncIterable<string
   const iterator = lines[Symbol.asyncIterator]()
   const first = await iterator.next()
   return (async function* () {
-    for (let line = first; !line.done; line = await iterator.next()) yield line.value
+    try {
+      for (let line = first; !line.done; line = await iterator.next()) yield line.value
+    } finally {
+      await iterator.return?.()
+    }
   })()
 }
 
