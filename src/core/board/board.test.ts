@@ -324,10 +324,8 @@ describe('read', () => {
     expect(explain(board, '†state.user.name.first')).toBe(
       '†state.user.name is string and has no "first".',
     )
-    expect(explain(board, '†stat.user')).toBe(
-      '†stat has no value; these exist: †input, †state, †state#①.',
-    )
-    expect(explain(createBoard(), '†state')).toBe('†state has no value; no data exists yet.')
+    expect(explain(board, '†stat.user')).toBe('†stat has no value. Data: †input, †state, †state#①.')
+    expect(explain(createBoard(), '†state')).toBe('†state has no value. Data: none yet.')
     expect(explain(board, '†input.a || †state.b')).toBe(
       '†input has no "a"; it has 1: "city". †state has no "b"; it has 3: "user", "list", "none".',
     )
@@ -425,7 +423,7 @@ describe('past points', () => {
     expect(thrown(() => board.read('†state.user', { at: 'push' })).message).toBe(
       '†state has no "user"; it has 1: "list".',
     )
-    expect(thrown(() => board.read('†other', { at: 't0' })).message).toContain('no data exists yet')
+    expect(thrown(() => board.read('†other', { at: 't0' })).message).toContain('Data: none yet')
   })
 })
 

@@ -165,8 +165,9 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     const entry = candidates(ref, instance).find(has)
     if (entry) return explainField(entry, ref.path, position)
     const names = [...identities.values()].filter(has).map(({ name }) => `†${name}`)
-    const there = names.slice(0, 20).join(', ')
-    return `${formatVariable(ref, [])} has no value; ${there ? `these exist: ${there}` : 'no data exists yet'}.`
+    const shown = names.slice(0, 20)
+    if (shown.length < names.length) shown.push('…')
+    return `${formatVariable(ref, [])} has no value. Data: ${shown.join(', ') || 'none yet'}.`
   }
 
   function evaluate(text: string, { instance, at }: ReadOptions) {
