@@ -388,6 +388,29 @@ describe('approvals', () => {
     expect(JSON.stringify(prompts(model)[0])).toContain('Oslo')
   })
 
+  it('runs an approved call with a deeply nested value', async () => {
+    const deep = Array.from({ length: 250 }).reduce((value) => ({ value }), 'bottom')
+    const nest = defineTool({
+      id: 'nest',
+      description: 'Returns a deep value',
+      inputSchema: { type: 'object', properties: {} },
+      execute: () => deep,
+    })
+    const inputSchema: JsonSchema = { type: 'object', properties: { deep: {} } }
+    const { pay, paid } = payTool({ inputSchema })
+    const model = scriptedModel([
+      { calls: [{ id: 'n', name: 'nest', arguments: { _outputPath: '†state.deep' } }] },
+      { calls: [call('p', { deep: '†state.deep' })] },
+      'Paid.',
+    ])
+    const agent = createAgent({ model, tools: [nest, pay] })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    await agent.approve('c', 'p', { approved: true })
+    await run.result
+    expect(paid).toEqual([{ deep }])
+  })
+
   it('asks with references in place of bytes, which the tool then gets', async () => {
     const { pay, paid } = payTool()
     const to = `data:image/png;base64,${PNG.toString('base64')}`
@@ -435,6 +458,17 @@ describe('approvals', () => {
       expect(JSON.stringify(await agent.log.read('c', { limit: 1000 }))).not.toContain(IMAGE)
     },
   )
+
+  it('gives a tool the texts with images in the list of a mapped call', async () => {
+    const { pay, paid } = payTool({ needsApproval: false, mappable: true })
+    const to = `<img src="data:image/png;base64,${IMAGE}">`
+    const args = { to: '†item.to', amount: 5, _each: [{ to }, { to: 'Bo' }] }
+    const model = scriptedModel([{ calls: [call('p', args)] }, 'Paid.'])
+    const agent = createAgent({ model, tools: [pay] })
+    await agent.run({ conversation: 'c', messages: say('pay') }).result
+    expect(paid).toEqual([to, 'Bo'].map((each) => ({ to: each, amount: 5 })))
+    expect(JSON.stringify(await agent.log.read('c', { limit: 1000 }))).not.toContain(IMAGE)
+  })
 
   it('gives a tool the same text after a restart', async () => {
     const to = `data:image/png;base64,${IMAGE}`

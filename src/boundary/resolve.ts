@@ -23,6 +23,7 @@ import {
   namedBody,
   parametersOf,
 } from './resolve-assets.ts'
+import { STORED_BYTES } from './store.ts'
 import type { Tool } from './tool.ts'
 import type { Found, ValueSource } from './value-source.ts'
 
@@ -112,12 +113,8 @@ async function withValues(
   return places.result
 }
 
-/** A reference in place of bytes that `storeArguments` took out of a text. */
-const STORED_BYTES = /<\|(asset:\/\/[^\s|]+)\|>/g
-
 /**
- * Puts back the bytes that `storeArguments` took out of the texts of a call's arguments: base64, or a data URL where
- * that was in another form.
+ * Puts back the base64 that `storeArguments` took out of the texts of a call's arguments.
  *
  * @param isOwn Whether the asset was made from the arguments of this call. Other references stay.
  */
@@ -134,10 +131,8 @@ export async function restoreBytes(
     let end = 0
     for (const { 0: mark, 1: ref = '', index } of text.matchAll(STORED_BYTES)) {
       if (!isOwn(ref)) continue
-      const before = text.slice(end, index)
-      const isBase64 = before.endsWith(';base64,') || mark === text
-      const { base64, mime } = await assets().getBase64(ref)
-      parts.push(before, isBase64 ? base64 : `data:${mime};base64,${base64}`)
+      const { base64 } = await assets().getBase64(ref)
+      parts.push(text.slice(end, index), base64)
       end = index + mark.length
     }
     if (end > 0) place.put(parts.join('') + text.slice(end))

@@ -1,7 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createAssets } from '../assets/create-assets.ts'
-import { jsonLength, offload } from './store.ts'
+import { PNG } from '../assets/fixtures/stores.ts'
+import type { AssetEvent } from '../core/events/events.ts'
+import { restoreBytes } from './resolve.ts'
+import { jsonLength, offload, storeArguments } from './store.ts'
 
 describe('jsonLength', () => {
   it('is the length of small JSON, except for a comma', () => {
@@ -65,5 +68,48 @@ describe('offload', () => {
     const { assetRef } = stored.value as { assetRef: string }
     expect(await assets.resolve(`${assetRef}/content`)).toEqual(value)
     expect(JSON.stringify(await assets.meta(assetRef)).length).toBeLessThan(1_500)
+  })
+})
+
+describe('storeArguments', () => {
+  /** Stores arguments, and returns them as they are logged and as a tool gets them. */
+  async function storedAndRestored(args: Record<string, unknown>) {
+    const all = createAssets()
+    const refs = new Set<string>()
+    const onEvent = ({ type, payload }: AssetEvent) => {
+      if (type === 'ASSET_CREATED') refs.add(payload.ref)
+    }
+    const { logged } = await storeArguments(args, all.scoped({ onEvent }))
+    const restored = await restoreBytes(
+      logged,
+      (ref) => refs.has(ref),
+      () => all,
+    )
+    return { logged: JSON.stringify(logged), restored }
+  }
+
+  const image = PNG.toString('base64')
+  const part = PNG.subarray(0, 60).toString('base64')
+  const longer = Buffer.concat([PNG.subarray(0, 60), Buffer.alloc(300, 5)]).toString('base64')
+  it.each([
+    ['a header in capitals', { html: `<img src="data:image/png;BASE64,${image}">` }],
+    ['a space in the header', { url: `data:image/png; base64,${image}` }],
+    ['white space around it', { image: ` ${image}\n` }],
+    ['the same base64 in a sentence', { image, note: `${image} is a picture` }],
+    ['the same base64 in JSON text', { image, body: JSON.stringify({ image }) }],
+    ['an image that begins like another', { first: part, second: longer }],
+  ])('restores exactly what was written: %s', async (_, args) => {
+    const { logged, restored } = await storedAndRestored(args)
+    expect(restored).toEqual(args)
+    expect(logged).toContain('<|asset://')
+    expect(logged).not.toContain(part)
+    expect(logged).not.toContain('BQUFBQUF')
+  })
+
+  it('restores a data URL of text in a longer text as one with base64', async () => {
+    const url = 'data:image/svg+xml,%3Csvg/%3E'
+    const { restored } = await storedAndRestored({ html: `<img src="${url}">, an image` })
+    const encoded = `data:image/svg+xml;base64,${btoa('<svg/>')}`
+    expect(restored).toEqual({ html: `<img src="${encoded}">, an image` })
   })
 })

@@ -1,4 +1,5 @@
 import type { Assets } from '../assets/assets-contract.ts'
+import { dataUrlOf } from '../assets/bodies/data-url.ts'
 import { withoutCarriedBytes } from '../assets/extract/asset-shapes.ts'
 import { extractAssets } from '../assets/extract/extract.ts'
 import { binaryBody } from '../assets/extract/found-body.ts'
@@ -67,7 +68,8 @@ export async function storeResult(
 /**
  * Saves the bytes in a call's arguments as assets of that call. The result is for the log: `<|asset://…|>` is in place
  * of base64, also within data URLs, so that `restoreBytes` gives back what was written. Bytes in any other form, and
- * those in the list of a mapped call, become references as in results. `extracted` has that form for all of them.
+ * those in the list of a mapped call, become references as in results, or base64 data URLs within longer texts.
+ * `extracted` is what a result would become.
  *
  * @param assets Assets that record the call.
  * @throws any error of `extractAssets`
@@ -83,8 +85,8 @@ export async function storeArguments(
   const saved = await base64Of(created, assets)
   const text = JSON.stringify(rest)
   const isMaskable = errors.length === 0 && saved.every(({ base64 }) => text.includes(base64))
-  if (!isMaskable) return { logged: extracted, extracted }
-  const each = _each === undefined ? {} : { _each: extracted._each }
+  if (!isMaskable) return { logged: withUrls(extracted, created), extracted }
+  const each = _each === undefined ? {} : withUrls({ _each: extracted._each }, created)
   return { logged: { ...masked(rest, saved), ...each }, extracted }
 }
 
@@ -114,9 +116,29 @@ const MIN_MASKED = 16
 function masked(args: Record<string, unknown>, saved: readonly Base64[]): Record<string, unknown> {
   const places = new ArgumentPlaces(args, null)
   const texts = [...places].filter(({ value }) => typeof value === 'string')
-  for (const { ref, base64 } of saved) {
+  // Longer base64 may contain shorter base64.
+  const longestFirst = [...saved].sort((a, b) => b.base64.length - a.base64.length)
+  for (const { ref, base64 } of longestFirst) {
     if (base64.length < MIN_MASKED) continue
     for (const place of texts) place.put(String(place.current).replaceAll(base64, `<|${ref}|>`))
+  }
+  return places.result
+}
+
+/** A reference in place of base64. */
+export const STORED_BYTES = /<\|(asset:\/\/[^\s|]+)\|>/g
+
+/** Writes `data:…;base64,<|asset://…|>` where extraction put `<|asset://…|>` in place of a data URL. */
+function withUrls(
+  args: Record<string, unknown>,
+  created: readonly { ref: string; mime: string }[],
+): Record<string, unknown> {
+  const headers = new Map(created.map(({ ref, mime }) => [ref, dataUrlOf(new Uint8Array(), mime)]))
+  const places = new ArgumentPlaces(args, null)
+  for (const place of places) {
+    const text = place.value
+    if (typeof text !== 'string') continue
+    place.put(text.replace(STORED_BYTES, (mark, ref) => (headers.get(ref) ?? '') + mark))
   }
   return places.result
 }
