@@ -36,7 +36,7 @@ const planOf = (args: Record<string, unknown>, tool = toolOf()) =>
 async function argumentsOf(args: Record<string, unknown>, tool?: Tool): Promise<unknown[]> {
   // What a mapped call's arguments are made of.
   const scope = {
-    session: { board, results: createResults(), labels: null, state: { calls: {} } },
+    session: { board, results: createResults(), labels: null, state: { calls: {}, assets: [] } },
     assets,
     during: (work: () => unknown) => work(),
   } as unknown as RunScope
