@@ -118,7 +118,7 @@ describe('resolveItems', () => {
 
 describe('approvedItems', () => {
   it('gives each item the approved arguments, and an error to items without any', async () => {
-    const scope = { session: { labels: null, state: {} }, assets } as unknown as RunScope
+    const scope = { session: { labels: null, state: { assets: [] } }, assets } as unknown as RunScope
     const { items } = await approvedItems(scope, planOf({ _each: [1, 2] }), [{ a: 1 }, null])
     expect(items).toEqual([
       { arguments: { a: 1 }, reads: [] },
