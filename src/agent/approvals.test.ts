@@ -388,6 +388,29 @@ describe('approvals', () => {
     expect(JSON.stringify(prompts(model)[0])).toContain('Oslo')
   })
 
+  it('runs an approved call with a deeply nested value', async () => {
+    const deep = Array.from({ length: 250 }).reduce((value) => ({ value }), 'bottom')
+    const nest = defineTool({
+      id: 'nest',
+      description: 'Returns a deep value',
+      inputSchema: { type: 'object', properties: {} },
+      execute: () => deep,
+    })
+    const inputSchema: JsonSchema = { type: 'object', properties: { deep: {} } }
+    const { pay, paid } = payTool({ inputSchema })
+    const model = scriptedModel([
+      { calls: [{ id: 'n', name: 'nest', arguments: { _outputPath: '†state.deep' } }] },
+      { calls: [call('p', { deep: '†state.deep' })] },
+      'Paid.',
+    ])
+    const agent = createAgent({ model, tools: [nest, pay] })
+    const run = agent.run({ conversation: 'c', messages: say('pay') })
+    await waiting(agent, 'c')
+    await agent.approve('c', 'p', { approved: true })
+    await run.result
+    expect(paid).toEqual([{ deep }])
+  })
+
   it('asks with references in place of bytes, which the tool then gets', async () => {
     const { pay, paid } = payTool()
     const to = `data:image/png;base64,${PNG.toString('base64')}`

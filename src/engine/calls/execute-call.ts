@@ -170,13 +170,19 @@ export async function resolveItems(
 }
 
 /** Returns logged arguments with the bytes that were taken out of them. */
-export function withBytes(
+export async function withBytes(
   { session, assets }: Pick<RunScope, 'session' | 'assets'>,
   { id }: Pick<CallPlan, 'id'>,
   logged: Record<string, unknown>,
 ): Promise<Record<string, unknown>> {
-  const isOwn = (ref: string) => ownAssets(session, id).some((own) => own.ref === ref)
-  return restoreBytes(logged, isOwn, () => assets)
+  const own = new Set(ownAssets(session, id).map(({ ref }) => ref))
+  // Approved arguments have the values of variables, which may be nested to any depth.
+  if (own.size === 0) return logged
+  return restoreBytes(
+    logged,
+    (ref) => own.has(ref),
+    () => assets,
+  )
 }
 
 /** Returns the assets that a call has saved. Before it has run, they were made from its arguments. */

@@ -36,7 +36,7 @@ const planOf = (args: Record<string, unknown>, tool = toolOf()) =>
 async function argumentsOf(args: Record<string, unknown>, tool?: Tool): Promise<unknown[]> {
   // What a mapped call's arguments are made of.
   const scope = {
-    session: { board, results: createResults(), labels: null, state: { calls: {} } },
+    session: { board, results: createResults(), labels: null, state: { calls: {}, assets: [] } },
     assets,
     during: (work: () => unknown) => work(),
   } as unknown as RunScope
@@ -118,7 +118,10 @@ describe('resolveItems', () => {
 
 describe('approvedItems', () => {
   it('gives each item the approved arguments, and an error to items without any', async () => {
-    const scope = { session: { labels: null, state: {} }, assets } as unknown as RunScope
+    const scope = {
+      session: { labels: null, state: { assets: [] } },
+      assets,
+    } as unknown as RunScope
     const { items } = await approvedItems(scope, planOf({ _each: [1, 2] }), [{ a: 1 }, null])
     expect(items).toEqual([
       { arguments: { a: 1 }, reads: [] },
