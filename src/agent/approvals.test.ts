@@ -459,6 +459,17 @@ describe('approvals', () => {
     },
   )
 
+  it('gives a tool the texts with images in the list of a mapped call', async () => {
+    const { pay, paid } = payTool({ needsApproval: false, mappable: true })
+    const to = `<img src="data:image/png;base64,${IMAGE}">`
+    const args = { to: '†item.to', amount: 5, _each: [{ to }, { to: 'Bo' }] }
+    const model = scriptedModel([{ calls: [call('p', args)] }, 'Paid.'])
+    const agent = createAgent({ model, tools: [pay] })
+    await agent.run({ conversation: 'c', messages: say('pay') }).result
+    expect(paid).toEqual([to, 'Bo'].map((each) => ({ to: each, amount: 5 })))
+    expect(JSON.stringify(await agent.log.read('c', { limit: 1000 }))).not.toContain(IMAGE)
+  })
+
   it('gives a tool the same text after a restart', async () => {
     const to = `data:image/png;base64,${IMAGE}`
     const log = createMemoryLog()

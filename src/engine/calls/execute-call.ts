@@ -217,7 +217,9 @@ async function listOf(
   const { each } = plan
   const source = sourceOf(scope, plan)
   const isVariable = typeof each === 'string' && parseVariableRef(each) !== null
-  let found: Found = isVariable ? await source.read(each) : { value: each }
+  let found: Found = isVariable
+    ? await source.read(each)
+    : { value: (await withBytes(scope, plan, { each })).each }
   const ref = found.value
   if (typeof ref === 'string' && isAssetRef(ref)) {
     const content = await source.labelsOf?.(parseAssetRef(ref) as AssetRefParts)
