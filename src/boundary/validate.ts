@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
+import { mapSubschemas } from '../core/board/schema-keywords.ts'
 import { ByrefError } from '../core/errors.ts'
 import { isStandardSchema, type JsonSchema } from './describe-schema.ts'
 import type { Tool } from './tool.ts'
@@ -24,18 +25,26 @@ export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] 
     )
   let validate = compiled.get(schema)
   if (!validate) {
-    // Two schemas may have the same `$id`.
-    const { $id: _, ...rest } = schema
+    // Two schemas may have the same `$id`. The validator knows only one draft.
+    const { $id: _, $schema: __, ...rest } = schema
     // Allow unknown keywords, such as asset_ref_acceptable, and unknown formats. Report all errors: they help a model
     // more than the first one.
     if (!ajv || ++uses > MAX_USES) {
       ajv = new Validator({ strict: false, allErrors: true, validateFormats: false })
       uses = 0
     }
-    validate = ajv.compile(rest)
+    validate = ajv.compile(withTuples(rest))
     compiled.set(schema, validate)
   }
   return validate(value) ? [] : (validate.errors ?? [])
+}
+
+/** Older drafts have the schemas of a tuple under `items`. */
+function withTuples(schema: JsonSchema): JsonSchema {
+  const { items, additionalItems = true, ...rest } = schema
+  const isTuple = Array.isArray(items)
+  const current = isTuple ? { ...rest, prefixItems: items, items: additionalItems } : schema
+  return mapSubschemas(current, withTuples)
 }
 
 /**
