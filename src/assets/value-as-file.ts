@@ -1,5 +1,5 @@
 import { ByrefError } from '../core/errors.ts'
-import { Branch, copyTree, isOpen } from '../core/json/copy-json.ts'
+import { Branch, copyTree } from '../core/json/copy-json.ts'
 import { className, isPlainObject, type JsonValue } from '../core/json/json.ts'
 import type { FieldKey } from '../core/refs/field-path.ts'
 import { bytesIn, isByteView } from './bodies/body.ts'
@@ -54,7 +54,11 @@ function scalarText(value: unknown): string | null {
 }
 
 function jsonTree(root: unknown, { refOf }: ValueAsFileOptions) {
-  function visit(value: unknown, open: readonly Branch[]): Branch | JsonValue | undefined {
+  function visit(
+    value: unknown,
+    open: readonly Branch[],
+    isOpen: (value: unknown) => boolean,
+  ): Branch | JsonValue | undefined {
     const text = scalarText(value)
     if (text !== null) return text
     if (value === undefined) return Array.isArray(open.at(-1)?.out) ? null : undefined
@@ -63,8 +67,8 @@ function jsonTree(root: unknown, { refOf }: ValueAsFileOptions) {
     }
     if (value === null) return null
     const toJSON = (value as { toJSON?: unknown }).toJSON
-    if (typeof toJSON === 'function') return visit(toJSON.call(value), open)
-    if (isOpen(value, open)) throw unsupported('cycle', pathOf(open))
+    if (typeof toJSON === 'function') return visit(toJSON.call(value), open, isOpen)
+    if (isOpen(value)) throw unsupported('cycle', pathOf(open))
     const branch = branchOf(value)
     if (branch) return branch
     if (refOf && open.length > 0) return refOf(pathOf(open))

@@ -7,7 +7,7 @@ import { isPlainJson } from '../assets/extract/may-hold-assets.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetEvent } from '../core/events/events.ts'
 import { inBackground } from '../core/in-background.ts'
-import { Branch, copyTree, isOpen } from '../core/json/copy-json.ts'
+import { Branch, copyTree } from '../core/json/copy-json.ts'
 import type { JsonValue } from '../core/json/json.ts'
 import { TRUSTED, type WrittenLabel, writeLabel } from '../core/labels/label.ts'
 import { type LabelTree, wholeOf, writeLabelTree } from '../core/labels/label-tree.ts'
@@ -279,7 +279,7 @@ export function jsonValue(
   root: unknown,
   edit: (value: object, key: unknown) => object = (value) => value,
 ): unknown {
-  return copyTree(root, (given, open) => {
+  return copyTree(root, (given, open, isOpen) => {
     const value = asJson(given)
     const inList = Array.isArray(open.at(-1)?.out)
     if (typeof value === 'bigint') return String(value)
@@ -288,7 +288,7 @@ export function jsonValue(
       return inList ? null : undefined
     }
     if (typeof value !== 'object' || value === null) return value as string | boolean | null
-    if (!isOpen(value, open)) return branchOf(value, edit(value, open.at(-1)?.key))
+    if (!isOpen(value)) return branchOf(value, edit(value, open.at(-1)?.key))
     throw new ByrefError(
       'invalid_data',
       `The result contains itself at ${toPointer(open.map(({ key }) => key)) || '/'}, which JSON cannot represent`,

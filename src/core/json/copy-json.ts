@@ -10,13 +10,13 @@ import { className, isPlainObject, type JsonValue, putKey } from './json.ts'
 export function copyJson(root: unknown): JsonValue {
   return copyTree(
     root,
-    (given, open) => {
+    (given, open, isOpen) => {
       const value = typeof Object(given).toJSON === 'function' ? Object(given).toJSON('') : given
       if (value === undefined) return Array.isArray(open.at(-1)?.out) ? null : undefined
       if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
       if (Number.isFinite(value)) return value
       const isList = Array.isArray(value)
-      const isCycle = isOpen(value, open)
+      const isCycle = isOpen(value)
       if (isCycle || !(isList || isPlainObject(value))) {
         const what = isCycle
           ? 'contains itself'
@@ -49,19 +49,27 @@ export class Branch {
 
 /**
  * Copies a tree of any depth. `visit` returns the copy of a value, a {@link Branch} for a container, or
- * undefined to drop it. `open` has the branches around the value, from the root. `close` is called with each
- * complete branch.
+ * undefined to drop it. `open` has the branches around the value, from the root. `isOpen` tells whether a value is the
+ * source of one of them, so that it contains itself. `close` is called with each complete branch.
  */
 export function copyTree(
   root: unknown,
-  visit: (value: unknown, open: readonly Branch[]) => Branch | JsonValue | undefined,
+  visit: (
+    value: unknown,
+    open: readonly Branch[],
+    isOpen: (value: unknown) => boolean,
+  ) => Branch | JsonValue | undefined,
   close: (branch: Branch) => void = () => {},
 ): JsonValue {
   const open: Branch[] = []
+  // A search of `open` would take quadratic time.
+  const sources = new Set<unknown>()
+  const isOpen = (value: unknown): boolean => sources.has(value)
   const enter = (value: unknown): JsonValue | undefined => {
-    const found = visit(value, open)
+    const found = visit(value, open, isOpen)
     if (!(found instanceof Branch)) return found
     open.push(found)
+    sources.add(found.source)
     return found.out
   }
   const copy = enter(root)
@@ -70,6 +78,7 @@ export function copyTree(
     if (done) {
       close(branch)
       open.pop()
+      sources.delete(branch.source)
       continue
     }
     branch.key = entry[0]
@@ -79,12 +88,4 @@ export function copyTree(
     else putKey(branch.out, String(branch.key), value)
   }
   return copy ?? null
-}
-
-/** Whether the value is one of the branches that are being copied, so that it contains itself. */
-export function isOpen(value: unknown, open: readonly Branch[]): boolean {
-  for (let level = open.length - 1; level >= 0; level--) {
-    if (open[level]?.source === value) return true
-  }
-  return false
 }

@@ -1,5 +1,5 @@
 import { checkOptions, is } from '../check-options.ts'
-import { Branch, copyTree, isOpen } from '../json/copy-json.ts'
+import { Branch, copyTree } from '../json/copy-json.ts'
 import { cutMark, cutText, readCutMark, shownItems } from '../json/cut.ts'
 import { className, isPlainObject, type JsonValue } from '../json/json.ts'
 import { ASSET_FIELDS } from '../refs/asset-ref.ts'
@@ -49,7 +49,7 @@ export function assetMeta(asset: Asset, options?: MetaOptions): AssetMeta {
  * becomes `<cycle>`. Values may be nested to any depth.
  */
 export function metaOf(root: unknown, { text = 2000, items = 100 }: MetaOptions = {}): JsonValue {
-  return copyTree(root, (value, open) => {
+  return copyTree(root, (value, open, isOpen) => {
     const parent = open.at(-1)
     if (value === null || value === undefined) {
       return parent && !Array.isArray(parent.out) ? undefined : typeString(value)
@@ -59,7 +59,7 @@ export function metaOf(root: unknown, { text = 2000, items = 100 }: MetaOptions 
     }
     const isList = Array.isArray(value)
     if (!isList && !isPlainObject(value)) return metaOfScalar(value)
-    if (isOpen(value, open)) return '<cycle>'
+    if (isOpen(value)) return '<cycle>'
     return new Branch(value, isList, isList ? cutItems(value, items).entries() : ownEntries(value))
   })
 }
