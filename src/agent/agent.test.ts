@@ -168,6 +168,21 @@ describe('createAgent', () => {
     expect(seen).toContain('nowhere')
   })
 
+  it('reports arguments that are nested deeper than the log can hold', async () => {
+    const deep = Array.from({ length: 2000 }).reduce((value) => [value], 'bottom')
+    const model = scriptedModel([{ calls: [{ name: 'echo', arguments: { deep } }] }, 'I see.'])
+    const echo = defineTool({
+      id: 'echo',
+      description: '',
+      inputSchema: { type: 'object' },
+      execute: () => null,
+    })
+    const run = createAgent({ model, tools: [echo] }).run({ messages: say('go') })
+    expect(await run.result).toMatchObject({ text: 'I see.' })
+    const errors = run.messages.flatMap(({ metadata }) => metadata.tool_result?.error ?? [])
+    expect(errors).toMatchObject([{ message: expect.stringContaining('deeper than 200 levels') }])
+  })
+
   it('reads and writes the instance that a call names', async () => {
     const echo = defineTool({
       id: 'echo',

@@ -124,6 +124,19 @@ describe('compaction', () => {
     expect(prompts(model)[0]?.match(/\[Attached image/g)).toHaveLength(7)
   })
 
+  it('sends a small file beside one that is larger than the budget', async () => {
+    const assets = createAssets()
+    const see = { provider: 'openai.responses', modelId: 'gpt-5' }
+    const model = Object.assign(scriptedModel(['I see.']), see)
+    const image = await assets.save(new Uint8Array(PNG), null)
+    const large = await assets.save(new TextEncoder().encode('x'.repeat(10_000)), 'text/plain')
+    const attachments = [image, large].map(({ ref }) => ({ assetRef: ref }))
+    const agent = createAgent({ model, assets, media: { maxBytes: 5_000 } })
+    await agent.run({ messages: [{ role: 'user', content: 'See', metadata: { attachments } }] })
+      .result
+    expect(prompts(model)[0]).toContain('"mediaType":"image/png"')
+  })
+
   it('merges data if the provider has lost its cache anyway', async () => {
     vi.useFakeTimers({ toFake: ['Date'] })
     try {

@@ -40,6 +40,12 @@ export class ArgumentPlaces {
   }
 }
 
+/** @throws ByrefError `invalid_arguments` for arguments that are nested too deep */
+export function checkDepth(args: Readonly<Record<string, unknown>>): void {
+  const places = new ArgumentPlaces(args, null)[Symbol.iterator]()
+  while (!places.next().done);
+}
+
 /** A place in the arguments. Its properties are computed only when they are used. */
 export class Place {
   /** The original value. It may be the arguments themselves. */

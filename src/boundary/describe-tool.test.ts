@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { JsonSchema } from './describe-schema.ts'
-import { describeTools } from './describe-tool.ts'
+import type { JsonSchema, ToolSchema } from './describe-schema.ts'
+import { describeTool, describeTools } from './describe-tool.ts'
 import { defineTool, type Tool } from './tool.ts'
 
 const noop = () => null
@@ -255,6 +255,22 @@ describe('describeTools', () => {
     expect(describeTools(tools).map(({ name }) => name)).toEqual(['b', 'a'])
     expect(describeTools(tools)).toBe(describeTools(tools))
     expect(describeTools(new Map())).toEqual([])
+  })
+
+  it('takes the schemas of libraries in which they are functions', () => {
+    const properties = { n: { type: 'number' } }
+    const schema = { type: 'object', properties }
+    const standard: ToolSchema['~standard'] = {
+      version: 1,
+      vendor: 'functions',
+      validate: (value) => ({ value }),
+      jsonSchema: { input: () => schema, output: () => schema },
+    }
+    const inputSchema = Object.assign(() => {}, { '~standard': standard })
+    const tool = defineTool({ id: 't', description: '', inputSchema, execute: () => null })
+    expect(describeTool(tool as Tool).inputSchema.properties).toHaveProperty('n')
+    const none = { id: 't', description: '', inputSchema: () => {}, execute: () => null }
+    expect(() => defineTool(none as never)).toThrow('must be JSON Schema')
   })
 
   it('does not change the tool', () => {

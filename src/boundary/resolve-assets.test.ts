@@ -115,6 +115,14 @@ describe('resolveAssets', () => {
     expect(new Uint8Array(await new Response(stream).arrayBuffer())).toEqual(new Uint8Array(raw))
   })
 
+  it('gives a whole number to a parameter that takes text or an integer', async () => {
+    const number = `${table.ref}/content/rows/0/x`
+    const types = [{ type: 'string' }, { type: 'integer' }]
+    expect(await given(number, { anyOf: types })).toBe(1)
+    expect(await given(number, accepting({ type: ['string', 'integer'] }))).toBe(1)
+    expect(await given(number, { type: 'string' })).toBe('1')
+  })
+
   it('returns the reference itself if the schema requires it', async () => {
     const ref = accepting({ type: 'string', asset_ref_as: 'ref' })
     expect(await given(bytes.ref, ref)).toBe(bytes.ref)

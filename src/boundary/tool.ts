@@ -225,9 +225,14 @@ const VARIABLE: Check<string> = is.checked(
   'a † path, such as "†state.user"',
   (value) => typeof value === 'string' && parseVariableRef(value) !== null,
 )
-const SCHEMA = is.having<JsonSchema | ToolSchema>(
+const PLAIN_SCHEMA = is.having<JsonSchema | ToolSchema>(
   'JSON Schema or a schema of a library such as zod',
 )
+const SCHEMA: Check<JsonSchema | ToolSchema> = {
+  ...PLAIN_SCHEMA,
+  // The schemas of ArkType are functions.
+  accepts: (value) => PLAIN_SCHEMA.accepts(value) || '~standard' in Object(value),
+}
 export const TOOL_OPTIONS: OptionTable<Tool> = {
   id: is.required(called(is.string, 'name')),
   description: is.required(is.string),

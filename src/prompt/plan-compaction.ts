@@ -170,8 +170,11 @@ function mediaWithin(
   let bytes = 0
   for (const ref of refs) {
     const part = kept.length < distinct ? share : 0.5
-    bytes += bytesOf.get(ref) ?? 0
-    if (kept.length + 1 > budget.mediaParts * part || bytes > budget.mediaBytes * part) break
+    if (kept.length + 1 > budget.mediaParts * part) break
+    const size = bytesOf.get(ref) ?? 0
+    // A smaller file may still fit.
+    if (bytes + size > budget.mediaBytes * part) continue
+    bytes += size
     kept.push(ref)
   }
   return kept.length === bytesOf.size ? null : kept

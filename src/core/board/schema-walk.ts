@@ -169,7 +169,8 @@ const TESTS: readonly ((schema: Schema, value: object) => boolean)[] = [
 /** Whether the schema's `type` allows the value. A schema without a type allows every value. */
 export function acceptsType({ type }: Schema, value: unknown): boolean {
   const types = [type].flat()
-  return types[0] === undefined || types.includes(typeOf(value))
+  if (types[0] === undefined || types.includes(typeOf(value))) return true
+  return types.includes('integer') && Number.isInteger(value)
 }
 
 function typeOf(value: unknown): string {

@@ -111,14 +111,17 @@ describe('resolveItems', () => {
     ['a variable without a value', '†state.none', 'variable_not_found'],
     ['an asset that is not there', 'asset://none', 'asset_not_found'],
     ['more items than are mapped', new Array(100_001).fill(0), 'invalid_arguments'],
-  ])('refuses %s', async (_, each, code) => {
+  ])('rejects %s', async (_, each, code) => {
     await expect(argumentsOf({ _each: each })).rejects.toMatchObject({ code })
   })
 })
 
 describe('approvedItems', () => {
   it('gives each item the approved arguments, and an error to items without any', async () => {
-    const scope = { session: { labels: null, state: { assets: [] } }, assets } as unknown as RunScope
+    const scope = {
+      session: { labels: null, state: { assets: [] } },
+      assets,
+    } as unknown as RunScope
     const { items } = await approvedItems(scope, planOf({ _each: [1, 2] }), [{ a: 1 }, null])
     expect(items).toEqual([
       { arguments: { a: 1 }, reads: [] },

@@ -1,6 +1,7 @@
 import type { LanguageModelV4Prompt } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
 import { mayHoldAssets } from '../../assets/extract/may-hold-assets.ts'
+import { checkDepth } from '../../boundary/argument-places.ts'
 import { describeTools } from '../../boundary/describe-tool.ts'
 import { storeArguments } from '../../boundary/store.ts'
 import { CALL_TOOL, unwrapCallTool } from '../../boundary/tool-search.ts'
@@ -294,17 +295,19 @@ async function extractArguments(
   { problem, ...call }: ModelCall,
   assets: () => Assets,
 ): Promise<Pick<AcceptedCall, 'call' | 'given' | 'problem' | 'events'>> {
-  if (!mayHoldAssets(call.arguments)) return { call, problem, events: [] }
   const events: ConversationEvent[] = []
-  const scoped = assets().scoped({
-    by: 'agent',
-    tool: call.name,
-    toolCallId: call.id,
-    onEvent: (event) => {
-      events.push(event)
-    },
-  })
   try {
+    // The log takes no values of any depth.
+    checkDepth(call.arguments)
+    if (!mayHoldAssets(call.arguments)) return { call, problem, events }
+    const scoped = assets().scoped({
+      by: 'agent',
+      tool: call.name,
+      toolCallId: call.id,
+      onEvent: (event) => {
+        events.push(event)
+      },
+    })
     const { logged, extracted } = await storeArguments(call.arguments, scoped)
     if (logged === call.arguments) return { call, problem, events }
     if (call.name === 'save_asset' && typeof extracted.assetRef === 'string') {
