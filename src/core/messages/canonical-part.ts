@@ -89,9 +89,22 @@ interface Inner {
 /** Returns the object within a part that holds its body. */
 function innerOf(part: Fields): Inner {
   for (const key of [partType(part), 'source', 'inlineData', 'fileData', 'resource']) {
-    if (isPlainObject(part[key]) && !isBody(part[key])) return { key, fields: part[key] as Fields }
+    const fields = part[key]
+    // A source has its type where a body of the AI SDK has its tag.
+    const isHolder = isPlainObject(fields) && (key === 'source' || !isBody(fields))
+    if (isHolder) return { key, fields: withTextBody(key, fields) }
   }
   return { key: null, fields: {} }
+}
+
+/** Returns the fields of Anthropic's source, or of MCP's resource, with a text in the form of the AI SDK. */
+function withTextBody(key: string, fields: Fields): Fields {
+  const { text, uri: _, ...described } = fields
+  if (key === 'resource' && typeof text === 'string')
+    return { ...described, data: { type: 'text', text } }
+  if (key === 'source' && fields.type === 'text' && typeof fields.data === 'string')
+    return { ...fields, data: { type: 'text', text: fields.data } }
+  return fields
 }
 
 /**
@@ -159,6 +172,12 @@ function withName(url: unknown, fileName: string | undefined): unknown {
   return isPlainObject(url) && 'dataBase64' in url ? { ...url, fileName } : url
 }
 
+/** Returns a text as a data URL. A type that is none counts as plain text. */
+function textUrl(text: string, mimeType = ''): string {
+  const type = /^[\w.+-]+\/[\w.+-]+$/.test(mimeType) ? mimeType : 'text/plain'
+  return `data:${type},${encodeURIComponent(text.toWellFormed())}`
+}
+
 /** Returns the body as a URL if it is one; otherwise in a form that becomes an asset. */
 function toUrl(body: unknown, mimeType: string | undefined): unknown {
   if (body instanceof URL) return body.href
@@ -170,6 +189,7 @@ function toUrl(body: unknown, mimeType: string | undefined): unknown {
   if (isPlainObject(body)) {
     if (body.type === 'data') return toUrl(body.data, mimeType)
     if (body.type === 'url') return toUrl(body.url, mimeType)
+    if (body.type === 'text' && typeof body.text === 'string') return textUrl(body.text, mimeType)
     return body
   }
   const isBytes = typeof body === 'object' && body !== null && mimeType !== undefined

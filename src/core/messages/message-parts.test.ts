@@ -106,6 +106,26 @@ describe('canonicalPart', () => {
       },
     ],
     [
+      'Anthropic: image by URL',
+      { type: 'image', source: { type: 'url', url: 'https://x.example/a.png' } },
+      { type: 'image_url', image_url: { url: 'https://x.example/a.png' } },
+    ],
+    [
+      'Anthropic: document of text',
+      { type: 'document', source: { type: 'text', media_type: 'text/plain', data: 'Abcd é' } },
+      { type: 'file', file: { url: 'data:text/plain,Abcd%20%C3%A9', mimeType: 'text/plain' } },
+    ],
+    [
+      'MCP: resource of text',
+      { type: 'resource', resource: { uri: 'file:///a.md', mimeType: 'text/markdown', text: '#' } },
+      { type: 'file', file: { url: 'data:text/markdown,%23', mimeType: 'text/markdown' } },
+    ],
+    [
+      'AI SDK: file of text, tagged',
+      { type: 'file', data: { type: 'text', text: 'a, b' }, mediaType: 'text/csv' },
+      { type: 'file', file: { url: 'data:text/csv,a%2C%20b', mimeType: 'text/csv' } },
+    ],
+    [
       'Google: inlineData',
       { inlineData: { mimeType: 'audio/wav', data: 'AQID' } },
       { type: 'input_audio', input_audio: { url: { mimeType: 'audio/wav', dataBase64: 'AQID' } } },
