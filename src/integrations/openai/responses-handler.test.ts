@@ -293,6 +293,16 @@ describe('createResponsesHandler, with the package "openai"', () => {
     expect(prompts(model)[0]).toContain('rows')
   })
 
+  it('saves a named table in a data URL as a table', async () => {
+    const { client, assets } = serve(['Seen.'])
+    const csv = Buffer.from('a,b\n1,2\n3,4\n').toString('base64')
+    const file_data = `data:text/csv;base64,${csv}`
+    const content = [{ type: 'input_file' as const, filename: 'rows.csv', file_data }]
+    await client.responses.create({ model: 'm', input: [{ role: 'user', content }] })
+    const { assets: all } = await assets.list()
+    expect(all.map(({ mime }) => mime)).toContain('application/vnd.apache.parquet')
+  })
+
   it('gives JSON by a schema', async () => {
     const { client, model } = serve(['{"city":"Oslo"}'])
     const schema = { type: 'object', properties: { city: { type: 'string' } }, required: ['city'] }

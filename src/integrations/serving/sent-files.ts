@@ -41,10 +41,11 @@ async function save(part: unknown, assets: Assets): Promise<string | null> {
   return (workbook ?? table ?? asset).ref
 }
 
-/** Returns the bytes of a data URL or of base64. Null for any other URL. */
+/** Returns the bytes of a data URL or of base64, also with a name. Null for any other URL. */
 function bodyOf(url: unknown): { bytes: Uint8Array; mime: string | null } | null {
   if (isPlainObject(url)) {
-    const { dataBase64, mimeType } = url
+    const { dataUrl, dataBase64, mimeType } = url
+    if (typeof dataUrl === 'string') return bodyOf(dataUrl)
     const bytes = typeof dataBase64 === 'string' ? decodeBase64(dataBase64) : null
     // The default MIME type says nothing, so the bytes and the name decide.
     const mime = mimeType === 'application/octet-stream' ? null : String(mimeType)
