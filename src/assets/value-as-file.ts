@@ -57,7 +57,7 @@ function jsonTree(root: unknown, { refOf }: ValueAsFileOptions) {
   function visit(
     value: unknown,
     open: readonly Branch[],
-    isOpen: (value: unknown) => boolean,
+    sources: ReadonlySet<unknown>,
   ): Branch | JsonValue | undefined {
     const text = scalarText(value)
     if (text !== null) return text
@@ -67,8 +67,8 @@ function jsonTree(root: unknown, { refOf }: ValueAsFileOptions) {
     }
     if (value === null) return null
     const toJSON = (value as { toJSON?: unknown }).toJSON
-    if (typeof toJSON === 'function') return visit(toJSON.call(value), open, isOpen)
-    if (isOpen(value)) throw unsupported('cycle', pathOf(open))
+    if (typeof toJSON === 'function') return visit(toJSON.call(value), open, sources)
+    if (sources.has(value)) throw unsupported('cycle', pathOf(open))
     const branch = branchOf(value)
     if (branch) return branch
     if (refOf && open.length > 0) return refOf(pathOf(open))

@@ -279,7 +279,7 @@ export function jsonValue(
   root: unknown,
   edit: (value: object, key: unknown) => object = (value) => value,
 ): unknown {
-  return copyTree(root, (given, open, isOpen) => {
+  return copyTree(root, (given, open, sources) => {
     const value = asJson(given)
     const inList = Array.isArray(open.at(-1)?.out)
     if (typeof value === 'bigint') return String(value)
@@ -288,7 +288,7 @@ export function jsonValue(
       return inList ? null : undefined
     }
     if (typeof value !== 'object' || value === null) return value as string | boolean | null
-    if (!isOpen(value)) return branchOf(value, edit(value, open.at(-1)?.key))
+    if (!sources.has(value)) return branchOf(value, edit(value, open.at(-1)?.key))
     throw new ByrefError(
       'invalid_data',
       `The result contains itself at ${toPointer(open.map(({ key }) => key)) || '/'}, which JSON cannot represent`,

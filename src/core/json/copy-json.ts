@@ -10,13 +10,13 @@ import { className, isPlainObject, type JsonValue, putKey } from './json.ts'
 export function copyJson(root: unknown): JsonValue {
   return copyTree(
     root,
-    (given, open, isOpen) => {
+    (given, open, sources) => {
       const value = typeof Object(given).toJSON === 'function' ? Object(given).toJSON('') : given
       if (value === undefined) return Array.isArray(open.at(-1)?.out) ? null : undefined
       if (value === null || typeof value === 'string' || typeof value === 'boolean') return value
       if (Number.isFinite(value)) return value
       const isList = Array.isArray(value)
-      const isCycle = isOpen(value)
+      const isCycle = sources.has(value)
       if (isCycle || !(isList || isPlainObject(value))) {
         const what = isCycle
           ? 'contains itself'
@@ -49,24 +49,23 @@ export class Branch {
 
 /**
  * Copies a tree of any depth. `visit` returns the copy of a value, a {@link Branch} for a container, or
- * undefined to drop it. `open` has the branches around the value, from the root. `isOpen` tells whether a value is the
- * source of one of them, so that it contains itself. `close` is called with each complete branch.
+ * undefined to drop it. `open` has the branches around the value, from the root. `sources` has their
+ * sources: a value among them contains itself. `close` is called with each complete branch.
  */
 export function copyTree(
   root: unknown,
   visit: (
     value: unknown,
     open: readonly Branch[],
-    isOpen: (value: unknown) => boolean,
+    sources: ReadonlySet<unknown>,
   ) => Branch | JsonValue | undefined,
   close: (branch: Branch) => void = () => {},
 ): JsonValue {
   const open: Branch[] = []
   // A search of `open` would take quadratic time.
   const sources = new Set<unknown>()
-  const isOpen = (value: unknown): boolean => sources.has(value)
   const enter = (value: unknown): JsonValue | undefined => {
-    const found = visit(value, open, isOpen)
+    const found = visit(value, open, sources)
     if (!(found instanceof Branch)) return found
     open.push(found)
     sources.add(found.source)

@@ -49,7 +49,7 @@ export function assetMeta(asset: Asset, options?: MetaOptions): AssetMeta {
  * becomes `<cycle>`. Values may be nested to any depth.
  */
 export function metaOf(root: unknown, { text = 2000, items = 100 }: MetaOptions = {}): JsonValue {
-  return copyTree(root, (value, open, isOpen) => {
+  return copyTree(root, (value, open, sources) => {
     const parent = open.at(-1)
     if (value === null || value === undefined) {
       return parent && !Array.isArray(parent.out) ? undefined : typeString(value)
@@ -59,7 +59,7 @@ export function metaOf(root: unknown, { text = 2000, items = 100 }: MetaOptions 
     }
     const isList = Array.isArray(value)
     if (!isList && !isPlainObject(value)) return metaOfScalar(value)
-    if (isOpen(value)) return '<cycle>'
+    if (sources.has(value)) return '<cycle>'
     return new Branch(value, isList, isList ? cutItems(value, items).entries() : ownEntries(value))
   })
 }
