@@ -24,7 +24,7 @@ export const AGENT_OPTIONS: OptionTable<AgentOptions> = {
   instructions: called(is.string, 'system', 'systemPrompt', 'prompt'),
   namespace: is.string,
   name: is.checked('1 to 100 letters, digits, "_", "-" and "."', (value) =>
-    /^[\w.-]{1,100}$/.test(String(value)),
+    isAgentName(String(value)),
   ),
   tools: is.listOf(TOOL),
   plugins: is.listOf(is.having<Plugin>('a plugin, made by loadPlugin', 'commands')),
@@ -87,4 +87,9 @@ export const AGENT_METHODS: MethodTables<Agent> = {
     },
     throws: true,
   },
+}
+
+/** Whether an agent may have this name. A name is also part of the name of a queue. */
+export function isAgentName(name: string): boolean {
+  return /^[\w.-]{1,100}$/.test(name)
 }

@@ -123,9 +123,9 @@ async function storedArguments(
   const onEvent = (event: ConversationEvent) => {
     events.push(event)
   }
-  const scoped = assets.scoped({ by: 'user', tool: name, toolCallId: id, onEvent })
+  const storing = { tool: name, toolCallId: id, onEvent }
   const store = async (one: JsonValue) => {
-    return isPlainObject(one) ? (await storeArguments(one, scoped)).logged : one
+    return isPlainObject(one) ? (await storeArguments(storing, one, assets)).logged : one
   }
   const value = Array.isArray(args) ? await Promise.all(args.map(store)) : await store(args)
   return { value: value as JsonValue, events }

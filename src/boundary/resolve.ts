@@ -116,12 +116,12 @@ async function withValues(
 /**
  * Puts back the base64 that `storeArguments` took out of the texts of a call's arguments.
  *
- * @param isOwn Whether the asset was made from the arguments of this call. Other references stay.
+ * @param own The assets that were made from the arguments of this call. Other references stay.
  */
 export async function restoreBytes(
   args: Record<string, unknown>,
-  isOwn: (ref: string) => boolean,
-  assets: () => Assets,
+  own: ReadonlySet<string>,
+  assets: Assets,
 ): Promise<Record<string, unknown>> {
   const places = new ArgumentPlaces(args, null)
   for (const place of places) {
@@ -130,8 +130,8 @@ export async function restoreBytes(
     const parts: string[] = []
     let end = 0
     for (const { 0: mark, 1: ref = '', index } of text.matchAll(STORED_BYTES)) {
-      if (!isOwn(ref)) continue
-      const { base64 } = await assets().getBase64(ref)
+      if (!own.has(ref)) continue
+      const { base64 } = await assets.getBase64(ref)
       parts.push(text.slice(end, index), base64)
       end = index + mark.length
     }

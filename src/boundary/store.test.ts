@@ -79,12 +79,8 @@ describe('storeArguments', () => {
     const onEvent = ({ type, payload }: AssetEvent) => {
       if (type === 'ASSET_CREATED') refs.add(payload.ref)
     }
-    const { logged } = await storeArguments(args, all.scoped({ onEvent }))
-    const restored = await restoreBytes(
-      logged,
-      (ref) => refs.has(ref),
-      () => all,
-    )
+    const { logged } = await storeArguments({ tool: 't', toolCallId: 'c', onEvent }, args, all)
+    const restored = await restoreBytes(logged, refs, all)
     return { logged: JSON.stringify(logged), restored }
   }
 

@@ -65,24 +65,32 @@ export async function storeResult(
   return { value: jsonValue(fetchedByReference(value), withoutCarriedBytes) as JsonValue, events }
 }
 
+/** A call's arguments without bytes. */
+interface StoredArguments {
+  /** For the log: `restoreBytes` gives back what was written. */
+  logged: Record<string, unknown>
+  /** What a result would become. */
+  extracted: Record<string, unknown>
+}
+
 /**
- * Saves the bytes in a call's arguments as assets of that call. The result is for the log: `<|asset://…|>` is in place
- * of base64, also within data URLs, so that `restoreBytes` gives back what was written. Bytes in any other form, and
- * those in the list of a mapped call, become references as in results, or base64 data URLs within longer texts.
- * `extracted` is what a result would become.
+ * Saves the bytes in a call's arguments as assets of that call. In the log, `<|asset://…|>` is in place of base64, also
+ * within data URLs. Bytes in any other form, and those in the list of a mapped call, become references as in results, or
+ * base64 data URLs within longer texts. `call.onEvent` gets the events.
  *
- * @param assets Assets that record the call.
  * @throws any error of `extractAssets`
  */
 export async function storeArguments(
+  call: StoringCall,
   args: Record<string, unknown>,
   assets: Assets,
-): Promise<{ logged: Record<string, unknown>; extracted: Record<string, unknown> }> {
-  const { value, created, errors } = await extractAssets(args, { assets, by: 'agent' })
+): Promise<StoredArguments> {
+  const { scoped } = scopeFor(call, assets)
+  const { value, created, errors } = await extractAssets(args, { assets: scoped, by: 'agent' })
   const extracted = value as Record<string, unknown>
   if (extracted === args) return { logged: args, extracted }
   const { _each, ...rest } = args
-  const saved = await base64Of(created, assets)
+  const saved = await base64Of(created, scoped)
   const text = JSON.stringify(rest)
   const isMaskable = errors.length === 0 && saved.every(({ base64 }) => text.includes(base64))
   if (!isMaskable) return { logged: withUrls(extracted, created), extracted }
@@ -90,13 +98,15 @@ export async function storeArguments(
   return { logged: { ...masked(rest, saved), ...each }, extracted }
 }
 
-/** Replaces the base64 of these assets in the texts of a call's arguments with `<|asset://…|>`. */
+/** Replaces the base64 of these assets with `<|asset://…|>`, in the arguments of each item of a call. */
 export async function maskBytes(
-  args: Record<string, unknown>,
+  items: readonly (Record<string, unknown> | undefined)[],
   refs: readonly { ref: string }[],
   assets: Assets,
-): Promise<Record<string, unknown>> {
-  return refs.length > 0 ? masked(args, await base64Of(refs, assets)) : args
+): Promise<readonly (Record<string, unknown> | undefined)[]> {
+  if (refs.length === 0) return items
+  const saved = await base64Of(refs, assets)
+  return items.map((args) => args && masked(args, saved))
 }
 
 interface Base64 {

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { PgBoss } from 'pg-boss'
+import { isAgentName } from '../agent/agent-options.ts'
 import { checkOptions } from '../core/check-options.ts'
 import type {
   ConversationQueue,
@@ -120,7 +121,7 @@ class BossQueue implements HostQueue {
 
   enqueue(query: TransactionQuery, due: DueConversation): Promise<void> {
     return withErrors(async () => {
-      if (!isAgentName(due.agent)) return
+      if (!isServable(due.agent)) return
       const { boss, queue } = await this.#queueOf(due.agent)
       const { data, ...options } = jobOf(due)
       // The lock lasts until the append is committed, so the worker that takes the job reads the new records.
@@ -141,7 +142,7 @@ class BossQueue implements HostQueue {
   add(due: readonly DueConversation[]): Promise<void> {
     return withErrors(async () => {
       for (const [agent, some] of Map.groupBy(due, (one) => one.agent)) {
-        if (!isAgentName(agent)) continue
+        if (!isServable(agent)) continue
         const { boss, queue } = await this.#queueOf(agent)
         await boss.insert(queue, some.map(jobOf), { returnId: false })
       }
@@ -279,12 +280,9 @@ class BossQueue implements HostQueue {
   }
 }
 
-/**
- * Returns whether an agent may have this name. An imported conversation may have another one, which is no name of a queue
- * and which no worker serves.
- */
-function isAgentName(agent: string | null): boolean {
-  return agent === null || /^[\w.-]{1,100}$/.test(agent)
+/** Whether a worker can serve the agent. An imported conversation may name one that cannot exist. */
+function isServable(agent: string | null): boolean {
+  return agent === null || isAgentName(agent)
 }
 
 /** Converts errors to those that the log throws. */

@@ -259,16 +259,11 @@ export class CallRunner {
     return true
   }
 
-  /** Returns the items as they are logged. */
-  #withoutBytes({ id }: CallPlan, items: readonly Item[]): Promise<readonly Item[]> {
+  /** Returns the arguments of each item as they are logged. */
+  #withoutBytes({ id }: CallPlan, items: readonly Item[]): ReturnType<typeof maskBytes> {
     const { session, assets } = this.#scope
-    const refs = ownAssets(session, id)
-    const masked = items.map(async (item) => {
-      return item.arguments
-        ? { ...item, arguments: await maskBytes(item.arguments, refs, assets) }
-        : item
-    })
-    return Promise.all(masked)
+    const all = items.map((item) => item.arguments)
+    return maskBytes(all, ownAssets(session, id), assets)
   }
 
   /** Starts calls when people have answered. */
@@ -335,20 +330,24 @@ export class CallRunner {
 
 type Question = Omit<Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>, 'type' | 'runId'>
 
-/** Returns the content of an approval request. */
+/**
+ * Returns the content of an approval request.
+ *
+ * @param items The arguments of each item, as they are logged. Undefined for an item that cannot run.
+ */
 function question(
   plan: CallPlan,
-  items: readonly Item[],
+  items: readonly (Record<string, unknown> | undefined)[],
   { violations, reason }: Verdict,
 ): Question {
   const isMapped = plan.each !== undefined
-  const shown = isMapped ? plan.arguments : items[0]?.arguments
+  const shown = isMapped ? plan.arguments : items[0]
   const asked: Question = {
     toolCallId: plan.id,
     toolName: plan.name,
     arguments: shown as JsonValue,
   }
-  if (isMapped) asked.items = items.map((one) => (one.arguments ?? null) as JsonValue)
+  if (isMapped) asked.items = items.map((one) => (one ?? null) as JsonValue)
   if (violations && violations.length > 0) asked.violations = violations
   if (reason !== undefined) asked.reason = reason
   return asked

@@ -178,12 +178,7 @@ export async function withBytes(
 ): Promise<Record<string, unknown>> {
   const own = new Set(ownAssets(session, id).map(({ ref }) => ref))
   // Approved arguments have the values of variables, which may be nested to any depth.
-  if (own.size === 0) return logged
-  return restoreBytes(
-    logged,
-    (ref) => own.has(ref),
-    () => assets,
-  )
+  return own.size === 0 ? logged : restoreBytes(logged, own, assets)
 }
 
 /** Returns the assets that a call has saved. Before it has run, they were made from its arguments. */

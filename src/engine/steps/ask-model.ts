@@ -297,18 +297,14 @@ async function extractArguments(
 ): Promise<Pick<AcceptedCall, 'call' | 'given' | 'problem' | 'events'>> {
   const events: ConversationEvent[] = []
   try {
-    // The log takes no values of any depth.
+    // The log rejects values that are nested very deep, and the run would fail.
     checkDepth(call.arguments)
     if (!mayHoldAssets(call.arguments)) return { call, problem, events }
-    const scoped = assets().scoped({
-      by: 'agent',
-      tool: call.name,
-      toolCallId: call.id,
-      onEvent: (event) => {
-        events.push(event)
-      },
-    })
-    const { logged, extracted } = await storeArguments(call.arguments, scoped)
+    const onEvent = (event: ConversationEvent) => {
+      events.push(event)
+    }
+    const storing = { tool: call.name, toolCallId: call.id, onEvent }
+    const { logged, extracted } = await storeArguments(storing, call.arguments, assets())
     if (logged === call.arguments) return { call, problem, events }
     if (call.name === 'save_asset' && typeof extracted.assetRef === 'string') {
       return { call: { ...call, arguments: { ref: extracted.assetRef } }, problem, events }

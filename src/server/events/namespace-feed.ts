@@ -78,7 +78,7 @@ export class NamespaceFeed {
     const deletions = this.#deletions
     const summary = await this.#log.find(conversation).catch(() => null)
     if (!summary) return
-    // Maybe this conversation was deleted meanwhile.
+    // This conversation may have been deleted in the meantime.
     if (deletions !== this.#deletions) return this.#sendSummary(conversation)
     this.#push({ conversation: publicSummary(summary) })
   }
