@@ -9,6 +9,7 @@ import { type ConversationState, openRun } from '../core/events/conversation-sta
 import { isDeleted } from '../core/messages/message.ts'
 import { newId } from '../core/new-id.ts'
 import { cancelRun } from '../engine/cancel.ts'
+import { leaseOwner } from '../engine/lease-owner.ts'
 import { type ResolvedLimits, resolveLimits } from '../engine/limits.ts'
 import { checkAgentFits, ForeignRunError } from '../engine/next.ts'
 import { resolvePromptOptions } from '../engine/prompt-settings.ts'
@@ -18,7 +19,6 @@ import { isSubRun, Sessions } from '../engine/sessions.ts'
 import { type ConversationLog, listAll, notFoundError } from '../log/conversation-log.ts'
 import { createMemoryLog } from '../log/memory-log.ts'
 import { modelSettings } from '../models/model-settings.ts'
-import { nodeBuiltin } from '../node-builtin.ts'
 import type { Plugins } from '../plugins/command-message.ts'
 import type { Plugin } from '../plugins/load-plugin.ts'
 import { appPolicy } from '../policies/app-policy.ts'
@@ -38,11 +38,6 @@ import { resumeRun } from './resume.ts'
 import { addMessages, sendMessages, startRun } from './start-run.ts'
 import { streamListeners } from './stream-listeners.ts'
 import { subAgentTool } from './sub-agent.ts'
-
-const { hostname } = nodeBuiltin('node:os')
-
-/** The name of this machine. It is a system call, and apps may create an agent for each request. */
-let host: string | null = null
 
 /**
  * Maximum time a worker waits for a busy provider, in milliseconds. Other conversations wait for the worker.
@@ -86,8 +81,7 @@ export function createAgent(options: AgentOptions): Agent {
     await callbacks.onEvent?.(event, { conversation: null })
   })
   const { settings, catalogue } = settingsOf(options, assets)
-  host ??= hostname()
-  const owner = `${host}:${process.pid}:${newId()}`
+  const owner = leaseOwner(newId())
   const open = new Map<string | null, Sessions>()
   let closed = false
   const logOf = (of: string | null): ConversationLog =>

@@ -38,8 +38,8 @@ The first of these variables that is set chooses the model:
   none                               the demo model, which needs no key and follows a few rules
 BYREF_MODEL_TAKES lists what the model accepts besides text, as MIME types: image/png,application/pdf
 
-After Ctrl-C or SIGTERM, unfinished runs stay in the log, and the next start resumes them. After a
-crash, the next start resumes the runs that no other process has taken over within ten seconds.
+Unfinished runs stay in the log, also after a crash, and the next start resumes them. On another
+machine, it waits up to ten seconds for a process that has crashed.
 `
 
 /** `byref serve`: listens until it is stopped. */

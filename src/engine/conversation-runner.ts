@@ -11,6 +11,7 @@ import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts
 import { ModelBusyError } from '../models/call-model.ts'
 import { CallRunner } from './calls/call-runner.ts'
 import { isRejection } from './calls/record-call.ts'
+import { hasOwnerEnded } from './lease-owner.ts'
 import { checkPrice } from './limits.ts'
 import { callsOf, deadlineOf, ForeignRunError, type Next, next } from './next.ts'
 import {
@@ -274,7 +275,7 @@ export class ConversationRunner {
     const { reason } = this.#action
     // Appends that were under way when the action was aborted finish first.
     if (reason) await this.#session.written()
-    if (error instanceof LeaseHeldError) return { type: 'held', expiresIn: error.expiresIn }
+    if (error instanceof LeaseHeldError) return await this.#afterHeld(error)
     if (error instanceof ForeignRunError) return { type: 'failed', runId: this.#runId, error }
     if (error instanceof ModelBusyError && !reason) return { type: 'later', ms: error.waitMs }
     if (reason === 'stopped') return { type: 'stopped' }
@@ -300,6 +301,14 @@ export class ConversationRunner {
       if (reason !== 'log' && this.#action.reason === 'lost') return null
       return gaveUp(reason === 'log' ? failure : runFailure(second))
     }
+  }
+
+  /** Does not wait for the lease of a process that was killed on this machine. */
+  async #afterHeld({ owner, expiresIn }: LeaseHeldError): Promise<Release | null> {
+    const { log, session } = this.#options
+    const hasEnded = hasOwnerEnded(owner)
+    if (hasEnded && (await log.renew(session.id, { owner, ms: 0 }).catch(() => false))) return null
+    return { type: 'held', expiresIn }
   }
 
   /** Logs that the run has stalled, and starts again with what is due. A stalled run is a defect. */

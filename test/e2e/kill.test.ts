@@ -51,7 +51,6 @@ describe('a server that is killed', () => {
       const url = `${server.url}/api/conversations`
       return (await getJson<{ conversations: { id: string; status: string }[] }>(url)).conversations
     }
-    // What was killed goes on when its lease has run out, which takes up to ten seconds.
     const underWay = async () => (await list()).filter(({ status }) => status !== 'idle')
     await expect.poll(underWay, { timeout: 60_000, interval: 250 }).toEqual([])
     const conversations = await list()

@@ -1,0 +1,39 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterAll, describe, expect, it } from 'vitest'
+import { defineTool } from '../boundary/tool.ts'
+import { createSqliteLog } from '../log/sqlite-log.ts'
+import { scriptedModel } from '../testing/scripted-model.ts'
+import { createAgent } from './agent.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'byref-killed-'))
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('a conversation whose process was killed on this machine', () => {
+  it('continues at once, long before its lease has expired', async () => {
+    const path = join(folder, 'log.db')
+    const child = fileURLToPath(new URL('fixtures/killed-agent.ts', import.meta.url))
+    const killed = spawn(process.execPath, [child, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(killed.stdout, 'data')
+    const log = createSqliteLog(path)
+    const lease = await log.find('c')
+    killed.kill('SIGKILL')
+    await once(killed, 'exit')
+    const wait = defineTool({
+      id: 'wait',
+      description: 'Waits',
+      inputSchema: { type: 'object', properties: {} },
+      execute: () => 'ended',
+    })
+    const agent = createAgent({ model: scriptedModel(['Resumed.']), log, tools: [wait] })
+    const { text } = await agent.resume('c').result
+    expect(text).toBe('Resumed.')
+    expect(lease?.lease?.expiresIn).toBeGreaterThan(3_000_000)
+    await agent.close()
+    await log.close()
+  })
+})
