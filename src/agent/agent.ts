@@ -5,8 +5,6 @@ import { ToolCatalogue } from '../boundary/tool-catalogue.ts'
 import { resolveToolSearch } from '../boundary/tool-search.ts'
 import { checkMethods, checkOptions } from '../core/check-options.ts'
 import { ByrefError, DamagedError } from '../core/errors.ts'
-import { type ConversationState, openRun } from '../core/events/conversation-state.ts'
-import { isDeleted } from '../core/messages/message.ts'
 import { newId } from '../core/new-id.ts'
 import { cancelRun } from '../engine/cancel.ts'
 import { leaseOwner } from '../engine/lease-owner.ts'
@@ -31,6 +29,7 @@ import type { Agent, AgentOptions } from './agent-contract.ts'
 import { AGENT_METHODS, AGENT_OPTIONS } from './agent-options.ts'
 import type { AgentParts, InNamespace } from './agent-parts.ts'
 import { askAboutTool } from './ask-about.ts'
+import { deleteMessage } from './delete-message.ts'
 import { forkConversation } from './fork.ts'
 import { callHandlers } from './processors.ts'
 import { readConversation, readLineage } from './read-conversation.ts'
@@ -332,34 +331,4 @@ function pluginTools(plugins: Plugins): Tool[] {
   return [...plugins.values()].flatMap(({ commands }) =>
     [...commands.values()].map(({ tool }) => tool),
   )
-}
-
-/**
- * Removes a message's content permanently. A tombstone keeps its position. A message that is still queued can be
- * deleted at any time: no run has read it.
- *
- * @throws ByrefError `conversation_busy` if a run is open or another message waits for one; `message_not_found`
- */
-export async function deleteMessage(session: Session, messageId: string): Promise<void> {
-  const isQueued = ({ inbox }: Pick<ConversationState, 'inbox'>): boolean =>
-    inbox.some(({ message }) => message.id === messageId)
-  const event = { type: 'MESSAGE_DELETED', messageId } as const
-  // Another process may just have added the message.
-  if (!session.state.messages.some(({ id }) => id === messageId)) await session.refresh()
-  if (isQueued(session.state)) {
-    const deleted = await session.append((state) => (isQueued(state) ? { events: [event] } : null))
-    if (deleted.length > 0) return
-  }
-  await session.appendIdle(({ messages, inbox, runs }) => {
-    if (openRun({ runs }) || inbox.length > 0) {
-      throw new ByrefError(
-        'conversation_busy',
-        `Conversation "${session.id}" has a run in progress. Wait until it ends, or cancel it.`,
-      )
-    }
-    if (!messages.some((one) => one.id === messageId && !isDeleted(one))) {
-      throw new ByrefError('message_not_found', `There is no message "${messageId}"`)
-    }
-    return { events: [event] }
-  })
 }

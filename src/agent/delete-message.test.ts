@@ -21,6 +21,55 @@ const calls = (name: string, args: Record<string, unknown>) => ({
   calls: [{ name, arguments: args }],
 })
 
+describe('a run whose messages replace others', () => {
+  it('deletes them in the append that adds the new ones', async () => {
+    const model = scriptedModel(['One.', 'Two.', 'Three.'])
+    const agent = createAgent({ model })
+    const first = agent.run({ conversation: 'c', messages: 'first' })
+    await first.result
+    await agent.run({ conversation: 'c', messages: 'second' }).result
+    const before = (await agent.log.find('c'))?.position ?? 0
+    const [replaces] = first.messageIds
+    await agent.run({ conversation: 'c', messages: 'anew', replaces }).result
+    const after = (await agent.log.read('c')).filter(({ position }) => position > before)
+    expect(after.slice(0, 6).map(({ event }) => event.type)).toEqual([
+      ...Array(4).fill('MESSAGE_DELETED'),
+      ...['NEW_MESSAGE', 'RUN_STARTED'],
+    ])
+    expect(new Set(after.slice(0, 6).map(({ timestamp }) => timestamp)).size).toBe(1)
+    expect(prompts(model)[2]).toContain('anew')
+    expect(prompts(model)[2]).not.toMatch(/first|second|One|Two/)
+  })
+
+  it('deletes nothing if the new messages are invalid, or the old one is unknown', async () => {
+    const agent = createAgent({ model: scriptedModel(['One.']) })
+    const first = agent.run({ conversation: 'c', messages: 'first' })
+    await first.result
+    const before = await agent.log.read('c')
+    const [replaces] = first.messageIds
+    for (const options of [
+      { messages: [{ role: 'user' } as never], replaces },
+      { messages: 'anew', replaces: 'nobody' },
+    ])
+      await expect(agent.run({ conversation: 'c', ...options }).result).rejects.toThrow()
+    expect(await agent.log.read('c')).toEqual(before)
+  })
+
+  it('rejects during another run, and for a message that another process has just added', async () => {
+    const log = createMemoryLog()
+    const model = scriptedModel(['One.', calls('asks', {}), 'Done.'])
+    const agent = createAgent({ model, log, tools: [asks] })
+    const other = createAgent({ model, log, tools: [asks] })
+    await agent.run({ conversation: 'c', messages: 'first' }).result
+    const { messageIds } = await other.start({ conversation: 'c', messages: 'second' })
+    await expect.poll(async () => (await log.find('c'))?.status).toBe('waiting')
+    const replacing = { conversation: 'c', messages: 'anew', replaces: messageIds[0] }
+    await expect(agent.run(replacing).result).rejects.toMatchObject({ code: 'conversation_busy' })
+    await agent.cancel('c')
+    expect((await agent.run(replacing).result).text).toBe('Done.')
+  })
+})
+
 describe('agent.deleteMessage', () => {
   it('removes a message from prompts, for every process that has the conversation open', async () => {
     const log = createMemoryLog()

@@ -27,6 +27,7 @@ import { IncomingLabels } from '../policies/trust/incoming-labels.ts'
 import { type Accepted, acceptMessages } from './accept-messages.ts'
 import { type AgentParts, type InNamespace, NAMESPACE } from './agent-parts.ts'
 import { partialOutput, textStream } from './answer-streams.ts'
+import { deletionsFrom } from './delete-message.ts'
 import { type MessagesInput, messagesOf } from './messages-input.ts'
 
 /** Options of `agent.run`. */
@@ -56,6 +57,12 @@ export interface RunOptions<Schema extends OutputSchema | undefined = undefined>
    * the other run at its next step. `reject`: `result` rejects with `conversation_busy`.
    */
   ifBusy?: 'queue' | 'steer' | 'reject'
+  /**
+   * The id of a message that the new messages replace, such as one that a person has edited. It and everything after it
+   * are deleted in the same append. What tools did elsewhere is not undone. During another run, `result` rejects with
+   * `conversation_busy`.
+   */
+  replaces?: string
   /** For a sub-agent: the run whose call starts this run. */
   parentRunId?: string
   /** A name that is stored with the run's messages, next to their sender. */
@@ -87,7 +94,7 @@ const MESSAGES = { ...is.anything, expected: 'a text, a message, or a list of th
 const RUN_OPTIONS: OptionTable<RunOptions<OutputSchema | undefined>> = {
   ...ADD_OPTIONS,
   messages: is.required(called(MESSAGES, 'prompt', 'input')),
-  ...is.all(is.string, 'conversation', 'parentRunId', 'attribution'),
+  ...is.all(is.string, 'conversation', 'parentRunId', 'attribution', 'replaces'),
   ...is.all(is.anything, 'context', 'output'),
   settings: is.group(MODEL_SETTINGS),
   ifBusy: is.oneOf('queue', 'steer', 'reject'),
@@ -271,7 +278,8 @@ function storedContext(context: unknown): JsonValue {
   }
 }
 
-interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribution' | 'context'> {
+interface Beginning
+  extends Pick<RunOptions, 'ifBusy' | 'replaces' | 'parentRunId' | 'attribution' | 'context'> {
   runId: string
   ask?: RunAsk
   /** The tool call that starts a sub-agent's run. */
@@ -285,15 +293,19 @@ interface Beginning extends Pick<RunOptions, 'ifBusy' | 'parentRunId' | 'attribu
 async function appendRun(
   { owner, settings, log }: AgentParts,
   session: Session,
-  { events }: Accepted,
-  { ifBusy = 'queue', ...beginning }: Beginning,
+  { events: added }: Accepted,
+  { ifBusy = 'queue', replaces, ...beginning }: Beginning,
 ): Promise<string> {
   const { runId, context, ask, toolCallId } = beginning
+  // Another process may just have added the message.
+  if (replaces !== undefined) await session.refresh()
   let taker = runId
   const decide =
     (isHeld: boolean): Decide =>
     (state) => {
-      checkNewIds(state, events)
+      checkNewIds(state, added)
+      const gone = replaces === undefined ? [] : deletionsFrom(session.id, state, replaces)
+      const events = [...gone, ...added]
       const run = openRun(state)
       taker = runId
       const isFree = !run && !isHeld && state.inbox.length === 0

@@ -21,7 +21,7 @@ import { failureResponse } from '../../serving/asset-handler.ts'
 import { type RequestHandler, requestHandler, requireJson } from '../../serving/request-handler.ts'
 import { type ChatFeed, ChatFeeds } from './chat-feed.ts'
 import type { UIChunkOptions } from './ui-chunks.ts'
-import { again, deleteFrom, edited, toInput, uiMessages } from './ui-messages.ts'
+import { again, edited, findMessage, toInput, uiMessages } from './ui-messages.ts'
 
 type How = ChatRequest['how']
 
@@ -64,23 +64,26 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
       const why = 'A call waits for an answer: approve or deny it before you send another message'
       throw new ByrefError('conversation_busy', why)
     }
-    const input = await inputOf(agent, id, message, how)
+    // An edited message, or one that is sent again, takes the place of the one in the log.
+    const replaced = how === 'say' ? null : await findMessage(agent, id, message.id)
+    const input = replaced
+      ? how === 'edit'
+        ? edited(message, replaced, urls)
+        : again(replaced)
+      : toInput(message)
     const feed = await feeds.open(agent, id, ({ messageIds }) => messageIds.includes(input.id))
     try {
-      const run = await agent.start({ conversation: id, messages: [input] })
+      const run = await agent.start({
+        conversation: id,
+        messages: [input],
+        ...(replaced ? { replaces: replaced.id } : {}),
+      })
       run.result.catch(() => {})
       return streamed(feed, 'start')
     } catch (error) {
       feed.close()
       throw error
     }
-  }
-
-  /** Returns the message to send. It replaces one in the log if it is edited or sent again. */
-  async function inputOf(agent: Agent, id: string, message: UIMessage, how: How) {
-    const before = how === 'say' ? null : await deleteFrom(agent, id, message.id)
-    if (!before) return toInput(message)
-    return how === 'edit' ? edited(message, before, urls) : again(before)
   }
 
   async function answer(agent: Agent, id: string, { parts }: UIMessage): Promise<Response> {

@@ -3,6 +3,7 @@ import { createAgent } from '../../../agent/agent.ts'
 import { prompts } from '../../../agent/fixtures/agent.ts'
 import { PNG } from '../../../assets/fixtures/stores.ts'
 import { defineTool } from '../../../boundary/tool.ts'
+import { ByrefError } from '../../../core/errors.ts'
 import { type ScriptedTurn, scriptedModel } from '../../../testing/scripted-model.ts'
 import { open, textIn } from '../fixtures/chats.ts'
 import { calls } from '../fixtures/models.ts'
@@ -146,5 +147,20 @@ describe('a message that is edited', () => {
       { type: 'file', url: files[0]?.url },
       { type: 'text', text: 'Which colour?' },
     ])
+  })
+
+  it('stays as it was if the new one cannot be stored', async () => {
+    const { chat, agent, handler } = setup(['Hello.'])
+    await chat.sendMessage({ text: 'Hi' })
+    const before = await uiMessages(agent, 'c')
+    const again = open(handler, before)
+    const { append } = agent.log
+    agent.log.append = (id, events, options) => {
+      if (!events.some(({ type }) => type === 'NEW_MESSAGE')) return append(id, events, options)
+      return Promise.reject(new ByrefError('storage_full', 'The disk is full'))
+    }
+    await again.sendMessage({ text: 'Hey', messageId: before[0]?.id ?? '' })
+    expect(again.error?.message).toMatch(/disk is full/)
+    expect(await uiMessages(agent, 'c')).toEqual(before)
   })
 })

@@ -140,26 +140,20 @@ async function messageOf(chunks: readonly UIMessageChunk[]): Promise<UIMessage[]
 }
 
 /**
- * Deletes a message and everything after it, the last first. What tools did elsewhere is not undone. Returns null if
- * the log has no such message.
+ * Returns a person's message; null if the log does not have it.
  *
  * @param id The browser's id of the message.
- * @throws ByrefError `conversation_busy` during a run
  */
-export async function deleteFrom(
+export async function findMessage(
   agent: Agent,
   conversation: string,
   id: string,
 ): Promise<Message | null> {
   const records: LogRecord[] = []
   for await (const record of readAll(agent.log, conversation)) records.push(record)
-  const messages = foldAll(emptyConversation, records).messages.filter((one) => !isDeleted(one))
-  const from = messages.findIndex((one) => isUserMessage(one) && uiIdOf(one) === id)
-  if (from === -1) return null
-  for (const one of messages.slice(from).toReversed()) {
-    await agent.deleteMessage(conversation, one.id)
-  }
-  return messages[from] as Message
+  const { messages } = foldAll(emptyConversation, records)
+  const isIt = (one: Message): boolean => isUserMessage(one) && uiIdOf(one) === id
+  return messages.find((one) => isIt(one) && !isDeleted(one)) ?? null
 }
 
 /** Returns the message as a new one, under the id that the browser already has for it. */
