@@ -23,6 +23,25 @@ describe('schemaIssues', () => {
     expect(wrong.map((one) => schemaIssues(schema, one)[0]?.instancePath)).toEqual(['/at/1', '/at'])
   })
 
+  it('takes schemas of draft 4, as in OpenAPI 3.0', async () => {
+    await loadValidator()
+    const price = { id: 'price', type: 'number', minimum: 0, exclusiveMinimum: true }
+    const rate = { type: 'number', maximum: 1, exclusiveMaximum: false }
+    const schema = {
+      id: 'http://example.com/order.json',
+      $schema: 'http://json-schema.org/draft-04/schema#',
+      type: 'object',
+      properties: { id: { type: 'string' }, price, rates: { type: 'array', items: rate } },
+    }
+    expect(schemaIssues(schema, { id: 'x', price: 0.1, rates: [1] })).toEqual([])
+    const issues = schemaIssues(schema, { id: 1, price: 0, rates: [2] })
+    expect(issues.map(({ message }) => message)).toEqual([
+      'must be string',
+      'must be > 0',
+      'must be <= 1',
+    ])
+  })
+
   it('does not keep the schemas of earlier requests', async () => {
     await loadValidator()
     const used = Array.from({ length: 1_000 }, () => {

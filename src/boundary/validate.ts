@@ -33,18 +33,36 @@ export function schemaIssues(schema: JsonSchema, value: unknown): ErrorObject[] 
       ajv = new Validator({ strict: false, allErrors: true, validateFormats: false })
       uses = 0
     }
-    validate = ajv.compile(withTuples(rest))
+    validate = ajv.compile(toCurrentDraft(rest))
     compiled.set(schema, validate)
   }
   return validate(value) ? [] : (validate.errors ?? [])
 }
 
-/** Older drafts have the schemas of a tuple under `items`. */
-function withTuples(schema: JsonSchema): JsonSchema {
-  const { items, additionalItems = true, ...rest } = schema
-  const isTuple = Array.isArray(items)
-  const current = isTuple ? { ...rest, prefixItems: items, items: additionalItems } : schema
-  return mapSubschemas(current, withTuples)
+/**
+ * Converts keywords of older drafts. Draft 7 has the schemas of a tuple under `items`. Draft 4 has `id` for `$id`, and
+ * booleans that exclude `minimum` and `maximum`.
+ */
+function toCurrentDraft(schema: JsonSchema): JsonSchema {
+  const current: Record<string, unknown> = { ...schema }
+  if (Array.isArray(schema.items)) {
+    current.prefixItems = schema.items
+    current.items = schema.additionalItems ?? true
+    delete current.additionalItems
+  }
+  if (typeof schema.id === 'string') delete current.id
+  exclude(current, 'minimum', 'exclusiveMinimum')
+  exclude(current, 'maximum', 'exclusiveMaximum')
+  return mapSubschemas(current, toCurrentDraft)
+}
+
+function exclude(schema: Record<string, unknown>, limit: string, exclusive: string): void {
+  const excludes = schema[exclusive]
+  if (typeof excludes !== 'boolean') return
+  delete schema[exclusive]
+  if (!excludes || schema[limit] === undefined) return
+  schema[exclusive] = schema[limit]
+  delete schema[limit]
 }
 
 /**
