@@ -124,6 +124,7 @@ export async function restoreBytes(
   assets: Assets,
 ): Promise<Record<string, unknown>> {
   const places = new ArgumentPlaces(args, null)
+  const known = new Map<string, string>()
   for (const place of places) {
     const text = place.value
     if (typeof text !== 'string' || !text.includes('<|asset://')) continue
@@ -131,7 +132,8 @@ export async function restoreBytes(
     let end = 0
     for (const { 0: mark, 1: ref = '', index } of text.matchAll(STORED_BYTES)) {
       if (!own.has(ref)) continue
-      const { base64 } = await assets.getBase64(ref)
+      const base64 = known.get(ref) ?? (await assets.getBase64(ref)).base64
+      known.set(ref, base64)
       parts.push(text.slice(end, index), base64)
       end = index + mark.length
     }

@@ -192,16 +192,13 @@ export async function approvedItems(
   plan: CallPlan,
   approved: JsonValue,
 ): Promise<ResolvedItems> {
-  const all = (plan.each === undefined ? [approved] : approved) as (Record<
-    string,
-    unknown
-  > | null)[]
+  const logged = plan.each === undefined ? [approved] : approved
+  const { all } = await withBytes(scope, plan, { all: logged })
   const message = 'The item had no arguments when the call was approved'
   const { labelsOf } = sourceOf(scope, plan)
-  const items = all.map(async (args): Promise<Item> => {
+  const items = (all as (Record<string, unknown> | null)[]).map(async (args): Promise<Item> => {
     if (!args) return { error: { code: 'invalid_arguments', message } }
-    const whole = await withBytes(scope, plan, args)
-    return { arguments: whole, reads: labelsOf ? await assetReads(whole, labelsOf) : [] }
+    return { arguments: args, reads: labelsOf ? await assetReads(args, labelsOf) : [] }
   })
   return { items: await Promise.all(items) }
 }
