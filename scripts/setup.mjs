@@ -31,12 +31,24 @@ export function run(command, args, options = {}) {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} ended with status ${status}`)
 }
 
-/** Installs from the lock file, unless what is installed came from the same lock file. */
+/** Installs from the lock file, unless what is installed came from the same lock file, also with `npm install`. */
 export function ensureInstalled() {
   const stamp = join(root, 'node_modules', '.byref-installed')
   const wanted = digest([join(root, 'package-lock.json')])
   const installed = () => existsSync(node) && read(stamp) === wanted
-  if (!installed()) alone('install', () => installed() || install(stamp, wanted))
+  if (installed()) return
+  if (existsSync(node) && hasLockedPackages()) writeFileSync(stamp, wanted)
+  else alone('install', () => installed() || install(stamp, wanted))
+}
+
+/** Whether npm has installed the versions of the lock file. It lists what it has installed in a file of its own. */
+function hasLockedPackages() {
+  const packagesIn = (file) => JSON.parse(read(join(root, file)) || '{}').packages ?? {}
+  const found = packagesIn('node_modules/.package-lock.json')
+  return Object.entries(packagesIn('package-lock.json')).every(
+    ([path, { version, optional }]) =>
+      path === '' || optional || (found[path] && found[path].version === version),
+  )
 }
 
 function install(stamp, wanted) {
