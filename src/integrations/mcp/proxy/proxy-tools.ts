@@ -2,14 +2,12 @@ import type { AssetTool } from '../../../assets/asset-tools.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { defined } from '../../../assets/defined.ts'
 import type { Tool } from '../../../boundary/tool.ts'
-import { withParameters } from '../../../boundary/tool-index.ts'
 import type { ToolSearchOptions } from '../../../boundary/tool-search.ts'
-import { validateInput } from '../../../boundary/validate.ts'
+import { checkFound } from '../../../boundary/validate.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { type Label, UNKNOWN } from '../../../core/labels/label.ts'
 import type { GivenLabels } from '../../../policies/trust/check-flow.ts'
-import { shownSchema } from '../../plain-tools.ts'
 import {
   denialText,
   labelOfCall,
@@ -223,7 +221,7 @@ export class ProxyTools {
     const { assets, files, labels: known } = this.#session
     if (!tool) return request
     const args = await resolveArguments(tool, written, { assets, files })
-    if (isChecked) await checkArguments(tool, args)
+    if (isChecked) await checkFound(tool, args)
     if (!known) return withArguments(call, args)
     const before = this.#asker.answered(request)
     if (before?.approved) return withArguments(call, before.given, true)
@@ -240,22 +238,6 @@ export class ProxyTools {
     if (answer) return answer
     const end = answer === null ? '' : '; the person who was asked did not allow it'
     throw new ByrefError('flow_denied', `${denialText(tool, words)}${end}`)
-  }
-}
-
-/**
- * A model that found a tool by search may have forgotten its parameters.
- *
- * @throws ByrefError `invalid_arguments`, with the parameters of the tool
- */
-async function checkArguments(tool: Tool, args: Record<string, unknown>): Promise<void> {
-  try {
-    await validateInput(tool, args)
-  } catch (error) {
-    // A schema that cannot be compiled is left to the server.
-    if (!(error instanceof ByrefError) || error.code !== 'invalid_arguments') return
-    const described = { name: tool.id, inputSchema: shownSchema(tool) }
-    throw new ByrefError(error.code, withParameters(error.message, described))
   }
 }
 
