@@ -5,7 +5,7 @@ import type {
 import { type LanguageModelMiddleware, type Tool, type ToolSet, wrapLanguageModel } from 'ai'
 import { ContentCache } from '../../assets/content-access.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
-import { TOOL_SEARCH_OPTIONS, type ToolSearchOptions } from '../../boundary/tool-search.ts'
+import { TOOL_SEARCH_OPTIONS } from '../../boundary/tool-search.ts'
 import { checkValue, is, type OptionTable } from '../../core/check-options.ts'
 import type { TrustMode } from '../../core/events/events.ts'
 import {
@@ -31,7 +31,6 @@ import { type DurableAgent, durableSteps } from './durable-steps.ts'
 import { outputByReference, type ResultOptions } from './output-by-reference.ts'
 import { type BodySources, promptByReference, ResultViews } from './prompt/prompt-by-reference.ts'
 import { redactPrompt } from './prompt/redact-prompt.ts'
-import { ProviderSearch } from './tools/provider-search.ts'
 import {
   isReadingTool,
   nativeTools,
@@ -39,17 +38,8 @@ import {
   returnsPages,
 } from './tools/reading-tools.ts'
 import { ToolCalls, type ToolCallsOptions } from './tools/tool-calls.ts'
-import { ToolSearch } from './tools/tool-search.ts'
+import { type ByReferenceToolSearch, ToolSearch } from './tools/tool-search.ts'
 import { wrapTool } from './tools/wrap-tool.ts'
-
-/** Options of tool search in {@link byReference}. */
-export interface ByReferenceToolSearch extends ToolSearchOptions {
-  /**
-   * Whether the model's provider searches the tools: Anthropic, and OpenAI's Responses API. Requests then contain all
-   * schemas, and the provider shows the model those that it finds. Default: false.
-   */
-  provider?: boolean
-}
 
 /** Options of {@link byReference}. */
 export interface ByReferenceOptions extends ReferenceOptions {
@@ -127,7 +117,8 @@ const TOOLS = is.recordOf(is.having<Tool>('a tool of the AI SDK'))
  * @throws ByrefError `config_invalid` for unknown options
  */
 export function byReference(options: ByReferenceOptions = {}): ByReference {
-  const search = searchOf(options.toolSearch)
+  const { toolSearch = false } = options
+  const search = toolSearch === false ? null : new ToolSearch(toolSearch)
   const cache = new ContentCache(CACHE_BYTES)
   const known = new WeakMap<object, Promise<ModelCapabilities>>()
 
@@ -177,7 +168,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
         const urls = await model.supportedUrls
         return { ...urls, '*': [...(urls['*'] ?? []), /^asset:/i] }
       },
-      ...(search instanceof ToolSearch ? search.middleware : {}),
+      ...search?.middleware,
       async transformParams({ params, model }) {
         const shown = await shownParams(params, model)
         return search?.defer(shown, ({ name }) => Object.hasOwn(own, name), model) ?? shown
@@ -238,10 +229,4 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       scoped,
     }
   })
-}
-
-function searchOf(option: ByReferenceOptions['toolSearch'] = false) {
-  if (typeof option === 'boolean') return option ? new ToolSearch(true) : null
-  const { provider = false, ...rest } = option
-  return provider ? new ProviderSearch(rest) : new ToolSearch(rest)
 }
