@@ -27,7 +27,7 @@ import {
 import { sameAssets } from '../same-assets.ts'
 import { type ByReferenceTrust, resolveTrust, TRUST } from '../trust/tool-trust.ts'
 import type { StepAnswer, StepRequest } from '../workflow/durable-options.ts'
-import { type DurableAgent, durableSteps } from './durable-steps.ts'
+import { type DurableAgent, durableSteps } from '../workflow/durable-steps.ts'
 import { outputByReference, type ResultOptions } from './output-by-reference.ts'
 import { type BodySources, promptByReference, ResultViews } from './prompt/prompt-by-reference.ts'
 import { redactPrompt } from './prompt/redact-prompt.ts'
