@@ -34,6 +34,8 @@ export interface ProxySession {
   toolSearch: boolean | ToolSearchOptions | undefined
   /** The folder for files whose paths are arguments. */
   files: string | undefined
+  /** Returns assets that note this label for what is saved through them. */
+  assetsFor(label: Label): Assets
   /** Saves bodies with this label. */
   save(label: Label): SaveBody
 }

@@ -145,8 +145,7 @@ export class QuarantineView implements ProxyView {
 
   /** Runs a tool, and answers with the reference of the table or the version that it made. */
   async #make(tool: AssetTool, { written, label, signal }: ProxyCall): Promise<Fields> {
-    const { labels } = this.#session
-    const assets = labels ? labels.scoped(this.#session.assets, label) : this.#session.assets
+    const assets = this.#session.assetsFor(label)
     try {
       checkNamed(tool.id, written)
       const { assetRef } = Object(await runAssetTool(tool, written, { assets, signal }))
