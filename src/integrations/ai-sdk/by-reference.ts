@@ -1,7 +1,4 @@
-import type {
-  LanguageModelV4ToolResultPart,
-  LanguageModelV4CallOptions as Params,
-} from '@ai-sdk/provider'
+import type { LanguageModelV4CallOptions as Params } from '@ai-sdk/provider'
 import { type LanguageModelMiddleware, type Tool, type ToolSet, wrapLanguageModel } from 'ai'
 import { ContentCache } from '../../assets/content-access.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
@@ -14,7 +11,6 @@ import {
   capabilitiesOf,
 } from '../../models/capabilities.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
-import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import { providerRules } from '../../models/provider-rules.ts'
 import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
 import { inStrictRoles } from '../../prompt/to-prompt.ts'
@@ -28,7 +24,7 @@ import { sameAssets } from '../same-assets.ts'
 import { type ByReferenceTrust, resolveTrust, TRUST } from '../trust/tool-trust.ts'
 import type { StepAnswer, StepRequest } from '../workflow/durable-options.ts'
 import { type DurableAgent, durableSteps } from '../workflow/durable-steps.ts'
-import { outputByReference, type ResultOptions } from './output-by-reference.ts'
+import { outputByReference } from './output-by-reference.ts'
 import { type BodySources, promptByReference, ResultViews } from './prompt/prompt-by-reference.ts'
 import { redactPrompt } from './prompt/redact-prompt.ts'
 import {
@@ -103,11 +99,6 @@ const AI_SDK_MODEL = is.checked(
   (value) => typeof Object(value).doStream === 'function',
 )
 
-function checkedModel<Model>(model: Model): Model {
-  checkValue(AI_SDK_MODEL, model, 'The model of refs.model')
-  return model
-}
-
 const TOOLS = is.recordOf(is.having<Tool>('a tool of the AI SDK'))
 
 /**
@@ -120,13 +111,6 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
   const { toolSearch = false } = options
   const search = toolSearch === false ? null : new ToolSearch(toolSearch)
   const cache = new ContentCache(CACHE_BYTES)
-  const known = new WeakMap<object, Promise<ModelCapabilities>>()
-
-  function capabilitiesFor(model: LanguageModel): Promise<ModelCapabilities> {
-    const found = known.get(model) ?? capabilitiesOf(model, options.capabilities)
-    known.set(model, found)
-    return found
-  }
 
   return inNamespaces<ByReference, ByReferenceOptions>(options, OPTIONS, (wrapping, scoped) => {
     const { namespace, maxResultChars } = wrapping
@@ -141,21 +125,17 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     // SQL names assets where no label follows them.
     const natives = wrapping.reading.filter(({ id }) => !trust || id !== queryTablesTool.id)
     const own = nativeTools(natives, { assets, trust, maxResultChars })
-    const views = new ResultViews(async (part) => outputByReference(part.output, storingOf(part)))
-
-    function storingOf({
-      toolName: tool,
-      toolCallId,
-    }: LanguageModelV4ToolResultPart): ResultOptions {
-      const isPage =
-        natives.some((one) => one.id === tool && returnsPages(one)) || search?.adds(tool)
-      return { assets, tool, toolCallId, maxResultChars: isPage ? Infinity : maxResultChars }
-    }
+    const pages = new Set(natives.filter(returnsPages).map(({ id }) => id))
+    const views = new ResultViews(({ output, toolName: tool, toolCallId }) => {
+      const isPage = pages.has(tool) || search?.adds(tool)
+      const limit = isPage ? Infinity : maxResultChars
+      return outputByReference(output, { assets, tool, toolCallId, maxResultChars: limit })
+    })
 
     /** Returns where the bodies of a prompt come from, and those that `fetch_asset` read for it. */
     async function sourcesFor(model: LanguageModel, reading: boolean): Promise<BodySources> {
       const { readsOnce, resolveInLLM } = assets.config
-      const capabilities = await capabilitiesFor(model)
+      const capabilities = await capabilitiesOf(model, options.capabilities)
       const none = { capabilities, assets, namespace, cache, reading, media: 'none' } as const
       const tail = readsOnce ? none : { ...none, media: 'all' as const }
       return { source: resolveInLLM ? tail : none, tail }
@@ -200,8 +180,10 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       return prompt === params.prompt ? params : { ...params, prompt }
     }
 
-    const model: ByReference['model'] = (given) =>
-      wrapLanguageModel({ model: checkedModel(given), middleware })
+    const model: ByReference['model'] = (given) => {
+      checkValue(AI_SDK_MODEL, given, 'The model of refs.model')
+      return wrapLanguageModel({ model: given, middleware })
+    }
 
     function wrapAll(tools: ToolSet, outputs: ToolCallsOptions['outputs']): ToolSet {
       checkValue(TOOLS, tools, 'The tools of byReference')

@@ -85,7 +85,7 @@ export class ProxyTools {
   /** Undefined until the first list is known, which decides for the whole session. */
   #search: ProxySearch | null | undefined
   /** What the model must know about changed tools. */
-  #changeNote: string | null = null
+  #changes: string[] = []
   /** The names of tools, in the order in which they appeared. */
   readonly #order = new Map<unknown, number>()
 
@@ -173,9 +173,9 @@ export class ProxyTools {
   /** Adds a note about changed tools at the end of a result. */
   #withChangeNote(answer: RpcMessage): RpcMessage {
     const { content } = Object(answer.result)
-    if (this.#changeNote === null || !Array.isArray(content)) return answer
-    const note = { type: 'text', text: this.#changeNote }
-    this.#changeNote = null
+    if (this.#changes.length === 0 || !Array.isArray(content)) return answer
+    const note = { type: 'text', text: this.#changes.join('\n') }
+    this.#changes = []
     return { ...answer, result: { ...answer.result, content: [...content, note] } }
   }
 
@@ -201,10 +201,7 @@ export class ProxyTools {
     const catalog = { ...read, shown: read.shown.toSorted((a, b) => placeOf(a) - placeOf(b)) }
     if (this.#search === undefined) {
       this.#search = ProxySearch.for(catalog, this.#session.toolSearch)
-    } else {
-      const note = this.#search?.update(catalog) ?? null
-      this.#changeNote = [this.#changeNote, note].filter((one) => one !== null).join('\n') || null
-    }
+    } else this.#changes.push(...(this.#search?.update(catalog) ?? []))
     return catalog
   }
 
