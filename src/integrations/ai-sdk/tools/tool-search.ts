@@ -52,7 +52,6 @@ export class ToolSearch {
   readonly #requests = new WeakMap<Params, RequestTools>()
   /** The names that `search_tools` finds, by the schema of that tool. */
   readonly #found = new WeakMap<object, ReadonlySet<string>>()
-  readonly #lengths = new WeakMap<object, number>()
 
   /** @throws ByrefError `config_invalid` for both `provider` and `rank` */
   constructor(option: true | ByReferenceToolSearch) {
@@ -118,7 +117,7 @@ export class ToolSearch {
       const isShown = !isFound || !this.hides(tool.name) || tool.name === chosen || isOwn(tool)
       if (tool.type === 'function' && !isShown) deferred.set(tool.name, tool)
     }
-    if (deferred.size === 0 || !isSearched(this.#option, () => this.#lengthOf(others))) {
+    if (deferred.size === 0 || !isSearched(this.#option, () => JSON.stringify(others).length)) {
       return { ...params, tools: others.length > 0 ? others : undefined }
     }
     if (provider) return deferredByProvider(params, deferred, provider)
@@ -147,17 +146,6 @@ export class ToolSearch {
       if (!tools) return result
       return { ...result, stream: result.stream.pipeThrough(unwrapping(tools)) }
     },
-  }
-
-  /** The length of the schemas of tools, in characters. A schema is the same object in all requests. */
-  #lengthOf(tools: NonNullable<Params['tools']>): number {
-    return tools.reduce((sum, tool) => {
-      if (tool.type !== 'function') return sum
-      const { name, description = '', inputSchema } = tool
-      const length = this.#lengths.get(inputSchema) ?? JSON.stringify(inputSchema).length
-      this.#lengths.set(inputSchema, length)
-      return sum + name.length + description.length + length
-    }, 0)
   }
 
   /** Whether a tool is one that byref adds: `search_tools`, or `call_tool`. */
