@@ -89,28 +89,25 @@ export class ToolCalls {
   ): Promise<Awaited<T>> {
     const { assets, trust, explains } = this.options
     const tool = await this.described()
-    const boundary = this.#boundary
-    let args = input
-    let failure: unknown = null
-    if (hasRefs(input)) {
-      const values = sourceOf(messages, assets)
-      await boundary.resolve({ tool, arguments: input }, values).then(
-        (resolved) => (args = resolved.arguments),
-        (error) => (failure = error),
-      )
-    }
-    // A call that cannot be resolved is checked as it is written.
+    const resolving = hasRefs(input)
+      ? this.#boundary.resolve({ tool, arguments: input }, sourceOf(messages, assets))
+      : null
     if (trust) {
+      // A call that cannot be resolved is checked as it is written.
+      const args = await resolving?.then(
+        (resolved) => resolved.arguments,
+        () => input,
+      )
       const labels = new MessageLabels(messages, trust)
-      const denial = await labels.denial(tool, { toolCallId, input, args })
+      const denial = await labels.denial(tool, { toolCallId, input, args: args ?? input })
       if (denial !== null) throw new ByrefError('flow_denied', denial)
     }
-    if (failure !== null) throw failure
-    if (!hasRefs(input)) {
+    if (!resolving) {
       if (this.#checks) await checkFound(tool, input)
       return await use(input)
     }
-    return boundary.withInput({ tool, arguments: Object(args) }, use).catch((error) => {
+    const { arguments: args } = await resolving
+    return this.#boundary.withInput({ tool, arguments: args }, use).catch((error) => {
       throw explains ? withTool(error, tool) : error
     })
   }
