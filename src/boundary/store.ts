@@ -65,6 +65,15 @@ export async function storeResult(
   return { value: jsonValue(fetchedByReference(value), withoutCarriedBytes) as JsonValue, events }
 }
 
+/** Saves the bytes in a result, and the rest if it is long. Both are replaced with references. */
+export async function keepResult(
+  call: StoringCall,
+  result: unknown,
+  assets: () => Assets,
+): Promise<StoredResult> {
+  return offload(call, await storeResult(call, result, assets), assets)
+}
+
 /** A call's arguments without bytes. */
 interface StoredArguments {
   /** For the log: `restoreBytes` gives back what was written. */

@@ -3,7 +3,9 @@ import type { Ajv2020, ErrorObject, ValidateFunction } from 'ajv/dist/2020.js'
 import { mapSubschemas } from '../core/board/schema-keywords.ts'
 import { ByrefError } from '../core/errors.ts'
 import { isStandardSchema, type JsonSchema } from './describe-schema.ts'
-import type { Tool } from './tool.ts'
+import { describeTool } from './describe-tool.ts'
+import { jsonSchemaOf, type Tool } from './tool.ts'
+import { withParameters } from './tool-index.ts'
 
 let Validator: typeof Ajv2020 | null = null
 let ajv: Ajv2020 | null = null
@@ -78,6 +80,31 @@ export async function validateInput(tool: Tool, value: unknown): Promise<unknown
     'invalid_arguments',
     `The arguments of "${tool.id}" do not match its schema: ${problems.lines.join('; ')}`,
   )
+}
+
+/**
+ * Validates the arguments of a tool that the model found by search. The error has the parameters of the tool, because
+ * the model may not have seen them. A schema that cannot be compiled checks nothing.
+ *
+ * @throws ByrefError `invalid_arguments`
+ */
+export async function checkFound(tool: Tool, args: unknown): Promise<void> {
+  try {
+    await validateInput({ ...tool, inputSchema: jsonSchemaOf(tool) }, args)
+  } catch (error) {
+    if (isInvalid(error)) throw withTool(error, tool)
+  }
+}
+
+/** Adds the parameters of a tool to the error for wrong arguments. Returns any other error unchanged. */
+export function withTool(error: unknown, tool: Tool): unknown {
+  if (!isInvalid(error)) return error
+  const message = withParameters(error.message, describeTool(tool))
+  return new ByrefError(error.code, message, { cause: error })
+}
+
+function isInvalid(error: unknown): error is ByrefError {
+  return error instanceof ByrefError && error.code === 'invalid_arguments'
 }
 
 async function check(

@@ -12,7 +12,7 @@ import { queryTablesTool } from '../assets/tables/query-tables-tool.ts'
 import { type Boundary, type BoundaryCall, boundaryOf } from '../boundary/boundary.ts'
 import type { JsonSchema } from '../boundary/describe-schema.ts'
 import { type Codec, describeTool } from '../boundary/describe-tool.ts'
-import { offload, type StoringCall, storeResult } from '../boundary/store.ts'
+import { keepResult, type StoringCall } from '../boundary/store.ts'
 import type { Tool } from '../boundary/tool.ts'
 import { ByrefError } from '../core/errors.ts'
 import { referenceGuide } from '../core/messages/reference-guide.ts'
@@ -93,10 +93,8 @@ export async function resultByReference(
   { assets, ...call }: StoringCall & { assets: Assets },
 ): Promise<unknown> {
   if (result === undefined) return undefined
-  const open = (): Assets => assets
   const data = (typeof result === 'string' && dataInText(result)) || result
-  const stored = await storeResult(call, data, open)
-  const { value } = await offload(call, stored, open)
+  const { value } = await keepResult(call, data, () => assets)
   return isDeepStrictEqual(value, data) ? result : value
 }
 
@@ -152,31 +150,31 @@ export function assetToolSchema(tool: AssetTool): JsonSchema {
   return describeTool({ ...(tool as Tool), ...WITHOUT_ENGINE }).inputSchema as JsonSchema
 }
 
-/** Runs a tool of assets with the values of the references in its arguments. */
+/**
+ * Runs a tool of assets with the values of the references in its arguments. It reads text and documents as text, unless the
+ * call asks for another format.
+ */
 export async function runAssetTool(
   tool: AssetTool,
   written: Record<string, unknown>,
   context: AssetToolContext,
 ): Promise<unknown> {
   const boundary = boundaryOf(() => context.assets)
-  const call = { tool: tool as Tool, arguments: written }
+  const call = { tool: tool as Tool, arguments: await preferText(tool, written, context.assets) }
   return openCall(boundary, call, (input) => tool.execute(Object(input), context))
 }
 
-/** Does the same, and reads text and documents as text. The result has references in place of bytes. */
+/** Does the same. The result has references in place of bytes. */
 export async function readByReference(
   tool: AssetTool,
   written: Record<string, unknown>,
   context: AssetToolContext,
 ): Promise<unknown> {
-  const { assets } = context
-  const result = await runAssetTool(tool, await preferText(tool, written, assets), context)
   const call = { tool: tool.id, toolCallId: '', maxResultChars: Infinity }
-  return resultByReference(result, { assets, ...call })
+  return resultByReference(await runAssetTool(tool, written, context), { ...context, ...call })
 }
 
-/** Reads text and documents as text, unless the call asks for another format. */
-export async function preferText(
+async function preferText(
   { id }: AssetTool,
   input: Record<string, unknown>,
   assets: Assets,
@@ -200,8 +198,7 @@ export async function readAsText(
   written: Record<string, unknown>,
   context: AssetToolContext,
 ): Promise<unknown> {
-  const input = await preferText(tool, written, context.assets)
-  const result = await runAssetTool(tool, input, context)
+  const result = await runAssetTool(tool, written, context)
   const { assetRef, dataUrl, base64 } = Object(result)
   if (typeof dataUrl !== 'string' && typeof base64 !== 'string') return result
   throw new ByrefError(

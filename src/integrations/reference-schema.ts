@@ -1,5 +1,6 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from '@standard-schema/spec'
 import type { JsonSchema, ToolSchema } from '../boundary/describe-schema.ts'
+import { issueProblems } from '../boundary/validate.ts'
 import { holdsReference, plainTool, shownSchema } from './plain-tools.ts'
 
 /** Returns a schema that describes values by this JSON Schema. Without a check, it accepts any value. */
@@ -44,8 +45,8 @@ export async function validated(schema: ToolSchema | undefined, value: unknown):
   const result = await schema?.['~standard'].validate(value)
   if (!result) return value
   if (!result.issues) return result.value
-  const issues = result.issues.map(({ path = [], message }) => `${path.join('.')}: ${message}`)
-  throw new Error(`The values of the references do not match the schema: ${issues.join('; ')}`)
+  const problems = issueProblems(result.issues).join('; ')
+  throw new Error(`The values of the references do not match the schema: ${problems}`)
 }
 
 function standardSchema(props: StandardSchemaV1.Props & StandardJSONSchemaV1.Props): ToolSchema {

@@ -1,11 +1,8 @@
-import type {
-  LanguageModelV4ToolResultPart,
-  LanguageModelV4CallOptions as Params,
-} from '@ai-sdk/provider'
+import type { LanguageModelV4CallOptions as Params } from '@ai-sdk/provider'
 import { type LanguageModelMiddleware, type Tool, type ToolSet, wrapLanguageModel } from 'ai'
 import { ContentCache } from '../../assets/content-access.ts'
 import { queryTablesTool } from '../../assets/tables/query-tables-tool.ts'
-import { TOOL_SEARCH_OPTIONS, type ToolSearchOptions } from '../../boundary/tool-search.ts'
+import { TOOL_SEARCH_OPTIONS } from '../../boundary/tool-search.ts'
 import { checkValue, is, type OptionTable } from '../../core/check-options.ts'
 import type { TrustMode } from '../../core/events/events.ts'
 import {
@@ -14,7 +11,6 @@ import {
   capabilitiesOf,
 } from '../../models/capabilities.ts'
 import type { LanguageModel } from '../../models/language-model.ts'
-import type { ModelCapabilities } from '../../models/model-capabilities.ts'
 import { providerRules } from '../../models/provider-rules.ts'
 import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
 import { inStrictRoles } from '../../prompt/to-prompt.ts'
@@ -27,11 +23,10 @@ import {
 import { sameAssets } from '../same-assets.ts'
 import { type ByReferenceTrust, resolveTrust, TRUST } from '../trust/tool-trust.ts'
 import type { StepAnswer, StepRequest } from '../workflow/durable-options.ts'
-import { type DurableAgent, durableSteps } from './durable-steps.ts'
-import { outputByReference, type ResultOptions } from './output-by-reference.ts'
+import { type DurableAgent, durableSteps } from '../workflow/durable-steps.ts'
+import { outputByReference } from './output-by-reference.ts'
 import { type BodySources, promptByReference, ResultViews } from './prompt/prompt-by-reference.ts'
 import { redactPrompt } from './prompt/redact-prompt.ts'
-import { ProviderSearch } from './tools/provider-search.ts'
 import {
   isReadingTool,
   nativeTools,
@@ -39,17 +34,8 @@ import {
   returnsPages,
 } from './tools/reading-tools.ts'
 import { ToolCalls, type ToolCallsOptions } from './tools/tool-calls.ts'
-import { ToolSearch } from './tools/tool-search.ts'
+import { type ByReferenceToolSearch, ToolSearch } from './tools/tool-search.ts'
 import { wrapTool } from './tools/wrap-tool.ts'
-
-/** Options of tool search in {@link byReference}. */
-export interface ByReferenceToolSearch extends ToolSearchOptions {
-  /**
-   * Whether the model's provider searches the tools: Anthropic, and OpenAI's Responses API. Requests then contain all
-   * schemas, and the provider shows the model those that it finds. Default: false.
-   */
-  provider?: boolean
-}
 
 /** Options of {@link byReference}. */
 export interface ByReferenceOptions extends ReferenceOptions {
@@ -113,11 +99,6 @@ const AI_SDK_MODEL = is.checked(
   (value) => typeof Object(value).doStream === 'function',
 )
 
-function checkedModel<Model>(model: Model): Model {
-  checkValue(AI_SDK_MODEL, model, 'The model of refs.model')
-  return model
-}
-
 const TOOLS = is.recordOf(is.having<Tool>('a tool of the AI SDK'))
 
 /**
@@ -127,15 +108,9 @@ const TOOLS = is.recordOf(is.having<Tool>('a tool of the AI SDK'))
  * @throws ByrefError `config_invalid` for unknown options
  */
 export function byReference(options: ByReferenceOptions = {}): ByReference {
-  const search = searchOf(options.toolSearch)
+  const { toolSearch = false } = options
+  const search = toolSearch === false ? null : new ToolSearch(toolSearch)
   const cache = new ContentCache(CACHE_BYTES)
-  const known = new WeakMap<object, Promise<ModelCapabilities>>()
-
-  function capabilitiesFor(model: LanguageModel): Promise<ModelCapabilities> {
-    const found = known.get(model) ?? capabilitiesOf(model, options.capabilities)
-    known.set(model, found)
-    return found
-  }
 
   return inNamespaces<ByReference, ByReferenceOptions>(options, OPTIONS, (wrapping, scoped) => {
     const { namespace, maxResultChars } = wrapping
@@ -150,21 +125,17 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
     // SQL names assets where no label follows them.
     const natives = wrapping.reading.filter(({ id }) => !trust || id !== queryTablesTool.id)
     const own = nativeTools(natives, { assets, trust, maxResultChars })
-    const views = new ResultViews(async (part) => outputByReference(part.output, storingOf(part)))
-
-    function storingOf({
-      toolName: tool,
-      toolCallId,
-    }: LanguageModelV4ToolResultPart): ResultOptions {
-      const isPage =
-        natives.some((one) => one.id === tool && returnsPages(one)) || search?.adds(tool)
-      return { assets, tool, toolCallId, maxResultChars: isPage ? Infinity : maxResultChars }
-    }
+    const pages = new Set(natives.filter(returnsPages).map(({ id }) => id))
+    const views = new ResultViews(({ output, toolName: tool, toolCallId }) => {
+      const isPage = pages.has(tool) || search?.adds(tool)
+      const limit = isPage ? Infinity : maxResultChars
+      return outputByReference(output, { assets, tool, toolCallId, maxResultChars: limit })
+    })
 
     /** Returns where the bodies of a prompt come from, and those that `fetch_asset` read for it. */
     async function sourcesFor(model: LanguageModel, reading: boolean): Promise<BodySources> {
       const { readsOnce, resolveInLLM } = assets.config
-      const capabilities = await capabilitiesFor(model)
+      const capabilities = await capabilitiesOf(model, options.capabilities)
       const none = { capabilities, assets, namespace, cache, reading, media: 'none' } as const
       const tail = readsOnce ? none : { ...none, media: 'all' as const }
       return { source: resolveInLLM ? tail : none, tail }
@@ -177,7 +148,7 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
         const urls = await model.supportedUrls
         return { ...urls, '*': [...(urls['*'] ?? []), /^asset:/i] }
       },
-      ...(search instanceof ToolSearch ? search.middleware : {}),
+      ...search?.middleware,
       async transformParams({ params, model }) {
         const shown = await shownParams(params, model)
         return search?.defer(shown, ({ name }) => Object.hasOwn(own, name), model) ?? shown
@@ -209,8 +180,10 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       return prompt === params.prompt ? params : { ...params, prompt }
     }
 
-    const model: ByReference['model'] = (given) =>
-      wrapLanguageModel({ model: checkedModel(given), middleware })
+    const model: ByReference['model'] = (given) => {
+      checkValue(AI_SDK_MODEL, given, 'The model of refs.model')
+      return wrapLanguageModel({ model: given, middleware })
+    }
 
     function wrapAll(tools: ToolSet, outputs: ToolCallsOptions['outputs']): ToolSet {
       checkValue(TOOLS, tools, 'The tools of byReference')
@@ -238,10 +211,4 @@ export function byReference(options: ByReferenceOptions = {}): ByReference {
       scoped,
     }
   })
-}
-
-function searchOf(option: ByReferenceOptions['toolSearch'] = false) {
-  if (typeof option === 'boolean') return option ? new ToolSearch(true) : null
-  const { provider = false, ...rest } = option
-  return provider ? new ProviderSearch(rest) : new ToolSearch(rest)
 }

@@ -1,6 +1,6 @@
 import type { JSONValue } from '@ai-sdk/provider'
 import type { Assets } from '../../assets/assets-contract.ts'
-import { offload, type StoringCall, storeResult } from '../../boundary/store.ts'
+import { keepResult, type StoringCall, storeResult } from '../../boundary/store.ts'
 import type { JsonValue } from '../../core/json/json.ts'
 import { callError } from '../../engine/run-errors.ts'
 import type { ModelOutput } from '../model-output.ts'
@@ -41,9 +41,7 @@ export async function outputByReference(
 
 /** Returns a tool's value with references in place of bodies. A long value becomes one reference with a preview. */
 export async function valueByReference(given: unknown, options: ResultOptions): Promise<JsonValue> {
-  const assets = () => options.assets
-  const stored = await storeResult(options, given, assets)
-  const { value = null } = await offload(options, stored, assets)
+  const { value = null } = await keepResult(options, given, () => options.assets)
   // The app may change its value later, so the model gets a copy.
   const isShared = value === given && typeof given === 'object'
   return isShared ? JSON.parse(JSON.stringify(given)) : value

@@ -403,7 +403,7 @@ describe('byReference of Mastra', () => {
       status: 'failed',
       error: {
         message: expect.stringMatching(
-          /values of the references do not match the schema: text: Too big/,
+          /values of the references do not match the schema: \/text: Too big/,
         ),
       },
     })

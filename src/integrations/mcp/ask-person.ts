@@ -1,4 +1,5 @@
 import { isPlainObject } from '../../core/json/json.ts'
+import { setRecent } from '../../core/set-recent.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { answerTo, CLIENT_CAPABILITIES, isOfNewProtocol, type RpcMessage } from './rpc/json-rpc.ts'
 import type { Ask } from './rpc/relay.ts'
@@ -60,8 +61,7 @@ export class PersonAsker {
     }
     const requestState = crypto.randomUUID()
     const { name, arguments: args } = Object(request.params)
-    this.#waiting.set(requestState, { name, args, given })
-    for (const id of [...this.#waiting.keys()].slice(0, -MAX_WAITING)) this.#waiting.delete(id)
+    setRecent(this.#waiting, requestState, { name, args, given }, MAX_WAITING)
     const inputRequests = { approve: asking }
     return answerTo(request, { resultType: 'input_required', inputRequests, requestState })
   }

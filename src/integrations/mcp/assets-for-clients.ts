@@ -5,7 +5,7 @@ import { decodeBase64 } from '../../assets/bodies/data-url.ts'
 import { editAssetTool } from '../../assets/edit/edit-asset-tool.ts'
 import { ByrefError, errorMessage } from '../../core/errors.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { assetToolSchema, preferText, runAssetTool } from '../plain-tools.ts'
+import { assetToolSchema, runAssetTool } from '../plain-tools.ts'
 import { type Fields, ProtocolError } from './rpc/json-rpc.ts'
 
 const { isUtf8 } = nodeBuiltin('node:buffer')
@@ -47,8 +47,7 @@ export async function callAssetTool(
   context: { assets: Assets; signal: AbortSignal },
 ): Promise<Fields> {
   try {
-    const asked = await preferText(tool, input, context.assets)
-    const { text, dataUrl, ...rest } = Object(await runAssetTool(tool, asked, context))
+    const { text, dataUrl, ...rest } = Object(await runAssetTool(tool, input, context))
     const about = { type: 'text', text: JSON.stringify(rest) }
     if (typeof text === 'string') return { content: [about, { type: 'text', text }] }
     return {

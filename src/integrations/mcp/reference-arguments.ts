@@ -28,11 +28,8 @@ export async function resolveArguments(
   args: Record<string, unknown>,
   { assets, files }: { assets: Assets; files?: string },
 ): Promise<Record<string, unknown>> {
-  if (files === undefined) return resolveReferences(tool, args, { assets })
-  return resolveReferences(tool, args, {
-    assets,
-    saveFile: (ref) => saveAsFile(files, ref, assets),
-  })
+  const saveFile = files && ((ref: string | AssetRef) => saveAsFile(files, ref, assets))
+  return resolveReferences(tool, args, { assets, ...(saveFile && { saveFile }) })
 }
 
 const { randomUUID } = nodeBuiltin('node:crypto')

@@ -78,23 +78,23 @@ export function toInput({ id, parts }: UIMessage): MessageInput & { id: string }
 }
 
 /** Returns whether a person wrote the message. */
-export function isUserMessage(message: Message): boolean {
+function isUserMessage(message: Message): boolean {
   const { sender, message_type, content_type } = message
   const isTalk = message_type === 'chat' && /^text\/|^multipart\//.test(content_type)
   return sender.participant_role === 'user' && isTalk
 }
 
 /** Metadata key: the browser's id of a message that was sent again and has a new id in the log. */
-export const UI_ID = 'ui_message_id'
+const UI_ID = 'ui_message_id'
 
 /** Returns the browser's id of a message. */
-export function uiIdOf({ id, metadata }: Message): string {
+function uiIdOf({ id, metadata }: Message): string {
   const uiId = metadata[UI_ID]
   return typeof uiId === 'string' ? uiId : id
 }
 
 /** Maps the URLs that browsers have for the files of a message to their references. */
-export function refsByUrl(
+function refsByUrl(
   message: Message,
   { assetUrl = (ref) => ref }: UIChunkOptions,
 ): Map<string, string> {

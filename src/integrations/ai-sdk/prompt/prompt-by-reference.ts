@@ -50,10 +50,10 @@ export interface MadePrompt {
   isReadable: boolean
 }
 
-/** A message that changes: the items to resolve, and the messages to make of them. */
+/** A message that changes: the item to resolve, and the messages to make of it. */
 interface Draft {
-  items: readonly TranscriptItem[]
-  make(resolved: readonly ResolvedItem[], how: ResultCapabilities): LanguageModelV4Message[]
+  item: TranscriptItem
+  make(resolved: ResolvedItem | undefined, how: ResultCapabilities): LanguageModelV4Message[]
 }
 
 /** Capabilities for a prompt without bodies. */
@@ -72,7 +72,15 @@ export async function promptByReference(
   prompt: LanguageModelV4Prompt,
   { views, source, hasReading, hasSql, redaction }: PromptOptions,
 ): Promise<MadePrompt> {
-  const shown = await views.in(prompt, redaction?.redacted)
+  let number = 0
+  const view = (part: ToolMessage['content'][number]) => {
+    if (part.type !== 'tool-result') return null
+    number++
+    return redaction?.redacted.has(part.output) ? null : views.of(part, number)
+  }
+  const shown = await Promise.all(
+    prompt.map((one) => (one.role === 'tool' ? Promise.all(one.content.map(view)) : [])),
+  )
   const guide = (topic: PlacedTopic): string | null => {
     if (topic === 'reading' && !hasReading) return null
     return `## References\n${referenceGuide({ [topic]: true, tables: topic === 'reading' && hasSql })}`
@@ -81,21 +89,26 @@ export async function promptByReference(
   const drafts = new Map<LanguageModelV4Message, Draft>()
   let isReadable = false
   let fetched: readonly MediaPart[] = []
-  for (const message of prompt) {
+  for (const [i, message] of prompt.entries()) {
     if (message.role === 'assistant') fetched = []
     if (message.role === 'user') {
       const draft = userDraft(message, redaction?.shows)
       if (draft) drafts.set(message, draft)
       isReadable ||= draft !== null
     }
-    if (message.role !== 'tool' || shown.size === 0) continue
-    const own = message.content.flatMap((part) =>
-      part.type === 'tool-result' ? (shown.get(part) ?? []) : [],
-    )
+    if (message.role !== 'tool') continue
+    const own = (shown[i] ?? []).filter((one) => one !== null)
     if (own.length === 0) continue
     fetched = own.flatMap((one) => one.fetched)
     isReadable ||= own.some(({ previewed }) => previewed.size > 0)
-    drafts.set(message, resultsDraft(message, { shown, own, guide: guideFor(own, mentions) }))
+    const guide = guideFor(own, mentions)
+    drafts.set(message, {
+      item: { type: 'results', results: own.map(({ item }) => item) },
+      make(resolved, how) {
+        const messages = resultMessages(resolved?.type === 'results' ? resolved.results : [], how)
+        return [...withResults(message, shown[i] ?? [], messages), ...asMessage(guide)]
+      },
+    })
   }
   if (drafts.size === 0) return { prompt, isReadable }
   return { prompt: await assemble(prompt, { drafts, fetched }, source), isReadable }
@@ -108,46 +121,38 @@ async function assemble(
   sourceOf: PromptOptions['source'],
 ): Promise<LanguageModelV4Prompt> {
   const { drafts, fetched } = made
-  const items = [...drafts.values()].flatMap((draft) => draft.items)
+  const items = [...drafts.values()].map(({ item }) => item)
   const hasMedia = fetched.length > 0 || items.some((item) => mediaOfItem(item).length > 0)
   const media = hasMedia ? await sourceOf() : null
   const resolved = media ? await resolveMedia(items, media.source) : (items as ResolvedItem[])
   const how = media?.source.capabilities ?? TEXT_ONLY
   const messages = prompt.flatMap((message) => {
-    const draft = drafts.get(message)
-    return draft ? draft.make(resolved.splice(0, draft.items.length), how) : message
+    return drafts.get(message)?.make(resolved.shift(), how) ?? message
   })
   if (!media || fetched.length === 0) return messages
   const parts = fetched.flatMap((part) => [{ type: 'text' as const, text: marker(part) }, part])
   const tail = await resolveMedia([{ type: 'user', parts }], media.tail)
-  return [...messages, { role: 'user', content: tail.flatMap((item) => contentOf(item, how)) }]
+  return [...messages, ...tail.flatMap((item) => asMessage(contentOf(item, how)))]
 }
 
-/** The results of a prompt that are shown in another way, those of one message, and the guide that follows them. */
-interface MessageResults {
-  shown: ReadonlyMap<ResultPart, ShownResult>
-  own: readonly ShownResult[]
-  guide: readonly TextPart[]
+/** Returns content as a message of the user. Returns an empty list if there is none. */
+function asMessage(content: UserMessage['content']): UserMessage[] {
+  return content.length > 0 ? [{ role: 'user', content }] : []
 }
 
-/** Shows results. Bodies that the model does not accept inside results follow them, and then the guide. */
-function resultsDraft(message: ToolMessage, { shown, own, guide }: MessageResults): Draft {
-  return {
-    items: [{ type: 'results', results: own.map(({ item }) => item) }],
-    make([item], how) {
-      const [made, ...outside] = resultMessages(item?.type === 'results' ? item.results : [], how)
-      // In their order, because a model may give several calls one id.
-      const outputs = (made?.role === 'tool' ? made.content : [])
-        .flatMap((part) => (part.type === 'tool-result' ? part.output : []))
-        .values()
-      const content = message.content.map((part) => {
-        if (part.type !== 'tool-result' || !shown.has(part)) return part
-        return { ...part, output: outputs.next().value ?? part.output }
-      })
-      const guideMessages = guide.length > 0 ? [{ role: 'user' as const, content: [...guide] }] : []
-      return [{ ...message, content }, ...outside, ...guideMessages]
-    },
-  }
+/** Puts outputs in place of the results that are shown in another way. Bodies that do not go inside results follow. */
+function withResults(
+  message: ToolMessage,
+  shown: readonly (ShownResult | null)[],
+  [made, ...outside]: LanguageModelV4Message[],
+): LanguageModelV4Message[] {
+  // In their order, because a model may give several calls one id.
+  const parts = (made?.role === 'tool' ? made.content : []).values()
+  const content = message.content.map((part, i) => {
+    const own = shown[i] ? parts.next().value : undefined
+    return own?.type === 'tool-result' ? { ...part, output: own.output } : part
+  })
+  return [{ ...message, content }, ...outside]
 }
 
 /** Returns the parts of the guide that these results need for the first time. */
@@ -161,24 +166,19 @@ function guideFor(shown: readonly ShownResult[], mentions: FirstMentions): TextP
 }
 
 /** Returns a user's message with the bodies that it refers to, each behind its marker. Null if it refers to none. */
-function userDraft(message: UserMessage, shows: (ref: string) => boolean = () => true) {
-  const content = message.content.flatMap((part): (typeof part | MediaPart)[] => {
+function userDraft(
+  message: UserMessage,
+  shows: (ref: string) => boolean = () => true,
+): Draft | null {
+  const parts = message.content.flatMap((part): (typeof part | MediaPart)[] => {
     const media = mediaIn(part).filter(({ ref }) => shows(ref))
     if (part.type === 'text' || media.length === 0) return [part, ...media]
     return media.flatMap((one) => [{ type: 'text', text: marker(one) }, one])
   })
-  const items = content.flatMap((part) =>
-    part.type === 'media' ? { type: 'user' as const, parts: [part] } : [],
-  )
-  if (items.length === 0) return null
-  const make: Draft['make'] = (resolved, how) => {
-    const bodies = resolved.map((item) => contentOf(item, how)).values()
-    const parts = content.flatMap((part) => {
-      return part.type === 'media' ? (bodies.next().value ?? []) : part
-    })
-    return [{ ...message, content: parts }]
-  }
-  return { items, make }
+  if (!parts.some(({ type }) => type === 'media')) return null
+  // Only media are resolved. All other parts pass through unchanged.
+  const item = { type: 'user', parts } as TranscriptItem
+  return { item, make: (resolved, how) => [{ ...message, content: contentOf(resolved, how) }] }
 }
 
 /** Returns the bodies that a part refers to: embedded in its text, or its file. */
@@ -194,17 +194,20 @@ function mediaIn(part: UserMessage['content'][number]): MediaPart[] {
 }
 
 /** Returns a resolved item as content of a user's message. */
-function contentOf(item: ResolvedItem, how: ResultCapabilities): UserMessage['content'] {
-  const parts = item.type === 'user' ? item.parts : []
-  return parts.map((part) => (part.type === 'file' ? toFilePart(part, how) : part))
+function contentOf(
+  item: ResolvedItem | undefined,
+  how: ResultCapabilities,
+): UserMessage['content'] {
+  const parts = item?.type === 'user' ? item.parts : []
+  return parts.map((part) => (part.type === 'file' && 'ref' in part ? toFilePart(part, how) : part))
 }
 
 type ResultPart = LanguageModelV4ToolResultPart
 
-/** How a result is shown by its number. `as` is null if the result stays as it is. */
+/** How a result is shown by its number. */
 interface View {
   number: number
-  as: ShownResult | null
+  as: Promise<ShownResult | null>
 }
 
 /** Results up to this length stay as they are, if they contain no reference. */
@@ -221,37 +224,15 @@ export class ResultViews {
     this.#byReference = byReference
   }
 
-  /**
-   * Returns the results of a prompt that are shown in another way, in their order.
-   *
-   * @param staying Outputs that stay as they are.
-   */
-  async in(
-    prompt: LanguageModelV4Prompt,
-    staying?: ReadonlySet<object>,
-  ): Promise<ReadonlyMap<ResultPart, ShownResult>> {
-    const found = new Map<ResultPart, ShownResult>()
-    const fresh: Promise<unknown>[] = []
-    let number = 0
-    for (const message of prompt) {
-      if (message.role !== 'tool') continue
-      for (const part of message.content) {
-        if (part.type !== 'tool-result') continue
-        number++
-        if (staying?.has(part.output)) continue
-        const view = this.#views.get(part.output)
-        if (view?.number !== number) fresh.push(this.#view(part, number, found))
-        else if (view.as) found.set(part, view.as)
-      }
-    }
-    if (fresh.length > 0) await Promise.all(fresh)
-    return found
-  }
-
-  async #view(part: ResultPart, number: number, found: Map<ResultPart, ShownResult>) {
-    const as = showOutput(part, await this.#byReference(part), number)
-    this.#views.set(part.output, { number, as })
-    if (as) found.set(part, as)
+  /** Returns how a result is shown; null if it stays as it is. */
+  of(part: ResultPart, number: number): View['as'] {
+    const { output } = part
+    const known = this.#views.get(output)
+    if (known?.number === number) return known.as
+    const as = this.#byReference(part).then((made) => showOutput(part, made, number))
+    this.#views.set(output, { number, as })
+    as.catch(() => this.#views.delete(output))
+    return as
   }
 }
 

@@ -8,9 +8,8 @@ import {
   type JsonSchema,
   type ToolSchema,
 } from '../../../boundary/describe-schema.ts'
-import { type Tool as ByrefTool, jsonSchemaOf } from '../../../boundary/tool.ts'
-import { withParameters } from '../../../boundary/tool-index.ts'
-import { validateInput } from '../../../boundary/validate.ts'
+import type { Tool as ByrefTool } from '../../../boundary/tool.ts'
+import { checkFound, withTool } from '../../../boundary/validate.ts'
 import { createResultSource } from '../../../boundary/value-source.ts'
 import { ByrefError, errorMessage } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
@@ -50,11 +49,6 @@ export class ToolCalls {
   readonly described = onceResolved(() => this.#describe())
   /** Whether this class must check the arguments: the model may not have seen the schema, and the AI SDK does not check it. */
   readonly #checks: boolean
-  readonly #checked = onceResolved(async () => {
-    const tool = await this.described()
-    const { $schema: _, ...inputSchema } = jsonSchemaOf(tool)
-    return { ...tool, inputSchema }
-  })
 
   constructor(options: ToolCallsOptions) {
     this.options = options
@@ -67,7 +61,11 @@ export class ToolCalls {
         validate: async (value) => {
           if (!given.validate || mayHoldRefs(value)) return { success: true, value }
           const result = await given.validate(value)
-          return result.success ? result : { ...result, error: await this.#explained(result.error) }
+          if (result.success || !options.explains) return result
+          // The message of the cause has no copy of the whole value.
+          const { cause, message } = result.error
+          const error = new ByrefError('invalid_arguments', cause ? errorMessage(cause) : message)
+          return { success: false, error: withTool(error, await this.described()) as Error }
         },
       },
     )
@@ -89,50 +87,29 @@ export class ToolCalls {
     { messages, toolCallId }: Pick<CallOptions, 'messages' | 'toolCallId'>,
     use: (input: unknown) => T,
   ): Promise<Awaited<T>> {
-    const { assets, trust } = this.options
+    const { assets, trust, explains } = this.options
     const tool = await this.described()
-    const boundary = this.#boundary
-    let args = input
-    let failure: unknown = null
-    if (hasRefs(input)) {
-      const values = sourceOf(messages, assets)
-      await boundary.resolve({ tool, arguments: input }, values).then(
-        (resolved) => (args = resolved.arguments),
-        (error) => (failure = error),
-      )
-    }
-    // A call that cannot be resolved is checked as it is written.
+    const resolving = hasRefs(input)
+      ? this.#boundary.resolve({ tool, arguments: input }, sourceOf(messages, assets))
+      : null
     if (trust) {
+      // A call that cannot be resolved is checked as it is written.
+      const args = await resolving?.then(
+        (resolved) => resolved.arguments,
+        () => input,
+      )
       const labels = new MessageLabels(messages, trust)
-      const denial = await labels.denial(tool, { toolCallId, input, args })
+      const denial = await labels.denial(tool, { toolCallId, input, args: args ?? input })
       if (denial !== null) throw new ByrefError('flow_denied', denial)
     }
-    if (failure !== null) throw failure
-    if (!hasRefs(input)) {
-      if (this.#checks) await this.#check(input)
+    if (!resolving) {
+      if (this.#checks) await checkFound(tool, input)
       return await use(input)
     }
-    return boundary.withInput({ tool, arguments: Object(args) }, use).catch(async (error) => {
-      throw isInvalid(error) ? await this.#explained(error) : error
+    const { arguments: args } = await resolving
+    return this.#boundary.withInput({ tool, arguments: args }, use).catch((error) => {
+      throw explains ? withTool(error, tool) : error
     })
-  }
-
-  /** Checks input by the JSON Schema of the tool. */
-  async #check(input: unknown): Promise<void> {
-    try {
-      await validateInput(await this.#checked(), input)
-    } catch (error) {
-      // A schema that cannot be compiled checks nothing, as without byref.
-      if (isInvalid(error)) throw await this.#explained(error)
-    }
-  }
-
-  /** Adds the parameters to an error for wrong arguments. */
-  async #explained(error: Error): Promise<Error> {
-    if (!this.options.explains) return error
-    const described = this.#boundary.describe(await this.described())
-    const message = withParameters(errorMessage(error.cause ?? error), described)
-    return new Error(message, { cause: error })
   }
 
   async #describe(): Promise<ByrefTool> {
@@ -148,10 +125,6 @@ export class ToolCalls {
     if (!outputSchema || trust?.mode !== 'quarantine') return described
     return { ...described, outputSchema: { ...(await asSchema(outputSchema).jsonSchema) } }
   }
-}
-
-function isInvalid(error: unknown): error is ByrefError {
-  return error instanceof ByrefError && error.code === 'invalid_arguments'
 }
 
 /** Reads `†result#N` from the results in the messages of a call. */

@@ -1,11 +1,12 @@
 import type {
   LanguageModelV4CallOptions,
+  LanguageModelV4FunctionTool,
   LanguageModelV4Message,
   LanguageModelV4StreamPart,
   LanguageModelV4ToolCall,
 } from '@ai-sdk/provider'
 import { jsonSchema, type LanguageModelMiddleware, type Tool } from 'ai'
-import { boundaryOf } from '../../../boundary/boundary.ts'
+import { describeTool } from '../../../boundary/describe-tool.ts'
 import { jsonSchemaOf, type ToolContext } from '../../../boundary/tool.ts'
 import { ToolIndex } from '../../../boundary/tool-index.ts'
 import {
@@ -17,13 +18,26 @@ import {
   takenName,
   unwrapValidCallTool,
 } from '../../../boundary/tool-search.ts'
+import { ByrefError } from '../../../core/errors.ts'
 import type { ToolCall } from '../../../core/messages/message.ts'
 import { asModelWrote } from '../../../core/messages/read-metadata.ts'
 import { onceResolved } from '../../../core/once-resolved.ts'
+import type { LanguageModel } from '../../../models/language-model.ts'
 import { dataInText } from '../../json-in-text.ts'
+import { deferredByProvider, PROVIDER_TOOL, providerSearch } from './provider-search.ts'
 import type { ToolCalls } from './tool-calls.ts'
 
 type Params = LanguageModelV4CallOptions
+
+/** Options of tool search in `byReference`. */
+export interface ByReferenceToolSearch extends ToolSearchOptions {
+  /**
+   * Whether the model's provider searches the tools: Anthropic, and OpenAI's Responses API. Requests then contain all
+   * schemas, and the provider shows the model those that it finds. Default: false.
+   */
+  provider?: boolean
+}
+
 type Middleware = Required<Pick<LanguageModelMiddleware, 'wrapGenerate' | 'wrapStream'>>
 
 /** The types of all tools of a request, by name. Calls may name functions, and a provider runs the others. */
@@ -32,22 +46,32 @@ type RequestTools = ReadonlyMap<string, NonNullable<Params['tools']>[number]['ty
 /** Lets models find the tools of an application by search. It keeps nothing between requests. */
 export class ToolSearch {
   readonly #option: true | ToolSearchOptions
+  /** Whether the model's provider searches. */
+  readonly #isProviders: boolean
   /** The tools of requests that do not show all their tools. */
   readonly #requests = new WeakMap<Params, RequestTools>()
   /** The names that `search_tools` finds, by the schema of that tool. */
   readonly #found = new WeakMap<object, ReadonlySet<string>>()
-  readonly #lengths = new WeakMap<object, number>()
 
-  constructor(option: true | ToolSearchOptions) {
+  /** @throws ByrefError `config_invalid` for both `provider` and `rank` */
+  constructor(option: true | ByReferenceToolSearch) {
     this.#option = option
+    const { provider = false, rank }: ByReferenceToolSearch = Object(option)
+    this.#isProviders = provider
+    if (!provider || !rank) return
+    throw new ByrefError(
+      'config_invalid',
+      'toolSearch has "provider" and "rank". The provider ranks: leave out one of them',
+    )
   }
 
   /**
-   * Returns `search_tools` and `call_tool` for an application's tools.
+   * Returns `search_tools` and `call_tool` for an application's tools, or the tool of the provider that searches.
    *
    * @throws ByrefError `config_invalid` if the application has a tool with one of these names
    */
   tools(tools: ReadonlyMap<string, ToolCalls>): Record<string, Tool> {
+    if (this.#isProviders) return { [SEARCH_TOOLS]: PROVIDER_TOOL }
     const taken = [...tools.keys()].find((name) => this.adds(name))
     if (taken !== undefined) throw takenName(taken)
     const hidden = [...tools].filter(([name, { options }]) => {
@@ -55,15 +79,11 @@ export class ToolSearch {
     })
     const names = hidden.map(([name]) => name)
     const index = onceResolved(async () => {
-      const { describe } = boundaryOf(() => {
-        throw new Error('Describing a tool needs no assets')
-      })
-      const found = await Promise.all(
-        hidden.map(async ([, calls]) => {
-          const tool = await calls.described()
-          return { ...describe(tool), description: tool.description }
-        }),
-      )
+      const described = await Promise.all(hidden.map(([, calls]) => calls.described()))
+      const found = described.map((tool) => ({
+        ...describeTool(tool),
+        description: tool.description,
+      }))
       return new ToolIndex(found, this.#option === true ? undefined : this.#option.rank)
     })
     const made = searchTools(names, index).map((tool): [string, Tool] => {
@@ -77,33 +97,34 @@ export class ToolSearch {
   }
 
   /**
-   * Returns a request without the tools that the model finds by search. Calls of tools that it does not show are shown as
-   * they came: through `call_tool`.
+   * Returns a request without the tools that the model finds by search, or with these deferred to the provider. Calls of
+   * tools that it does not show are shown as they came: through `call_tool`.
    *
    * @param isOwn Whether a tool is one of byref's, which are always shown.
+   * @throws ByrefError `config_invalid` for a model whose provider should search, and cannot
    */
-  defer(params: Params, isOwn: (tool: { name: string }) => boolean): Params {
-    const { tools = [], toolChoice, prompt } = params
+  defer(params: Params, isOwn: (tool: { name: string }) => boolean, model: LanguageModel): Params {
+    const { tools = [], toolChoice } = params
     const search = tools.find(({ name }) => name === SEARCH_TOOLS)
-    if (search?.type !== 'function') return params
-    const found = this.#found.get(search.inputSchema)
+    if (search?.type !== (this.#isProviders ? 'provider' : 'function')) return params
+    const provider = this.#isProviders ? providerSearch(model) : null
+    const found = search.type === 'function' ? this.#found.get(search.inputSchema) : undefined
     const others = tools.filter((tool) => !this.adds(tool.name))
     const chosen = toolChoice?.type === 'tool' ? toolChoice.toolName : null
-    const candidates = others.filter(({ type, name }) => {
-      const isFound = found?.has(name) ?? true
-      return type === 'function' && isFound && this.hides(name) && name !== chosen
-    })
-    const deferred = new Set(candidates.filter((one) => !isOwn(one)).map(({ name }) => name))
-    if (deferred.size === 0 || !isSearched(this.#option, () => this.#lengthOf(others))) {
+    const deferred = new Map<string, LanguageModelV4FunctionTool>()
+    for (const tool of others) {
+      const isFound = found?.has(tool.name) ?? true
+      const isShown = !isFound || !this.hides(tool.name) || tool.name === chosen || isOwn(tool)
+      if (tool.type === 'function' && !isShown) deferred.set(tool.name, tool)
+    }
+    if (deferred.size === 0 || !isSearched(this.#option, () => JSON.stringify(others).length)) {
       return { ...params, tools: others.length > 0 ? others : undefined }
     }
+    if (provider) return deferredByProvider(params, deferred, provider)
     const shown = tools.filter(({ name }) => !deferred.has(name))
     const isHidden = (name: string) => !shown.some((tool) => tool.name === name) && !isOwn({ name })
-    const request = {
-      ...params,
-      tools: shown,
-      prompt: prompt.map((message) => asWritten(message, isHidden)),
-    }
+    const prompt = params.prompt.map((message) => asWritten(message, isHidden))
+    const request = { ...params, tools: shown, prompt }
     this.#requests.set(request, new Map(tools.map(({ name, type }) => [name, type])))
     return request
   }
@@ -127,20 +148,9 @@ export class ToolSearch {
     },
   }
 
-  /** The length of the schemas of tools, in characters. A schema is the same object in all requests. */
-  #lengthOf(tools: NonNullable<Params['tools']>): number {
-    return tools.reduce((sum, tool) => {
-      if (tool.type !== 'function') return sum
-      const { name, description = '', inputSchema } = tool
-      const length = this.#lengths.get(inputSchema) ?? JSON.stringify(inputSchema).length
-      this.#lengths.set(inputSchema, length)
-      return sum + name.length + description.length + length
-    }, 0)
-  }
-
-  /** Whether a tool is `search_tools` or `call_tool`. */
+  /** Whether a tool is one that byref adds: `search_tools`, or `call_tool`. */
   adds(name: string): boolean {
-    return name === SEARCH_TOOLS || name === CALL_TOOL
+    return name === SEARCH_TOOLS || (name === CALL_TOOL && !this.#isProviders)
   }
 
   /** Whether requests may leave out a tool of the application. */

@@ -68,11 +68,9 @@ export async function mcpTools(client: Client, options: McpToolsOptions = {}): P
   const taken = new Set<string>()
   return found.filter(include).map((tool) => {
     const { name, title, description, inputSchema, annotations = {} } = tool
-    // The engine's validator uses this draft by default.
-    const { $schema: _, ...schema } = withoutAccepts(inputSchema)
     const id = freeName(`${prefix}${name}`, taken)
     taken.add(id)
-    const described = mcpTool(id, schema, options.files)
+    const described = mcpTool(id, withoutAccepts(inputSchema), options.files)
     const { noteLabel, ...declared } = serverTrust(tool, trust)
     return {
       id,

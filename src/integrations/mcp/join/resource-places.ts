@@ -1,3 +1,4 @@
+import { setRecent } from '../../../core/set-recent.ts'
 import { ProtocolError } from '../rpc/json-rpc.ts'
 import type { ServerConnection } from './server-connection.ts'
 
@@ -13,9 +14,8 @@ export class ResourcePlaces {
   note({ content }: { content?: unknown }, connection: ServerConnection): void {
     for (const block of Array.isArray(content) ? content : []) {
       const uri = block?.uri ?? block?.resource?.uri
-      if (typeof uri === 'string') this.#noted.set(uri, connection)
+      if (typeof uri === 'string') setRecent(this.#noted, uri, connection, MAX_NOTED)
     }
-    for (const uri of [...this.#noted.keys()].slice(0, -MAX_NOTED)) this.#noted.delete(uri)
   }
 
   /** Returns the server that lists a resource or has a template for it, or whose results named it. */

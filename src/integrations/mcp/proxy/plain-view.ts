@@ -12,7 +12,7 @@ import {
 } from '../assets-for-clients.ts'
 import { stricterByMeta, withLabel } from '../mcp-labels.ts'
 import { answerTo, failureOf, isUnknownMethod, type RpcMessage } from '../rpc/json-rpc.ts'
-import type { Handler } from '../rpc/relay.ts'
+import type { Ask, Handler, Peers } from '../rpc/relay.ts'
 import { type ProxyCall, type ProxySession, ProxyTools, type ProxyView } from './proxy-tools.ts'
 import { type ShortenOptions, shortenResult } from './shorten-result.ts'
 
@@ -26,135 +26,136 @@ const AUTHORED = /^(ping|prompts\/list|logging\/setLevel|resources\/(un)?subscri
 /** Messages of a server that hold no text from what it reads. */
 const WORDLESS = /^(ping|roots\/list|notifications\/.*list_changed|notifications\/cancelled)$/
 
+/** How the client sees values. */
+type Limits = Omit<ShortenOptions, 'save' | 'readingTools'>
+
 /**
- * Returns the view of a client that sees values. Large ones become references. With trust on, the session records the
- * label of everything that the client sees.
+ * The view of a client that sees values. Large ones become references. With trust on, the session records the label of
+ * everything that the client sees.
  */
-export function plainView(
-  session: ProxySession,
-  limits: Omit<ShortenOptions, 'save' | 'readingTools'>,
-): ProxyView {
-  const { assets, labels, editing, save } = session
-  const tools = new ProxyTools(session, {
-    isQuarantine: false,
-    added: assetTools(editing),
-    toServer: (request) => request,
-    async read(tool, { written, label, signal }) {
-      if (labels) checkNamed(tool.id, written)
-      labels?.showWhole(label)
-      const own = labels ? labels.scoped(assets, label) : assets
-      return callAssetTool(tool, written, { assets: own, signal })
-    },
-    shown: (answer, { name, tool, label }) =>
-      shortened(answer, `${name} result`, seen(answer, { tool, label })),
-    failed: (error) => error,
-  })
+export class PlainView implements ProxyView {
+  readonly handlers: ProxyView['handlers']
+  /** With trust on, everything else that the server answers is seen, too. */
+  readonly otherwise?: Handler
+  readonly #session: ProxySession
+  readonly #limits: Limits
+  readonly #tools: ProxyTools
 
-  /** Notes that the client sees an answer. Returns the label of the answer. */
-  function seen({ result }: RpcMessage, { tool, label = TRUSTED }: Partial<ProxyCall> = {}): Label {
-    const own = tool?.openWorld === false && result ? TRUSTED : UNTRUSTED
-    const all = stricterByMeta(join(own, label), result?._meta)
-    labels?.showWhole(all)
-    return all
+  constructor(session: ProxySession, limits: Limits) {
+    this.#session = session
+    this.#limits = limits
+    this.#tools = new ProxyTools(session, {
+      isQuarantine: false,
+      added: assetTools(session.editing),
+      toServer: (request) => request,
+      async read(tool, { written, label, signal }) {
+        const { labels } = session
+        if (labels) checkNamed(tool.id, written)
+        labels?.showWhole(label)
+        return callAssetTool(tool, written, { assets: session.assetsFor(label), signal })
+      },
+      shown: (answer, { name, ...call }) => this.#short(answer, `${name} result`, call),
+      failed: (error) => error,
+    })
+    this.handlers = this.#handlers()
+    if (session.labels) this.otherwise = (request, { ask }) => this.#passed(request, ask)
   }
 
-  /** Returns the answer with references in place of large values. */
-  async function shortened(answer: RpcMessage, name: string, label: Label): Promise<RpcMessage> {
-    if (!answer.result) return answer
-    const given = labels ? withLabel(answer.result, label) : answer.result
-    const { readingTools = READING_TOOLS } = (await tools.known()) ?? {}
-    const options = { ...limits, save: save(label), readingTools }
-    // If storing fails, for example on a full disk, the result passes unchanged.
-    const result = await shortenResult(given, name, options).catch(() => given)
-    return result === answer.result ? answer : { ...answer, result }
-  }
-
-  /** Answers with the server's result, shortened. */
-  function short(kind: string): Handler {
-    return async (request, { ask }) => {
-      const answer = await ask(request)
-      const name = `${Object(request.params).name ?? ''} ${kind}`.trim()
-      return shortened(answer, name, seen(answer))
+  readonly fromServer: ProxyView['fromServer'] = (message) => {
+    const { method = '', params } = message
+    if (method === 'notifications/tools/list_changed') {
+      this.#tools.changed()
+      if (this.#tools.isSearched) return null
     }
+    const isSilent = method === 'notifications/progress' && Object(params).message === undefined
+    if (!isSilent && !WORDLESS.test(method)) this.#session.labels?.showWhole(UNTRUSTED)
+    return message
   }
 
-  /** Answers with the state of a task, which holds the result of its call. */
-  const taskState: Handler = async (request, { ask }) => {
-    const answer = await ask(request)
-    const { result } = answer
-    const label = seen(answer)
-    if (!isPlainObject(result?.result)) return answer
-    const inner = await shortened({ ...answer, result: result.result }, 'task result', label)
-    return { ...answer, result: { ...result, result: inner.result } }
-  }
-
-  const introduced: Handler = async (request, { ask }) => {
-    tools.noteCapabilities(request)
-    return withGuide(await ask(request))
-  }
-  return {
-    handlers: {
+  #handlers(): ProxyView['handlers'] {
+    const tools = this.#tools
+    const introduced: Handler = async (request, { ask }) => {
+      tools.noteCapabilities(request)
+      return withGuide(await ask(request))
+    }
+    /** Answers with the server's result, shortened. */
+    const short = (kind: string): Handler => {
+      return async (request, { ask }) => {
+        const name = `${Object(request.params).name ?? ''} ${kind}`.trim()
+        return this.#short(await ask(request), name)
+      }
+    }
+    return {
       initialize: introduced,
       'server/discover': introduced,
       'tools/list': tools.list,
       'tools/call': tools.call,
       'tasks/result': short('task result'),
-      'tasks/get': taskState,
+      'tasks/get': async (request, { ask }) => this.#withTask(await ask(request)),
       'prompts/get': short('prompt'),
-      ...resourceHandlers({ assets, labels, seen, readResource: short('resource') }),
-    },
-    otherwise: labels
-      ? async (request, { ask }) => {
-          const answer = await ask(request)
-          const isAuthored = AUTHORED.test(request.method ?? '') && isPlainObject(answer.result)
-          if (!isAuthored) seen(answer)
-          return answer
-        }
-      : undefined,
-    fromServer(message) {
-      const { method = '', params } = message
-      if (method === 'notifications/tools/list_changed') {
-        tools.changed()
-        if (tools.isSearched) return null
-      }
-      const isSilent = method === 'notifications/progress' && Object(params).message === undefined
-      if (!isSilent && !WORDLESS.test(method)) labels?.showWhole(UNTRUSTED)
-      return message
-    },
+      'resources/list': async (request, { ask }) => {
+        const answer = await ask(request)
+        if (Object(answer.result?.resources).length > 0) this.#seen(answer)
+        return listed(answer, request, 'resources', [])
+      },
+      'resources/templates/list': async (request, { ask }) =>
+        listed(await ask(request), request, 'resourceTemplates', [ASSET_TEMPLATE]),
+      'resources/read': (request, peers) => this.#resource(request, peers, short('resource')),
+    }
   }
-}
 
-/** What answers the requests about resources: those of the server, and the assets. */
-function resourceHandlers({
-  assets,
-  labels,
-  seen,
-  readResource,
-}: Pick<ProxySession, 'assets' | 'labels'> & {
-  seen(answer: RpcMessage): unknown
-  readResource: Handler
-}): Record<string, Handler> {
-  return {
-    async 'resources/list'(request, { ask }) {
-      const answer = await ask(request)
-      if (Object(answer.result?.resources).length > 0) seen(answer)
-      return listed(answer, request, 'resources', [])
-    },
-    'resources/templates/list': async (request, { ask }) =>
-      listed(await ask(request), request, 'resourceTemplates', [ASSET_TEMPLATE]),
-    async 'resources/read'(request, peers) {
-      const uri = String(request.params?.uri)
-      if (!isAssetRef(uri)) return readResource(request, peers)
-      const context = TRUSTED
-      if (labels) labels.showWhole(labelOfCall({ context, reads: labels.reads({ uri }) }))
-      try {
-        return answerTo(request, await assetAsResource(assets, uri))
-      } catch (error) {
-        // The server may have addresses of this form, too.
-        const answer = await peers.ask(request)
-        return answer.error ? failureOf(request, error) : answer
-      }
-    },
+  async #passed(request: RpcMessage, ask: Ask): Promise<RpcMessage> {
+    const answer = await ask(request)
+    const isAuthored = AUTHORED.test(request.method ?? '') && isPlainObject(answer.result)
+    if (!isAuthored) this.#seen(answer)
+    return answer
+  }
+
+  /** Notes that the client sees an answer. Returns the label of the answer. */
+  #seen({ result }: RpcMessage, { tool, label = TRUSTED }: Partial<ProxyCall> = {}): Label {
+    const own = tool?.openWorld === false && result ? TRUSTED : UNTRUSTED
+    const all = stricterByMeta(join(own, label), result?._meta)
+    this.#session.labels?.showWhole(all)
+    return all
+  }
+
+  /** Notes that the client sees an answer, and returns it with references in place of large values. */
+  async #short(answer: RpcMessage, name: string, call?: Partial<ProxyCall>): Promise<RpcMessage> {
+    return this.#shortened(answer, name, this.#seen(answer, call))
+  }
+
+  async #shortened(answer: RpcMessage, name: string, label: Label): Promise<RpcMessage> {
+    if (!answer.result) return answer
+    const { labels, save } = this.#session
+    const given = labels ? withLabel(answer.result, label) : answer.result
+    const { readingTools = READING_TOOLS } = (await this.#tools.known()) ?? {}
+    const options = { ...this.#limits, save: save(label), readingTools }
+    // If storing fails, for example on a full disk, the result passes unchanged.
+    const result = await shortenResult(given, name, options).catch(() => given)
+    return result === answer.result ? answer : { ...answer, result }
+  }
+
+  /** Returns the state of a task, which holds the result of its call. */
+  async #withTask(answer: RpcMessage): Promise<RpcMessage> {
+    const { result } = answer
+    const label = this.#seen(answer)
+    if (!isPlainObject(result?.result)) return answer
+    const inner = await this.#shortened({ ...answer, result: result.result }, 'task result', label)
+    return { ...answer, result: { ...result, result: inner.result } }
+  }
+
+  async #resource(request: RpcMessage, peers: Peers, readFromServer: Handler): Promise<RpcMessage> {
+    const { assets, labels } = this.#session
+    const uri = String(request.params?.uri)
+    if (!isAssetRef(uri)) return readFromServer(request, peers)
+    labels?.showWhole(labelOfCall({ context: TRUSTED, reads: labels.reads({ uri }) }))
+    try {
+      return answerTo(request, await assetAsResource(assets, uri))
+    } catch (error) {
+      // The server may have addresses of this form, too.
+      const answer = await peers.ask(request)
+      return answer.error ? failureOf(request, error) : answer
+    }
   }
 }
 

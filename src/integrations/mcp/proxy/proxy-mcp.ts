@@ -8,7 +8,7 @@ import { SessionLabels } from '../../trust/session-labels.ts'
 import { saveBody } from '../assets-for-clients.ts'
 import type { Channel } from '../rpc/json-rpc.ts'
 import { relay } from '../rpc/relay.ts'
-import { plainView } from './plain-view.ts'
+import { PlainView } from './plain-view.ts'
 import type { ProxySession } from './proxy-tools.ts'
 import { QuarantineView } from './quarantine.ts'
 
@@ -84,10 +84,11 @@ export function proxyMcp(
     if (info) labels?.noteAsset(info.assetId, label)
     return info
   }
-  const session = { assets, labels, editing, toolSearch, files, save }
+  const assetsFor: ProxySession['assetsFor'] = (label) => labels?.scoped(assets, label) ?? assets
+  const session = { assets, labels, editing, toolSearch, files, save, assetsFor }
   const view =
     trust === 'quarantine'
       ? new QuarantineView(session)
-      : plainView(session, { maxChars, maxBytes, showImages })
+      : new PlainView(session, { maxChars, maxBytes, showImages })
   return relay(client, server, { ...view, whyEnded })
 }

@@ -71,19 +71,18 @@ export class ProxySearch {
     return name === SEARCH_TOOLS || (name === CALL_TOOL && !this.#has(Object(args).name))
   }
 
-  /** Takes the server's tools as they are now. Returns a note for the model if there are others than before. */
-  update(catalog: ToolCatalog): string | null {
+  /** Takes the server's tools as they are now. Returns notes for the model if there are others than before. */
+  update(catalog: ToolCatalog): string[] {
     const before = this.#names()
     const isSame = isDeepStrictEqual(catalog.shown, this.#catalog.shown)
     this.#catalog = catalog
-    if (isSame) return null
+    if (isSame) return []
     this.#index = null
     const after = this.#names()
-    const notes = [
-      noteOf(`New tools, which ${SEARCH_TOOLS} finds`, without(after, before)),
-      noteOf('Tools that do not exist any more', without(before, after)),
-    ].filter((one) => one !== null)
-    return notes.length > 0 ? notes.join('\n') : null
+    return [
+      ...noteOf(`New tools, which ${SEARCH_TOOLS} finds`, after, before),
+      ...noteOf('Tools that do not exist any more', before, after),
+    ]
   }
 
   /** Answers a call of `search_tools`. Null for a call of another tool, also one of this name that the server has. */
@@ -156,13 +155,10 @@ function lengthOf({ shown }: ToolCatalog): number {
   return JSON.stringify(shown.map(describedAs)).length
 }
 
-function without(names: readonly string[], others: readonly string[]): string[] {
-  const left = new Set(others)
-  return names.filter((name) => !left.has(name))
-}
-
-function noteOf(what: string, names: readonly string[]): string | null {
-  if (names.length === 0) return null
-  const list = names.join(', ')
-  return `${what}: ${list.length > MAX_NAMES ? `${list.slice(0, MAX_NAMES)}…` : list}`
+/** Returns a note on the names that are only in the first list; empty if there are none. */
+function noteOf(what: string, names: readonly string[], others: readonly string[]): string[] {
+  const known = new Set(others)
+  const list = names.filter((name) => !known.has(name)).join(', ')
+  if (list === '') return []
+  return [`${what}: ${list.length > MAX_NAMES ? `${list.slice(0, MAX_NAMES)}…` : list}`]
 }

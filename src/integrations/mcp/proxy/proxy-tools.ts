@@ -2,14 +2,12 @@ import type { AssetTool } from '../../../assets/asset-tools.ts'
 import type { Assets } from '../../../assets/assets-contract.ts'
 import { defined } from '../../../assets/defined.ts'
 import type { Tool } from '../../../boundary/tool.ts'
-import { withParameters } from '../../../boundary/tool-index.ts'
 import type { ToolSearchOptions } from '../../../boundary/tool-search.ts'
-import { validateInput } from '../../../boundary/validate.ts'
+import { checkFound } from '../../../boundary/validate.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
 import { type Label, UNKNOWN } from '../../../core/labels/label.ts'
 import type { GivenLabels } from '../../../policies/trust/check-flow.ts'
-import { shownSchema } from '../../plain-tools.ts'
 import {
   denialText,
   labelOfCall,
@@ -36,6 +34,8 @@ export interface ProxySession {
   toolSearch: boolean | ToolSearchOptions | undefined
   /** The folder for files whose paths are arguments. */
   files: string | undefined
+  /** Returns assets that note this label for what is saved through them. */
+  assetsFor(label: Label): Assets
   /** Saves bodies with this label. */
   save(label: Label): SaveBody
 }
@@ -85,7 +85,7 @@ export class ProxyTools {
   /** Undefined until the first list is known, which decides for the whole session. */
   #search: ProxySearch | null | undefined
   /** What the model must know about changed tools. */
-  #changeNote: string | null = null
+  #changes: string[] = []
   /** The names of tools, in the order in which they appeared. */
   readonly #order = new Map<unknown, number>()
 
@@ -173,9 +173,9 @@ export class ProxyTools {
   /** Adds a note about changed tools at the end of a result. */
   #withChangeNote(answer: RpcMessage): RpcMessage {
     const { content } = Object(answer.result)
-    if (this.#changeNote === null || !Array.isArray(content)) return answer
-    const note = { type: 'text', text: this.#changeNote }
-    this.#changeNote = null
+    if (this.#changes.length === 0 || !Array.isArray(content)) return answer
+    const note = { type: 'text', text: this.#changes.join('\n') }
+    this.#changes = []
     return { ...answer, result: { ...answer.result, content: [...content, note] } }
   }
 
@@ -201,10 +201,7 @@ export class ProxyTools {
     const catalog = { ...read, shown: read.shown.toSorted((a, b) => placeOf(a) - placeOf(b)) }
     if (this.#search === undefined) {
       this.#search = ProxySearch.for(catalog, this.#session.toolSearch)
-    } else {
-      const note = this.#search?.update(catalog) ?? null
-      this.#changeNote = [this.#changeNote, note].filter((one) => one !== null).join('\n') || null
-    }
+    } else this.#changes.push(...(this.#search?.update(catalog) ?? []))
     return catalog
   }
 
@@ -223,7 +220,7 @@ export class ProxyTools {
     const { assets, files, labels: known } = this.#session
     if (!tool) return request
     const args = await resolveArguments(tool, written, { assets, files })
-    if (isChecked) await checkArguments(tool, args)
+    if (isChecked) await checkFound(tool, args)
     if (!known) return withArguments(call, args)
     const before = this.#asker.answered(request)
     if (before?.approved) return withArguments(call, before.given, true)
@@ -240,22 +237,6 @@ export class ProxyTools {
     if (answer) return answer
     const end = answer === null ? '' : '; the person who was asked did not allow it'
     throw new ByrefError('flow_denied', `${denialText(tool, words)}${end}`)
-  }
-}
-
-/**
- * A model that found a tool by search may have forgotten its parameters.
- *
- * @throws ByrefError `invalid_arguments`, with the parameters of the tool
- */
-async function checkArguments(tool: Tool, args: Record<string, unknown>): Promise<void> {
-  try {
-    await validateInput(tool, args)
-  } catch (error) {
-    // A schema that cannot be compiled is left to the server.
-    if (!(error instanceof ByrefError) || error.code !== 'invalid_arguments') return
-    const described = { name: tool.id, inputSchema: shownSchema(tool) }
-    throw new ByrefError(error.code, withParameters(error.message, described))
   }
 }
 

@@ -145,8 +145,7 @@ export class QuarantineView implements ProxyView {
 
   /** Runs a tool, and answers with the reference of the table or the version that it made. */
   async #make(tool: AssetTool, { written, label, signal }: ProxyCall): Promise<Fields> {
-    const { labels } = this.#session
-    const assets = labels ? labels.scoped(this.#session.assets, label) : this.#session.assets
+    const assets = this.#session.assetsFor(label)
     try {
       checkNamed(tool.id, written)
       const { assetRef } = Object(await runAssetTool(tool, written, { assets, signal }))
@@ -197,9 +196,13 @@ function inOurWords(handler: Handler): Handler {
     })
 }
 
+/** Codes of errors that the protocol defines. Other numbers come from the server and are not shown. */
+const CODES = new Set([-32700, -32600, -32601, -32602, -32603, -32002, -32042, -32022])
+
 function serverError(error: unknown): ShownError {
+  const { code } = Object(error)
   const message = 'The server answered with an error. Its text is not shown'
-  return new ShownError(message, { code: knownCode(Object(error).code) })
+  return new ShownError(message, { code: CODES.has(code) ? code : INTERNAL_ERROR })
 }
 
 function resultOf({ result, error }: RpcMessage): Fields {
@@ -330,12 +333,4 @@ function describedServer(result: Fields, guide: string): Fields {
     capabilities: defined({ tools: {}, resources, prompts: has.prompts ? {} : undefined }),
     instructions: words.join('\n\n'),
   })
-}
-
-/** Codes of errors that the protocol defines. */
-const CODES = new Set([-32700, -32600, -32601, -32602, -32603, -32002, -32042, -32022])
-
-/** Returns an error's code if the protocol defines it. Other numbers come from the server and are not shown. */
-function knownCode(code: unknown): number {
-  return typeof code === 'number' && CODES.has(code) ? code : INTERNAL_ERROR
 }

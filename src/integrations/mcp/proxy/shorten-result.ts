@@ -46,29 +46,18 @@ export async function shortenResult(
 ): Promise<Fields> {
   const { structuredContent, content, contents, messages } = result
   const shortener = new Shortener(name, options)
-  const changed = defined({
-    structuredContent: await shortener.data(structuredContent),
-    content: await ifList(content, (blocks) => shortener.content(blocks)),
-    contents: await ifList(contents, (all) =>
-      Promise.all(all.map((one) => shortener.resource(one))),
-    ),
-    messages: await ifList(messages, (all) =>
-      Promise.all(all.map((one) => shortener.message(one))),
-    ),
-  })
-  const isChanged = Object.entries(changed).some(([key, now]) => now !== result[key])
-  return isChanged ? { ...result, ...changed } : result
-}
-
-/** Changes a list. Returns the same value if it is not a list, or if no item changes. */
-async function ifList(
-  value: unknown,
-  change: (items: readonly unknown[]) => Promise<readonly unknown[]>,
-): Promise<unknown> {
-  if (!Array.isArray(value)) return value
-  const items = await change(value)
-  const isSame = items.length === value.length && items.every((one, i) => one === value[i])
-  return isSame ? value : items
+  const all = async (list: unknown, shorten: (one: unknown) => Promise<unknown>) =>
+    Array.isArray(list) ? Promise.all(list.map(shorten)) : list
+  const changed = {
+    ...result,
+    ...defined({
+      structuredContent: await shortener.data(structuredContent),
+      content: Array.isArray(content) ? await shortener.content(content) : content,
+      contents: await all(contents, (one) => shortener.resource(one)),
+      messages: await all(messages, (one) => shortener.message(one)),
+    }),
+  }
+  return isDeepStrictEqual(changed, result) ? result : changed
 }
 
 class Shortener {

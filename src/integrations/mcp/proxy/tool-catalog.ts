@@ -79,9 +79,7 @@ export async function readPages(
 function toolOf({ name, inputSchema, outputSchema, annotations }: Fields, files?: string): Tool {
   const described = { annotations: Object(annotations), outputSchema }
   const { noteLabel: _noteLabel, ...declared } = serverTrust(described, 'trusted')
-  // Servers name older drafts, which the validator does not know.
-  const { $schema: _, ...schema } = Object(inputSchema)
-  return { ...mcpTool(String(name), schema, files), ...declared }
+  return { ...mcpTool(String(name), Object(inputSchema), files), ...declared }
 }
 
 /** Returns a tool for the client: its parameters take references, and structured content may be one. */

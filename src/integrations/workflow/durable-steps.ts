@@ -5,9 +5,9 @@ import { mapSubschemas, type Schema } from '../../core/board/schema-keywords.ts'
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
 import { type LanguageModel, MODEL } from '../../models/language-model.ts'
+import type { CallOptions } from '../ai-sdk/tools/tool-calls.ts'
 import { outputValue } from '../model-output.ts'
-import type { DurableTool, StepAnswer, StepRequest } from '../workflow/durable-options.ts'
-import type { CallOptions } from './tools/tool-calls.ts'
+import type { DurableTool, StepAnswer, StepRequest } from './durable-options.ts'
 
 /** An agent whose calls are steps of a workflow. */
 export interface DurableAgent {
