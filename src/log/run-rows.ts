@@ -2,7 +2,7 @@ import type { TokenUsage } from '../core/events/events.ts'
 import { isoTime } from '../core/iso-time.ts'
 import { fromPlain, mapTexts, toPlain } from '../postgres/plain-text.ts'
 import { checkPage, type ListPlace, parseCursor, possibleId } from './check-arguments.ts'
-import { jsonIn, pageOf } from './conversation-row.ts'
+import { jsonIn, pageOf, titleOfRow } from './conversation-row.ts'
 import {
   type Amounts,
   amountsOf,
@@ -121,13 +121,11 @@ export interface RunDialect {
 export interface RunReader {
   /** Reads the rows of a statement in the dialect of the database. */
   rows<Row extends object>(sqlOf: (dialect: RunDialect) => string): Promise<Row[]>
-  /** Decodes the title of a conversation. */
-  titleOf(stored: string): string
 }
 
 /** One page of a list of runs. The namespace '' means none. */
 export async function listRuns(
-  { rows, titleOf }: RunReader,
+  { rows }: RunReader,
   namespace: string,
   options: RunsOptions,
 ): Promise<{ runs: RunSummary[]; next: string | null }> {
@@ -135,9 +133,7 @@ export async function listRuns(
   const limit = checkPage(options.limit ?? 50)
   const found = await rows<FoundRun>((dialect) => runsQuery(namespace, options, { limit, dialect }))
   const { items: runs, next } = pageOf(found, limit, (row) => {
-    const { id: conversation, name, title } = row
-    const stored = name ?? title
-    const about = { conversation, namespace: namespace || null, title: stored && titleOf(stored) }
+    const about = { conversation: row.id, namespace: namespace || null, title: titleOfRow(row) }
     return runSummary(runOfRow(row), about)
   })
   return { runs, next }
@@ -168,7 +164,7 @@ function runsQuery(
   const place = options.cursor ? parseCursor(options.cursor) : null
   const where = conditionsOf(namespace, options, dialect)
   const after = place && `(r.started, r.key) < (${value(place.updated)}, ${value(place.key)})`
-  return `SELECT r.*, r.started AS updated, c.id, c.name, c.title
+  return `SELECT r.*, r.started AS updated, c.id, c.name, c.state
     FROM ${schema}runs r JOIN ${schema}conversations c ON c.key = r.conversation
     WHERE ${where}${after ? ` AND ${after}` : ''}
     ORDER BY r.started DESC, r.key DESC LIMIT ${value(limit + 1)}`
@@ -178,7 +174,7 @@ function runsQuery(
 interface FoundRun extends RunRow, ListPlace {
   id: string
   name: string | null
-  title: string | null
+  state: string | null
 }
 
 /** Returns the statement that reads {@link CostPart}s, without those of runs that are read by {@link splitQuery}. */

@@ -1,7 +1,14 @@
 import { checkOptions, checkValue, is } from '../core/check-options.ts'
+import { toPlain } from '../postgres/plain-text.ts'
 import { connect } from '../sqlite/connection.ts'
 import type { ConversationLog, Lease, LogChange } from './conversation-log.ts'
-import { type ConversationRow, leaseOf, type Place, summaryOfRow } from './conversation-row.ts'
+import {
+  type ConversationRow,
+  leaseOf,
+  type Place,
+  stateOf,
+  summaryOfRow,
+} from './conversation-row.ts'
 import { type LogStorage, leaseAfter, logOf, type StorageUpkeep } from './log-storage.ts'
 import { CHUNK } from './pause.ts'
 import {
@@ -229,8 +236,8 @@ function renewLease(sql: Statements, place: Place, lease: Lease): boolean {
 function renameConversation(sql: Statements, place: Place, name: string | null): boolean {
   const row = findRow(sql, place)
   if (!row) return false
-  sql.name.run(name, row.key)
-  indexTitle(sql, row.key, name ?? row.title)
+  sql.name.run(name && toPlain(name), row.key)
+  indexTitle(sql, row.key, name ?? stateOf(row).title)
   addNotice(sql, place, { deleted: false })
   return true
 }

@@ -1,17 +1,11 @@
 import type { Database, Query } from '../../postgres/database.ts'
-import { fromPlain, mapTexts, toPlain } from '../../postgres/plain-text.ts'
+import { toPlain } from '../../postgres/plain-text.ts'
 import { checkPage, parseCursor, possibleId } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
-import {
-  type ConversationRow,
-  stateColumns as columnsOf,
-  type Place,
-  pageOf,
-  summaryOfRow,
-} from '../conversation-row.ts'
-import { type ConversationState, foldCase } from '../summary.ts'
+import { type ConversationRow, type Place, pageOf, summaryOfRow } from '../conversation-row.ts'
+import { foldCase } from '../summary.ts'
 
-/** A row of the conversations with its texts decoded, and the time of the database. */
+/** A row of the conversations, and the time of the database. */
 export interface TimedRow extends ConversationRow {
   now: number
 }
@@ -20,8 +14,8 @@ export interface TimedRow extends ConversationRow {
 export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** The columns of {@link ConversationRow}. */
-export const COLUMNS = `key, namespace, id, name, created, updated, position, title, messages, open_run, queued,
-  approvals, failed, agent, root, branch, run, lease_owner, lease_until, imported, damage`
+export const COLUMNS = `key, namespace, id, name, created, updated, position, state,
+  lease_owner, lease_until, imported, damage`
 
 const FIND = `SELECT ${COLUMNS}, ${NOW} AS now FROM byref.conversations WHERE namespace = $1 AND id = $2`
 
@@ -55,26 +49,12 @@ async function firstRow(
   { namespace, id }: Place,
 ): Promise<TimedRow | null> {
   const { rows } = await query<TimedRow>(sql, [namespace, id])
-  return rows[0] ? decodeRow(rows[0]) : null
-}
-
-/** Returns a row with its texts as they were given. */
-export function decodeRow<Row extends ConversationRow>(row: Row): Row {
-  return mapTexts(row, ['name', 'title', 'open_run', 'agent', 'root'], fromPlain)
-}
-
-/** The columns title, messages, open_run, queued, approvals, failed, agent, root, branch and run, in this order. */
-export function stateColumns(state: ConversationState): unknown[] {
-  const { branch } = state
-  return columnsOf({
-    ...mapTexts(state, ['title', 'openRun', 'agent'], toPlain),
-    branch: branch && { ...branch, root: toPlain(branch.root) },
-  })
+  return rows[0] ?? null
 }
 
 /** Shorter searches cannot use the trigram index, and read the texts. */
 const TRIGRAM = 3
-const DUE = '(open_run IS NOT NULL OR queued IS NOT NULL) AND damage IS NULL'
+const DUE = 'due = 1 AND damage IS NULL'
 
 /** One page of a list of conversations. The namespace '' means none. */
 export async function listConversations(
@@ -101,7 +81,7 @@ export async function listConversations(
      ORDER BY updated DESC, key DESC LIMIT ${value(limit + 1)}`,
     values,
   )
-  const { items, next } = pageOf(rows, limit, (row) => summaryOfRow(decodeRow(row), row.now))
+  const { items, next } = pageOf(rows, limit, (row) => summaryOfRow(row, row.now))
   return { conversations: items, next }
 }
 

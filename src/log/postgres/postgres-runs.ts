@@ -1,5 +1,4 @@
 import type { Database, Query } from '../../postgres/database.ts'
-import { fromPlain } from '../../postgres/plain-text.ts'
 import { RUN_CHANGES, RUN_COLUMNS, type RunDialect, type RunReader, rowOfRun } from '../run-rows.ts'
 import type { StoredRun } from '../runs.ts'
 import { NOW } from './conversation-rows.ts'
@@ -57,6 +56,5 @@ export function runReader({ query }: Database): RunReader {
       })
       return (await query<Row>(sql, values)).rows
     },
-    titleOf: fromPlain,
   }
 }

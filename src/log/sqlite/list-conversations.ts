@@ -1,6 +1,6 @@
 import { checkPage, type ListPlace, parseCursor, possibleId } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
-import { type ConversationRow, pageOf, summaryOfRow } from '../conversation-row.ts'
+import { type ConversationRow, pageOf, summaryOfRow, titleOfRow } from '../conversation-row.ts'
 import { CHUNK, pause } from '../pause.ts'
 import { eventIn } from '../record-rows.ts'
 import { chatText, foldCase } from '../summary.ts'
@@ -64,7 +64,7 @@ function readRows(
     values.push(...used)
   }
   if (!options.allNamespaces) where('namespace = ?', namespace)
-  if (options.due) where('(open_run IS NOT NULL OR queued IS NOT NULL) AND damage IS NULL')
+  if (options.due) where('due = 1 AND damage IS NULL')
   if (options.due === 'abandoned') where('lease_until <= ?', Date.now())
   if (options.branchesOf !== undefined) {
     const id = possibleId(options.branchesOf)
@@ -106,12 +106,12 @@ function phrase(words: string): string {
 /** Returns whether a conversation's title or one of its chat messages contains the text, by reading them. */
 async function scan(
   { read }: LogConnection,
-  { key, name, title }: ConversationRow,
+  row: ConversationRow,
   words: string,
 ): Promise<boolean> {
-  if (foldCase(name ?? title ?? '').includes(words)) return true
+  if (foldCase(titleOfRow(row) ?? '').includes(words)) return true
   for (let position = 0; ; ) {
-    const rows = await read((sql) => sql.messages.all(key, position, CHUNK))
+    const rows = await read((sql) => sql.messages.all(row.key, position, CHUNK))
     if (rows.some(({ event }) => foldedText(event)?.includes(words))) return true
     if (rows.length < CHUNK) return false
     position = Number(rows.at(-1)?.position)

@@ -15,15 +15,9 @@ const MIGRATIONS: readonly string[] = [
      created INTEGER NOT NULL,
      updated INTEGER NOT NULL,
      position INTEGER NOT NULL DEFAULT 0,
-     title TEXT,
-     messages INTEGER NOT NULL DEFAULT 0,
-     open_run TEXT,
-     queued TEXT,
-     approvals TEXT,
-     failed INTEGER NOT NULL DEFAULT 0,
-     agent TEXT,
+     state TEXT,
+     due INTEGER NOT NULL DEFAULT 0,
      root TEXT,
-     branch TEXT,
      lease_owner TEXT,
      lease_until INTEGER,
      imported INTEGER NOT NULL DEFAULT 0,
@@ -32,8 +26,7 @@ const MIGRATIONS: readonly string[] = [
    ) STRICT;
    CREATE INDEX conversations_by_update ON conversations (namespace, updated, key);
    CREATE INDEX conversations_by_root ON conversations (namespace, root) WHERE root IS NOT NULL;
-   CREATE INDEX conversations_due ON conversations (updated, key)
-     WHERE open_run IS NOT NULL OR queued IS NOT NULL;
+   CREATE INDEX conversations_due ON conversations (updated, key) WHERE due = 1;
    CREATE TABLE records (
      id INTEGER PRIMARY KEY AUTOINCREMENT,
      conversation INTEGER NOT NULL,
@@ -67,9 +60,9 @@ const MIGRATIONS: readonly string[] = [
    INSERT INTO searchable (indexed) VALUES (0);
    CREATE VIRTUAL TABLE search USING fts5 (
      text, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1'
-   );`,
-  // Counts of tokens may be any number.
-  `CREATE TABLE runs (
+   );
+   CREATE TABLE runs (
+     -- Counts of tokens may be any number.
      key INTEGER PRIMARY KEY,
      conversation INTEGER NOT NULL,
      namespace TEXT NOT NULL,
@@ -94,8 +87,7 @@ const MIGRATIONS: readonly string[] = [
      usages TEXT,
      UNIQUE (conversation, run)
    ) STRICT;
-   CREATE INDEX runs_by_start ON runs (namespace, started, key);
-   ALTER TABLE conversations ADD COLUMN run TEXT;`,
+   CREATE INDEX runs_by_start ON runs (namespace, started, key);`,
 ]
 
 /** Migrates a file to this version. */

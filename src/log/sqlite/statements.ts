@@ -10,8 +10,8 @@ const SQL = {
   // conversations
   find: 'SELECT * FROM conversations WHERE namespace = ? AND id = ?',
   create: 'INSERT INTO conversations (namespace, id, created, updated) VALUES (?, ?, ?, ?)',
-  update: `UPDATE conversations SET updated = ?, position = ?, title = ?, messages = ?, open_run = ?, queued = ?,
-    approvals = ?, failed = ?, agent = ?, root = ?, branch = ?, run = ?, lease_owner = ?, lease_until = ? WHERE key = ?`,
+  update: `UPDATE conversations SET updated = ?, position = ?, state = ?, due = ?, root = ?,
+    lease_owner = ?, lease_until = ? WHERE key = ?`,
   lease: 'UPDATE conversations SET lease_owner = ?, lease_until = ? WHERE key = ?',
   name: 'UPDATE conversations SET name = ? WHERE key = ?',
   setAside: 'UPDATE conversations SET damage = ? WHERE key = ?',
@@ -50,9 +50,8 @@ const SQL = {
   touchLeftover: 'UPDATE leftovers SET touched = ? WHERE key = ?',
   dropLeftover: 'DELETE FROM leftovers WHERE key = ?',
   oldLeftovers: 'SELECT key FROM leftovers WHERE touched < ?',
-  publish: `INSERT INTO conversations (key, namespace, id, name, created, updated, position, title, messages,
-    open_run, queued, approvals, failed, agent, root, branch, run, imported)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  publish: `INSERT INTO conversations (key, namespace, id, name, created, updated, position, state, due, root, imported)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   unindexSome: `DELETE FROM search WHERE rowid IN
     (SELECT id * 2 FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
   removeRecords: `DELETE FROM records WHERE id IN
@@ -117,6 +116,5 @@ export function runReader({ read }: LogConnection): RunReader {
       const sql = sqlOf({ value, find: 'instr', schema: '', now: () => value(Date.now()) })
       return read(({ other }) => rowsOf(other(sql).all(...values)))
     },
-    titleOf: (stored) => stored,
   }
 }
