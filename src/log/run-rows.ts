@@ -2,6 +2,7 @@ import type { TokenUsage } from '../core/events/events.ts'
 import { isoTime } from '../core/iso-time.ts'
 import { fromPlain, mapTexts, toPlain } from '../postgres/plain-text.ts'
 import { checkPage, type ListPlace, parseCursor, possibleId } from './check-arguments.ts'
+import type { ReadRows, SqlDialect } from './conversation-query.ts'
 import { jsonIn, pageOf, titleOfRow } from './conversation-row.ts'
 import {
   type Amounts,
@@ -105,33 +106,15 @@ export function runOfRow(row: RunRow): StoredRun {
   }
 }
 
-/** The statements about runs differ between databases in this. */
-export interface RunDialect {
-  /** Adds a value to those of the statement. Returns its placeholder. */
-  value(given: string | number): string
-  /** The function that finds a text in another. */
-  find: 'instr' | 'strpos'
-  /** What precedes the names of tables. */
-  schema: '' | 'byref.'
-  /** Returns the time in milliseconds. */
-  now(): string
-}
-
-/** Reads the rows of statements about runs. */
-export interface RunReader {
-  /** Reads the rows of a statement in the dialect of the database. */
-  rows<Row extends object>(sqlOf: (dialect: RunDialect) => string): Promise<Row[]>
-}
-
 /** One page of a list of runs. The namespace '' means none. */
 export async function listRuns(
-  { rows }: RunReader,
+  read: ReadRows,
   namespace: string,
   options: RunsOptions,
 ): Promise<{ runs: RunSummary[]; next: string | null }> {
   checkRunFilter(options)
   const limit = checkPage(options.limit ?? 50)
-  const found = await rows<FoundRun>((dialect) => runsQuery(namespace, options, { limit, dialect }))
+  const found = await read<FoundRun>((dialect) => runsQuery(namespace, options, { limit, dialect }))
   const { items: runs, next } = pageOf(found, limit, (row) => {
     const about = { conversation: row.id, namespace: namespace || null, title: titleOfRow(row) }
     return runSummary(runOfRow(row), about)
@@ -141,15 +124,15 @@ export async function listRuns(
 
 /** Sums of what runs have used. The namespace '' means none. */
 export async function readCosts(
-  { rows }: RunReader,
+  read: ReadRows,
   namespace: string,
   options: CostsOptions,
 ): Promise<CostSum[]> {
   checkRunFilter(options)
-  const whole = await rows<CostPart>((dialect) => costsQuery(namespace, options, dialect))
+  const whole = await read<CostPart>((dialect) => costsQuery(namespace, options, dialect))
   const split =
     options.group === 'model'
-      ? await rows<RunRow>((dialect) => splitQuery(namespace, options, dialect))
+      ? await read<RunRow>((dialect) => splitQuery(namespace, options, dialect))
       : []
   return sumCosts(costParts(whole, split, options), options)
 }
@@ -158,7 +141,7 @@ export async function readCosts(
 function runsQuery(
   namespace: string,
   options: RunsOptions,
-  { limit, dialect }: { limit: number; dialect: RunDialect },
+  { limit, dialect }: { limit: number; dialect: SqlDialect },
 ): string {
   const { value, schema } = dialect
   const place = options.cursor ? parseCursor(options.cursor) : null
@@ -178,7 +161,7 @@ interface FoundRun extends RunRow, ListPlace {
 }
 
 /** Returns the statement that reads {@link CostPart}s, without those of runs that are read by {@link splitQuery}. */
-function costsQuery(namespace: string, options: CostsOptions, dialect: RunDialect): string {
+function costsQuery(namespace: string, options: CostsOptions, dialect: SqlDialect): string {
   const { by, group } = options
   const where = conditionsOf(namespace, options, dialect)
   const isWhole = group === 'model' ? ' AND r.usages IS NULL' : ''
@@ -196,7 +179,7 @@ function costsQuery(namespace: string, options: CostsOptions, dialect: RunDialec
 }
 
 /** Returns the statement that reads the runs with several models. */
-function splitQuery(namespace: string, options: CostsOptions, dialect: RunDialect): string {
+function splitQuery(namespace: string, options: CostsOptions, dialect: SqlDialect): string {
   const where = conditionsOf(namespace, options, dialect)
   return `SELECT r.* FROM ${dialect.schema}runs r WHERE ${where} AND r.usages IS NOT NULL`
 }
@@ -220,7 +203,7 @@ function costParts(
 function conditionsOf(
   namespace: string,
   filter: RunFilter,
-  { value, find, schema, now }: RunDialect,
+  { value, find, schema, now }: SqlDialect,
 ): string {
   const { agent, model, status, error, tool, conversation, since, until } = filter
   const { minCost, minTokens, minDurationMs } = filter

@@ -36,8 +36,8 @@ import {
 import {
   LOG_FILE,
   type LogConnection,
+  rowReader,
   rowsOf,
-  runReader,
   type Statements,
 } from './sqlite/statements.ts'
 
@@ -118,10 +118,10 @@ class SqliteStorage implements LogStorage {
     listConversations(this.#connection, namespace, options)
 
   readonly runs: LogStorage['runs'] = (namespace, options) =>
-    listRuns(runReader(this.#connection), namespace, options)
+    listRuns(rowReader(this.#connection), namespace, options)
 
   readonly costs: LogStorage['costs'] = (namespace, options) =>
-    readCosts(runReader(this.#connection), namespace, options)
+    readCosts(rowReader(this.#connection), namespace, options)
 
   readonly append: LogStorage['append'] = (place, appendix) => {
     const texts = appendix.events.map((event) => JSON.stringify(event))

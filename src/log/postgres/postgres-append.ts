@@ -1,6 +1,7 @@
 import type { LogRecord } from '../../core/events/events.ts'
 import type { Database, Query } from '../../postgres/database.ts'
 import { type ConversationQueue, LogConflictError } from '../conversation-log.ts'
+import type { TimedRow } from '../conversation-query.ts'
 import { leaseOf, type Place, stateColumns, stateOf } from '../conversation-row.ts'
 import { recordsAfter } from '../copy-event.ts'
 import { type Appendix, admit, leaseAfter, type TextAppendix } from '../log-storage.ts'
@@ -12,7 +13,7 @@ import {
   withoutMessages,
 } from '../summary.ts'
 import { appendBehind, appendNothing } from './append-statement.ts'
-import { createRow, lockRow, type TimedRow } from './conversation-rows.ts'
+import { createRow, lockRow } from './conversation-rows.ts'
 import { deleteMessages, readRecords, titleIn } from './postgres-records.ts'
 
 /** The state of a conversation at a position. */

@@ -3,7 +3,7 @@ import type { Database } from '../../postgres/database.ts'
 import { fromPlain } from '../../postgres/plain-text.ts'
 import { eventSum } from '../checksums.ts'
 import { existsError } from '../conversation-log.ts'
-import { type Place, stateColumns } from '../conversation-row.ts'
+import { type ConversationRow, type Place, stateColumns } from '../conversation-row.ts'
 import { CHUNK } from '../pause.ts'
 import { type ImportedLine, importStaged, type Lines, type Staged } from '../read-lines.ts'
 import { type DebugRow, exportStored, type RecordRow } from '../record-rows.ts'
@@ -16,14 +16,14 @@ import {
   removeLeftovers,
   removeRecords,
 } from './change-conversation.ts'
-import { NOW, type TimedRow } from './conversation-rows.ts'
+import { NOW } from './conversation-rows.ts'
 import { deleteMessages, titleIn } from './postgres-records.ts'
 import { putRuns } from './postgres-runs.ts'
 
 /** Returns the lines of a conversation; see {@link exportStored}. */
 export function postgresExport(
   { use, query }: Database,
-  row: TimedRow,
+  row: ConversationRow,
   soundEnd?: number,
 ): AsyncGenerator<string> {
   const { key, position: end } = row

@@ -1,7 +1,8 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Connection } from '../../sqlite/connection.ts'
 import type { FileKind } from '../../sqlite/open-file.ts'
-import { RUN_CHANGES, RUN_COLUMNS, type RunReader } from '../run-rows.ts'
+import type { ReadRows } from '../conversation-query.ts'
+import { RUN_CHANGES, RUN_COLUMNS } from '../run-rows.ts'
 import { migrateLog } from './log-file.ts'
 
 const SQL = {
@@ -104,17 +105,14 @@ export type LogConnection = Connection<Statements>
 /** How the file of a log is migrated and prepared. */
 export const LOG_FILE: FileKind<Statements> = { migrate: migrateLog, prepare: prepareStatements }
 
-/** Reads the rows of statements about runs in SQLite. */
-export function runReader({ read }: LogConnection): RunReader {
-  return {
-    rows(sqlOf) {
-      const values: (string | number)[] = []
-      const value = (given: string | number): string => {
-        values.push(given)
-        return '?'
-      }
-      const sql = sqlOf({ value, find: 'instr', schema: '', now: () => value(Date.now()) })
-      return read(({ other }) => rowsOf(other(sql).all(...values)))
-    },
+/** Reads the rows of statements that are composed at run time. */
+export function rowReader({ read }: LogConnection): ReadRows {
+  return (sqlOf) => {
+    const values: (string | number)[] = []
+    const value = (given: string | number): string => `?${values.push(given)}`
+    const now = () => value(Date.now())
+    const useDueIndex = 'INDEXED BY conversations_due'
+    const sql = sqlOf({ value, find: 'instr', schema: '', now, useDueIndex })
+    return read(({ other }) => rowsOf(other(sql).all(...values)))
   }
 }
