@@ -1,11 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite'
-import { migrate } from '../../sqlite/migrate-file.ts'
-
-/**
- * Each step migrates a file from its index to the next version (`PRAGMA user_version`). Never change a step; add one. `sum` is
- * the checksum of a record's position, event and time; debug data begin with theirs.
- */
-const MIGRATIONS: readonly string[] = [
+/** The steps of the file's migration. `sum` is the checksum of a record's position, event and time; debug data begin with theirs. */
+export const MIGRATIONS: readonly string[] = [
   // Row ids are never reused, because other processes read on after the last one that they saw.
   `CREATE TABLE conversations (
      key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -89,9 +83,3 @@ const MIGRATIONS: readonly string[] = [
    ) STRICT;
    CREATE INDEX runs_by_start ON runs (namespace, started, key);`,
 ]
-
-/** Migrates a file to this version. */
-export function migrateLog(db: DatabaseSync): void {
-  const steps = MIGRATIONS.map((sql) => (file: DatabaseSync) => file.exec(sql))
-  migrate(db, steps, { name: 'The log', code: 'log_failed' })
-}

@@ -3,7 +3,7 @@ import type { Connection } from '../../sqlite/connection.ts'
 import type { FileKind } from '../../sqlite/open-file.ts'
 import type { ReadRows } from '../conversation-query.ts'
 import { RUN_CHANGES, RUN_COLUMNS } from '../run-rows.ts'
-import { migrateLog } from './log-file.ts'
+import { MIGRATIONS } from './log-file.ts'
 
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
@@ -103,7 +103,12 @@ export function rowOf<Row extends object>(row: object | undefined): Row | null {
 export type LogConnection = Connection<Statements>
 
 /** How the file of a log is migrated and prepared. */
-export const LOG_FILE: FileKind<Statements> = { migrate: migrateLog, prepare: prepareStatements }
+export const LOG_FILE: FileKind<Statements> = {
+  name: 'The log',
+  code: 'log_failed',
+  steps: MIGRATIONS.map((sql) => (db) => db.exec(sql)),
+  prepare: prepareStatements,
+}
 
 /** Reads the rows of statements that are composed at run time. */
 export function rowReader({ read }: LogConnection): ReadRows {
