@@ -9,6 +9,7 @@ import {
   stateOf,
   summaryOfRow,
 } from './conversation-row.ts'
+import { changeOf } from './listeners.ts'
 import { type LogStorage, leaseAfter, logOf, type StorageUpkeep } from './log-storage.ts'
 import { CHUNK } from './pause.ts'
 import {
@@ -217,9 +218,8 @@ class SqliteStorage implements LogStorage {
     return Math.max(0, row.position - after)
   }
 
-  #notify({ namespace, id }: Place, change: Partial<LogChange> = {}): void {
-    const conversation = id
-    this.#changes.notify({ conversation, namespace: namespace || null, records: [], ...change })
+  #notify(place: Place, change?: Partial<LogChange>): void {
+    this.#changes.notify(changeOf(place, change))
   }
 }
 
