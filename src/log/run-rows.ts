@@ -1,7 +1,7 @@
-import type { TokenUsage } from '../core/events/events.ts'
 import { isoTime } from '../core/iso-time.ts'
-import { fromPlain, mapTexts, toPlain } from '../postgres/plain-text.ts'
+import { fromPlain, toPlain } from '../postgres/plain-text.ts'
 import { checkPage, type ListPlace, parseCursor, possibleId } from './check-arguments.ts'
+import { seal, unseal } from './checksums.ts'
 import type { ReadRows, SqlDialect } from './conversation-query.ts'
 import { jsonIn, pageOf, titleOfRow } from './conversation-row.ts'
 import {
@@ -26,40 +26,38 @@ import {
 } from './runs.ts'
 
 /**
- * A row of the table of runs in a database. Names are encoded by `toPlain`, and lists of names as lines of JSON.
- * `usages` is JSON for a run with several models, and else null.
+ * A row of the table of runs in a database: the run as JSON with its checksum, and what statements look at. Names are encoded by
+ * `toPlain`, and lists of names as lines of JSON.
  */
-export interface RunRow extends PlainColumns, Amounts {
+interface RunRow extends Pick<StoredRun, 'run' | 'status' | 'agent' | 'error'>, Amounts {
+  /** The database sets the times, so they are not those in `data`. */
+  started: number
+  finished: number | null
   models: string
-  failed_calls: number
   tools: string
   unpriced: number
-  usages: string | null
+  /** 1 for a run with several models, otherwise 0. */
+  split: number
+  data: string
 }
-
-type PlainColumns = Omit<StoredRun, 'models' | 'tools' | 'failedCalls' | 'usages'>
 
 /** The columns of {@link RunRow}. */
 export const RUN_COLUMNS: readonly (keyof RunRow)[] = [
   'run',
-  'parent',
+  'status',
   'agent',
-  'models',
+  'error',
   'started',
   'finished',
-  'status',
-  'reason',
-  'error',
-  'steps',
-  'calls',
-  'failed_calls',
+  'models',
   'tools',
   'input',
   'cached',
   'output',
   'cost',
   'unpriced',
-  'usages',
+  'split',
+  'data',
 ]
 
 /** What an append changes of a row that exists, for `ON CONFLICT … DO UPDATE SET`. */
@@ -67,43 +65,29 @@ export const RUN_CHANGES = RUN_COLUMNS.filter((name) => name !== 'run' && name !
   .map((name) => `${name} = excluded.${name}`)
   .join(', ')
 
-/** The columns with encoded texts. */
-const TEXTS = ['run', 'parent', 'agent', 'reason', 'error'] as const
-
 /** Returns the row of a run. */
 export function rowOfRun(stored: StoredRun): RunRow {
-  const { models, tools, usages, failedCalls, ...same } = mapTexts(stored, TEXTS, toPlain)
+  const { run, status, agent, error, started, finished, models, tools, usages } = stored
   return {
-    ...same,
-    failed_calls: failedCalls,
+    run: toPlain(run),
+    status,
+    agent: agent && toPlain(agent),
+    error: error && toPlain(error),
+    started,
+    finished,
     models: listText(models),
     tools: listText(tools),
     ...amountsOf(usageOf(stored)),
     unpriced: usages.some(isUnpriced) ? 1 : 0,
-    usages: usages.length > 1 ? JSON.stringify(usages) : null,
+    split: usages.length > 1 ? 1 : 0,
+    data: seal(JSON.stringify(stored)),
   }
 }
 
-/** Decodes a row of {@link rowOfRun}. */
-export function runOfRow(row: RunRow): StoredRun {
-  const { run, parent, agent, reason, error, ...rest } = mapTexts(row, TEXTS, fromPlain)
-  const { started, finished, status, steps, calls } = rest
-  return {
-    run,
-    parent,
-    agent,
-    reason,
-    error,
-    started,
-    finished,
-    status,
-    steps,
-    calls,
-    failedCalls: row.failed_calls,
-    models: listIn(row.models),
-    tools: listIn(row.tools),
-    usages: usagesOf(row),
-  }
+/** Decodes a row of {@link rowOfRun}; empty for a damaged one, so that it does not break a list. */
+function runOfRow({ data, started, finished }: RunRow): StoredRun[] {
+  const json = unseal(data)
+  return json === null ? [] : [{ ...JSON.parse(json), started, finished }]
 }
 
 /** One page of a list of runs. The namespace '' means none. */
@@ -115,11 +99,11 @@ export async function listRuns(
   checkRunFilter(options)
   const limit = checkPage(options.limit ?? 50)
   const found = await read<FoundRun>((dialect) => runsQuery(namespace, options, { limit, dialect }))
-  const { items: runs, next } = pageOf(found, limit, (row) => {
+  const { items, next } = pageOf(found, limit, (row) => {
     const about = { conversation: row.id, namespace: namespace || null, title: titleOfRow(row) }
-    return runSummary(runOfRow(row), about)
+    return runOfRow(row).map((run) => runSummary(run, about))
   })
-  return { runs, next }
+  return { runs: items.flat(), next }
 }
 
 /** Sums of what runs have used. The namespace '' means none. */
@@ -164,7 +148,7 @@ interface FoundRun extends RunRow, ListPlace {
 function costsQuery(namespace: string, options: CostsOptions, dialect: SqlDialect): string {
   const { by, group } = options
   const where = conditionsOf(namespace, options, dialect)
-  const isWhole = group === 'model' ? ' AND r.usages IS NULL' : ''
+  const isWhole = group === 'model' ? ' AND r.split = 0' : ''
   const columns = {
     slot: by === undefined ? null : `r.started / ${SLOT_MS}`,
     name: group ? { model: 'r.models', agent: 'r.agent' }[group] : null,
@@ -181,7 +165,7 @@ function costsQuery(namespace: string, options: CostsOptions, dialect: SqlDialec
 /** Returns the statement that reads the runs with several models. */
 function splitQuery(namespace: string, options: CostsOptions, dialect: SqlDialect): string {
   const where = conditionsOf(namespace, options, dialect)
-  return `SELECT r.* FROM ${dialect.schema}runs r WHERE ${where} AND r.usages IS NOT NULL`
+  return `SELECT r.* FROM ${dialect.schema}runs r WHERE ${where} AND r.split = 1`
 }
 
 /** Decodes the rows of {@link costsQuery} and {@link splitQuery}. */
@@ -196,7 +180,7 @@ function costParts(
     return group === 'model' ? listIn(name)[0] || null : fromPlain(name)
   }
   const whole = rows.map((row) => ({ ...row, name: nameOf(row.name) }))
-  return [...whole, ...split.flatMap((row) => partsOf(runOfRow(row), options))]
+  return [...whole, ...split.flatMap(runOfRow).flatMap((run) => partsOf(run, options))]
 }
 
 /** Returns the conditions of a filter, in the order of their values. */
@@ -249,15 +233,4 @@ function lineOf(name: string): string {
 function listIn(text: string): string[] {
   const names = jsonIn(`[${text.trim().replaceAll('\n', ',')}]`)
   return Array.isArray(names) ? names : []
-}
-
-function usagesOf({ input, cached, output, cost, usages }: RunRow): TokenUsage[] {
-  const whole: TokenUsage = {
-    inputTokens: input,
-    outputTokens: output,
-    ...(cached === null ? {} : { cachedInputTokens: cached }),
-    ...(cost === null ? {} : { cost }),
-  }
-  const split = jsonIn(usages)
-  return Array.isArray(split) ? split : [whole]
 }

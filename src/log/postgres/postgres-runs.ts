@@ -2,9 +2,9 @@ import type { Query } from '../../postgres/database.ts'
 import { RUN_CHANGES, RUN_COLUMNS, rowOfRun } from '../run-rows.ts'
 import type { StoredRun } from '../runs.ts'
 
-const TYPES = `run text, parent text, agent text, models text, started bigint, finished bigint, status text, reason text,
-  error text, steps integer, calls integer, failed_calls integer, tools text, input double precision,
-  cached double precision, output double precision, cost double precision, unpriced integer, usages text`
+const TYPES = `run text, status text, agent text, error text, started bigint, finished bigint, models text,
+  tools text, input double precision, cached double precision, output double precision, cost double precision,
+  unpriced integer, split smallint, data text`
 
 /** Times that are missing are those of the append. */
 const TIMES: Readonly<Record<string, string>> = {
