@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import pg from 'pg'
-import { eventSum } from '../../src/log/record-rows.ts'
+import { eventSum } from '../../src/log/checksums.ts'
 import { startPostgres } from '../../src/postgres/fixtures/start-postgres.ts'
 import { printMachine } from '../content/measure.ts'
 import { openByref } from './contestants/byref.ts'
@@ -83,7 +83,7 @@ async function run(prefix: string, count: number): Promise<void> {
     })
   }
   const ended = `SELECT count(*)::int AS n FROM byref.conversations
-    WHERE id LIKE $1 AND open_run IS NULL AND queued IS NULL AND position > 1`
+    WHERE id LIKE $1 AND due = 0 AND position > 1`
   while ((await sql.query(ended, [`${prefix}%`])).rows[0].n < count) await sleep(100)
 }
 
@@ -94,8 +94,8 @@ async function generate(from: number, to: number): Promise<void> {
   await sql.query('TRUNCATE made')
   await sql.query(
     `WITH added AS (
-       INSERT INTO byref.conversations (namespace, id, created, updated, position, title, messages, words)
-       SELECT '', 'g' || n, updated - n * 1000, updated - n * 1000, ${EVENTS}, title || n, messages, words || n
+       INSERT INTO byref.conversations (namespace, id, created, updated, position, state, words)
+       SELECT '', 'g' || n, updated - n * 1000, updated - n * 1000, ${EVENTS}, state, words || n
        FROM byref.conversations, generate_series($1::int, $2::int) AS n WHERE id = 'seed0'
        RETURNING key, id
      ) INSERT INTO made SELECT key, substr(id, 2)::int FROM added`,

@@ -101,7 +101,7 @@ describe('byref log', () => {
 
   it('finds a wrong summary, rebuilds it, and restores sound conversations', async () => {
     await fill()
-    sql(`UPDATE conversations SET open_run = 'gone' WHERE id = 'sound'`)
+    sql(`UPDATE conversations SET state = 'wrong' WHERE id = 'sound'`)
     expect(byref('verify', 'sound').out).toContain('its summary does not match its records')
     expect(byref('repair', 'sound').out).toContain('removed 0 records')
     sql(`UPDATE conversations SET damage = '{"position":1,"reason":"mended by hand"}'`)

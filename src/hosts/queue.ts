@@ -8,14 +8,14 @@ import type {
   TransactionQuery,
 } from '../log/conversation-log.ts'
 import { optionalPeer } from '../optional-peer.ts'
-import { Database } from '../postgres/database.ts'
-import type { Listening } from '../postgres/listening.ts'
+import { Listening } from '../postgres/listening.ts'
 import { databaseError } from '../postgres/postgres-errors.ts'
 import {
   type LazyPool,
   POSTGRES_OPTIONS,
   type PostgresOptions,
   poolOf,
+  schemaOf,
 } from '../postgres/postgres-options.ts'
 
 /**
@@ -89,7 +89,7 @@ export function createQueue(options: HostQueueOptions): HostQueue {
 class BossQueue implements HostQueue {
   readonly #channel: string
   readonly #pool: LazyPool
-  readonly #database: Database
+  readonly #schema: string
   /** The queues of pg-boss that exist. */
   readonly #queues = new Map<string, Promise<void>>()
   readonly #listeners = new Set<() => void>()
@@ -100,12 +100,9 @@ class BossQueue implements HostQueue {
 
   constructor(options: HostQueueOptions) {
     const { schema = DEFAULT_SCHEMA } = options
-    this.#channel = `${schema}_due`.slice(-63)
+    this.#schema = schemaOf({ schema })
+    this.#channel = `${this.#schema}_due`.slice(-63)
     this.#pool = poolOf(options)
-    this.#database = new Database(
-      { ...options, schema },
-      { owner: OWNER, migrate: async () => {}, pool: this.#pool },
-    )
   }
 
   supervise(): Promise<void> {
@@ -125,7 +122,7 @@ class BossQueue implements HostQueue {
       const { boss, queue } = await this.#queueOf(due.agent)
       const { data, ...options } = jobOf(due)
       // The lock lasts until the append is committed, so the worker that takes the job reads the new records.
-      const waiting = await query(lockJob(this.#database.schema), [queue, options.singletonKey])
+      const waiting = await query(lockJob(this.#schema), [queue, options.singletonKey])
       if (waiting.rows.length > 0) return
       const db = { executeSql: (text: string, values: unknown[] = []) => query(text, values) }
       const send = () => boss.send(queue, data, { ...options, db })
@@ -207,7 +204,7 @@ class BossQueue implements HostQueue {
     const notify = () => {
       for (const one of this.#listeners) one()
     }
-    this.#listening ??= this.#database.listen({
+    this.#listening ??= new Listening(this.#pool, {
       channels: [this.#channel],
       onNotification: notify,
       onListening: notify,
@@ -226,7 +223,6 @@ class BossQueue implements HostQueue {
     await this.#listening?.end()
     const boss = await this.#opening?.catch(() => null)
     await boss?.stop({ graceful: false })
-    await this.#database.close()
     await this.#pool.close()
   }
 
@@ -235,7 +231,7 @@ class BossQueue implements HostQueue {
     const pool = await this.#pool.open()
     const boss = new PgBoss({
       db: { executeSql: (text: string, values?: unknown[]) => pool.query(text, values) },
-      schema: this.#database.schema,
+      schema: this.#schema,
       schedule: false,
       supervise: false,
       monitorIntervalSeconds: SUPERVISE_MS / 1000,

@@ -1,9 +1,15 @@
 import type { Damage } from '../core/errors.ts'
-import { isPlainObject } from '../core/json/json.ts'
+import { fromPlain, toPlain } from '../postgres/plain-text.ts'
 import { formatCursor, type ListPlace } from './check-arguments.ts'
+import { seal, unseal } from './checksums.ts'
 import type { ConversationSummary } from './conversation-log.ts'
-import type { StoredRun } from './runs.ts'
-import { branchIn, type ConversationState, type StoredLease, summaryOf } from './summary.ts'
+import {
+  type ConversationState,
+  isDue,
+  NEW_CONVERSATION,
+  type StoredLease,
+  summaryOf,
+} from './summary.ts'
 
 /** The namespace and id of a conversation. The namespace '' means none. */
 export interface Place {
@@ -14,57 +20,38 @@ export interface Place {
 /** A row of the table of conversations in a database. */
 export interface ConversationRow extends Place {
   key: number
+  /** Encoded by `toPlain`. */
   name: string | null
   created: number
   updated: number
   position: number
-  title: string | null
-  messages: number
-  open_run: string | null
-  queued: string | null
-  approvals: string | null
-  failed: boolean | number
-  agent: string | null
-  root: string | null
-  branch: string | null
-  run: string | null
+  state: string | null
   lease_owner: string | null
   lease_until: number | null
   imported: number
   damage: string | null
 }
 
-/** Returns the columns title, messages, open_run, queued, approvals, failed, agent, root, branch and run, in this order. */
-export function stateColumns(state: ConversationState): (string | number | null)[] {
-  const { title, messages, openRun, queued, approvals, failed, agent, branch, run } = state
-  return [
-    title,
-    messages,
-    openRun,
-    listText(queued),
-    listText(approvals),
-    failed ? 1 : 0,
-    agent,
-    branch?.root ?? null,
-    branch && JSON.stringify({ from: branch.from, at: branch.at }),
-    run && JSON.stringify(run),
-  ]
+/** Returns the columns state (JSON with its checksum), due and root, in this order. */
+export function stateColumns(state: ConversationState): [string, number, string | null] {
+  const { branch } = state
+  return [seal(JSON.stringify(state)), isDue(state) ? 1 : 0, branch && toPlain(branch.root)]
 }
 
-/** Decodes the columns of {@link stateColumns}. */
-export function stateOf(row: ConversationRow): ConversationState {
-  const run = jsonIn(row.run)
-  return {
-    title: row.title,
-    messages: row.messages,
-    openRun: row.open_run,
-    queued: idsIn(row.queued),
-    approvals: idsIn(row.approvals),
-    failed: Boolean(row.failed),
-    agent: row.agent,
-    branch: branchIn({ ...Object(jsonIn(row.branch)), root: row.root }),
-    run: isPlainObject(run) && typeof run.run === 'string' ? (run as object as StoredRun) : null,
-  }
+/** Decodes the column `state`. A damaged one counts as that of a new conversation, so that it does not break a list. */
+export function stateOf({ state }: Pick<ConversationRow, 'state'>): ConversationState {
+  const json = state && unseal(state)
+  return json ? JSON.parse(json) : NEW_CONVERSATION
+}
+
+/** Returns the title that the conversation was given, or null. */
+export function nameOf({ name }: Pick<ConversationRow, 'name'>): string | null {
+  return name === null ? null : fromPlain(String(name))
+}
+
+/** Returns the title that the conversation was given, else its own; null without one. */
+export function titleOfRow(row: Pick<ConversationRow, 'name' | 'state'>): string | null {
+  return nameOf(row) ?? stateOf(row).title
 }
 
 /** Returns the owner of the lease, and until when. */
@@ -74,10 +61,10 @@ export function leaseOf(row: ConversationRow): StoredLease | null {
 
 /** Returns the summary that a row holds, at a time in milliseconds since 1970. */
 export function summaryOfRow(row: ConversationRow, now: number): ConversationSummary {
-  const { id, name, created, updated, position } = row
+  const { id, created, updated, position } = row
   const namespace = row.namespace || null
   const damage = row.damage === null ? null : damageIn(row.damage)
-  const stored = { id, namespace, name, created, updated, position, damage }
+  const stored = { id, namespace, name: nameOf(row), created, updated, position, damage }
   return summaryOf({ ...stored, state: stateOf(row), lease: leaseOf(row) }, now)
 }
 
@@ -98,15 +85,6 @@ export function pageOf<Row extends ListPlace, Item>(
 /** Returns a key for maps. */
 export function placeKey({ namespace, id }: Place): string {
   return `${namespace}\0${id}`
-}
-
-function listText(ids: readonly string[]): string | null {
-  return ids.length > 0 ? JSON.stringify(ids) : null
-}
-
-function idsIn(stored: string | null): string[] {
-  const ids = jsonIn(stored)
-  return Array.isArray(ids) && ids.every((id) => typeof id === 'string') ? ids : []
 }
 
 function damageIn(stored: string): Damage {

@@ -64,3 +64,18 @@ it('does not return a record that a flipped bit has changed', async () => {
   }
   expect(refused).toBeGreaterThan(50)
 })
+
+it('reports a record whose event is no longer text', async () => {
+  const path = join(folder, 'typed.sqlite')
+  const log = createSqliteLog(path)
+  await log.append('a', [chat('a0')])
+  const database = new DatabaseSync(path)
+  // The table accepts only text, as damage does not.
+  database.exec(`ALTER TABLE records RENAME TO strict;
+    CREATE TABLE records AS
+      SELECT id, conversation, position, at, CAST(5 AS INTEGER) AS event, sum, message, deleted FROM strict`)
+  database.close()
+  const error = { code: 'conversation_damaged', damage: { position: 1 } }
+  await expect(log.read('a')).rejects.toMatchObject(error)
+  await log.close()
+})

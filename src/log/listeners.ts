@@ -1,8 +1,14 @@
 import type { LogChange, SubscribeOptions } from './conversation-log.ts'
+import type { Place } from './conversation-row.ts'
 
 /** Which changes a subscriber gets: those of one namespace, or of all. */
 export interface Audience extends SubscribeOptions {
   namespace: string | null
+}
+
+/** Returns a change of a conversation. Without more, nothing was appended. */
+export function changeOf({ namespace, id }: Place, change: Partial<LogChange> = {}): LogChange {
+  return { conversation: id, namespace: namespace || null, records: [], ...change }
 }
 
 /** Receives the changes of a log. */

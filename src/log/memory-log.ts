@@ -11,7 +11,7 @@ import {
 import { type Place, pageOf } from './conversation-row.ts'
 import { recordsAfter } from './copy-event.ts'
 import { partsOf, sumCosts } from './cost-sums.ts'
-import { Listeners } from './listeners.ts'
+import { changeOf, Listeners } from './listeners.ts'
 import { admit, type LogStorage, leaseAfter, logOf } from './log-storage.ts'
 import { CHUNK, pause } from './pause.ts'
 import { debugLine, headerLine, type ImportedLine, importStaged, recordLine } from './read-lines.ts'
@@ -181,9 +181,8 @@ class MemoryStorage implements LogStorage {
     return conversation
   }
 
-  #notify({ namespace, id }: Place, change: Partial<LogChange> = {}): void {
-    const conversation = id
-    this.#subscribers.notify({ conversation, namespace: namespace || null, records: [], ...change })
+  #notify(place: Place, change?: Partial<LogChange>): void {
+    this.#subscribers.notify(changeOf(place, change))
   }
 }
 

@@ -16,14 +16,13 @@ import {
   renameConversation,
   renewLease,
 } from './postgres/change-conversation.ts'
-import { createRow, findRow, listConversations } from './postgres/conversation-rows.ts'
+import { createRow, findRow, listConversations, rowReader } from './postgres/conversation-rows.ts'
 import { LOG_TABLES } from './postgres/log-tables.ts'
 import { Notifier } from './postgres/notifier.ts'
 import { appendAtOnce, appendInTransaction, type Known } from './postgres/postgres-append.ts'
 import { PostgresChanges } from './postgres/postgres-changes.ts'
 import { postgresExport, postgresImport, publishStaged } from './postgres/postgres-import.ts'
 import { deletedIn, readRecords, storedRows } from './postgres/postgres-records.ts'
-import { runReader } from './postgres/postgres-runs.ts'
 import type { Lines } from './read-lines.ts'
 import { debugOf, storedRecord } from './record-rows.ts'
 import { listRuns, readCosts } from './run-rows.ts'
@@ -124,10 +123,10 @@ class PostgresStorage implements LogStorage {
     listConversations(this.#database, namespace, { options, hasTrigrams: this.#hasTrigrams })
 
   readonly runs: LogStorage['runs'] = (namespace, options) =>
-    listRuns(runReader(this.#database), namespace, options)
+    listRuns(rowReader(this.#database), namespace, options)
 
   readonly costs: LogStorage['costs'] = (namespace, options) =>
-    readCosts(runReader(this.#database), namespace, options)
+    readCosts(rowReader(this.#database), namespace, options)
 
   readonly append: LogStorage['append'] = (place, given) => {
     const queue = this.queue

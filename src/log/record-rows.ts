@@ -1,9 +1,9 @@
-import { crc32 } from 'node:zlib'
 import { DamagedError, errorMessage } from '../core/errors.ts'
 import { eventProblem } from '../core/events/event-schema.ts'
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
+import { eventSum, unseal } from './checksums.ts'
 import { notFoundError, type StoredRecord } from './conversation-log.ts'
-import type { ConversationRow } from './conversation-row.ts'
+import { type ConversationRow, nameOf } from './conversation-row.ts'
 import { CHUNK, pause } from './pause.ts'
 import { debugLine, headerLine, recordLine } from './read-lines.ts'
 
@@ -17,14 +17,11 @@ export interface RecordRow {
   sum: number
 }
 
-/** Returns the checksum of an event at its position. The stored sum also has the time added. */
-export function eventSum(position: number, event: string): number {
-  return crc32(event, position)
-}
-
 /** Returns what is wrong with a row, without parsing its event; null for a right checksum. */
 function rowProblem({ position, at, event, sum }: RecordRow): string | null {
-  return eventSum(position, event) + at === sum ? null : 'its checksum is wrong'
+  // Damage may have changed the type of a column, too.
+  const isSound = typeof event === 'string' && eventSum(position, event) + at === sum
+  return isSound ? null : 'its checksum is wrong'
 }
 
 /** Returns a stored record, sound or damaged. */
@@ -103,19 +100,6 @@ export function eventIn(json: unknown): ConversationEvent | null {
   }
 }
 
-const SEAL_LENGTH = 8
-
-/** Text with its checksum in front. */
-export function seal(text: string): string {
-  return crc32(text).toString(16).padStart(SEAL_LENGTH, '0') + text
-}
-
-/** Returns the text that {@link seal} got; null for damaged text. */
-function unseal(sealed: string): string | null {
-  const text = sealed.slice(SEAL_LENGTH)
-  return seal(text) === sealed ? text : null
-}
-
 /** Returns the line of an export that a row holds. @throws DamagedError */
 function exportedLine(row: RecordRow, conversation: string, expected: number): string {
   const { position, at, event } = row
@@ -157,12 +141,13 @@ export interface DebugRow {
  * @throws DamagedError
  */
 export async function* exportStored(
-  { id, name: title, created, updated, position }: ConversationRow,
+  row: ConversationRow,
   { records, debug }: StoredPages,
   soundEnd: number | null = null,
 ): AsyncGenerator<string> {
+  const { id, created, updated, position } = row
   const end = soundEnd ?? position
-  yield `${headerLine({ id, title, created, updated })}\n`
+  yield `${headerLine({ id, title: nameOf(row), created, updated })}\n`
   for (let last = 0; last < end; ) {
     const rows = (await records(last)).slice(0, end - last)
     if (rows.length === 0) throw soundEnd === null ? notFoundError(id) : missing(id, last + 1)

@@ -1,8 +1,9 @@
-import type { TokenUsage } from '../core/events/events.ts'
 import { isoTime } from '../core/iso-time.ts'
-import { fromPlain, mapTexts, toPlain } from '../postgres/plain-text.ts'
+import { fromPlain, toPlain } from '../postgres/plain-text.ts'
 import { checkPage, type ListPlace, parseCursor, possibleId } from './check-arguments.ts'
-import { jsonIn, pageOf } from './conversation-row.ts'
+import { seal, unseal } from './checksums.ts'
+import type { ReadRows, SqlDialect } from './conversation-query.ts'
+import { jsonIn, pageOf, titleOfRow } from './conversation-row.ts'
 import {
   type Amounts,
   amountsOf,
@@ -25,40 +26,38 @@ import {
 } from './runs.ts'
 
 /**
- * A row of the table of runs in a database. Names are encoded by `toPlain`, and lists of names as lines of JSON.
- * `usages` is JSON for a run with several models, and else null.
+ * A row of the table of runs in a database: the run as JSON with its checksum, and what statements look at. Names are encoded by
+ * `toPlain`, and lists of names as lines of JSON.
  */
-export interface RunRow extends PlainColumns, Amounts {
+interface RunRow extends Pick<StoredRun, 'run' | 'status' | 'agent' | 'error'>, Amounts {
+  /** The database sets the times, so they are not those in `data`. */
+  started: number
+  finished: number | null
   models: string
-  failed_calls: number
   tools: string
   unpriced: number
-  usages: string | null
+  /** 1 for a run with several models, otherwise 0. */
+  split: number
+  data: string
 }
-
-type PlainColumns = Omit<StoredRun, 'models' | 'tools' | 'failedCalls' | 'usages'>
 
 /** The columns of {@link RunRow}. */
 export const RUN_COLUMNS: readonly (keyof RunRow)[] = [
   'run',
-  'parent',
+  'status',
   'agent',
-  'models',
+  'error',
   'started',
   'finished',
-  'status',
-  'reason',
-  'error',
-  'steps',
-  'calls',
-  'failed_calls',
+  'models',
   'tools',
   'input',
   'cached',
   'output',
   'cost',
   'unpriced',
-  'usages',
+  'split',
+  'data',
 ]
 
 /** What an append changes of a row that exists, for `ON CONFLICT … DO UPDATE SET`. */
@@ -66,94 +65,58 @@ export const RUN_CHANGES = RUN_COLUMNS.filter((name) => name !== 'run' && name !
   .map((name) => `${name} = excluded.${name}`)
   .join(', ')
 
-/** The columns with encoded texts. */
-const TEXTS = ['run', 'parent', 'agent', 'reason', 'error'] as const
-
 /** Returns the row of a run. */
 export function rowOfRun(stored: StoredRun): RunRow {
-  const { models, tools, usages, failedCalls, ...same } = mapTexts(stored, TEXTS, toPlain)
+  const { run, status, agent, error, started, finished, models, tools, usages } = stored
   return {
-    ...same,
-    failed_calls: failedCalls,
+    run: toPlain(run),
+    status,
+    agent: agent && toPlain(agent),
+    error: error && toPlain(error),
+    started,
+    finished,
     models: listText(models),
     tools: listText(tools),
     ...amountsOf(usageOf(stored)),
     unpriced: usages.some(isUnpriced) ? 1 : 0,
-    usages: usages.length > 1 ? JSON.stringify(usages) : null,
+    split: usages.length > 1 ? 1 : 0,
+    data: seal(JSON.stringify(stored)),
   }
 }
 
-/** Decodes a row of {@link rowOfRun}. */
-export function runOfRow(row: RunRow): StoredRun {
-  const { run, parent, agent, reason, error, ...rest } = mapTexts(row, TEXTS, fromPlain)
-  const { started, finished, status, steps, calls } = rest
-  return {
-    run,
-    parent,
-    agent,
-    reason,
-    error,
-    started,
-    finished,
-    status,
-    steps,
-    calls,
-    failedCalls: row.failed_calls,
-    models: listIn(row.models),
-    tools: listIn(row.tools),
-    usages: usagesOf(row),
-  }
-}
-
-/** The statements about runs differ between databases in this. */
-export interface RunDialect {
-  /** Adds a value to those of the statement. Returns its placeholder. */
-  value(given: string | number): string
-  /** The function that finds a text in another. */
-  find: 'instr' | 'strpos'
-  /** What precedes the names of tables. */
-  schema: '' | 'byref.'
-  /** Returns the time in milliseconds. */
-  now(): string
-}
-
-/** Reads the rows of statements about runs. */
-export interface RunReader {
-  /** Reads the rows of a statement in the dialect of the database. */
-  rows<Row extends object>(sqlOf: (dialect: RunDialect) => string): Promise<Row[]>
-  /** Decodes the title of a conversation. */
-  titleOf(stored: string): string
+/** Decodes a row of {@link rowOfRun}; empty for a damaged one, so that it does not break a list. */
+function runOfRow({ data, started, finished }: RunRow): StoredRun[] {
+  const json = unseal(data)
+  return json === null ? [] : [{ ...JSON.parse(json), started, finished }]
 }
 
 /** One page of a list of runs. The namespace '' means none. */
 export async function listRuns(
-  { rows, titleOf }: RunReader,
+  read: ReadRows,
   namespace: string,
   options: RunsOptions,
 ): Promise<{ runs: RunSummary[]; next: string | null }> {
   checkRunFilter(options)
   const limit = checkPage(options.limit ?? 50)
-  const found = await rows<FoundRun>((dialect) => runsQuery(namespace, options, { limit, dialect }))
-  const { items: runs, next } = pageOf(found, limit, (row) => {
-    const { id: conversation, name, title } = row
-    const stored = name ?? title
-    const about = { conversation, namespace: namespace || null, title: stored && titleOf(stored) }
-    return runSummary(runOfRow(row), about)
+  const found = await read<FoundRun>((dialect) => runsQuery(namespace, options, { limit, dialect }))
+  const { items, next } = pageOf(found, limit, (row) => {
+    const about = { conversation: row.id, namespace: namespace || null, title: titleOfRow(row) }
+    return runOfRow(row).map((run) => runSummary(run, about))
   })
-  return { runs, next }
+  return { runs: items.flat(), next }
 }
 
 /** Sums of what runs have used. The namespace '' means none. */
 export async function readCosts(
-  { rows }: RunReader,
+  read: ReadRows,
   namespace: string,
   options: CostsOptions,
 ): Promise<CostSum[]> {
   checkRunFilter(options)
-  const whole = await rows<CostPart>((dialect) => costsQuery(namespace, options, dialect))
+  const whole = await read<CostPart>((dialect) => costsQuery(namespace, options, dialect))
   const split =
     options.group === 'model'
-      ? await rows<RunRow>((dialect) => splitQuery(namespace, options, dialect))
+      ? await read<RunRow>((dialect) => splitQuery(namespace, options, dialect))
       : []
   return sumCosts(costParts(whole, split, options), options)
 }
@@ -162,13 +125,13 @@ export async function readCosts(
 function runsQuery(
   namespace: string,
   options: RunsOptions,
-  { limit, dialect }: { limit: number; dialect: RunDialect },
+  { limit, dialect }: { limit: number; dialect: SqlDialect },
 ): string {
   const { value, schema } = dialect
   const place = options.cursor ? parseCursor(options.cursor) : null
   const where = conditionsOf(namespace, options, dialect)
   const after = place && `(r.started, r.key) < (${value(place.updated)}, ${value(place.key)})`
-  return `SELECT r.*, r.started AS updated, c.id, c.name, c.title
+  return `SELECT r.*, r.started AS updated, c.id, c.name, c.state
     FROM ${schema}runs r JOIN ${schema}conversations c ON c.key = r.conversation
     WHERE ${where}${after ? ` AND ${after}` : ''}
     ORDER BY r.started DESC, r.key DESC LIMIT ${value(limit + 1)}`
@@ -178,14 +141,14 @@ function runsQuery(
 interface FoundRun extends RunRow, ListPlace {
   id: string
   name: string | null
-  title: string | null
+  state: string | null
 }
 
 /** Returns the statement that reads {@link CostPart}s, without those of runs that are read by {@link splitQuery}. */
-function costsQuery(namespace: string, options: CostsOptions, dialect: RunDialect): string {
+function costsQuery(namespace: string, options: CostsOptions, dialect: SqlDialect): string {
   const { by, group } = options
   const where = conditionsOf(namespace, options, dialect)
-  const isWhole = group === 'model' ? ' AND r.usages IS NULL' : ''
+  const isWhole = group === 'model' ? ' AND r.split = 0' : ''
   const columns = {
     slot: by === undefined ? null : `r.started / ${SLOT_MS}`,
     name: group ? { model: 'r.models', agent: 'r.agent' }[group] : null,
@@ -200,9 +163,9 @@ function costsQuery(namespace: string, options: CostsOptions, dialect: RunDialec
 }
 
 /** Returns the statement that reads the runs with several models. */
-function splitQuery(namespace: string, options: CostsOptions, dialect: RunDialect): string {
+function splitQuery(namespace: string, options: CostsOptions, dialect: SqlDialect): string {
   const where = conditionsOf(namespace, options, dialect)
-  return `SELECT r.* FROM ${dialect.schema}runs r WHERE ${where} AND r.usages IS NOT NULL`
+  return `SELECT r.* FROM ${dialect.schema}runs r WHERE ${where} AND r.split = 1`
 }
 
 /** Decodes the rows of {@link costsQuery} and {@link splitQuery}. */
@@ -217,14 +180,14 @@ function costParts(
     return group === 'model' ? listIn(name)[0] || null : fromPlain(name)
   }
   const whole = rows.map((row) => ({ ...row, name: nameOf(row.name) }))
-  return [...whole, ...split.flatMap((row) => partsOf(runOfRow(row), options))]
+  return [...whole, ...split.flatMap(runOfRow).flatMap((run) => partsOf(run, options))]
 }
 
 /** Returns the conditions of a filter, in the order of their values. */
 function conditionsOf(
   namespace: string,
   filter: RunFilter,
-  { value, find, schema, now }: RunDialect,
+  { value, find, schema, now }: SqlDialect,
 ): string {
   const { agent, model, status, error, tool, conversation, since, until } = filter
   const { minCost, minTokens, minDurationMs } = filter
@@ -270,15 +233,4 @@ function lineOf(name: string): string {
 function listIn(text: string): string[] {
   const names = jsonIn(`[${text.trim().replaceAll('\n', ',')}]`)
   return Array.isArray(names) ? names : []
-}
-
-function usagesOf({ input, cached, output, cost, usages }: RunRow): TokenUsage[] {
-  const whole: TokenUsage = {
-    inputTokens: input,
-    outputTokens: output,
-    ...(cached === null ? {} : { cachedInputTokens: cached }),
-    ...(cost === null ? {} : { cost }),
-  }
-  const split = jsonIn(usages)
-  return Array.isArray(split) ? split : [whole]
 }

@@ -1,7 +1,15 @@
 import { checkOptions, checkValue, is } from '../core/check-options.ts'
+import { toPlain } from '../postgres/plain-text.ts'
 import { connect } from '../sqlite/connection.ts'
 import type { ConversationLog, Lease, LogChange } from './conversation-log.ts'
-import { type ConversationRow, leaseOf, type Place, summaryOfRow } from './conversation-row.ts'
+import {
+  type ConversationRow,
+  leaseOf,
+  type Place,
+  stateOf,
+  summaryOfRow,
+} from './conversation-row.ts'
+import { changeOf } from './listeners.ts'
 import { type LogStorage, leaseAfter, logOf, type StorageUpkeep } from './log-storage.ts'
 import { CHUNK } from './pause.ts'
 import {
@@ -29,8 +37,8 @@ import {
 import {
   LOG_FILE,
   type LogConnection,
+  rowReader,
   rowsOf,
-  runReader,
   type Statements,
 } from './sqlite/statements.ts'
 
@@ -111,10 +119,10 @@ class SqliteStorage implements LogStorage {
     listConversations(this.#connection, namespace, options)
 
   readonly runs: LogStorage['runs'] = (namespace, options) =>
-    listRuns(runReader(this.#connection), namespace, options)
+    listRuns(rowReader(this.#connection), namespace, options)
 
   readonly costs: LogStorage['costs'] = (namespace, options) =>
-    readCosts(runReader(this.#connection), namespace, options)
+    readCosts(rowReader(this.#connection), namespace, options)
 
   readonly append: LogStorage['append'] = (place, appendix) => {
     const texts = appendix.events.map((event) => JSON.stringify(event))
@@ -210,9 +218,8 @@ class SqliteStorage implements LogStorage {
     return Math.max(0, row.position - after)
   }
 
-  #notify({ namespace, id }: Place, change: Partial<LogChange> = {}): void {
-    const conversation = id
-    this.#changes.notify({ conversation, namespace: namespace || null, records: [], ...change })
+  #notify(place: Place, change?: Partial<LogChange>): void {
+    this.#changes.notify(changeOf(place, change))
   }
 }
 
@@ -229,8 +236,8 @@ function renewLease(sql: Statements, place: Place, lease: Lease): boolean {
 function renameConversation(sql: Statements, place: Place, name: string | null): boolean {
   const row = findRow(sql, place)
   if (!row) return false
-  sql.name.run(name, row.key)
-  indexTitle(sql, row.key, name ?? row.title)
+  sql.name.run(name && toPlain(name), row.key)
+  indexTitle(sql, row.key, name ?? stateOf(row).title)
   addNotice(sql, place, { deleted: false })
   return true
 }

@@ -24,8 +24,6 @@ export interface DatabaseOptions {
   owner: DatabaseOwner
   /** Migrates the tables to this version. It is called before the first use, and again after a failure. */
   migrate(database: Database): Promise<void>
-  /** A pool that another user closes. Default: that of the options. */
-  pool?: LazyPool
 }
 
 /** The default for bigint and numeric is text, but our values fit in a number. */
@@ -36,11 +34,10 @@ const TYPES = {
   },
 }
 
-/** A database, as one log, store or queue uses it. Nothing holds a connection while it waits for another one. */
+/** A database, as one log or store uses it. Nothing holds a connection while it waits for another one. */
 export class Database {
   readonly schema: string
   readonly #pool: LazyPool
-  readonly #closesPool: boolean
   readonly #owner: DatabaseOwner
   /** Creates the tables. */
   readonly #ready: () => Promise<void>
@@ -48,10 +45,9 @@ export class Database {
   readonly #statements = new Map<string, { name: string; text: string }>()
 
   /** @throws ByrefError `config_invalid` */
-  constructor(options: PostgresOptions, { owner, migrate, pool }: DatabaseOptions) {
+  constructor(options: PostgresOptions, { owner, migrate }: DatabaseOptions) {
     this.schema = schemaOf(options)
-    this.#pool = pool ?? poolOf(options)
-    this.#closesPool = pool === undefined
+    this.#pool = poolOf(options)
     this.#owner = owner
     this.#ready = onceResolved(() => migrate(this))
     this.#calls = new RunningCalls(
@@ -112,7 +108,7 @@ export class Database {
   close(last?: () => Promise<void>): Promise<void> {
     return this.#calls.close(async () => {
       await last?.()
-      if (this.#closesPool) await this.#pool.close()
+      await this.#pool.close()
     })
   }
 

@@ -22,19 +22,6 @@ export function fromPlain(plain: string): string {
   }
 }
 
-/** Encodes or decodes some texts of a row. Null stays null. */
-export function mapTexts<Row extends object>(
-  row: Row,
-  keys: readonly (keyof Row)[],
-  change: (text: string) => string,
-): Row {
-  const changed = keys.flatMap((key) => {
-    const text: unknown = row[key]
-    return typeof text === 'string' ? [[key, change(text)]] : []
-  })
-  return { ...row, ...Object.fromEntries(changed) }
-}
-
 /** Returns a unique key for any text: the text itself if it is short and plain, otherwise a hash. */
 export function keyOf(text: string): string {
   if (text.length <= MAX_KEY && isPlain(text)) return text

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { ByrefError } from '../core/errors.ts'
+import { ByrefError, type ByrefErrorCode } from '../core/errors.ts'
 import { nodeBuiltin } from '../node-builtin.ts'
 import { isSqliteError } from './sqlite-errors.ts'
 
@@ -19,8 +19,12 @@ export interface OpenFile<S> {
 
 /** How a file is migrated and prepared. */
 export interface FileKind<S> {
-  /** Migrates it to this version. Two processes may do it at the same time. */
-  migrate(db: DatabaseSync): void
+  /** For errors, such as `The log`. */
+  name: string
+  /** The code of the error if the file has a later version. */
+  code: ByrefErrorCode
+  /** Each step migrates a file from its index to the next version (`PRAGMA user_version`). Never change a step; add one. */
+  steps: readonly ((db: DatabaseSync) => void)[]
   prepare(db: DatabaseSync): S
 }
 
@@ -51,15 +55,40 @@ function notThere(cause: TypeError): ByrefError {
   return new ByrefError('dependency_missing', message, { cause })
 }
 
-function prepare<S>(db: DatabaseSync, { migrate, prepare }: FileKind<S>): OpenFile<S> {
+function prepare<S>(db: DatabaseSync, kind: FileKind<S>): OpenFile<S> {
   try {
     db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL')
-    migrate(db)
-    return { db, sql: prepare(db), isTemporary: false }
+    migrate(db, kind)
+    return { db, sql: kind.prepare(db), isTemporary: false }
   } catch (error) {
     db.close()
     throw error
   }
+}
+
+/** Migrates a file to the last version. Two processes may do it at the same time. */
+function migrate(db: DatabaseSync, kind: FileKind<unknown>): void {
+  const { steps } = kind
+  if (versionOf(db, kind) === steps.length) return
+  db.exec('BEGIN IMMEDIATE')
+  try {
+    for (const step of steps.slice(versionOf(db, kind))) step(db)
+    db.exec(`PRAGMA user_version = ${steps.length}`)
+    db.exec('COMMIT')
+  } catch (error) {
+    if (db.isTransaction) db.exec('ROLLBACK')
+    throw error
+  }
+}
+
+/** @throws ByrefError with the code of the kind for a later version */
+function versionOf(db: DatabaseSync, { name, code, steps }: FileKind<unknown>): number {
+  const version = Number(db.prepare('PRAGMA user_version').get()?.user_version)
+  if (version <= steps.length) return version
+  throw new ByrefError(
+    code,
+    `${name} has version ${version}, and this byref supports versions up to ${steps.length}. Update byref to read it.`,
+  )
 }
 
 /** Returns whether the write-ahead log is empty, so that everything is in the file. */

@@ -56,7 +56,7 @@ export const byref: Contestant = {
     await close()
   },
   ended: `SELECT count(*)::int AS n FROM byref.conversations
-    WHERE open_run IS NULL AND queued IS NULL AND position > 1`,
+    WHERE due = 0 AND position > 1`,
   async work(connectionString, concurrency) {
     const { agent, queue } = openByref(connectionString)
     await createWorker({ agent, queue, concurrency }).start()

@@ -2,7 +2,6 @@ import type { DatabaseSync, SQLInputValue, StatementSync } from 'node:sqlite'
 import { checkOptions, checkValue, is } from '../../core/check-options.ts'
 import { newId } from '../../core/new-id.ts'
 import { type Connection, connect } from '../../sqlite/connection.ts'
-import { migrate } from '../../sqlite/migrate-file.ts'
 import type { FileKind } from '../../sqlite/open-file.ts'
 import type { RecordIndex } from './record-index.ts'
 import { type SqlWork, type Statement, sqlRecords } from './sql-records.ts'
@@ -102,8 +101,9 @@ interface SqliteStatements {
 
 /** The file of an index. */
 const RECORDS_FILE: FileKind<SqliteStatements> = {
-  migrate: (db) =>
-    migrate(db, [makeTables], { name: 'The index of assets', code: 'config_invalid' }),
+  name: 'The index of assets',
+  code: 'config_invalid',
+  steps: [makeTables],
   prepare(db) {
     const known = new Map<string, ReturnType<SqliteStatements['statement']>>()
     return {

@@ -1,11 +1,12 @@
 import type { ConversationEvent } from '../../core/events/events.ts'
 import type { Query } from '../../postgres/database.ts'
 import { isOwnKey, keyOf, toPlain } from '../../postgres/plain-text.ts'
+import { eventSum, seal } from '../checksums.ts'
 import type { Lease } from '../conversation-log.ts'
+import { stateColumns } from '../conversation-row.ts'
 import type { Appendix, TextAppendix } from '../log-storage.ts'
-import { eventSum, seal } from '../record-rows.ts'
 import { chatText, foldCase, messageIn, type stateAfter } from '../summary.ts'
-import { NOW, stateColumns } from './conversation-rows.ts'
+import { NOW } from './conversation-rows.ts'
 import { insertRuns, runsJson } from './postgres-runs.ts'
 
 /**
@@ -16,28 +17,27 @@ const appendStatement = (more = '') => `
   WITH clock AS MATERIALIZED (SELECT ${NOW} AS now),
   changed AS (
     UPDATE byref.conversations c SET updated = clock.now, position = c.position + $3::integer,
-      title = $4, messages = $5, open_run = $6, queued = $7, approvals = $8, failed = $9, agent = $10,
-      root = $11, branch = $12, run = $13,
-      lease_owner = CASE WHEN $14::text IS NULL THEN c.lease_owner WHEN $15::bigint > 0 THEN $14::text END,
-      lease_until = CASE WHEN $14::text IS NULL THEN c.lease_until WHEN $15::bigint > 0 THEN clock.now + $15::bigint END
+      state = $4, due = $5, root = $6,
+      lease_owner = CASE WHEN $7::text IS NULL THEN c.lease_owner WHEN $8::bigint > 0 THEN $7::text END,
+      lease_until = CASE WHEN $7::text IS NULL THEN c.lease_until WHEN $8::bigint > 0 THEN clock.now + $8::bigint END
     FROM clock
     WHERE c.key = $1 AND c.position = $2::integer
-      AND ($14::text IS NULL OR c.lease_owner IS NULL OR c.lease_owner = $14::text OR c.lease_until <= clock.now)
+      AND ($7::text IS NULL OR c.lease_owner IS NULL OR c.lease_owner = $7::text OR c.lease_until <= clock.now)
     RETURNING c.key, c.namespace, clock.now
   ), added AS (
     INSERT INTO byref.records (conversation, position, at, event, sum, message, words)
     SELECT changed.key, $2::integer + e.n, changed.now, e.event, e.sum + changed.now, e.message, e.words
-    FROM changed, unnest($16::text[], $22::bigint[], $17::text[], $18::text[]) WITH ORDINALITY AS e (event, sum, message, words, n)
+    FROM changed, unnest($9::text[], $15::bigint[], $10::text[], $11::text[]) WITH ORDINALITY AS e (event, sum, message, words, n)
   ), noted AS (
     INSERT INTO byref.debug (conversation, message, name, value)
     SELECT changed.key, d.message, d.name, d.value
-    FROM changed, unnest($19::text[], $20::text[], $21::text[]) AS d (message, name, value)
+    FROM changed, unnest($12::text[], $13::text[], $14::text[]) AS d (message, name, value)
     ON CONFLICT (conversation, message) DO UPDATE SET value = excluded.value
   )${more} SELECT now FROM changed`
 
 const APPEND = appendStatement()
 const APPEND_WITH_RUNS = appendStatement(`, ran AS (
-    ${insertRuns('changed', '$23')}
+    ${insertRuns('changed', '$16')}
   )`)
 
 /** Appends one or more events. Returns the time; null if the conversation has moved on or another owner has the lease. */

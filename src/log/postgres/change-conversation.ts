@@ -3,7 +3,7 @@ import { toPlain } from '../../postgres/plain-text.ts'
 import { type ConversationQueue, type Lease, notFoundError } from '../conversation-log.ts'
 import { type ConversationRow, type Place, stateOf } from '../conversation-row.ts'
 import { foldCase } from '../summary.ts'
-import { COLUMNS, decodeRow, findRow, NOW } from './conversation-rows.ts'
+import { COLUMNS, findRow, NOW } from './conversation-rows.ts'
 import { enqueueDue } from './postgres-append.ts'
 
 const RENEW = `
@@ -23,7 +23,7 @@ export async function renewLease(
   return transaction(async (inside) => {
     const [row] = (await inside<ConversationRow>(RENEW, values)).rows
     if (!row) return false
-    await enqueueDue(inside, queue, { place, state: stateOf(decodeRow(row)), isGivenBack: true })
+    await enqueueDue(inside, queue, { place, state: stateOf(row), isGivenBack: true })
     return true
   })
 }
@@ -40,7 +40,7 @@ export function enqueueNow(
     await queue.enqueue(query, {
       conversation: place.id,
       namespace: place.namespace || null,
-      agent: row.agent,
+      agent: stateOf(row).agent,
     })
   })
 }

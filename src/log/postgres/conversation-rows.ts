@@ -1,27 +1,21 @@
 import type { Database, Query } from '../../postgres/database.ts'
-import { fromPlain, mapTexts, toPlain } from '../../postgres/plain-text.ts'
-import { checkPage, parseCursor, possibleId } from '../check-arguments.ts'
 import type { ConversationSummary, ListOptions } from '../conversation-log.ts'
 import {
-  type ConversationRow,
-  stateColumns as columnsOf,
-  type Place,
-  pageOf,
-  summaryOfRow,
-} from '../conversation-row.ts'
-import { type ConversationState, foldCase } from '../summary.ts'
-
-/** A row of the conversations with its texts decoded, and the time of the database. */
-export interface TimedRow extends ConversationRow {
-  now: number
-}
+  conversationsPage,
+  type ReadRows,
+  readConversations,
+  type SqlDialect,
+  type TimedRow,
+} from '../conversation-query.ts'
+import type { Place } from '../conversation-row.ts'
+import { foldCase } from '../summary.ts'
 
 /** The database's time in milliseconds since 1970. Compare with it in a subquery, or no index is used. */
 export const NOW = 'floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint'
 
 /** The columns of {@link ConversationRow}. */
-export const COLUMNS = `key, namespace, id, name, created, updated, position, title, messages, open_run, queued,
-  approvals, failed, agent, root, branch, run, lease_owner, lease_until, imported, damage`
+export const COLUMNS = `key, namespace, id, name, created, updated, position, state,
+  lease_owner, lease_until, imported, damage`
 
 const FIND = `SELECT ${COLUMNS}, ${NOW} AS now FROM byref.conversations WHERE namespace = $1 AND id = $2`
 
@@ -55,76 +49,49 @@ async function firstRow(
   { namespace, id }: Place,
 ): Promise<TimedRow | null> {
   const { rows } = await query<TimedRow>(sql, [namespace, id])
-  return rows[0] ? decodeRow(rows[0]) : null
+  return rows[0] ?? null
 }
 
-/** Returns a row with its texts as they were given. */
-export function decodeRow<Row extends ConversationRow>(row: Row): Row {
-  return mapTexts(row, ['name', 'title', 'open_run', 'agent', 'root'], fromPlain)
-}
-
-/** The columns title, messages, open_run, queued, approvals, failed, agent, root, branch and run, in this order. */
-export function stateColumns(state: ConversationState): unknown[] {
-  const { branch } = state
-  return columnsOf({
-    ...mapTexts(state, ['title', 'openRun', 'agent'], toPlain),
-    branch: branch && { ...branch, root: toPlain(branch.root) },
-  })
+/** Reads the rows of statements that are composed at run time. */
+export function rowReader({ query }: Database): ReadRows {
+  return async <Row extends object>(sqlOf: (dialect: SqlDialect) => string): Promise<Row[]> => {
+    const values: unknown[] = []
+    const value = (given: unknown): string => `$${values.push(given)}`
+    const now = () => `(SELECT ${NOW})`
+    const sql = sqlOf({ value, find: 'strpos', schema: 'byref.', now, useDueIndex: '' })
+    return (await query<Row>(sql, values)).rows
+  }
 }
 
 /** Shorter searches cannot use the trigram index, and read the texts. */
 const TRIGRAM = 3
-const DUE = '(open_run IS NOT NULL OR queued IS NOT NULL) AND damage IS NULL'
 
 /** One page of a list of conversations. The namespace '' means none. */
 export async function listConversations(
-  { query }: Database,
+  database: Database,
   namespace: string,
   { options, hasTrigrams }: { options: ListOptions; hasTrigrams: () => Promise<boolean> },
 ): Promise<{ conversations: ConversationSummary[]; next: string | null }> {
-  const { cursor, due, search, allNamespaces, branchesOf } = options
-  const limit = checkPage(options.limit ?? 50)
-  const place = cursor ? parseCursor(cursor) : null
-  const values: unknown[] = []
-  const value = (given: unknown): string => `$${values.push(given)}`
-  const conditions = [
-    ...(allNamespaces ? [] : [`namespace = ${value(namespace)}`]),
-    ...(due ? [DUE] : []),
-    ...(due === 'abandoned' ? [`lease_owner IS NOT NULL AND lease_until <= (SELECT ${NOW})`] : []),
-    ...(branchesOf === undefined ? [] : [inFamily(value, branchesOf)]),
-    ...(place ? [`(updated, key) < (${value(place.updated)}, ${value(place.key)})`] : []),
-    ...(search ? [await found(search, value, hasTrigrams)] : []),
-  ]
-  const where = conditions.length > 0 ? `WHERE ${conditions.join(' AND ')}` : ''
-  const { rows } = await query<TimedRow>(
-    `SELECT ${COLUMNS}, ${NOW} AS now FROM byref.conversations c ${where}
-     ORDER BY updated DESC, key DESC LIMIT ${value(limit + 1)}`,
-    values,
+  const words = foldCase(options.search ?? '')
+  const isIndexed = [...words].length >= TRIGRAM && (await hasTrigrams())
+  const matches =
+    words === ''
+      ? null
+      : (value: SqlDialect['value']) => {
+          const pattern = value(`%${words.replace(/[\\%_]/g, '\\$&')}%`)
+          return isIndexed ? inIndex(pattern) : inTexts(pattern)
+        }
+  return conversationsPage(options, (page) =>
+    readConversations(rowReader(database), { namespace, options, matches }, page),
   )
-  const { items, next } = pageOf(rows, limit, (row) => summaryOfRow(decodeRow(row), row.now))
-  return { conversations: items, next }
 }
 
-/** Returns the condition that a conversation is this one or a branch of it. */
-function inFamily(value: (given: unknown) => string, id: string): string {
-  return `(id = ${value(possibleId(id))} OR root = ${value(toPlain(id))})`
+function inIndex(pattern: string): string {
+  return `key IN (SELECT conversation FROM byref.records WHERE words LIKE ${pattern}
+    UNION ALL SELECT key FROM byref.conversations WHERE words LIKE ${pattern})`
 }
 
-/**
- * Returns the condition that a title or a message contains the text. It uses an index if there is one, and otherwise
- * reads the texts.
- */
-async function found(
-  search: string,
-  value: (given: unknown) => string,
-  hasTrigrams: () => Promise<boolean>,
-): Promise<string> {
-  const words = foldCase(search)
-  const pattern = value(`%${words.replace(/[\\%_]/g, '\\$&')}%`)
-  if ([...words].length >= TRIGRAM && (await hasTrigrams())) {
-    return `key IN (SELECT conversation FROM byref.records WHERE words LIKE ${pattern}
-      UNION ALL SELECT key FROM byref.conversations WHERE words LIKE ${pattern})`
-  }
+function inTexts(pattern: string): string {
   return `(words LIKE ${pattern} OR EXISTS
     (SELECT 1 FROM byref.records r WHERE r.conversation = c.key AND r.words LIKE ${pattern}))`
 }

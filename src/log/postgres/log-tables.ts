@@ -20,15 +20,9 @@ export const LOG_TABLES: Tables = {
          created bigint NOT NULL,
          updated bigint NOT NULL,
          position integer NOT NULL DEFAULT 0,
-         title text,
-         messages integer NOT NULL DEFAULT 0,
-         open_run text,
-         queued text,
-         approvals text,
-         failed boolean NOT NULL DEFAULT false,
-         agent text,
+         state text,
+         due smallint NOT NULL DEFAULT 0,
          root text COLLATE "C",
-         branch text,
          lease_owner text,
          lease_until bigint,
          words text,
@@ -40,10 +34,9 @@ export const LOG_TABLES: Tables = {
       'CREATE INDEX conversations_by_time ON byref.conversations (updated, key)',
       `CREATE INDEX conversations_by_root ON byref.conversations (namespace, root)
          WHERE root IS NOT NULL`,
-      `CREATE INDEX conversations_due ON byref.conversations (updated, key)
-         WHERE open_run IS NOT NULL OR queued IS NOT NULL`,
+      'CREATE INDEX conversations_due ON byref.conversations (updated, key) WHERE due = 1',
       `CREATE INDEX conversations_abandoned ON byref.conversations (lease_until)
-         WHERE lease_owner IS NOT NULL AND (open_run IS NOT NULL OR queued IS NOT NULL)`,
+         WHERE lease_owner IS NOT NULL AND due = 1`,
       `CREATE TABLE byref.records (
          conversation bigint NOT NULL,
          position integer NOT NULL,
@@ -96,36 +89,29 @@ export const LOG_TABLES: Tables = {
              USING gin (words %I.gin_trgm_ops) WHERE words IS NOT NULL', place);
          END IF;
        END $$`,
-    ],
-    [
       // Counts of tokens may be any number.
       `CREATE TABLE byref.runs (
          key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
          conversation bigint NOT NULL,
          namespace text COLLATE "C" NOT NULL,
          run text COLLATE "C" NOT NULL,
-         parent text,
+         status text COLLATE "C" NOT NULL,
          agent text COLLATE "C",
-         models text COLLATE "C" NOT NULL,
+         error text COLLATE "C",
          started bigint NOT NULL,
          finished bigint,
-         status text COLLATE "C" NOT NULL,
-         reason text,
-         error text COLLATE "C",
-         steps integer NOT NULL,
-         calls integer NOT NULL,
-         failed_calls integer NOT NULL,
+         models text COLLATE "C" NOT NULL,
          tools text COLLATE "C" NOT NULL,
          input double precision,
          cached double precision,
          output double precision,
          cost double precision,
          unpriced integer NOT NULL,
-         usages text,
+         split smallint NOT NULL,
+         data text NOT NULL,
          UNIQUE (conversation, run)
        )`,
       'CREATE INDEX runs_by_start ON byref.runs (namespace, started, key)',
-      'ALTER TABLE byref.conversations ADD COLUMN run text',
     ],
   ],
 }

@@ -1,7 +1,8 @@
 import type { LogRecord } from '../../core/events/events.ts'
 import type { Database, Query } from '../../postgres/database.ts'
 import { type ConversationQueue, LogConflictError } from '../conversation-log.ts'
-import { leaseOf, type Place, stateOf } from '../conversation-row.ts'
+import type { TimedRow } from '../conversation-query.ts'
+import { leaseOf, type Place, stateColumns, stateOf } from '../conversation-row.ts'
 import { recordsAfter } from '../copy-event.ts'
 import { type Appendix, admit, leaseAfter, type TextAppendix } from '../log-storage.ts'
 import {
@@ -12,7 +13,7 @@ import {
   withoutMessages,
 } from '../summary.ts'
 import { appendBehind, appendNothing } from './append-statement.ts'
-import { createRow, lockRow, stateColumns, type TimedRow } from './conversation-rows.ts'
+import { createRow, lockRow } from './conversation-rows.ts'
 import { deleteMessages, readRecords, titleIn } from './postgres-records.ts'
 
 /** The state of a conversation at a position. */
@@ -140,11 +141,7 @@ async function withDeletions(
   if (ids.length === 0) return state
   const deleted = await deleteMessages(query, row.key, ids)
   const left = withoutMessages(state, { deleted, title: await titleIn(query, row.key) })
-  const [title, messages] = stateColumns(left)
-  await query('UPDATE byref.conversations SET title = $2, messages = $3 WHERE key = $1', [
-    row.key,
-    title,
-    messages,
-  ])
+  const [text] = stateColumns(left)
+  await query('UPDATE byref.conversations SET state = $2 WHERE key = $1', [row.key, text])
   return left
 }

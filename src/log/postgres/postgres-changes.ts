@@ -5,7 +5,7 @@ import type { Database } from '../../postgres/database.ts'
 import type { Listening } from '../../postgres/listening.ts'
 import type { LogChange } from '../conversation-log.ts'
 import { type Place, placeKey } from '../conversation-row.ts'
-import { type Audience, Listeners } from '../listeners.ts'
+import { type Audience, changeOf, Listeners } from '../listeners.ts'
 import { type Change, type Notifier, parsePayload, type Streamed } from './notifier.ts'
 import { pollChanges, recordsSince } from './poll-changes.ts'
 
@@ -105,14 +105,8 @@ export class PostgresChanges {
     await this.#stopListening()
   }
 
-  #emit(place: Place, change: Partial<LogChange> = {}): void {
-    const { namespace, id: conversation } = place
-    this.#subscribers.notify({
-      conversation,
-      namespace: namespace || null,
-      records: [],
-      ...change,
-    })
+  #emit(place: Place, change?: Partial<LogChange>): void {
+    this.#subscribers.notify(changeOf(place, change))
   }
 
   /** Returns the delivered records of a conversation. An older conversation with the same id is gone. */

@@ -1,11 +1,12 @@
 import { ByrefError } from '../../core/errors.ts'
 import type { Database } from '../../postgres/database.ts'
 import { fromPlain } from '../../postgres/plain-text.ts'
+import { eventSum } from '../checksums.ts'
 import { existsError } from '../conversation-log.ts'
-import type { Place } from '../conversation-row.ts'
+import { type ConversationRow, type Place, stateColumns } from '../conversation-row.ts'
 import { CHUNK } from '../pause.ts'
 import { type ImportedLine, importStaged, type Lines, type Staged } from '../read-lines.ts'
-import { type DebugRow, eventSum, exportStored, type RecordRow } from '../record-rows.ts'
+import { type DebugRow, exportStored, type RecordRow } from '../record-rows.ts'
 import { debugColumns, messageKey, wordsOf } from './append-statement.ts'
 import {
   deleteConversation,
@@ -15,14 +16,14 @@ import {
   removeLeftovers,
   removeRecords,
 } from './change-conversation.ts'
-import { NOW, stateColumns, type TimedRow } from './conversation-rows.ts'
+import { NOW } from './conversation-rows.ts'
 import { deleteMessages, titleIn } from './postgres-records.ts'
 import { putRuns } from './postgres-runs.ts'
 
 /** Returns the lines of a conversation; see {@link exportStored}. */
 export function postgresExport(
   { use, query }: Database,
-  row: TimedRow,
+  row: ConversationRow,
   soundEnd?: number,
 ): AsyncGenerator<string> {
   const { key, position: end } = row
@@ -88,8 +89,8 @@ export function publishStaged(
     const { rows } = await query<Notice>(
       `WITH made AS (
          INSERT INTO byref.conversations (key, namespace, id, name, words, created, updated, position, imported,
-           title, messages, open_run, queued, approvals, failed, agent, root, branch, run)
-         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17, $18)
+           state, due, root)
+         VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $8, $9, $10, $11)
          ON CONFLICT (namespace, id) DO NOTHING RETURNING key, namespace, id
        ) ${noticeOf('made', false)}`,
       [

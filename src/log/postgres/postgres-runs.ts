@@ -1,12 +1,10 @@
-import type { Database, Query } from '../../postgres/database.ts'
-import { fromPlain } from '../../postgres/plain-text.ts'
-import { RUN_CHANGES, RUN_COLUMNS, type RunDialect, type RunReader, rowOfRun } from '../run-rows.ts'
+import type { Query } from '../../postgres/database.ts'
+import { RUN_CHANGES, RUN_COLUMNS, rowOfRun } from '../run-rows.ts'
 import type { StoredRun } from '../runs.ts'
-import { NOW } from './conversation-rows.ts'
 
-const TYPES = `run text, parent text, agent text, models text, started bigint, finished bigint, status text, reason text,
-  error text, steps integer, calls integer, failed_calls integer, tools text, input double precision,
-  cached double precision, output double precision, cost double precision, unpriced integer, usages text`
+const TYPES = `run text, status text, agent text, error text, started bigint, finished bigint, models text,
+  tools text, input double precision, cached double precision, output double precision, cost double precision,
+  unpriced integer, split smallint, data text`
 
 /** Times that are missing are those of the append. */
 const TIMES: Readonly<Record<string, string>> = {
@@ -42,21 +40,4 @@ export async function putRuns(
   runs: readonly StoredRun[],
 ): Promise<void> {
   if (runs.length > 0) await query(PUT, [key, runsJson(runs)])
-}
-
-/** Reads the rows of statements about runs in PostgreSQL. */
-export function runReader({ query }: Database): RunReader {
-  return {
-    async rows<Row extends object>(sqlOf: (dialect: RunDialect) => string): Promise<Row[]> {
-      const values: unknown[] = []
-      const sql = sqlOf({
-        value: (given) => `$${values.push(given)}`,
-        find: 'strpos',
-        schema: 'byref.',
-        now: () => `(SELECT ${NOW})`,
-      })
-      return (await query<Row>(sql, values)).rows
-    },
-    titleOf: fromPlain,
-  }
 }

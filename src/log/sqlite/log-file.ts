@@ -1,11 +1,5 @@
-import type { DatabaseSync } from 'node:sqlite'
-import { migrate } from '../../sqlite/migrate-file.ts'
-
-/**
- * Each step migrates a file from its index to the next version (`PRAGMA user_version`). Never change a step; add one. `sum` is
- * the checksum of a record's position, event and time; debug data begin with theirs.
- */
-const MIGRATIONS: readonly string[] = [
+/** The steps of the file's migration. `sum` is the checksum of a record's position, event and time; debug data begin with theirs. */
+export const MIGRATIONS: readonly string[] = [
   // Row ids are never reused, because other processes read on after the last one that they saw.
   `CREATE TABLE conversations (
      key INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -15,15 +9,9 @@ const MIGRATIONS: readonly string[] = [
      created INTEGER NOT NULL,
      updated INTEGER NOT NULL,
      position INTEGER NOT NULL DEFAULT 0,
-     title TEXT,
-     messages INTEGER NOT NULL DEFAULT 0,
-     open_run TEXT,
-     queued TEXT,
-     approvals TEXT,
-     failed INTEGER NOT NULL DEFAULT 0,
-     agent TEXT,
+     state TEXT,
+     due INTEGER NOT NULL DEFAULT 0,
      root TEXT,
-     branch TEXT,
      lease_owner TEXT,
      lease_until INTEGER,
      imported INTEGER NOT NULL DEFAULT 0,
@@ -32,8 +20,7 @@ const MIGRATIONS: readonly string[] = [
    ) STRICT;
    CREATE INDEX conversations_by_update ON conversations (namespace, updated, key);
    CREATE INDEX conversations_by_root ON conversations (namespace, root) WHERE root IS NOT NULL;
-   CREATE INDEX conversations_due ON conversations (updated, key)
-     WHERE open_run IS NOT NULL OR queued IS NOT NULL;
+   CREATE INDEX conversations_due ON conversations (updated, key) WHERE due = 1;
    CREATE TABLE records (
      id INTEGER PRIMARY KEY AUTOINCREMENT,
      conversation INTEGER NOT NULL,
@@ -67,39 +54,28 @@ const MIGRATIONS: readonly string[] = [
    INSERT INTO searchable (indexed) VALUES (0);
    CREATE VIRTUAL TABLE search USING fts5 (
      text, content = '', contentless_delete = 1, tokenize = 'trigram case_sensitive 1'
-   );`,
-  // Counts of tokens may be any number.
-  `CREATE TABLE runs (
+   );
+   CREATE TABLE runs (
+     -- Counts of tokens may be any number.
      key INTEGER PRIMARY KEY,
      conversation INTEGER NOT NULL,
      namespace TEXT NOT NULL,
      run TEXT NOT NULL,
-     parent TEXT,
+     status TEXT NOT NULL,
      agent TEXT,
-     models TEXT NOT NULL,
+     error TEXT,
      started INTEGER NOT NULL,
      finished INTEGER,
-     status TEXT NOT NULL,
-     reason TEXT,
-     error TEXT,
-     steps INTEGER NOT NULL,
-     calls INTEGER NOT NULL,
-     failed_calls INTEGER NOT NULL,
+     models TEXT NOT NULL,
      tools TEXT NOT NULL,
      input REAL,
      cached REAL,
      output REAL,
      cost REAL,
      unpriced INTEGER NOT NULL,
-     usages TEXT,
+     split INTEGER NOT NULL,
+     data TEXT NOT NULL,
      UNIQUE (conversation, run)
    ) STRICT;
-   CREATE INDEX runs_by_start ON runs (namespace, started, key);
-   ALTER TABLE conversations ADD COLUMN run TEXT;`,
+   CREATE INDEX runs_by_start ON runs (namespace, started, key);`,
 ]
-
-/** Migrates a file to this version. */
-export function migrateLog(db: DatabaseSync): void {
-  const steps = MIGRATIONS.map((sql) => (file: DatabaseSync) => file.exec(sql))
-  migrate(db, steps, { name: 'The log', code: 'log_failed' })
-}

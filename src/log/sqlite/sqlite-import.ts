@@ -1,8 +1,9 @@
 import { ByrefError } from '../../core/errors.ts'
+import { toPlain } from '../../postgres/plain-text.ts'
+import { eventSum, seal } from '../checksums.ts'
 import { existsError } from '../conversation-log.ts'
 import { type Place, stateColumns } from '../conversation-row.ts'
 import { type ImportedLine, importStaged, type Lines, type Staged } from '../read-lines.ts'
-import { eventSum, seal } from '../record-rows.ts'
 import { messageIn } from '../summary.ts'
 import {
   addNotice,
@@ -96,7 +97,8 @@ function publish(
   const { namespace, id } = place
   const columns = stateColumns(state)
   sql.dropLeftover.run(key)
-  sql.publish.run(key, namespace, id, title, created, updated, position, ...columns, imported)
+  const name = title && toPlain(title)
+  sql.publish.run(key, namespace, id, name, created, updated, position, ...columns, imported)
   indexTitle(sql, key, title ?? state.title)
   putRuns(sql, { key, namespace }, runs)
   addNotice(sql, place, { deleted: false })

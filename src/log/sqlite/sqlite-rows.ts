@@ -1,6 +1,7 @@
 import { DamagedError } from '../../core/errors.ts'
 import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
 import { isCorrupt } from '../../sqlite/sqlite-errors.ts'
+import { eventSum, seal } from '../checksums.ts'
 import {
   type ConversationRow,
   leaseOf,
@@ -11,7 +12,7 @@ import {
 import { recordsAfter } from '../copy-event.ts'
 import { admit, leaseAfter, type TextAppendix } from '../log-storage.ts'
 import { CHUNK, pause } from '../pause.ts'
-import { eventIn, eventSum, type RecordRow, recordsOf, seal } from '../record-rows.ts'
+import { eventIn, type RecordRow, recordsOf } from '../record-rows.ts'
 import { RUN_COLUMNS, rowOfRun } from '../run-rows.ts'
 import type { StoredRun } from '../runs.ts'
 import {
@@ -73,19 +74,21 @@ function update(
     sql.lease.run(...owner, row.key)
     return
   }
-  const state = stateWith(sql, row, change)
+  const before = stateOf(row)
+  const state = stateWith(sql, row, { ...change, before })
   const end = row.position + events.length
   sql.update.run(change.now, end, ...stateColumns(state), ...owner, row.key)
-  if (row.name === null && state.title !== row.title) indexTitle(sql, row.key, state.title)
+  if (row.name === null && state.title !== before.title) indexTitle(sql, row.key, state.title)
 }
 
 /** Returns the state after stored events, and stores the runs that they change. */
 function stateWith(
   sql: Statements,
   row: ConversationRow,
-  { events, now: at }: { events: readonly ConversationEvent[]; now: number },
+  change: { before: ConversationState; events: readonly ConversationEvent[]; now: number },
 ): ConversationState {
-  const { state, runs } = stateAfter(stateOf(row), events, at)
+  const { before, events, now } = change
+  const { state, runs } = stateAfter(before, events, now)
   putRuns(sql, row, runs)
   const ids = deletedBy(events)
   if (ids.length === 0) return state

@@ -1,8 +1,9 @@
 import type { DatabaseSync, StatementSync } from 'node:sqlite'
 import type { Connection } from '../../sqlite/connection.ts'
 import type { FileKind } from '../../sqlite/open-file.ts'
-import { RUN_CHANGES, RUN_COLUMNS, type RunReader } from '../run-rows.ts'
-import { migrateLog } from './log-file.ts'
+import type { ReadRows } from '../conversation-query.ts'
+import { RUN_CHANGES, RUN_COLUMNS } from '../run-rows.ts'
+import { MIGRATIONS } from './log-file.ts'
 
 const SQL = {
   begin: 'BEGIN IMMEDIATE',
@@ -10,8 +11,8 @@ const SQL = {
   // conversations
   find: 'SELECT * FROM conversations WHERE namespace = ? AND id = ?',
   create: 'INSERT INTO conversations (namespace, id, created, updated) VALUES (?, ?, ?, ?)',
-  update: `UPDATE conversations SET updated = ?, position = ?, title = ?, messages = ?, open_run = ?, queued = ?,
-    approvals = ?, failed = ?, agent = ?, root = ?, branch = ?, run = ?, lease_owner = ?, lease_until = ? WHERE key = ?`,
+  update: `UPDATE conversations SET updated = ?, position = ?, state = ?, due = ?, root = ?,
+    lease_owner = ?, lease_until = ? WHERE key = ?`,
   lease: 'UPDATE conversations SET lease_owner = ?, lease_until = ? WHERE key = ?',
   name: 'UPDATE conversations SET name = ? WHERE key = ?',
   setAside: 'UPDATE conversations SET damage = ? WHERE key = ?',
@@ -50,9 +51,8 @@ const SQL = {
   touchLeftover: 'UPDATE leftovers SET touched = ? WHERE key = ?',
   dropLeftover: 'DELETE FROM leftovers WHERE key = ?',
   oldLeftovers: 'SELECT key FROM leftovers WHERE touched < ?',
-  publish: `INSERT INTO conversations (key, namespace, id, name, created, updated, position, title, messages,
-    open_run, queued, approvals, failed, agent, root, branch, run, imported)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  publish: `INSERT INTO conversations (key, namespace, id, name, created, updated, position, state, due, root, imported)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
   unindexSome: `DELETE FROM search WHERE rowid IN
     (SELECT id * 2 FROM records WHERE conversation = ? ORDER BY position LIMIT ?)`,
   removeRecords: `DELETE FROM records WHERE id IN
@@ -103,20 +103,21 @@ export function rowOf<Row extends object>(row: object | undefined): Row | null {
 export type LogConnection = Connection<Statements>
 
 /** How the file of a log is migrated and prepared. */
-export const LOG_FILE: FileKind<Statements> = { migrate: migrateLog, prepare: prepareStatements }
+export const LOG_FILE: FileKind<Statements> = {
+  name: 'The log',
+  code: 'log_failed',
+  steps: MIGRATIONS.map((sql) => (db) => db.exec(sql)),
+  prepare: prepareStatements,
+}
 
-/** Reads the rows of statements about runs in SQLite. */
-export function runReader({ read }: LogConnection): RunReader {
-  return {
-    rows(sqlOf) {
-      const values: (string | number)[] = []
-      const value = (given: string | number): string => {
-        values.push(given)
-        return '?'
-      }
-      const sql = sqlOf({ value, find: 'instr', schema: '', now: () => value(Date.now()) })
-      return read(({ other }) => rowsOf(other(sql).all(...values)))
-    },
-    titleOf: (stored) => stored,
+/** Reads the rows of statements that are composed at run time. */
+export function rowReader({ read }: LogConnection): ReadRows {
+  return (sqlOf) => {
+    const values: (string | number)[] = []
+    const value = (given: string | number): string => `?${values.push(given)}`
+    const now = () => value(Date.now())
+    const useDueIndex = 'INDEXED BY conversations_due'
+    const sql = sqlOf({ value, find: 'instr', schema: '', now, useDueIndex })
+    return read(({ other }) => rowsOf(other(sql).all(...values)))
   }
 }
