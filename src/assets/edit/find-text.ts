@@ -1,24 +1,20 @@
 import { bufferOf } from '../bodies/buffer-of.ts'
 import type { Draft } from './draft.ts'
 
-/** How bytes are searched. */
-interface SearchOptions {
+/** How bytes are searched in a draft. */
+interface FindOptions {
   /** Matches begin at a multiple of this, in bytes. */
   unit: 1 | 2
   /** Where the first match may begin. Default: 0. */
   from?: number
   /** Whether a match may begin inside of the one before. Default: false. */
   overlaps?: boolean
-}
-
-/** Where to search in a draft. */
-export interface FindOptions extends SearchOptions {
   /** Called with each chunk before it is searched. `start` is where it begins in the draft. */
   onChunk?(chunk: Uint8Array, start: number): void
 }
 
 /** Searches bytes in chunks that follow each other. It copies only what a match could continue from. */
-export class ByteSearch {
+class ByteSearch {
   readonly #wanted: Uint8Array
   /** Node finds a number faster than a buffer of one byte. */
   readonly #value: Uint8Array | number
@@ -31,18 +27,13 @@ export class ByteSearch {
   /** The last bytes before it, fewer than a match has. */
   #tail: Buffer = Buffer.alloc(0)
 
-  /** `start` is where the first chunk begins. */
-  constructor(
-    wanted: Uint8Array,
-    { unit, from = 0, overlaps = false }: SearchOptions,
-    start = from,
-  ) {
+  constructor(wanted: Uint8Array, { unit, from = 0, overlaps = false }: FindOptions) {
     this.#wanted = wanted
     this.#value = wanted.byteLength === 1 ? (wanted[0] as number) : wanted
     this.#unit = unit
     this.#overlaps = overlaps
     this.#next = from
-    this.#start = start
+    this.#start = from
   }
 
   /** Returns where the matches begin that end in a chunk. */
@@ -76,12 +67,12 @@ export class ByteSearch {
 export async function* findBytes(
   draft: Draft,
   wanted: Uint8Array,
-  { onChunk, ...options }: FindOptions,
+  options: FindOptions,
 ): AsyncGenerator<number[]> {
   const search = new ByteSearch(wanted, options)
   let start = options.from ?? 0
   for await (const chunk of draft.chunks(start)) {
-    onChunk?.(chunk, start)
+    options.onChunk?.(chunk, start)
     const found = search.add(chunk)
     if (found.length > 0) yield found
     start += chunk.byteLength
