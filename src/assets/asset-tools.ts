@@ -231,7 +231,7 @@ async function readText(
   const opened = isRange || isTable ? null : await assets.open(ref, { signal })
   if (opened && documentForm(opened.mime)) {
     await opened.stream.cancel()
-    const text = await orAborted(assets.text(ref), signal)
+    const text = await orAborted(signal, () => assets.text(ref))
     return readDocumentPage(text, { ...range, page }, PAGE)
   }
   if (page !== undefined) {
@@ -260,7 +260,7 @@ async function textAt(source: Source, input: Record<string, unknown>): Promise<s
     const { bytes } = await readRange(source, input)
     return new TextDecoder().decode(bytes)
   }
-  const value = await orAborted(assets.resolve(ref), signal)
+  const value = await orAborted(signal, () => assets.resolve(ref))
   if (typeof value === 'string') return value
   const { bytes, mime } = await valueAsFile(value, {
     refOf: (path) => fieldBelow(ref, ['content'], path),

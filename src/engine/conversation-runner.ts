@@ -6,6 +6,7 @@ import {
   type RunState,
 } from '../core/events/conversation-state.ts'
 import { unlessAborted } from '../core/on-abort.ts'
+import { Slots } from '../core/slots.ts'
 import { LONGEST_TIMER } from '../core/timer.ts'
 import { type ConversationLog, LeaseHeldError } from '../log/conversation-log.ts'
 import { ModelBusyError } from '../models/call-model.ts'
@@ -23,7 +24,7 @@ import {
   type RunWriter,
 } from './run-entries.ts'
 import { RunLostError, reportStalledRun, runFailure } from './run-errors.ts'
-import { type RunScope, Slots } from './run-scope.ts'
+import type { RunScope } from './run-scope.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Decide, Entry, Session } from './session.ts'
 import { askModel, compactPrompt } from './steps/ask-model.ts'

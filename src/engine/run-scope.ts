@@ -1,6 +1,7 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import type { ConversationState, RunState } from '../core/events/conversation-state.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
+import type { Slots } from '../core/slots.ts'
 import type { Work } from '../policies/policy.ts'
 import type { AgentSettings } from './run-settings.ts'
 import type { Entry, Session } from './session.ts'
@@ -46,35 +47,5 @@ export function workOf({ session, runId, namespace, signal }: RunScope): Work {
       const given = new Set(run.messageIds)
       return session.state.messages.filter(({ id }) => given.has(id))
     },
-  }
-}
-
-/** Limits how many pieces of work run in parallel. Others wait in order of arrival. */
-export class Slots {
-  readonly #waiting: (() => void)[] = []
-  #left: number
-
-  /** @param count `Infinity` means no limit. */
-  constructor(count: number) {
-    this.#left = count
-  }
-
-  /** Takes a slot if one is free, and returns whether it did. */
-  tryTake(): boolean {
-    if (this.#left <= 0) return false
-    this.#left--
-    return true
-  }
-
-  /** Takes a slot as soon as one is free. */
-  async take(): Promise<void> {
-    if (!this.tryTake()) await new Promise<void>((resolve) => this.#waiting.push(resolve))
-  }
-
-  /** Frees a slot. */
-  free(): void {
-    const next = this.#waiting.shift()
-    if (next) next()
-    else this.#left++
   }
 }

@@ -1,4 +1,5 @@
 import { ByrefError } from '../../core/errors.ts'
+import { unlessAborted } from '../../core/on-abort.ts'
 import { startTimer } from '../../core/timer.ts'
 import type { AssetBody } from '../asset-store.ts'
 import { meterStream } from './body.ts'
@@ -44,14 +45,9 @@ export async function consume<T>(
   }
 }
 
-/** Waits for a promise, or rejects with the signal's reason if the signal is aborted first. */
-export async function orAborted<T>(waiting: Promise<T>, signal?: AbortSignal): Promise<T> {
-  if (!signal) return waiting
-  const { promise: aborted, reject } = Promise.withResolvers<never>()
-  const abort = () => reject(signal.reason)
-  if (signal.aborted) abort()
-  signal.addEventListener('abort', abort, { once: true })
-  return Promise.race([waiting, aborted]).finally(() => signal.removeEventListener('abort', abort))
+/** Works as {@link unlessAborted} with a signal that may be absent. */
+export function orAborted<T>(signal: AbortSignal | undefined, work: () => Promise<T>): Promise<T> {
+  return signal ? unlessAborted(signal, work) : work()
 }
 
 /**

@@ -132,18 +132,12 @@ function isUrlText(data: string): boolean {
 }
 
 function percentDecode(text: string): Uint8Array<ArrayBuffer> {
-  const source = Buffer.from(text)
-  const bytes = new Uint8Array(source.byteLength)
-  let length = 0
-  for (let i = 0; i < source.byteLength; i++) {
-    const hex =
-      source[i] === 0x25 ? Number.parseInt(source.toString('latin1', i + 1, i + 3), 16) : Number.NaN
-    const isEscape =
-      !Number.isNaN(hex) && /^[0-9a-f]{2}$/i.test(source.toString('latin1', i + 1, i + 3))
-    bytes[length++] = isEscape ? hex : (source[i] as number)
-    if (isEscape) i += 2
-  }
-  return bytes.slice(0, length)
+  // In Latin-1, each character is one byte.
+  const escaped = Buffer.from(text).toString('latin1')
+  const decoded = escaped.replace(/%([0-9a-f]{2})/gi, (_, hex) =>
+    String.fromCharCode(Number.parseInt(hex, 16)),
+  )
+  return new Uint8Array(Buffer.from(decoded, 'latin1'))
 }
 
 /** Shorter lines of base64 do not occur in practice. */

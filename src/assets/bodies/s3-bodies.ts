@@ -1,7 +1,8 @@
 import { checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
+import { unlessAborted } from '../../core/on-abort.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
-import { inTime, orAborted } from './abortable.ts'
+import { inTime } from './abortable.ts'
 import { type ByteRange, pullStream } from './body.ts'
 import type { BodyStore } from './body-store.ts'
 import {
@@ -141,7 +142,7 @@ async function* readResumed(
   let failures = 0
   while (offset < end) {
     try {
-      const stream = await orAborted(open(offset, signal), signal)
+      const stream = await unlessAborted(signal, () => open(offset, signal))
       for await (const chunk of withoutPauses(stream, timeoutMs, signal)) {
         if (chunk.byteLength === 0) continue
         offset += chunk.byteLength
@@ -169,9 +170,8 @@ async function* withoutPauses(
   const reader = stream.getReader()
   try {
     for (;;) {
-      const next = await orAborted(
+      const next = await unlessAborted(signal, () =>
         inTime('Reading the body', timeoutMs, () => reader.read()),
-        signal,
       )
       if (next.done) return
       yield next.value

@@ -11,14 +11,14 @@ import { isJsonType } from '../bodies/mime-type.ts'
 import { markedEncoding } from '../bodies/text-encoding.ts'
 import { type BodyRanges, bodyRanges, rangesOf } from '../content-access.ts'
 import { defined } from '../defined.ts'
+import { unescaped } from '../json/json-walker.ts'
 import type { QueryResult } from '../tables/query-tables.ts'
 import { tableFacts } from '../tables/table-facts.ts'
 import { Draft } from './draft.ts'
 import { checkEdits, type Edit, isJsonEdit } from './edit.ts'
-import { editWhileSaving } from './edit-while-saving.ts'
 import { editJson } from './json-edits.ts'
 import { findPlace } from './json-place.ts'
-import { rawOffsets, unescapedText } from './json-text.ts'
+import { rawOffsets } from './json-text.ts'
 import { LineIndex } from './line-counter.ts'
 import { textDiff } from './text-diff.ts'
 import { editText, type TextEdit } from './text-edits.ts'
@@ -134,10 +134,6 @@ async function editBody(
   if (tableFacts(record)) {
     throw unsupported('The asset is a table: edit it with one { sql } over the table rows')
   }
-  if (!dryRun && call.fieldPath.length === 0) {
-    const edited = await editLargeText(editing, call.edits)
-    if (edited) return edited
-  }
   const { changes, diff, draft } = await planEdit(editing, call)
   const asset = dryRun ? infoOf(record, core.locator) : await saveEdited(editing, draft)
   return { asset, changes, diff }
@@ -181,31 +177,6 @@ async function planEdit(
   if (mustBeJson) await checkJson(draft)
   const form = await TextForm.of(draft)
   return { changes, diff: await textDiff(original, draft.changes(), { form, lines }), draft }
-}
-
-/** Applies one edit of a large text while it is saved. Returns null for other edits, and for one that does not fit. */
-async function editLargeText(editing: Editing, edits: readonly Edit[]): Promise<Edited | null> {
-  const { core, record, saving } = editing
-  const { marked, structured } = record.attributes
-  if (record.size <= IN_MEMORY || marked || structured || core.store.readsOnce) return null
-  if (edits.some(isJsonEdit)) return null
-  const original = await bodyRanges(record, core.store, saving.signal)
-  if (!(await isText(new Draft(original), record))) return null
-  const edited = await editWhileSaving(original, edits as readonly TextEdit[], (body) =>
-    saveFile(editing, body),
-  )
-  return edited && { asset: edited.saved, changes: edited.changes, diff: edited.diff }
-}
-
-/** Saves a body as a new version of a file. */
-function saveFile(
-  { writer, record, saving }: Editing,
-  body: ReadableStream<Uint8Array>,
-): Promise<AssetInfo> {
-  const { name, mime, attributes } = record
-  const { asset_type: assetType, description } = attributes
-  const file = { type: mime, name, description, assetType }
-  return writer.saveVersion(body, file, { ...saving, ...versionAfter(record) })
 }
 
 /**
@@ -272,7 +243,11 @@ async function saveEdited(editing: Editing, draft: Draft): Promise<AssetInfo> {
   const { core, writer, record, saving } = editing
   const { name, mime, attributes } = record
   const { asset_type, description, content_type } = attributes
-  if (!attributes.structured) return saveFile(editing, draft.stream())
+  const version = { ...saving, ...versionAfter(record) }
+  if (!attributes.structured) {
+    const file = { type: mime, name, description, assetType: asset_type }
+    return writer.saveVersion(draft.stream(), file, version)
+  }
   const { valueBytes } = core.config.limits
   if (draft.size > valueBytes) {
     throw new ByrefError(
@@ -282,10 +257,7 @@ async function saveEdited(editing: Editing, draft: Draft): Promise<AssetInfo> {
   }
   const content = await parsed(draft)
   const about = defined({ asset_type, description, asset_name: name ?? undefined })
-  return writer.saveAsset(
-    { ...about, content_type: content_type ?? mime, content },
-    { ...saving, ...versionAfter(record) },
-  )
+  return writer.saveAsset({ ...about, content_type: content_type ?? mime, content }, version)
 }
 
 /** Edits a text inside JSON. Only the changed characters are written again. */
@@ -302,7 +274,7 @@ async function editField(
     throw unsupported(`${name} is not text: edit it with JSON operations`)
   }
   const inside = raw.slice(1, -1)
-  const original = rangesOf(Buffer.from(unescapedText(inside)))
+  const original = rangesOf(Buffer.from(unescaped(inside)))
   const text = new Draft(original)
   const lines = new LineIndex()
   const changes = await editText(text, edits, lines)

@@ -1,9 +1,6 @@
-const PIECE = /\\u[\da-fA-F]{4}(?:\\u[\da-fA-F]{4})*|\\.|[^\\]+/g
+import { unescaped } from '../json/json-walker.ts'
 
-/** Returns the text that the inside of a JSON string stands for. */
-export function unescapedText(raw: string): string {
-  return JSON.parse(`"${raw}"`) as string
-}
+const PIECE = /\\u[\da-fA-F]{4}(?:\\u[\da-fA-F]{4})*|\\.|[^\\]+/g
 
 /**
  * Returns where offsets of a text are in the inside of the JSON string that stands for it. Both are in bytes of UTF-8, and
@@ -34,10 +31,10 @@ export function rawOffsets(raw: string, offsets: readonly number[]): number[] {
 /** Splits a run of `\u` escapes into characters, because a surrogate pair is one. */
 function* partsOf(piece: string): Generator<[raw: string, text: string]> {
   if (!piece.startsWith('\\u')) {
-    yield [piece, unescapedText(piece)]
+    yield [piece, unescaped(piece)]
     return
   }
-  for (const character of unescapedText(piece)) {
+  for (const character of unescaped(piece)) {
     const length = 6 * character.length
     yield [piece.slice(0, length), character]
     piece = piece.slice(length)

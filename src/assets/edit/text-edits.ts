@@ -186,7 +186,7 @@ class TextEditor {
 }
 
 /** What an edit finds, and what it writes there: in place of the found text, before it, or after it. */
-export interface FoundEdit {
+interface FoundEdit {
   find: string
   occurrence?: ReplaceEdit['occurrence']
   text: string
@@ -194,14 +194,14 @@ export interface FoundEdit {
 }
 
 /** Returns what a replacement or an insertion finds and writes. */
-export function foundEdit(edit: ReplaceEdit | InsertEdit): FoundEdit {
+function foundEdit(edit: ReplaceEdit | InsertEdit): FoundEdit {
   if ('before' in edit) return { find: edit.before, text: edit.insert, at: 'before' }
   if ('after' in edit) return { find: edit.after, text: edit.insert, at: 'after' }
   return { find: edit.find, occurrence: edit.occurrence, text: edit.replace, at: 'instead' }
 }
 
 /** Returns the change of an edit whose text was found at a range. */
-export function spliceAt(
+function spliceAt(
   { start, end }: Pick<Splice, 'start' | 'end'>,
   at: FoundEdit['at'],
   bytes: Uint8Array,

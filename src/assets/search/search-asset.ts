@@ -134,7 +134,7 @@ async function openPieces(
   const { mime, stream } = await assets.open(ref, { signal })
   if (documentForm(mime)) {
     await stream.cancel()
-    const { text, pages } = await orAborted(assets.text(ref), signal)
+    const { text, pages } = await orAborted(signal, () => assets.text(ref))
     return batchesOf(blocksOf([text]), linePieces(), pages)
   }
   const isLeaves = !isText && isJsonType(mime)

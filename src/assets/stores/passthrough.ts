@@ -1,5 +1,6 @@
 import { checkMethods, checkOptions, is, type OptionTable } from '../../core/check-options.ts'
 import { ByrefError } from '../../core/errors.ts'
+import { LONGEST_TIMER } from '../../core/timer.ts'
 import {
   assetExists,
   checkSave,
@@ -96,8 +97,6 @@ interface Entry {
 }
 
 const UNREAD = 'nobody read it in time'
-/** The longest delay that `setTimeout` accepts. */
-const MAX_TIMEOUT_MS = 2 ** 31 - 1
 
 /** Records, oldest first, and the bodies that wait to be read. */
 class WaitingBodies {
@@ -240,7 +239,7 @@ class WaitingBodies {
         }
       }
     }
-    setTimeout(expire, Math.min(this.#ttlMs, MAX_TIMEOUT_MS)).unref()
+    setTimeout(expire, Math.min(this.#ttlMs, LONGEST_TIMER)).unref()
   }
 }
 

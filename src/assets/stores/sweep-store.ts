@@ -2,6 +2,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { newId } from '../../core/new-id.ts'
 import type { StoreSweepOptions, StoreSwept } from '../asset-store.ts'
 import type { BodyStore, ListedBody } from '../bodies/body-store.ts'
+import { inBatches } from '../in-batches.ts'
 import { inParallel } from '../in-parallel.ts'
 import type { PlacedBody, RecordIndex } from '../records/record-index.ts'
 
@@ -66,7 +67,7 @@ export async function* unneededBodies(
   { records, bodies }: { records: RecordIndex; bodies: BodyStore },
   { prefix, before }: { prefix: string; before: number },
 ): AsyncGenerator<ListedBody> {
-  for await (const batch of batchesOf(bodies.list(prefix))) {
+  for await (const batch of inBatches(bodies.list(prefix), BATCH)) {
     const old = batch.filter(({ key, putAt }) => putAt <= before && !isOfStore(key))
     const held = await records.held(old.map(({ key }) => key))
     for (const body of old) if (!held.has(body.key)) yield body
@@ -108,17 +109,6 @@ async function checkOwner(bodies: BodyStore, owner: string): Promise<void> {
 /** Removes the owner of the bodies. The next index that sweeps becomes their owner. */
 export async function disownBodies(bodies: BodyStore): Promise<void> {
   for await (const { key } of bodies.list(OWNER)) await bodies.delete(key)
-}
-
-async function* batchesOf(listed: AsyncIterable<ListedBody>): AsyncGenerator<ListedBody[]> {
-  let batch: ListedBody[] = []
-  for await (const body of listed) {
-    batch.push(body)
-    if (batch.length < BATCH) continue
-    yield batch
-    batch = []
-  }
-  yield batch
 }
 
 const DAY = 24 * 60 * 60 * 1000

@@ -1,11 +1,12 @@
 import { CsvError, parse } from '#csv-parse'
 import { nodeBuiltin } from '../../node-builtin.ts'
+import { inBatches } from '../in-batches.ts'
 import { type ColumnReader, textColumn } from './column.ts'
 import { broken, MAX_COLUMNS, type TableError, tooWide } from './table-error.ts'
 import {
+  BATCH_ROWS,
   checkDense,
   headOf,
-  inBatches,
   lineAt,
   MAX_RECORD,
   type TableInput,
@@ -83,7 +84,7 @@ async function* csvBatches(source: TableSource, format: 'csv' | 'tsv'): AsyncGen
   input.on('error', (error) => parser.destroy(error))
   input.pipe(parser)
   try {
-    yield* inBatches(parser)
+    yield* inBatches(parser, BATCH_ROWS)
   } catch (error) {
     if (!(error instanceof CsvError)) throw error
     throw await csvError(source, error)

@@ -4,20 +4,8 @@ const NAMED_DATE = /^([A-Za-z]{3,9})(\.?) (\d{1,2}),? (\d{4})$/
 const DAYS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 const ZERO = 48
 const NINE = 57
-const MONTHS = [
-  'january',
-  'february',
-  'march',
-  'april',
-  'may',
-  'june',
-  'july',
-  'august',
-  'september',
-  'october',
-  'november',
-  'december',
-]
+const MONTHS =
+  'january february march april may june july august september october november december'.split(' ')
 
 /** Returns a date or time as ISO 8601 text. Null if it is not a date, or is ambiguous. */
 export function isoDate(text: string): string | null {

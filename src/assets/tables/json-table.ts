@@ -1,13 +1,14 @@
 import { Tokenizer, TokenParser, TokenType } from '@streamparser/json'
 import { errorMessage } from '../../core/errors.ts'
 import { isDeeper } from '../content-access.ts'
+import { inBatches } from '../in-batches.ts'
 import { type ColumnReader, valueColumn } from './column.ts'
 import { exactNumber, parseJson } from './long-number.ts'
 import { broken, MAX_COLUMNS, tooWide } from './table-error.ts'
 import {
+  BATCH_ROWS,
   checkDense,
   headOf,
-  inBatches,
   lineAt,
   MAX_RECORD,
   type TableInput,
@@ -65,7 +66,7 @@ export function objectTable(
     async *batches() {
       const check = checkDense(source, 'its rows have too few keys in common to be a table.')
       let rows = 0
-      for await (const batch of inBatches(items())) {
+      for await (const batch of inBatches(items(), BATCH_ROWS)) {
         const found = batch.filter(isRow)
         if (found.length < batch.length) return yield null
         rows += found.length

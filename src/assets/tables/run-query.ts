@@ -208,12 +208,11 @@ function cellConverter({ JsonDuckDBValueConverter: toJson }: Duckdb): Converter 
   return cell
 }
 
-/** The rows of a result, which can be read twice. A short result stays in memory, a long one goes to a file. */
+/** The rows of a result, which can be read twice. */
 class ResultRows {
   readonly #result: AsyncIterable<Json[][]>
   readonly #columns: number
   readonly #most: { rows: number; characters: number }
-  readonly #held: unknown[][][] = []
   readonly #spool = createSpool()
   /** Where the batches in the spool end. */
   readonly #ends: number[] = []
@@ -235,7 +234,6 @@ class ResultRows {
       this.#isRead = true
       return
     }
-    yield* this.#held
     let start = 0
     for (const end of this.#ends) {
       yield deserialize(await this.#spool.read(start, end))
@@ -258,12 +256,8 @@ class ResultRows {
       }
       if (rows > most) throw tooLarge(`${most.toLocaleString('en')} rows`)
       if (characters > longest) throw tooLarge(`${longest / 1024 / 1024} million characters`)
-      const isShort = rows <= MAX_CHARACTERS.rows && characters <= MAX_CHARACTERS.few
-      if (isShort) this.#held.push(batch)
-      else {
-        await this.#spool.append(serialize(batch))
-        this.#ends.push(this.#spool.size)
-      }
+      await this.#spool.append(serialize(batch))
+      this.#ends.push(this.#spool.size)
       yield batch
     }
   }

@@ -1,5 +1,6 @@
 import type { ChildProcess, SpawnOptions } from 'node:child_process'
 import { ByrefError } from '../../core/errors.ts'
+import { Slots } from '../../core/slots.ts'
 import { LONGEST_TIMER } from '../../core/timer.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
 import { tableProgram } from './duckdb.ts'
@@ -32,8 +33,8 @@ export interface TableTaskOptions {
 /** The process exceeded its memory limit and was ended. */
 export class OutOfMemoryError extends Error {}
 
-/** Maximum number of concurrent tasks. Others wait. */
-const MAX_TASKS = 2
+/** The tasks that may run at once. Others wait. */
+const slots = new Slots(2)
 /** Bytes that a process may take for its task, in addition to the 60 MB of Node. */
 const HEADROOM = 432 * 1024 * 1024
 /** The maximum JavaScript heap, in MB. */
@@ -58,7 +59,7 @@ export async function runTableTask(
   prepare: (folder: string, signal: AbortSignal | undefined) => Promise<TableTask>,
   { timeoutMs, onProgress, ...given }: TableTaskOptions,
 ): Promise<WrittenTable[]> {
-  await waitForSlot(given.signal)
+  await slots.take(given.signal)
   let child: TableProcess | null = null
   let folder: string | null = null
   let written: WrittenTable[] = []
@@ -71,7 +72,7 @@ export async function runTableTask(
     return written
   } finally {
     if (child) release(child)
-    freeSlot()
+    slots.free()
     if (folder && written.length === 0) await rm(folder, { recursive: true, force: true })
   }
 }
@@ -97,36 +98,6 @@ function withTimeout(signal: AbortSignal | undefined, ms: number | undefined) {
 
 /** One idle process is kept, so that the next task starts without delay. */
 let idle: { child: TableProcess; end: NodeJS.Timeout } | null = null
-let running = 0
-const waiting: (() => void)[] = []
-
-/** Waits until a task may start. */
-async function waitForSlot(signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted()
-  if (running < MAX_TASKS) {
-    running++
-    return
-  }
-  await new Promise<void>((resolve, reject) => {
-    const begin = (): void => {
-      signal?.removeEventListener('abort', leave)
-      resolve()
-    }
-    const leave = (): void => {
-      waiting.splice(waiting.indexOf(begin), 1)
-      reject(signal?.reason)
-    }
-    waiting.push(begin)
-    signal?.addEventListener('abort', leave, { once: true })
-  })
-}
-
-/** Lets the longest-waiting task start. */
-function freeSlot(): void {
-  const next = waiting.shift()
-  if (next) next()
-  else running--
-}
 
 function takeProcess(): TableProcess {
   const kept = idle

@@ -79,18 +79,7 @@ export interface TableInput {
 }
 
 /** Number of rows in a batch. */
-const BATCH = 256
-
-/** Yields items in batches, so that not every item costs a turn of the event loop. */
-export async function* inBatches<T>(items: AsyncIterable<T>): AsyncGenerator<T[]> {
-  let batch: T[] = []
-  for await (const item of items) {
-    if (batch.push(item) < BATCH) continue
-    yield batch
-    batch = []
-  }
-  if (batch.length > 0) yield batch
-}
+export const BATCH_ROWS = 256
 
 /**
  * Loads a library that reads tables of some format.

@@ -114,7 +114,7 @@ export function createS3Connector(options: S3ConnectorOptions): S3Connector {
     const { sdk, client } = await load()
     try {
       // The SDK's own pauses ignore the signal.
-      return await orAborted(run(sdk, client), signal)
+      return await orAborted(signal, () => run(sdk, client))
     } catch (error) {
       signal?.throwIfAborted()
       throw s3Error(error, { bucket, key, endpoint: options.endpoint })

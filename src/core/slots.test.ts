@@ -1,11 +1,26 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Slots } from './run-scope.ts'
+import { Slots } from './slots.ts'
 
 /** Lets everything happen that waits for nothing else. */
 const settle = () => new Promise((resolve) => setImmediate(resolve))
 
 describe('Slots', () => {
+  it('forgets a waiter whose signal aborts', async () => {
+    const slots = new Slots(1)
+    await slots.take()
+    const stopped = new AbortController()
+    const left = slots.take(stopped.signal)
+    const next = slots.take()
+    stopped.abort(new Error('stopped'))
+    await expect(left).rejects.toThrow('stopped')
+    await expect(slots.take(stopped.signal)).rejects.toThrow('stopped')
+    slots.free()
+    await next
+    slots.free()
+    expect(slots.tryTake()).toBe(true)
+  })
+
   it('gives out the configured number of slots', () => {
     const slots = new Slots(2)
     expect([slots.tryTake(), slots.tryTake(), slots.tryTake()]).toEqual([true, true, false])
