@@ -118,8 +118,22 @@ export interface ListPlace {
   key: number
 }
 
+/** Returns a page of at most `limit` items. One more row was read, to see whether another page follows. */
+export function pageOf<Row extends ListPlace, Item>(
+  rows: readonly Row[],
+  limit: number,
+  itemOf: (row: Row) => Item,
+): { items: Item[]; next: string | null } {
+  const page = rows.slice(0, limit)
+  const last = page.at(-1)
+  return {
+    items: page.map(itemOf),
+    next: last && rows.length > limit ? formatCursor(last) : null,
+  }
+}
+
 /** Returns the cursor of the page after a place. */
-export function formatCursor({ updated, key }: ListPlace): string {
+function formatCursor({ updated, key }: ListPlace): string {
   return `${updated}.${key}`
 }
 

@@ -1,7 +1,7 @@
 import { toPlain } from '../postgres/plain-text.ts'
-import { checkPage, type ListPlace, parseCursor, possibleId } from './check-arguments.ts'
+import { checkPage, type ListPlace, pageOf, parseCursor, possibleId } from './check-arguments.ts'
 import type { ConversationSummary, ListOptions } from './conversation-log.ts'
-import { type ConversationRow, pageOf, summaryOfRow } from './conversation-row.ts'
+import { type ConversationRow, summaryOfRow } from './conversation-row.ts'
 
 /** Statements that both databases run differ in this. */
 export interface SqlDialect {

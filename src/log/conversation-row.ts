@@ -1,6 +1,5 @@
 import type { Damage } from '../core/errors.ts'
 import { fromPlain, toPlain } from '../postgres/plain-text.ts'
-import { formatCursor, type ListPlace } from './check-arguments.ts'
 import { seal, unseal } from './checksums.ts'
 import type { ConversationSummary } from './conversation-log.ts'
 import {
@@ -66,20 +65,6 @@ export function summaryOfRow(row: ConversationRow, now: number): ConversationSum
   const damage = row.damage === null ? null : damageIn(row.damage)
   const stored = { id, namespace, name: nameOf(row), created, updated, position, damage }
   return summaryOf({ ...stored, state: stateOf(row), lease: leaseOf(row) }, now)
-}
-
-/** Returns a page of at most `limit` items. One more row was read, to see whether another page follows. */
-export function pageOf<Row extends ListPlace, Item>(
-  rows: readonly Row[],
-  limit: number,
-  itemOf: (row: Row) => Item,
-): { items: Item[]; next: string | null } {
-  const page = rows.slice(0, limit)
-  const last = page.at(-1)
-  return {
-    items: page.map(itemOf),
-    next: last && rows.length > limit ? formatCursor(last) : null,
-  }
 }
 
 /** Returns a key for maps. */

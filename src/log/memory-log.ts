@@ -1,5 +1,5 @@
 import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
-import { checkPage, type ListPlace, parseCursor } from './check-arguments.ts'
+import { checkPage, type ListPlace, pageOf, parseCursor } from './check-arguments.ts'
 import {
   type ConversationLog,
   type ConversationSummary,
@@ -8,7 +8,7 @@ import {
   type ListOptions,
   type LogChange,
 } from './conversation-log.ts'
-import { type Place, pageOf } from './conversation-row.ts'
+import type { Place } from './conversation-row.ts'
 import { recordsAfter } from './copy-event.ts'
 import { partsOf, sumCosts } from './cost-sums.ts'
 import { changeOf, Listeners } from './listeners.ts'

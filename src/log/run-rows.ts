@@ -1,9 +1,9 @@
 import { isoTime } from '../core/iso-time.ts'
 import { fromPlain, toPlain } from '../postgres/plain-text.ts'
-import { checkPage, type ListPlace, parseCursor, possibleId } from './check-arguments.ts'
+import { checkPage, type ListPlace, pageOf, parseCursor, possibleId } from './check-arguments.ts'
 import { seal, unseal } from './checksums.ts'
 import type { ReadRows, SqlDialect } from './conversation-query.ts'
-import { jsonIn, pageOf, titleOfRow } from './conversation-row.ts'
+import { jsonIn, titleOfRow } from './conversation-row.ts'
 import {
   type Amounts,
   amountsOf,

@@ -54,6 +54,6 @@ async function versionOf(query: Query, schema: string, tables: Tables): Promise<
   if (version <= steps.length) return version
   throw new ByrefError(
     code,
-    `${name} in the schema "${schema}" has version ${version}, and this byref supports versions up to ${steps.length}. Update byref to use it.`,
+    `${name} in the schema "${schema}" has version ${version}, and this byref supports versions up to ${steps.length}. Update byref, or use another schema.`,
   )
 }

@@ -87,7 +87,7 @@ function versionOf(db: DatabaseSync, { name, code, steps }: FileKind<unknown>): 
   if (version <= steps.length) return version
   throw new ByrefError(
     code,
-    `${name} has version ${version}, and this byref supports versions up to ${steps.length}. Update byref to read it.`,
+    `${name} has version ${version}, and this byref supports versions up to ${steps.length}. Update byref, or use another file.`,
   )
 }
 
