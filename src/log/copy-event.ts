@@ -1,4 +1,4 @@
-import { ByrefError, errorMessage } from '../core/errors.ts'
+import { ByrefError } from '../core/errors.ts'
 import { eventProblem } from '../core/events/event-schema.ts'
 import { type ConversationEvent, isDurable, type LogRecord } from '../core/events/events.ts'
 import { isPlainObject, putKey } from '../core/json/json.ts'
@@ -15,7 +15,8 @@ export interface LogEntry {
 }
 
 /**
- * Returns what every log stores for an append: copies of the events by JSON, and the redacted debug data, including those in the metadata of messages.
+ * Returns what every log stores for an append: copies of the events, equal to `JSON.parse(JSON.stringify(event))` but
+ * much faster, and the redacted debug data, including those in the metadata of messages.
  *
  * @throws ByrefError `bad_request` for an event that lacks a field or has one of a wrong type; TypeError for one that
  * is not durable, and for values that are not JSON: bigints, cycles, more than 1,000 levels
@@ -29,7 +30,7 @@ export function logEntry(
     if (!isDurable(event)) {
       throw new TypeError(`${event.type} is not a durable event and cannot be appended to the log`)
     }
-    const copy = copyJson(event) as ConversationEvent
+    const copy = copyJsonValue(event, '', 0) as ConversationEvent
     const problem = eventProblem(copy)
     if (problem !== null) {
       throw new ByrefError('bad_request', `Invalid event ${event.type}: ${problem}`)
@@ -39,7 +40,7 @@ export function logEntry(
     return split.event
   })
   for (const [message, value] of Object.entries(given)) {
-    const copy = redact(copyJson(value))
+    const copy = redact(copyJsonValue(value, message, 0))
     if (copy !== undefined) debug.set(message, joined(debug.get(message), copy))
   }
   return { events: copies, debug: [...debug].map(([id, value]) => [id, JSON.stringify(value)]) }
@@ -101,23 +102,55 @@ function joined(inMessage: unknown, given: unknown): unknown {
   return isPlainObject(inMessage) && isPlainObject(given) ? { ...inMessage, ...given } : given
 }
 
-/** @throws TypeError for a value that is not JSON, or has too many levels */
-function copyJson(value: unknown): unknown {
-  if (isDeeper(value, MAX_DEPTH)) {
+function copyJsonValue(value: unknown, key: string, depth: number): unknown {
+  switch (typeof value) {
+    case 'object':
+      return value === null ? null : copyObject(value, key, depth)
+    case 'number':
+      // JSON has no NaN, no infinity and no -0.
+      return Number.isFinite(value) ? value + 0 : null
+    case 'bigint':
+      throw new TypeError('A bigint is not JSON: pass it as text')
+    case 'function':
+    case 'symbol':
+      return undefined
+    default:
+      return value
+  }
+}
+
+function copyObject(value: object, key: string, depth: number): unknown {
+  if (depth === MAX_DEPTH) {
     throw new TypeError(
       `The event is nested more than ${MAX_DEPTH} levels deep, or contains itself`,
     )
   }
-  try {
-    const json = JSON.stringify(value)
-    return json === undefined ? undefined : JSON.parse(json)
-  } catch (cause) {
-    throw new TypeError(`The event is not JSON: ${errorMessage(cause)}`, { cause })
+  if ('toJSON' in value && typeof value.toJSON === 'function') {
+    return copyPlain(value.toJSON(key), key, depth)
   }
+  return copyPlain(value, key, depth)
 }
 
-/** Returns whether a value is nested more than some levels deep. */
-export function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== 'object' || value === null) return false
-  return levels === 0 || Object.values(value).some((field) => isDeeper(field, levels - 1))
+function copyPlain(value: unknown, key: string, depth: number): unknown {
+  if (typeof value !== 'object' || value === null) return copyJsonValue(value, key, depth)
+  if (Array.isArray(value)) {
+    const list: unknown[] = new Array(value.length)
+    for (let i = 0; i < value.length; i++) {
+      list[i] = copyJsonValue(value[i], `${i}`, depth + 1) ?? null
+    }
+    return list
+  }
+  const isPlain = Object.getPrototypeOf(value) === Object.prototype
+  if (
+    !isPlain &&
+    (value instanceof Number || value instanceof String || value instanceof Boolean)
+  ) {
+    return copyJsonValue(value.valueOf(), key, depth)
+  }
+  const copy: Record<string, unknown> = {}
+  for (const name of Object.keys(value)) {
+    const field = copyJsonValue((value as Record<string, unknown>)[name], name, depth + 1)
+    if (field !== undefined) putKey(copy, name, field)
+  }
+  return copy
 }

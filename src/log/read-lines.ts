@@ -4,7 +4,7 @@ import type { ConversationEvent } from '../core/events/events.ts'
 import { isoTime } from '../core/iso-time.ts'
 import { isPlainObject } from '../core/json/json.ts'
 import { checkId, checkTitle } from './check-arguments.ts'
-import { isDeeper, MAX_DEPTH, splitDebug } from './copy-event.ts'
+import { MAX_DEPTH, splitDebug } from './copy-event.ts'
 import { CHUNK } from './pause.ts'
 import { redact } from './redact.ts'
 import type { StoredRun } from './runs.ts'
@@ -176,6 +176,11 @@ function parseDebug(
   if (messages.has(message)) throw new Error(`debug data of ${message} occurs twice`)
   messages.add(message)
   return { type: 'debug', message, json: JSON.stringify(redact(value)) }
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return levels === 0 || Object.values(value).some((field) => isDeeper(field, levels - 1))
 }
 
 function time(value: Record<string, unknown>, key: string): number {
