@@ -33,7 +33,7 @@ import { createReaders, type Readers } from './readers/readers.ts'
 import { ResumableUploads } from './resumable-uploads.ts'
 import { mountRoutes, type Route } from './route.ts'
 import { assetRoutes, signRoute } from './routes/asset-routes.ts'
-import { conversationRoutes } from './routes/conversation-routes.ts'
+import { conversationListRoute, conversationRoutes } from './routes/conversation-routes.ts'
 import { dataRoutes } from './routes/data-routes.ts'
 import { eventRoutes } from './routes/event-routes.ts'
 import { infoRoutes } from './routes/info-routes.ts'
@@ -177,6 +177,7 @@ class AgentServer implements Server {
     return [
       ...infoRoutes(agentsOf, { auth: this.#auth, checkLog: () => this.#checkLog() }),
       ...toolRoutes(agentsOf),
+      conversationListRoute(this.#hub),
       ...conversationRoutes,
       ...messageRoutes,
       ...runRoutes,

@@ -116,13 +116,14 @@ interface AgentNames {
 /** Mounts the routes. Every path also answers the methods that it does not have, with `method_not_allowed`. */
 export function mountRoutes(app: Hono, routes: readonly Route[], host: RouteHost): void {
   for (const one of routes) {
+    const queryOf = one.query ? queryReader(one.query) : () => undefined
     app.on(one.method.toUpperCase(), one.path, (c) =>
       host.pipeline(c, one.path, async () => {
         const caller = await host.authenticate(c, one)
         const reader = host.reader(caller)
         const agentOf = (names?: AgentNames) => host.agent(caller, names)
-        const query = one.query && readQuery(c, one.query)
-        const body = one.body && (await readJson(c, one.body))
+        const query = queryOf(c)
+        const body = one.body ? await readJson(c, one.body) : undefined
         return one.handle({
           c,
           caller,
@@ -191,13 +192,29 @@ async function findConversation(
   }
 }
 
-/** Parses a query by a schema. @throws RequestError, also for a parameter that appears twice */
-function readQuery(c: Context, schema: z.ZodType): unknown {
-  const repeated = Object.entries(c.req.queries()).filter(([, values]) => values.length > 1)
-  if (repeated.length === 0) return parse(schema, c.req.query(), 'query')
-  const issues = repeated.map(([path, { length }]) => ({
-    path,
-    message: `appears ${length} times`,
-  }))
-  throw new RequestError('query', issues)
+/** How many parsed queries are kept for each route, and how long each may be. */
+const CACHE = { queries: 100, characters: 200 }
+
+/** Parses queries by a schema. Clients send the same few again and again, so those are parsed once. */
+function queryReader(schema: z.ZodType): (c: Context) => unknown {
+  const known = new Map<string, unknown>()
+  return (c) => {
+    const { url } = c.req
+    const text = url.slice(url.indexOf('?') + 1 || url.length)
+    if (known.has(text)) return known.get(text)
+    const repeated = Object.entries(c.req.queries()).filter(([, values]) => values.length > 1)
+    if (repeated.length > 0) {
+      const issues = repeated.map(([path, { length }]) => ({
+        path,
+        message: `appears ${length} times`,
+      }))
+      throw new RequestError('query', issues)
+    }
+    const query = parse(schema, c.req.query(), 'query')
+    if (text.length <= CACHE.characters) {
+      if (known.size >= CACHE.queries) known.clear()
+      known.set(text, Object.freeze(query))
+    }
+    return query
+  }
 }

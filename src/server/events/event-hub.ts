@@ -27,6 +27,7 @@ export class EventHub {
   readonly #watched = new Map<string, Watched>()
   readonly #partial = new Map<string, PartialEvents>()
   readonly #feeds = new Map<string | null, NamespaceFeed>()
+  readonly #versions = new Map<string | null, number>()
   readonly #unsubscribe: (() => void)[]
   readonly #heartbeat: NodeJS.Timeout
   #readers = 0
@@ -54,6 +55,11 @@ export class EventHub {
   /** How many streams are open. */
   get readers(): number {
     return this.#readers
+  }
+
+  /** Returns a number that changes with every change of a namespace's conversations. */
+  version(namespace: string | null): number {
+    return this.#versions.get(namespace) ?? 0
   }
 
   /**
@@ -126,6 +132,7 @@ export class EventHub {
   #changed({ conversation, namespace, records, deleted, streamed }: LogChange): void {
     // Events that are not durable come from the agents.
     if (streamed) return
+    this.#versions.set(namespace, this.version(namespace) + 1)
     const key = scopedKey(namespace, conversation)
     const entry = this.#watched.get(key)
     for (const record of records) {

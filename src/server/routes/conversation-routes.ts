@@ -7,6 +7,7 @@ import { newId } from '../../core/new-id.ts'
 import type { ConversationLog, ConversationSummary } from '../../log/conversation-log.ts'
 import * as wire from '../../wire/conversations.ts'
 import { hasRole } from '../caller.ts'
+import type { EventHub } from '../events/event-hub.ts'
 import { unlessRepeated } from '../idempotency.ts'
 import { publicSummary } from '../public-info.ts'
 import type { ConversationReader, Reader } from '../readers/readers.ts'
@@ -14,25 +15,14 @@ import { type FoundConversation, type Route, route } from '../route.ts'
 
 const PATH = '/api/conversations/:id'
 
-/** Conversations: list, create, rename, delete, fork, export, import. */
+/** Maximum number of cached pages of the list. */
+const MAX_PAGES = 500
+
+/** How long a page is cached, in milliseconds: the hub does not see every change of another process at once. */
+const PAGE_MS = 1000
+
+/** Conversations: create, rename, delete, fork, export, import. */
 export const conversationRoutes: readonly Route[] = [
-  route(
-    'GET /api/conversations',
-    {
-      role: 'reader',
-      summary: 'Conversations by pages, last changed first',
-      query: wire.conversationsQuery,
-      answers: { 200: wire.conversationsPage },
-    },
-    async ({ query, reader, agent, json }) => {
-      const { log } = agent()
-      const { conversations, next } = await log.list(query)
-      const shown = reader
-        ? await readableSummaries(reader, log, { conversations, ...query })
-        : conversations
-      return json({ conversations: shown.map(publicSummary), next })
-    },
-  ),
   route(
     'POST /api/conversations',
     {
@@ -162,6 +152,39 @@ export const conversationRoutes: readonly Route[] = [
     },
   ),
 ]
+
+/** Creates the route of the list of conversations. Its pages are cached until something changes. */
+export function conversationListRoute(hub: Pick<EventHub, 'version'>): Route {
+  const pages = new Map<string, { version: number; text: string; until: number }>()
+  return route(
+    'GET /api/conversations',
+    {
+      role: 'reader',
+      summary: 'Conversations by pages, last changed first',
+      query: wire.conversationsQuery,
+      answers: { 200: wire.conversationsPage },
+    },
+    async ({ query, caller, reader, agent }) => {
+      const { log } = agent()
+      const { namespace } = log
+      const version = hub.version(namespace)
+      const key = JSON.stringify([namespace, query, reader && caller.subject])
+      const now = Date.now()
+      let page = pages.get(key)
+      if (page?.version !== version || page.until < now) {
+        const { conversations, next } = await log.list(query)
+        const shown = reader
+          ? await readableSummaries(reader, log, { conversations, ...query })
+          : conversations
+        const text = JSON.stringify({ conversations: shown.map(publicSummary), next })
+        page = { version, text, until: now + PAGE_MS }
+        if (pages.size >= MAX_PAGES) pages.clear()
+        pages.set(key, page)
+      }
+      return { jsonText: page.text, status: 200 }
+    },
+  )
+}
 
 /**
  * Returns the summaries of a page as a reader may see them, without those that the search found only in withheld text.
