@@ -36,9 +36,12 @@ export function ensureInstalled() {
   const stamp = join(root, 'node_modules', '.byref-installed')
   const wanted = digest([join(root, 'package-lock.json')])
   const installed = () => existsSync(node) && read(stamp) === wanted
-  if (installed()) return
-  if (existsSync(node) && hasLockedPackages()) writeFileSync(stamp, wanted)
-  else alone('install', () => installed() || install(stamp, wanted))
+  if (!installed()) alone('install', () => installed() || install(stamp, wanted))
+}
+
+function install(stamp, wanted) {
+  if (!existsSync(node) || !hasLockedPackages()) installFromLock()
+  writeFileSync(stamp, wanted)
 }
 
 /** Whether npm has installed the versions of the lock file. It lists what it has installed in a file of its own. */
@@ -51,7 +54,7 @@ function hasLockedPackages() {
   )
 }
 
-function install(stamp, wanted) {
+function installFromLock() {
   say('Installing what byref needs (once, from the lock file; about a minute) …')
   const npm = process.env.npm_execpath
   // npm's settings of the run that started this one (a --prefix, say) are not for this install.
@@ -63,7 +66,6 @@ function install(stamp, wanted) {
   else run('npm', args, { env, shell: process.platform === 'win32' })
   if (!existsSync(node))
     throw new Error('npm ci did not bring node_modules/.bin/node; see its output above')
-  writeFileSync(stamp, wanted)
 }
 
 /** Builds the workbench into dist/web, unless it was built from the same files. */

@@ -17,6 +17,7 @@ import {
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { isPlainObject } from '../../../core/json/json.ts'
+import type { Message } from '../../../core/messages/message.ts'
 import { failureResponse } from '../../serving/asset-handler.ts'
 import { type RequestHandler, requestHandler, requireJson } from '../../serving/request-handler.ts'
 import { type ChatFeed, ChatFeeds } from './chat-feed.ts'
@@ -66,11 +67,7 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
     }
     // An edited message, or one that is sent again, takes the place of the one in the log.
     const replaced = how === 'say' ? null : await findMessage(agent, id, message.id)
-    const input = replaced
-      ? how === 'edit'
-        ? edited(message, replaced, urls)
-        : again(replaced)
-      : toInput(message)
+    const input = inputOf(message, how, replaced)
     const feed = await feeds.open(agent, id, ({ messageIds }) => messageIds.includes(input.id))
     try {
       const run = await agent.start({
@@ -84,6 +81,11 @@ export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
       feed.close()
       throw error
     }
+  }
+
+  function inputOf(message: UIMessage, how: How, replaced: Message | null) {
+    if (!replaced) return toInput(message)
+    return how === 'edit' ? edited(message, replaced, urls) : again(replaced)
   }
 
   async function answer(agent: Agent, id: string, { parts }: UIMessage): Promise<Response> {
