@@ -62,17 +62,25 @@ export class JsonWalker {
     return this.#lists.length
   }
 
+  /** Number of characters read. After an error, where the text that is not JSON begins. */
+  get position(): number {
+    return this.#passed
+  }
+
   /** @throws NotJsonError */
   write(chunk: string): void {
     const text = this.#rest + chunk
     let at = 0
-    while (at < text.length) {
-      const next = this.#textStart >= 0 ? this.#readText(text, at) : this.#readToken(text, at)
-      if (next === null) break
-      at = next
+    try {
+      while (at < text.length) {
+        const next = this.#textStart >= 0 ? this.#readText(text, at) : this.#readToken(text, at)
+        if (next === null) break
+        at = next
+      }
+    } finally {
+      this.#rest = text.slice(at)
+      this.#passed += at
     }
-    this.#rest = text.slice(at)
-    this.#passed += at
   }
 
   /** The text has ended. @throws NotJsonError */

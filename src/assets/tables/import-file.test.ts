@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { errorMessage } from '../../core/errors.ts'
 import { createAssets } from '../create-assets.ts'
 import { silentStore } from '../fixtures/silent-store.ts'
 import { createMemoryAssetStore } from '../stores/memory.ts'
@@ -320,9 +321,10 @@ describe('importFile', () => {
     const cases: [string, string, number, RegExp][] = [
       ['a,b\n1,"2\n3,4\n', 'x.csv', 2, /never closed/],
       ['', 'x.csv', 1, /empty/],
-      ['[{"a":1},\n{"a":}]', 'x.json', 2, /"}"/],
-      ['[{"a":1},\n{"a":2}', 'x.json', 2, /mid-parsing/],
-      ['[{"a":1}]\nx', 'x.json', 1, /Unexpected "x"/],
+      ['[{"a":1},\n{"a":}]', 'x.json', 2, /"}\]" is unexpected/],
+      ['[{"a":1},\n{"a":2}', 'x.json', 2, /ends too early/],
+      ['[{"a":1}]\nx', 'x.json', 2, /"x" is unexpected/],
+      ['[{"a":"x\ny"}]', 'x.json', 1, /"x\\ny\\"}\]" is unexpected/],
       [`[{"a":${'['.repeat(2000)}`, 'x.json', 1, /1000 levels/],
       ['{"a":1}\n{"a":\n', 'x.ndjson', 2, /not valid JSON/],
       [`{"a":1}\n{"a":${'['.repeat(5000)}${']'.repeat(5000)}}\n`, 'x.ndjson', 2, /1000 levels/],
@@ -336,6 +338,39 @@ describe('importFile', () => {
       expect(error.message).toContain(name)
       expect(error.asset).toMatchObject({ size: Buffer.byteLength(text), name })
     }
+  })
+
+  it.each([
+    ['x.json', '[{"a":1},\n{"a":2}]'],
+    ['x.ndjson', '{"a":1}\n{"a":2}\n'],
+    ['x.csv', 'a,b\n1,2\n3,4\n5,6\n'],
+  ])('blames the store, not the file, when a read of %s breaks', async (name, text) => {
+    let failures = 0
+    // The file is opened several times; each time, one import loses the connection.
+    for (let sound = 0; failures === sound; sound++) {
+      const store = createMemoryAssetStore()
+      const { open } = store
+      let opened = 0
+      store.open = async (id, options) => {
+        const found = await open(id, options)
+        if (!found || opened++ < sound) return found
+        async function* cut() {
+          yield Buffer.from(text.slice(0, 12))
+          throw new Error('connection lost')
+        }
+        return { ...found, stream: ReadableStream.from(cut()) }
+      }
+      const imported = createAssets({ store }).importFile(Buffer.from(text), { name })
+      const error = await imported.then(
+        () => null,
+        (thrown: unknown) => thrown,
+      )
+      if (opened <= sound) break
+      failures++
+      expect(error).not.toBeInstanceOf(TableError)
+      expect(errorMessage(error)).toContain('connection lost')
+    }
+    expect(failures).toBeGreaterThan(1)
   })
 
   it('reads rows of a table that exceeds its cache', async () => {

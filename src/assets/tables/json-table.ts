@@ -1,31 +1,23 @@
-import { Tokenizer, TokenParser, TokenType } from '@streamparser/json'
-import { errorMessage } from '../../core/errors.ts'
+import type { ByteRange } from '../bodies/body.ts'
 import { isDeeper } from '../content-access.ts'
 import { inBatches } from '../in-batches.ts'
+import { JsonWalker, NotJsonError } from '../json/json-walker.ts'
 import { type ColumnReader, valueColumn } from './column.ts'
-import { exactNumber, parseJson } from './long-number.ts'
+import { parseJson } from './long-number.ts'
 import { broken, MAX_COLUMNS, tooWide } from './table-error.ts'
 import {
   BATCH_ROWS,
   checkDense,
   headOf,
-  lineAt,
   MAX_RECORD,
   type TableInput,
   type TableSource,
   textOf,
 } from './table-text.ts'
 
-/** How each token changes the depth. */
-const LEVELS: ReadonlyMap<TokenType, number> = new Map([
-  [TokenType.LEFT_BRACE, 1],
-  [TokenType.LEFT_BRACKET, 1],
-  [TokenType.RIGHT_BRACE, -1],
-  [TokenType.RIGHT_BRACKET, -1],
-])
 /** Maximum depth of a value in a row. */
 const MAX_DEPTH = 1_000
-const TOO_DEEP = `it is nested more than ${MAX_DEPTH} levels deep`
+const TOO_DEEP = `it is nested more than ${MAX_DEPTH} levels deep.`
 
 /** Reads a JSON list of objects. */
 export function readJsonTable(source: TableSource): TableInput {
@@ -82,48 +74,55 @@ export function objectTable(
 /** Yields the items of the list in the file, as they are parsed. Yields nothing if the file is not a list. */
 async function* jsonItems(source: TableSource): AsyncGenerator<unknown> {
   if (!(await headOf(source)).trimStart().startsWith('[')) return
-  const tokenizer = new ExactTokenizer()
-  const parser = new TokenParser({ paths: ['$.*'], keepStack: false })
-  let items: unknown[] = []
-  let depth = 0
-  let offset = 0
-  let unfinished = 0
-  tokenizer.onToken = (token) => {
-    offset = token.offset
-    depth += LEVELS.get(token.token) ?? 0
-    if (depth > MAX_DEPTH) throw new Error(TOO_DEEP)
-    parser.write(token)
-  }
-  parser.onValue = ({ value }) => {
-    items.push(value)
-  }
-  try {
-    for await (const chunk of textOf(source)) {
-      tokenizer.write(chunk)
-      unfinished = items.length > 0 ? 0 : unfinished + chunk.length
-      if (unfinished > MAX_RECORD)
-        throw new Error(`a row has more than ${MAX_RECORD / 1024 / 1024} MB`)
-      const parsed = items
-      items = []
-      yield* parsed
+  const found: ByteRange[] = []
+  let itemStart = 0
+  // What was read since the end of the last item, and where it begins.
+  let text = ''
+  let textStart = 0
+  let line = 1
+  const fail = (reason: string, at: number, cause?: unknown) =>
+    broken(source, line + newlinesIn(text.slice(0, at - textStart)), reason, cause)
+  const walker = new JsonWalker(
+    {
+      begin(_, start) {
+        if (walker.level === MAX_DEPTH) throw fail(TOO_DEEP, start)
+        if (walker.level === 1) itemStart = start
+      },
+      end(end) {
+        if (walker.level === 1) found.push({ start: itemStart, end })
+      },
+      scalar({ start, end }) {
+        if (walker.level === 1) found.push({ start, end })
+      },
+    },
+    { keepsValues: false },
+  )
+  const read = (step: () => void) => {
+    try {
+      step()
+    } catch (error) {
+      if (!(error instanceof NotJsonError)) throw error
+      const at = walker.position
+      const rest = text.slice(at - textStart, at - textStart + 20)
+      const where = rest === '' ? 'it ends too early' : `${JSON.stringify(rest)} is unexpected`
+      throw fail(`it is not valid JSON: ${where}.`, at, error)
     }
-    tokenizer.end()
-    if (!parser.isEnded) parser.end()
-  } catch (error) {
-    throw broken(
-      source,
-      await lineAt(source, offset),
-      `${errorMessage(error).replace(/\.?$/, '.')}`,
-      error,
-    )
   }
-}
-
-/** Keeps the digits of numbers that a double would round. */
-class ExactTokenizer extends Tokenizer {
-  override parseNumber(text: string): number {
-    return exactNumber(text) as number
+  for await (const chunk of textOf(source)) {
+    text += chunk
+    read(() => walker.write(chunk))
+    for (const { start, end } of found) {
+      yield parseJson(text.slice(start - textStart, end - textStart), (number) => number)
+    }
+    const { end } = found.at(-1) ?? { end: textStart }
+    line += newlinesIn(text.slice(0, end - textStart))
+    text = text.slice(end - textStart)
+    textStart = end
+    found.length = 0
+    if (text.length > MAX_RECORD)
+      throw fail(`a row has more than ${MAX_RECORD / 1024 / 1024} MB.`, end)
   }
+  read(() => walker.end())
 }
 
 async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, unknown>> {
@@ -145,7 +144,7 @@ async function* ndjsonRows(source: TableSource): AsyncGenerator<Record<string, u
     isFirst = false
     // Each level takes at least two characters.
     if (json.length > 2 * MAX_DEPTH && isDeeper(value, MAX_DEPTH - 1))
-      throw broken(source, line, `${TOO_DEEP}.`)
+      throw broken(source, line, TOO_DEEP)
     yield value
   }
 }
@@ -162,6 +161,10 @@ async function* linesOf(source: TableSource): AsyncGenerator<string> {
     if (rest.length > MAX_RECORD) throw broken(source, line, 'the line does not end.')
   }
   if (rest !== '') yield rest
+}
+
+function newlinesIn(text: string): number {
+  return text.split('\n').length - 1
 }
 
 function isRow(value: unknown): value is Record<string, unknown> {
