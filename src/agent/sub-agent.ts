@@ -126,8 +126,19 @@ async function outcome(
   const { signal, namespace, progress } = context
   const sessions = parts.sessions(namespace)
   const session = await sessions.get(run.conversation)
+  // In another log, only the caller's run counts what the sub-agent has used.
+  const isSameLog = (await parts.log.scoped(namespace).find(context.conversation)) !== null
+  let isCounted = false
+  const countUsage = (): void => {
+    const { usage } = session.state.runs.findLast(({ runId }) => runId === run.id) ?? {}
+    if (usage && !isCounted) context.addUsage(usage, isSameLog ? run.id : undefined)
+    isCounted = true
+  }
   const cancel = (): void => {
-    if (!continuesLater(signal.reason)) run.cancel()
+    if (continuesLater(signal.reason)) return
+    // The call does not wait until the cancelled run has ended.
+    countUsage()
+    run.cancel()
   }
   signal.addEventListener('abort', cancel, { once: true })
   if (signal.aborted) cancel()
@@ -139,13 +150,10 @@ async function outcome(
       // Any agent on this log may receive the answer.
       if (event.type === 'APPROVAL_ANSWERED') sessions.wakeHere(session)
     }
-    const { text, output, reason, assets } = await run.result.finally(async () => {
+    const { text, output, reason, assets } = await run.result.finally(() => {
       // Applies to failed runs too: the text of their errors may be untrusted, and their tokens count.
       if (session.labels) context.trust?.mark(session.labels.context())
-      const { usage } = session.state.runs.findLast(({ runId }) => runId === run.id) ?? {}
-      // In another log, only the caller's run counts what the sub-agent has used.
-      const isSameLog = (await parts.log.scoped(namespace).find(context.conversation)) !== null
-      if (usage) context.addUsage(usage, isSameLog ? run.id : undefined)
+      countUsage()
     })
     const scopedAssets = parts.assets.in(namespace)
     for (const { ref } of assets) {

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { defineTool } from '../boundary/tool.ts'
 import { emptyConversation } from '../core/events/conversation-state.ts'
 import { foldAll } from '../core/events/fold.ts'
@@ -112,6 +112,28 @@ describe('the usage of tools', () => {
     const { usage, text } = await agent.run({ messages: say('Is it spam?') }).result
     expect(text).toBe('Spam.')
     expect(usage).toEqual({ inputTokens: 240, outputTokens: 45, cost: expect.closeTo(0.000285) })
+  })
+  it('counts what a sub-agent used before its call timed out', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const wait = defineTool({
+      id: 'wait',
+      description: 'wait',
+      inputSchema: { type: 'object' },
+      execute: () => vi.advanceTimersByTimeAsync(60_000),
+    })
+    const model = scriptedModel([call('wait')])
+    const sub = createAgent({ model, tools: [wait], limits: { callTimeoutMs: Infinity } })
+    const ask = sub.asTool({ id: 'ask', description: 'ask', timeoutMs: 60_000 })
+    const caller = scriptedModel([
+      call('ask', { task: 'go' }),
+      { text: 'Late.', usage: call('').usage },
+    ])
+    const { text, usage } = await createAgent({ model: caller, tools: [ask] }).run({
+      messages: say('go'),
+    }).result
+    expect(text).toBe('Late.')
+    expect(usage).toMatchObject({ inputTokens: 30, outputTokens: 30 })
   })
 })
 
