@@ -390,3 +390,8 @@ export function existsError(conversation: string): ByrefError {
     `The conversation "${conversation}" already exists: delete it, or import with another id`,
   )
 }
+
+/** Returns the key of something in a namespace, for maps. */
+export function scopedKey(namespace: string | null, id: string): string {
+  return `${namespace ?? ''}\n${id}`
+}

@@ -1,6 +1,7 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import type { z } from 'zod'
 import { ByrefError } from '../core/errors.ts'
+import { scopedKey } from '../log/conversation-log.ts'
 import type { role } from '../wire/server-info.ts'
 
 /** Readers read. Members also write and approve calls. Owners also delete, import and see debug data in exports. */
@@ -50,9 +51,4 @@ export function createRateLimit(perMinute: number | null): (caller: Caller) => P
       )
     }
   }
-}
-
-/** Returns the key of something in a namespace, for maps. */
-export function scopedKey(namespace: string | null, id: string): string {
-  return `${namespace ?? ''}\n${id}`
 }

@@ -1,7 +1,11 @@
 import type { Agent } from '../../agent/agent-contract.ts'
 import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
-import { type ConversationLog, type LogChange, readAll } from '../../log/conversation-log.ts'
-import { scopedKey } from '../caller.ts'
+import {
+  type ConversationLog,
+  type LogChange,
+  readAll,
+  scopedKey,
+} from '../../log/conversation-log.ts'
 import { Channel, jsonFrame, namedFrame } from './channel.ts'
 import { NamespaceFeed } from './namespace-feed.ts'
 import { PartialEvents } from './partial-events.ts'

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { ConversationEvent } from '../../core/events/events.ts'
 import { TRUSTED, type WrittenLabel } from '../../core/labels/label.ts'
 import { toMessage } from '../../core/messages/to-message.ts'
+import { ConversationLabels } from '../../log/conversation-labels.ts'
 import { asRead } from './as-read.ts'
-import { ConversationLabels } from './conversation-labels.ts'
 
 const asked: ConversationEvent = {
   type: 'APPROVAL_REQUESTED',

@@ -9,7 +9,7 @@ import {
 } from '../../core/labels/label.ts'
 import { readLabelTree, type WrittenLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import { withheld, withheldCall, withheldMessage } from '../../core/labels/withheld.ts'
-import type { ConversationLabels } from './conversation-labels.ts'
+import type { ConversationLabels } from '../../log/conversation-labels.ts'
 
 /** A reader and the conversation that they read. */
 export interface Reading {

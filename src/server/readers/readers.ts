@@ -17,15 +17,15 @@ import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
 import { withheldMessage } from '../../core/labels/withheld.ts'
 import type { Message } from '../../core/messages/message.ts'
 import { type AssetRefParts, parseAssetRef } from '../../core/refs/asset-ref.ts'
+import type { ConversationLabels } from '../../log/conversation-labels.ts'
 import {
   type ConversationLog,
   type ConversationSummary,
   readAll,
 } from '../../log/conversation-log.ts'
+import { LabelIndex } from '../../log/label-index.ts'
 import { chatText, foldCase } from '../../log/summary.ts'
 import { asRead } from './as-read.ts'
-import type { ConversationLabels } from './conversation-labels.ts'
-import { LabelIndex } from './label-index.ts'
 
 /** What a reader may see of one conversation. */
 export interface ConversationReader {

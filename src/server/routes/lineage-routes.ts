@@ -3,6 +3,7 @@ import { ByrefError } from '../../core/errors.ts'
 import { isPlain, type Label, TRUSTED, writeLabel } from '../../core/labels/label.ts'
 import { mapLabels, wholeOf, writeLabelTree } from '../../core/labels/label-tree.ts'
 import type { Lineage, LineageNode } from '../../core/labels/lineage.ts'
+import { ConversationLabels } from '../../log/conversation-labels.ts'
 import { readAll } from '../../log/conversation-log.ts'
 import {
   labelsAnswer,
@@ -11,7 +12,6 @@ import {
   lineageQuery,
   type writtenLabel,
 } from '../../wire/labels-and-lineage.ts'
-import { ConversationLabels } from '../readers/conversation-labels.ts'
 import type { ConversationReader } from '../readers/readers.ts'
 import { type FoundConversation, type Route, route } from '../route.ts'
 

@@ -4,6 +4,7 @@ import { createAgent } from '../../../agent/agent.ts'
 import { defineTool } from '../../../boundary/tool.ts'
 import { scriptedModel } from '../../../testing/scripted-model.ts'
 import { askAgent } from './ask-agent.ts'
+import { ServedLabels } from './served-labels.ts'
 
 it('cancels a run whose request ends while its answer is taken', async () => {
   const stop = new AbortController()
@@ -37,6 +38,7 @@ it('cancels a run whose request ends while its answer is taken', async () => {
       context: { mcpReq } as unknown as ServerContext,
       canAsk: true,
       mint: async () => '',
+      served: new ServedLabels([agent]),
       sender: { reader: null, callers: 'trusted' },
     },
   )

@@ -18,7 +18,7 @@ import type { Run } from '../../../engine/follow-run.ts'
 import { violationTexts } from '../../../policies/trust/check-flow.ts'
 import { approvalRequest, isApproved } from '../ask-person.ts'
 import { metaOf, stricterByMeta } from '../mcp-labels.ts'
-import { conversationLabels, isReadableBy } from './served-labels.ts'
+import { isReadableBy, type ServedLabels } from './served-labels.ts'
 
 /** The input of the tool that asks an agent, as JSON Schema. */
 export const QUESTION = {
@@ -52,6 +52,7 @@ interface AskOptions {
   /** Whether the client can ask its person (`elicitation`). */
   canAsk: boolean
   mint: RequestStateCodec['mint']
+  served: ServedLabels
   sender: Sender
 }
 
@@ -73,7 +74,7 @@ const LINKS = 20
 export async function askAgent(
   agent: Agent,
   { message, attachments = [], conversation }: Question,
-  { context, canAsk, mint, sender }: AskOptions,
+  { context, canAsk, mint, served, sender }: AskOptions,
 ): Promise<CallToolResult | InputRequiredResult> {
   const { mcpReq } = context
   const asked = mcpReq.requestState<Asked>()
@@ -106,7 +107,7 @@ export async function askAgent(
       const params = { progressToken, progress: ++progress, message: event.call.name }
       await mcpReq.notify({ method: 'notifications/progress', params })
     }
-    return await answerOf(agent, run, sender)
+    return await answerOf(agent, run, { served, reader: sender.reader })
   } finally {
     over.abort()
   }
@@ -158,9 +159,13 @@ function inWords(request: Request, sender: Sender): string {
   return `Run ${toolName} with ${given}?${why}${diffs.join('')}`
 }
 
-async function answerOf(agent: Agent, run: Run, { reader }: Sender): Promise<CallToolResult> {
+async function answerOf(
+  agent: Agent,
+  run: Run,
+  { served, reader }: { served: ServedLabels; reader: string | null },
+): Promise<CallToolResult> {
   const { text, assets, conversation } = await run.result
-  const labels = await conversationLabels(agent, conversation)
+  const labels = await served.conversation(agent, conversation)
   const overall = labels?.answer ?? null
   const _meta = { 'byref/conversation': conversation, ...(overall ? metaOf(overall) : {}) }
   if (overall && !isReadableBy(reader, overall)) {
@@ -168,7 +173,8 @@ async function answerOf(agent: Agent, run: Run, { reader }: Sender): Promise<Cal
     return { content: [{ type: 'text', text: words }], isError: true, _meta }
   }
   const links = assets.slice(-LINKS).flatMap(({ ref, assetId, mime, name, size }) => {
-    const label = labels?.assets.get(assetId) ?? null
+    const isOwn = labels?.assets.has(assetId)
+    const label = isOwn ? labels?.values.asset({ id: assetId, fieldPath: [] }) : null
     if (label && !isReadableBy(reader, label)) return []
     const link = { type: 'resource_link' as const, uri: ref, name: name ?? ref, mimeType: mime }
     return { ...link, ...(size !== null && { size }), ...(label && { _meta: metaOf(label) }) }

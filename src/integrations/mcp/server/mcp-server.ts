@@ -7,6 +7,7 @@ import type {
 } from '@modelcontextprotocol/server'
 import type { Agent } from '../../../agent/agent-contract.ts'
 import { readServedAgents, SERVED_AGENTS, type ServedAgents } from '../../../agent/served-agents.ts'
+import type { Assets } from '../../../assets/assets-contract.ts'
 import { checkOptions, is, type OptionTable } from '../../../core/check-options.ts'
 import { ByrefError } from '../../../core/errors.ts'
 import { writeLabel } from '../../../core/labels/label.ts'
@@ -25,7 +26,7 @@ import {
 import { metaOf, withLabel } from '../mcp-labels.ts'
 import { INVALID_PARAMS } from '../rpc/json-rpc.ts'
 import { askAgent, QUESTION, type Question } from './ask-agent.ts'
-import { readableAssets } from './served-labels.ts'
+import { readableAssets, ServedLabels } from './served-labels.ts'
 
 /**
  * Options of {@link createMcpServer}. Each agent becomes a tool with its name, or `ask` if it has none. The assets are
@@ -122,6 +123,8 @@ export function createMcpServer(options: McpServerOptions): McpEndpoint {
   )
 }
 
+type Sdk = typeof import('@modelcontextprotocol/server')
+
 interface OpenedServer extends Pick<McpEndpoint, 'stdio' | 'close'> {
   answer(request: Request): Promise<Response>
 }
@@ -131,7 +134,7 @@ async function openServer(
   options: McpServerOptions,
 ): Promise<OpenedServer> {
   const sdk = await optionalPeer('@modelcontextprotocol/server', 'createMcpServer')
-  const { fromJsonSchema, McpServer: Server, ResourceTemplate } = sdk
+  const { fromJsonSchema, McpServer: Server } = sdk
   const { descriptions = {}, namespace, allowedHosts = [], secret, editing = false } = options
   const { reader: readerOf, callers = 'untrusted', extend } = options
   const codec = sdk.createRequestStateCodec({
@@ -139,7 +142,7 @@ async function openServer(
     ttlSeconds: STATE_SECONDS,
     bind: ({ http }) => JSON.stringify(http?.authInfo?.extra ?? null),
   })
-  const reading = assetTools(editing)
+  const served = new ServedLabels(agents)
 
   async function connect(context: McpRequestContext): Promise<McpServer> {
     const namespace = context.authInfo?.extra?.namespace as string | null | undefined
@@ -154,7 +157,7 @@ async function openServer(
     const mine = agents.map((agent) => (namespace === undefined ? agent : agent.scoped(namespace)))
     const reader = (context.authInfo?.extra?.reader as string | null | undefined) ?? null
     const { assets } = mine[0] as Agent
-    const guard = readableAssets(mine, reader)
+    const guard = readableAssets(served, { agents: mine, reader })
     for (const agent of mine) {
       const name = nameOf(agent)
       const description = descriptions[name] ?? 'Asks an agent, which remembers the conversation'
@@ -164,35 +167,12 @@ async function openServer(
           context: ctx,
           canAsk: canAsk(ctx),
           mint: codec.mint,
+          served,
           sender: { reader, callers },
         }),
       )
     }
-    for (const tool of reading) {
-      const inputSchema = fromJsonSchema<Record<string, unknown>>({ ...tool.inputSchema })
-      const config = { ...describeTool(tool, tool.id), inputSchema }
-      server.registerTool(tool.id, config, async (input, { mcpReq }) => {
-        const label = await guard.given(tool.id, input)
-        if (label instanceof ByrefError) return failedCall(label) as CallToolResult
-        // What the tool saves has the label of what it was given.
-        const own = label ? assets.scoped({ label: () => writeLabel(label) }) : assets
-        const result = await callAssetTool(tool, input, { assets: own, signal: mcpReq.signal })
-        return (label ? withLabel(result, label) : result) as CallToolResult
-      })
-    }
-    const list = async () => ({
-      resources: await guard.list((await newestAssets(assets)).resources),
-    })
-    const read = async (uri: URL) => {
-      const label = await guard.given('read', { uri: uri.href })
-      if (label instanceof ByrefError) throw label
-      const { contents } = await assetAsResource(assets, uri.href)
-      return { contents: contents.map((one) => (label ? { ...one, _meta: metaOf(label) } : one)) }
-    }
-    const { name: called, uriTemplate } = ASSET_TEMPLATE
-    server.registerResource(called, new ResourceTemplate(uriTemplate, { list }), {}, read)
-    const field = new ResourceTemplate('asset://{id}/{+path}', { list: undefined })
-    server.registerResource('field', field, {}, read)
+    registerAssets(sdk, server, { assets, guard, editing })
     await extend?.(server, { ...context, mintState: codec.mint })
     return withInvalidParams(server)
   }
@@ -226,8 +206,48 @@ async function openServer(
       const closed = new Promise<void>((resolve) => process.stdin.once('end', resolve))
       return { closed: closed.then(close) }
     },
-    close: () => handler.close(),
+    async close() {
+      served.close()
+      await handler.close()
+    },
   }
+}
+
+/** Adds the tools that read assets, and the assets as resources. */
+function registerAssets(
+  { fromJsonSchema, ResourceTemplate }: Sdk,
+  server: McpServer,
+  {
+    assets,
+    guard,
+    editing,
+  }: { assets: Assets; guard: ReturnType<typeof readableAssets>; editing: boolean },
+): void {
+  for (const tool of assetTools(editing)) {
+    const inputSchema = fromJsonSchema<Record<string, unknown>>({ ...tool.inputSchema })
+    const config = { ...describeTool(tool, tool.id), inputSchema }
+    server.registerTool(tool.id, config, async (input, { mcpReq }) => {
+      const label = await guard.given(tool.id, input)
+      if (label instanceof ByrefError) return failedCall(label) as CallToolResult
+      // What the tool saves has the label of what it was given.
+      const own = label ? assets.scoped({ label: () => writeLabel(label) }) : assets
+      const result = await callAssetTool(tool, input, { assets: own, signal: mcpReq.signal })
+      return (label ? withLabel(result, label) : result) as CallToolResult
+    })
+  }
+  const list = async () => ({
+    resources: await guard.list((await newestAssets(assets)).resources),
+  })
+  const read = async (uri: URL) => {
+    const label = await guard.given('read', { uri: uri.href })
+    if (label instanceof ByrefError) throw label
+    const { contents } = await assetAsResource(assets, uri.href)
+    return { contents: contents.map((one) => (label ? { ...one, _meta: metaOf(label) } : one)) }
+  }
+  const { name: called, uriTemplate } = ASSET_TEMPLATE
+  server.registerResource(called, new ResourceTemplate(uriTemplate, { list }), {}, read)
+  const field = new ResourceTemplate('asset://{id}/{+path}', { list: undefined })
+  server.registerResource('field', field, {}, read)
 }
 
 function nameOf({ name }: Agent): string {

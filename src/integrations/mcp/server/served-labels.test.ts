@@ -1,9 +1,16 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { createAgent } from '../../../agent/agent.ts'
+import type { Agent } from '../../../agent/agent-contract.ts'
 import { createAssets } from '../../../assets/create-assets.ts'
 import { createMemoryLog } from '../../../log/memory-log.ts'
 import { scriptedModel } from '../../../testing/scripted-model.ts'
-import { readableAssets } from './served-labels.ts'
+import { readableAssets, ServedLabels } from './served-labels.ts'
+
+function readable(agent: Agent, reader: string) {
+  const labels = new ServedLabels([agent])
+  onTestFinished(() => labels.close())
+  return readableAssets(labels, { agents: [agent], reader })
+}
 
 describe('readableAssets', () => {
   it('reads a conversation of a namespace again only if it has changed', async () => {
@@ -22,16 +29,16 @@ describe('readableAssets', () => {
     const agent = createAgent({ model: scriptedModel(['A', 'B']), log, assets, trust: 'track' })
     const ada = agent.scoped('ada')
     const run = (conversation: string) => ada.run({ conversation, messages: 'Hi' }).result
-    const list = () => readableAssets([agent.scoped('ada')], null).list([])
+    const labels = new ServedLabels([agent])
+    onTestFinished(() => labels.close())
+    const list = () =>
+      readableAssets(labels, { agents: [ada], reader: null }).list([{ uri: 'asset://x' }])
     await run('a')
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 })
-    onTestFinished(() => void vi.useRealTimers())
     reads.length = 0
     await list()
     await list()
     expect(reads).toEqual(['a'])
     await run('b')
-    vi.setSystemTime(Date.now() + 60_000)
     reads.length = 0
     await list()
     expect(reads).toEqual(['b'])
@@ -42,7 +49,7 @@ describe('readableAssets', () => {
     const label = () => ({ confidentiality: 'private', readers: ['ada'] }) as const
     const { ref: uri } = await agent.assets.scoped({ label }).save(Buffer.from('x'), 'text/plain')
     const { ref: open } = await agent.assets.save(Buffer.from('y'), 'text/plain')
-    const [ada, bob] = [readableAssets([agent], 'ada'), readableAssets([agent], 'bob')]
+    const [ada, bob] = [readable(agent, 'ada'), readable(agent, 'bob')]
     expect(await ada.given('fetch_asset', { ref: uri })).toMatchObject({ readers: ['ada'] })
     expect(await bob.given('fetch_asset', { ref: uri })).toMatchObject({ code: 'forbidden' })
     expect(await ada.list([{ uri }, { uri: open }])).toMatchObject([{ uri }, { uri: open }])
@@ -63,7 +70,7 @@ describe('readableAssets', () => {
       const saved = await scoped.save(Buffer.from('x'), 'text/plain', {
         ...(assetId && { assetId }),
       })
-      const given = readableAssets([agent], 'bob').given(tool, input(saved.assetId))
+      const given = readable(agent, 'bob').given(tool, input(saved.assetId))
       expect(await given).toMatchObject({ code: 'forbidden' })
     }
   })

@@ -4,50 +4,56 @@ import { editAssetTool } from '../../../assets/edit/edit-asset-tool.ts'
 import { namedAssets } from '../../../assets/named-assets.ts'
 import { queryTablesTool } from '../../../assets/tables/query-tables-tool.ts'
 import { ByrefError } from '../../../core/errors.ts'
-import {
-  isPlain,
-  join,
-  joinAll,
-  type Label,
-  mayRead,
-  readLabel,
-  TRUSTED,
-} from '../../../core/labels/label.ts'
-import { createLabels } from '../../../core/labels/labels.ts'
+import { isPlain, joinAll, type Label, mayRead, readLabel } from '../../../core/labels/label.ts'
 import { formatAssetRef, isAssetId, isAssetRef } from '../../../core/refs/asset-ref.ts'
-import { listAll, readAll } from '../../../log/conversation-log.ts'
+import type { ConversationLabels } from '../../../log/conversation-labels.ts'
+import type { ConversationLog } from '../../../log/conversation-log.ts'
+import { LabelIndex } from '../../../log/label-index.ts'
 import { metaOf } from '../mcp-labels.ts'
 
-/** The labels of a conversation that had trust on. */
-export interface ConversationLabels {
-  /** The label of its model's last answer. */
-  answer: Label
-  /** The labels of all assets that the conversation made. */
-  assets: ReadonlyMap<string, Label>
-}
+/**
+ * The labels of what agents have in their conversations, in all namespaces. Nothing is known of agents without trust,
+ * and of conversations that never had it.
+ */
+export class ServedLabels {
+  /** By tools: the same agent in all namespaces has one list of tools. */
+  readonly #indexes = new Map<Agent['tools'], LabelIndex>()
 
-/** Reads the labels of a conversation. Returns null if it never had trust on. */
-export async function conversationLabels(
-  agent: Pick<Agent, 'log' | 'trust'>,
-  conversation: string,
-): Promise<ConversationLabels | null> {
-  if (agent.trust === 'off') return null
-  const labels = createLabels()
-  const made = new Set<string>()
-  let isOn = false
-  let last = ''
-  for await (const record of readAll(agent.log, conversation)) {
-    const { event } = record
-    labels.apply(record)
-    if (event.type === 'RUN_STARTED' && (event.trust ?? 'off') !== 'off') isOn = true
-    if (event.type === 'ASSET_CREATED') made.add(event.payload.assetId)
-    const isSaid =
-      event.type === 'NEW_MESSAGE' && event.payload.sender.participant_role === 'assistant'
-    if (isSaid) last = event.payload.id
+  constructor(agents: readonly Agent[]) {
+    const ofLogs = new Map<ConversationLog, LabelIndex>()
+    for (const { trust, log, tools } of agents) {
+      if (trust === 'off') continue
+      const index = ofLogs.get(log) ?? new LabelIndex(log)
+      ofLogs.set(log, index)
+      this.#indexes.set(tools, index)
+    }
   }
-  if (!isOn) return null
-  const assets = new Map([...made].map((id) => [id, labels.asset({ id, fieldPath: [] })]))
-  return { answer: labels.message(last).label, assets }
+
+  /** Returns the labels of a conversation. Null if nothing is known of it. */
+  async conversation(agent: Agent, id: string): Promise<ConversationLabels | null> {
+    const labels = await this.#indexes.get(agent.tools)?.of(agent.log, id)
+    return labels?.hasTrust ? labels : null
+  }
+
+  /** Returns the label of an asset, joined over the conversations that made it, or else of its record. */
+  async asset(agents: readonly Agent[], id: string): Promise<Label | null> {
+    const found: Label[] = []
+    for (const agent of agents) {
+      const homes = (await this.#indexes.get(agent.tools)?.homes(agent.log, id)) ?? []
+      for (const home of homes) {
+        const labels = await this.conversation(agent, home)
+        if (labels) found.push(labels.values.asset({ id, fieldPath: [] }))
+      }
+    }
+    const [agent] = agents.filter(({ tools }) => this.#indexes.has(tools))
+    if (found.length > 0 || !agent) return found.length > 0 ? joinAll(found) : null
+    const info = await findAsset(formatAssetRef({ id }), agent.assets)
+    return info?.label ? readLabel(info.label) : null
+  }
+
+  close(): void {
+    for (const index of this.#indexes.values()) index.close()
+  }
 }
 
 /**
@@ -59,22 +65,16 @@ export function isReadableBy(reader: string | null, label: Label): boolean {
   return reader !== null && mayRead(reader, label)
 }
 
-/** The assets that a reader may read, of agents in one namespace. Nothing is known of those of agents without trust. */
-export function readableAssets(agents: readonly Agent[], reader: string | null) {
-  const trusting = agents.filter(({ trust }) => trust !== 'off')
-
-  /** Returns the label of the assets in a value: by the conversations that made them, or else by their records. */
-  async function labelOf(known: ReadonlyMap<string, Label>, value: unknown): Promise<Label | null> {
-    const [agent] = trusting
-    if (!agent) return null
-    const labels = idsIn(value).map(async (id) => {
-      const made = known.get(id)
-      if (made) return made
-      const info = await findAsset(formatAssetRef({ id }), agent.assets)
-      return info?.label ? readLabel(info.label) : []
-    })
-    const found = (await Promise.all(labels)).flat()
-    return found.length === 0 ? null : joinAll(found)
+/** The assets that a reader may read, of agents in one namespace. */
+export function readableAssets(
+  labels: ServedLabels,
+  { agents, reader }: { agents: readonly Agent[]; reader: string | null },
+) {
+  /** Returns the label of the assets that a value names. Null if nothing is known of them. */
+  async function labelOf(value: unknown): Promise<Label | null> {
+    const found = await Promise.all(idsIn(value).map((id) => labels.asset(agents, id)))
+    const known = found.filter((label) => label !== null)
+    return known.length === 0 ? null : joinAll(known)
   }
 
   return {
@@ -83,7 +83,7 @@ export function readableAssets(agents: readonly Agent[], reader: string | null) 
      * may read them.
      */
     async given(tool: string, input: unknown): Promise<Label | ByrefError | null> {
-      const label = await labelOf(await labelsOfAssets(trusting), input)
+      const label = await labelOf(input)
       if (!label) return null
       const isNamed = label.confidentiality === 'private' && label.readers !== null
       // Everybody could read a new table or version.
@@ -93,9 +93,8 @@ export function readableAssets(agents: readonly Agent[], reader: string | null) 
     },
     /** Returns the items that may be read, with their labels. */
     async list<T extends { uri: string }>(resources: readonly T[]) {
-      const known = await labelsOfAssets(trusting)
       const shown = resources.map(async (one) => {
-        const label = await labelOf(known, one.uri)
+        const label = await labelOf(one.uri)
         if (!label || isPlain(label)) return one
         return isReadableBy(reader, label) ? { ...one, _meta: metaOf(label) } : []
       })
@@ -113,42 +112,4 @@ function idsIn(value: unknown): string[] {
 function textsIn(value: unknown): string[] {
   if (typeof value === 'string') return [value]
   return Object.values(Object(value)).flatMap(textsIn)
-}
-
-interface Read {
-  updatedAt: string
-  assets: ReadonlyMap<string, Label>
-}
-
-/** What was read of each namespace of an agent. The same agent in all namespaces has one list of tools. */
-const read = new WeakMap<Agent['tools'], Map<string | null, ReadonlyMap<string, Read>>>()
-
-/** Changes within this time may have equal timestamps. */
-const CLOCK_MS = 1_000
-
-/**
- * Returns the labels of all assets that the agents' conversations made. A conversation without changes is not read
- * again.
- */
-async function labelsOfAssets(agents: readonly Agent[]): Promise<ReadonlyMap<string, Label>> {
-  const all = new Map<string, Label>()
-  for (const agent of agents) {
-    const known = read.get(agent.tools) ?? new Map<string | null, ReadonlyMap<string, Read>>()
-    read.set(agent.tools, known)
-    const { namespace } = agent.log
-    const before = known.get(namespace)
-    const now = new Map<string, Read>()
-    for await (const { id, updatedAt } of listAll(agent.log)) {
-      const seen = before?.get(id)
-      const isOld = Date.now() - Date.parse(updatedAt) > CLOCK_MS
-      const isSame = seen?.updatedAt === updatedAt && isOld
-      const assets = isSame
-        ? seen.assets
-        : ((await conversationLabels(agent, id))?.assets ?? new Map())
-      now.set(id, { updatedAt, assets })
-      for (const [asset, label] of assets) all.set(asset, join(all.get(asset) ?? TRUSTED, label))
-    }
-    known.set(namespace, now)
-  }
-  return all
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createMemoryLog } from '../../log/memory-log.ts'
 import { LabelIndex } from './label-index.ts'
+import { createMemoryLog } from './memory-log.ts'
 
 const payload = {
   assetId: 'slip',

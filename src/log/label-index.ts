@@ -1,9 +1,8 @@
-import { joinAll, type Label } from '../../core/labels/label.ts'
-import type { AssetRefParts } from '../../core/refs/asset-ref.ts'
-import { setRecent } from '../../core/set-recent.ts'
-import { type ConversationLog, listAll, readAll } from '../../log/conversation-log.ts'
-import { scopedKey } from '../caller.ts'
+import { joinAll, type Label } from '../core/labels/label.ts'
+import type { AssetRefParts } from '../core/refs/asset-ref.ts'
+import { setRecent } from '../core/set-recent.ts'
 import { ConversationLabels } from './conversation-labels.ts'
+import { type ConversationLog, listAll, readAll, scopedKey } from './conversation-log.ts'
 
 interface Entry {
   /** Namespace and id of the conversation. */

@@ -1,20 +1,13 @@
-import type { ConversationEvent, LogRecord } from '../../core/events/events.ts'
-import { isPlainObject } from '../../core/json/json.ts'
-import {
-  join,
-  joinAll,
-  type Label,
-  readLabel,
-  TRUSTED,
-  UNTRUSTED,
-} from '../../core/labels/label.ts'
-import { readLabelTree, wholeOf } from '../../core/labels/label-tree.ts'
-import { createLabels } from '../../core/labels/labels.ts'
-import { identityOf, isData, kindOf } from '../../core/messages/data-block.ts'
-import type { DataBlock } from '../../core/messages/message.ts'
-import { callIdOf } from '../../core/refs/item-call.ts'
-import type { VariableRef } from '../../core/refs/variable-ref.ts'
-import { titleOf } from '../../log/summary.ts'
+import type { ConversationEvent, LogRecord } from '../core/events/events.ts'
+import { isPlainObject } from '../core/json/json.ts'
+import { join, joinAll, type Label, readLabel, TRUSTED, UNTRUSTED } from '../core/labels/label.ts'
+import { readLabelTree, wholeOf } from '../core/labels/label-tree.ts'
+import { createLabels } from '../core/labels/labels.ts'
+import { identityOf, isData, kindOf } from '../core/messages/data-block.ts'
+import type { DataBlock } from '../core/messages/message.ts'
+import { callIdOf } from '../core/refs/item-call.ts'
+import type { VariableRef } from '../core/refs/variable-ref.ts'
+import { titleOf } from './summary.ts'
 
 /** The labels of a conversation, folded from its records. */
 export class ConversationLabels {
@@ -29,11 +22,23 @@ export class ConversationLabels {
   readonly #approvals = new Map<string, Label>()
   readonly #tools = new Map<string, string>()
   #all = TRUSTED
+  #answer = ''
+  #hasTrust = false
   #position = 0
 
   /** The position of the last record. */
   get position(): number {
     return this.#position
+  }
+
+  /** Whether one of its runs had trust on. */
+  get hasTrust(): boolean {
+    return this.#hasTrust
+  }
+
+  /** The label of the model's last answer, without the values in it. */
+  get answer(): Label {
+    return this.values.message(this.#answer).label
   }
 
   /** The label of everything in the conversation. */
@@ -71,6 +76,9 @@ export class ConversationLabels {
   #note(event: ConversationEvent): void {
     const { values } = this
     switch (event.type) {
+      case 'RUN_STARTED':
+        if ((event.trust ?? 'off') !== 'off') this.#hasTrust = true
+        break
       case 'NEW_MESSAGE': {
         const { id } = event.payload
         this.messages.set(id, this.#position)
@@ -81,6 +89,7 @@ export class ConversationLabels {
           this.data.set(identityOf(block), { kind: kindOf(block), instance: block._instance })
         }
         if (titleOf(event) !== null) this.#titles.set(id, label)
+        if (event.payload.sender.participant_role === 'assistant') this.#answer = id
         break
       }
       case 'MESSAGE_DELETED':
