@@ -10,6 +10,13 @@ import { createSqliteLog } from '../log/sqlite-log.ts'
 import { scriptedModel } from '../testing/scripted-model.ts'
 import { createAgent } from './agent.ts'
 
+const wait = defineTool({
+  id: 'wait',
+  description: 'Waits',
+  inputSchema: { type: 'object', properties: {} },
+  execute: () => 'ended',
+})
+
 const folder = mkdtempSync(join(tmpdir(), 'byref-killed-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -23,16 +30,40 @@ describe('a conversation whose process was killed on this machine', () => {
     const lease = await log.find('c')
     killed.kill('SIGKILL')
     await once(killed, 'exit')
-    const wait = defineTool({
-      id: 'wait',
-      description: 'Waits',
-      inputSchema: { type: 'object', properties: {} },
-      execute: () => 'ended',
-    })
     const agent = createAgent({ model: scriptedModel(['Resumed.']), log, tools: [wait] })
     const { text } = await agent.resume('c').result
     expect(text).toBe('Resumed.')
     expect(lease?.lease?.expiresIn).toBeGreaterThan(3_000_000)
+    await agent.close()
+    await log.close()
+  })
+
+  it('continues at once in a process that has waited for it', async () => {
+    const path = join(folder, 'waited.db')
+    const child = fileURLToPath(new URL('fixtures/killed-agent.ts', import.meta.url))
+    const killed = spawn(process.execPath, [child, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+    await once(killed.stdout, 'data')
+    const log = createSqliteLog(path)
+    const refused = Promise.withResolvers<void>()
+    const agent = createAgent({
+      model: scriptedModel(['Resumed.']),
+      log: {
+        ...log,
+        async append(...given) {
+          try {
+            return await log.append(...given)
+          } catch (error) {
+            refused.resolve()
+            throw error
+          }
+        },
+      },
+      tools: [wait],
+    })
+    const run = agent.resume('c')
+    await refused.promise
+    killed.kill('SIGKILL')
+    expect((await run.result).text).toBe('Resumed.')
     await agent.close()
     await log.close()
   })

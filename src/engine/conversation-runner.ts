@@ -35,8 +35,8 @@ import { StepPrompts } from './steps/step-prompts.ts'
 export type Release =
   /** Nothing is due, or the run waits for a person. */
   | { type: 'idle' }
-  /** Another process has the lease, for at least `expiresIn` milliseconds. */
-  | { type: 'held'; expiresIn: number }
+  /** Another process, or another agent, has the lease, for at least `expiresIn` milliseconds. */
+  | { type: 'held'; owner: string; expiresIn: number }
   /** `stop` or `leave` was called. Another process can continue. */
   | { type: 'stopped' }
   /** The model's provider is busy. Try again in `ms` milliseconds. */
@@ -309,7 +309,7 @@ export class ConversationRunner {
     const { log, session } = this.#options
     const hasEnded = hasOwnerEnded(owner)
     if (hasEnded && (await log.renew(session.id, { owner, ms: 0 }).catch(() => false))) return null
-    return { type: 'held', expiresIn }
+    return { type: 'held', owner, expiresIn }
   }
 
   /** Logs that the run has stalled, and starts again with what is due. A stalled run is a defect. */

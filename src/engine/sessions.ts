@@ -7,6 +7,7 @@ import type { ConversationLog, LogChange } from '../log/conversation-log.ts'
 import { cancelOrphan, cancelSubRuns } from './cancel.ts'
 import type { ConversationRunner, Release } from './conversation-runner.ts'
 import type { RunFollower } from './follow-run.ts'
+import { hasOwnerEnded } from './lease-owner.ts'
 import { checkAgentFits, ForeignRunError } from './next.ts'
 import { followUp } from './run-entries.ts'
 import { runFailure } from './run-errors.ts'
@@ -59,6 +60,9 @@ const MAX_OPEN = { conversations: 256, records: 500_000 }
 
 /** Maximum number of run errors that are kept for followers. */
 const MAX_FAILURES = 1000
+
+/** Time between two checks whether the process that holds a lease still runs, in milliseconds. */
+const OWNER_CHECK_MS = 1000
 
 /** Pause between the end of another process's lease and the attempt to take over, in milliseconds, before jitter. */
 const TAKE_OVER_DELAY = 50
@@ -156,11 +160,12 @@ export class Sessions {
     if (opened.runner?.wake()) return
     const { released } = this.#run(opened, session)
     const retried = released.then((release) => {
-      if (release.type === 'held') this.#retryLater(opened, session, release.expiresIn)
-      if (release.type === 'later') this.#retryLater(opened, session, release.ms)
+      if (release.type === 'held')
+        this.#retryAfter(opened, session, release.expiresIn, release.owner)
+      if (release.type === 'later') this.#retryAfter(opened, session, release.ms)
       const mayRetry = release.type === 'failed' && !(release.error instanceof ForeignRunError)
       if (mayRetry && !this.#options.log.queue)
-        this.#retryLater(opened, session, this.#options.leaseMs)
+        this.#retryAfter(opened, session, this.#options.leaseMs)
     })
     inBackground(`Running ${session.id}`, retried)
   }
@@ -350,10 +355,20 @@ export class Sessions {
     return runner
   }
 
-  #retryLater(opened: OpenConversation, session: Session, expiresIn: number): void {
+  /** Starts a conversation again after a time, or before it when the process of the lease's owner was killed. */
+  #retryAfter(opened: OpenConversation, session: Session, ms: number, owner = ''): void {
     if (this.#isClosed) return
-    const delay = Math.max(0, expiresIn) + TAKE_OVER_DELAY * (1 + Math.random())
-    opened.retry = setTimeout(() => this.wakeHere(session), delay)
+    const due = performance.now() + Math.max(0, ms) + TAKE_OVER_DELAY * (1 + Math.random())
+    const wait = (): void => {
+      const left = due - performance.now()
+      opened.retry = setTimeout(
+        left > OWNER_CHECK_MS ? check : wake,
+        Math.min(left, OWNER_CHECK_MS),
+      )
+    }
+    const wake = (): void => this.wakeHere(session)
+    const check = (): void => (hasOwnerEnded(owner) ? wake() : wait())
+    wait()
   }
 
   /** Closes idle conversations, the least recently used first. */
