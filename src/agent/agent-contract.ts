@@ -163,7 +163,7 @@ export interface Agent {
    * Deletes a message's content. The model no longer sees it, its data is no longer merged, and its debug data is
    * deleted. The log still contains the original event. To erase that too, delete the conversation.
    *
-   * @throws ByrefError `conversation_busy` during a run, `message_not_found`
+   * @throws ByrefError `conversation_busy` during a run, unless the message is still queued; `message_not_found`
    */
   deleteMessage(conversation: string, messageId: string, options?: InNamespace): Promise<void>
   /**

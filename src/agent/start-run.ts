@@ -54,7 +54,8 @@ export interface RunOptions<Schema extends OutputSchema | undefined = undefined>
   settings?: ModelSettings
   /**
    * What happens during another run. `queue` (default): the messages wait for a run of their own. `steer`: they join
-   * the other run at its next step. `reject`: `result` rejects with `conversation_busy`.
+   * the other run at its next step, and cannot have an `output` or `settings`. `reject`: `result` rejects with
+   * `conversation_busy`.
    */
   ifBusy?: 'queue' | 'steer' | 'reject'
   /**

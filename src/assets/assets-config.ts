@@ -28,9 +28,9 @@ export interface AssetsConfig {
     /** Whether references name their namespace. Default: false. */
     includeInRef?: boolean
   }
-  /** Larger bodies are sent to the model by URL, or reduced. Default: 100,000. */
+  /** If possible, a larger body is sent to the model by URL, or scaled down. In bytes. Default: 100,000. */
   inlineThresholdBytes?: number
-  /** Whether references become parts for the model. Default: true. */
+  /** Whether attached media are sent to models that accept them. Otherwise models see only markers. Default: true. */
   resolveInLLM?: boolean
   /** Whether DuckDB (`@duckdb/node-api`), if it is installed, imports large CSV files. Default: true. */
   duckdb?: boolean
@@ -47,19 +47,19 @@ export interface AssetLimits {
   smallItems?: number
   /** Levels of one result, of structured content, or of JSON that becomes a value (`too_deep`). Default: 1,000. */
   depth?: number
-  /** Bytes of all bodies in one result (`result_too_large`), streams as they flow. Default: 512 MiB. */
+  /** Bytes of all bodies in one result (`result_too_large`). Streams are counted while they are read. Default: 512 MiB. */
   resultBytes?: number
-  /** Bytes of distinct bodies in one namespace, parts included (`quota_exceeded`). Default: none. */
+  /** Bytes of all distinct bodies in one namespace, including parts of structured assets (`quota_exceeded`). Default: none. */
   quotaBytes?: number
   /** Assets in one namespace (`quota_exceeded`). Default: none. */
   quotaAssets?: number
   /** Bytes of text or JSON that become a value in memory (`asset_too_large`). Default: 256 MiB. */
   valueBytes?: number
-  /** Bytes of parsed content that are kept for the next reference. Default: 64 MiB. */
+  /** Bytes of parsed content that stay in memory for the next reference. Default: 64 MiB. */
   cacheBytes?: number
   /**
-   * Bytes of a new body that is readable through its event (`payload.base64`) while somebody has the event. All such bodies
-   * together are at most `resultBytes`. Nothing is kept without a listener. Default: 32 MiB.
+   * Maximum bytes of a new body that can be read through its event (`payload.base64`), as long as your code holds the event.
+   * All these bodies together have at most `resultBytes`. Without a listener, no body is kept. Default: 32 MiB.
    */
   eventBytes?: number
 }

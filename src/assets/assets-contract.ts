@@ -15,11 +15,11 @@ export interface SaveOptions extends AssetMaker, NamespaceOption {
   name?: string | null
   description?: string
   assetType?: string
-  /** An id of the caller's choice. An id that is taken is rejected with `asset_exists`. */
+  /** An id of your choice. If it is taken, `save` rejects with `asset_exists`. Default: a new id. */
   assetId?: string
-  /** The asset expires at this time. */
+  /** After this time, the asset is no longer found. Default: it does not expire. */
   expiresAt?: Date | string | null
-  /** Nobody writes to the bytes again, so that they need no copy. */
+  /** Whether to keep the bytes without a copy. You must not write to them afterwards. Default: false. */
   owned?: boolean
   signal?: AbortSignal
 }
@@ -136,8 +136,8 @@ export interface Assets {
    * Saves a file. Its type comes from its bytes, else from `mime` (default: that of the Blob or the Response), else from its
    * name. Bytes are copied unless they are `owned`. A stream is read to its end, or cancelled if the save fails.
    *
-   * @throws ByrefError `asset_invalid` for anything but a body (text too), a malformed type or time, and a stream that
-   * somebody else reads or has read; `asset_too_large`, `quota_exceeded`, `asset_exists`, `storage_full`, `storage_failed`; what `onEvent` throws, when
+   * @throws ByrefError `asset_invalid` for anything that is not a body (also for text), for a malformed type or time, and for a
+   * stream that was read or is being read elsewhere; `asset_too_large`, `quota_exceeded`, `asset_exists`, `storage_full`, `storage_failed`; what `onEvent` throws, when
    * the asset is saved
    */
   save(body: BodyInput, mime?: string | null, options?: SaveOptions): Promise<AssetInfo>
@@ -276,7 +276,7 @@ export interface Assets {
    * @throws ByrefError `config_invalid` for a namespace in mode `none`
    */
   scoped(scope: AssetScope): Assets
-  /** Opens the store, so that errors show early. */
+  /** Opens the store, so that a wrong configuration is found early. */
   ready(): Promise<void>
   readonly config: ResolvedAssetsConfig
 }

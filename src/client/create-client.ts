@@ -290,7 +290,7 @@ const CLIENT_METHODS: MethodTables<Client> = {
   },
 }
 
-/** Makes a client of the server at `baseUrl`, for browsers and Node. */
+/** Creates a client of the server at `baseUrl`, for browsers and Node. */
 export function createClient(options: ClientOptions = {}): Client {
   if (typeof options === 'string') {
     throw new ByrefError(

@@ -5,7 +5,7 @@ import { ApiError } from './transport.ts'
 export interface FollowStreamOptions {
   /** A connection without any bytes for this time is dead. Default: 45,000. */
   idleTimeout?: number
-  /** The first pause before reconnecting; doubles up to 20 times. Default: 500. */
+  /** The pause before the first attempt to reconnect. It doubles with each attempt, up to 20 times its value. Default: 500. */
   retryDelay?: number
 }
 
@@ -73,8 +73,8 @@ function asApiError(reason: unknown): ApiError {
 }
 
 /**
- * Returns the pause before the next attempt, after a number of consecutive failures: it doubles up to 20 times the first, with
- * jitter.
+ * Returns the pause before the next attempt, after a number of consecutive failures. It doubles, up to 20 times the first one,
+ * and has jitter.
  */
 export function pauseAfter(failures: number, first: number): number {
   return first * Math.min(20, 2 ** failures) * (0.75 + Math.random() / 2)

@@ -28,11 +28,11 @@ export interface UploadOptions {
   onProgress?: (fraction: number) => void
   /** Called while the server makes a table of a large file. */
   onImport?: (progress: ImportProgress) => void
-  /** An abort ends the upload and leaves nothing behind. */
+  /** Aborting it ends the upload, which leaves nothing behind. */
   signal?: AbortSignal
-  /** Larger files are sent in pieces of this size, and continue after an interruption, in bytes. Default: 16 MiB. */
+  /** Files of more bytes are sent in pieces of this size, and continue after an interruption. Default: 16 MiB. */
   pieceBytes?: number
-  /** The first pause before another attempt, in milliseconds; doubles up to 20 times. Default: 500. */
+  /** The first pause before another attempt, in milliseconds. It doubles, up to 20 times its value. Default: 500. */
   retryDelay?: number
 }
 

@@ -180,8 +180,8 @@ export interface ConversationQueue {
  * order of records of different conversations is not defined.
  * A log has one namespace and contains only its conversations; the same id in another namespace is another
  * conversation. Every method rejects after `close`, and with `log_failed` if the storage fails (`storage_full` for a
- * full disk). A rejected write may have been stored all the same; the next append finds out with `after`. No method
- * blocks the process while another process writes.
+ * full disk). A rejected write may still have been stored: the next append finds out with `after`. No method blocks the
+ * process while another process writes.
  */
 export interface ConversationLog {
   /** The namespace of this log; null for none. */
@@ -226,8 +226,8 @@ export interface ConversationLog {
   costs(options?: CostsOptions): Promise<CostSum[]>
 
   /**
-   * Appends the events in order, all or none, and creates the conversation if it does not exist (unless `after` says that it
-   * did). When the promise resolves, the events are on disk, and a crash loses nothing. Concurrent appends never interleave.
+   * Appends the events in order, all or none. If the conversation does not exist, it is created, unless `after` is above 0. When
+   * the promise resolves, the events are on disk, and a crash loses nothing. Concurrent appends never interleave.
    *
    * @throws LogConflictError, LeaseHeldError; ByrefError `conversation_not_found` if `after` is not 0 and the
    *   conversation is shorter or deleted, `bad_request` for an event with a missing field or a wrong type; `TypeError` for an

@@ -38,7 +38,7 @@ const QUEUE = is.having<ConversationQueue>('a queue, made by createQueue', 'enqu
 const MAX_KNOWN = 10_000
 
 /**
- * Makes a log in a PostgreSQL database, for any number of processes on any number of machines. When a call resolves, its
+ * Creates a log in a PostgreSQL database, for any number of processes on any number of machines. When a call resolves, its
  * changes are committed, and as durable as the server makes them. Leases use the server's clock. An append by a writer who knows the end of a conversation is
  * one statement, which holds no lock over the network. A lost connection rejects running calls with `log_failed`; the next
  * call gets another connection. The first use creates the tables. Several processes may do this at the same time.

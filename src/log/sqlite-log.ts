@@ -49,7 +49,7 @@ export interface SqliteLogOptions {
 }
 
 /**
- * Makes a log in one SQLite file, with Node's `node:sqlite`. When a call resolves, its changes are on disk (WAL,
+ * Creates a log in one SQLite file, with Node's `node:sqlite`. When a call resolves, its changes are on disk (WAL,
  * `synchronous=FULL`). Concurrent appends share one sync. Several processes on one machine may use the file. Leases use the machine's clock. The
  * file and its folder are created if they are missing. A busy file is opened at its first use.
  *

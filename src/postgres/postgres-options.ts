@@ -7,7 +7,7 @@ import { optionalPeer } from '../optional-peer.ts'
 /** A database and a schema. */
 export type PostgresOptions = (
   | {
-      /** Such as `postgresql://user:password@host:5432/database`. */
+      /** The URL of the database, such as `postgresql://user:password@host:5432/database`. */
       connectionString: string
       /** Maximum number of connections. One more listens while there are subscribers. Default: 10. */
       maxConnections?: number

@@ -45,9 +45,15 @@ import { uploadRoutes } from './routes/upload-routes.ts'
 
 /** Limits of a server. */
 export interface ServerLimits {
-  /** Requests of one token in a minute. Default: 1,200; no limit if no token is needed. */
+  /**
+   * Maximum number of requests of one caller per minute. A caller is the subject of a token in its namespace. Default: 1,200; no
+   * limit if no token is needed.
+   */
   requestsPerMinute?: number
-  /** Bytes of one file that is uploaded in pieces. Default: 5 GiB. Other uploads have the agent's `limits.bodyBytes`. */
+  /**
+   * Maximum size of a file that is uploaded in pieces, in bytes. Default: 5 GiB. For other uploads, the limit is
+   * `limits.bodyBytes` of the assets.
+   */
   uploadBytes?: number
 }
 
@@ -66,15 +72,18 @@ export interface ServerOptions extends ServedAgents {
   /** Who may use the server. Without it, no token is needed, and the server listens on loopback only. */
   auth?: AuthOptions
   limits?: ServerLimits
-  /** Hosts that requests may name in addition to localhost and IP addresses: `box.local`, or `*` behind a proxy that checks. */
+  /**
+   * Hosts that requests may name in addition to localhost and IP addresses, such as `box.local`. `*` allows any host: use it
+   * behind a proxy that checks hosts.
+   */
   allowedHosts?: readonly string[]
-  /** Origins of other sites whose pages may use it (CORS), such as `https://app.example`. Default: none. */
+  /** Origins of other sites whose pages may use the server (CORS), such as `https://app.example`. Default: none. */
   allowedOrigins?: readonly string[]
   /** The folder of a web app with an `index.html`; null for none. Default: the workbench in the package. */
   app?: string | null
-  /** A folder for resumable uploads (tus). Without it there are none. */
+  /** A folder for unfinished uploads (tus). Without it, files cannot be uploaded in pieces. */
   uploads?: string
-  /** Receives a line for each request and each failure, by pino's interface. Default: failures go to stderr. */
+  /** A logger such as `pino()`. It receives a line for each request and each failure. Default: failures go to stderr. */
   log?: ServerLogger
 }
 
@@ -91,20 +100,20 @@ const OPTIONS: OptionTable<ServerOptions> = {
   log: is.having<ServerLogger>('a logger, such as pino()', 'info', 'error'),
 }
 
-/** HTTP around agents: the API of docs/reference/http-api.md and the workbench. */
+/** A server of agents. It has the API of docs/reference/http-api.md, and the workbench. */
 export interface Server {
-  /** Answers one request: for tests, and for any runtime with web requests. */
+  /** Handles one request. Use it in tests, and in any runtime that has web requests. */
   fetch(request: Request): Response | Promise<Response>
   /** Listens on Node. @throws ByrefError `config_invalid` for an address that is taken, not allowed, or open to everyone */
   listen(options?: ListenOptions): Promise<Listening>
-  /** The OpenAPI 3.1 document of the routes, as `GET /api/openapi.json` answers it. */
+  /** The OpenAPI 3.1 document of the routes, which `GET /api/openapi.json` returns. */
   readonly openApi: Readonly<Record<string, unknown>>
   /** Ends the streams. The agents stay open. */
   close(): void
 }
 
 /**
- * Makes a server.
+ * Creates a server.
  *
  * @throws ByrefError `config_invalid` without an agent, and for `auth` without a way to check tokens
  */

@@ -30,8 +30,8 @@ const OPTIONS: OptionTable<ListenOptions> = {
 export interface Listening {
   url: string
   /**
-   * Stops: answers `shutting_down` from now on, ends the streams and closes the agents, whose runs can be resumed later. Then
-   * it lets open requests end, and frees the port.
+   * Stops the server. It rejects new requests with `shutting_down`, ends the streams and closes the agents, whose runs can be
+   * resumed later. Then it lets open requests end, and frees the port.
    */
   close(): Promise<void>
 }

@@ -8,11 +8,11 @@ import { callerOf, readToken, signingKey } from './tokens.ts'
 
 /** Who may use a server. Each option is one way to check a token; the first that accepts it decides. */
 export interface AuthOptions {
-  /** Signs and checks the tokens of `byref token` and the URLs of assets; 32 characters or more, kept secret. */
+  /** The secret that signs the tokens of `byref token` and the URLs of assets: at least 32 characters. */
   secret?: string
-  /** Accepts JWTs of an identity provider, checked by its public keys. */
+  /** Accepts JWTs of an identity provider, and checks them with its public keys. */
   jwks?: JwksOptions
-  /** Checks tokens of your own: resolves to the caller, or null. */
+  /** Checks tokens of your own. Returns the caller, or null for a token that it does not accept. */
   verify?: (token: string) => Caller | null | Promise<Caller | null>
 }
 
