@@ -35,7 +35,7 @@ export function askAboutTool(options: AskAboutOptions): Tool {
   const tool = defineTool({
     id: 'ask_about',
     description:
-      'Asks a question about untrusted values. schema is the JSON Schema of the answer. You see a boolean, enum, const, date, time, date-time, or number with minimum and maximum. Any other answer stays hidden: pass on its reference, †result#4',
+      'Asks a question about untrusted values. schema is the JSON Schema of the answer. You see a boolean, enum, const, date, time, date-time, or number with minimum and maximum. Any other answer stays hidden: pass on its reference, such as †result#4',
     inputSchema: {
       type: 'object',
       properties: {

@@ -237,7 +237,7 @@ describe('toModelOutput', () => {
     expect(values).toMatchObject([
       {
         code: 'tool_failed',
-        message: expect.stringContaining('did its work, and its toModelOutput'),
+        message: expect.stringContaining('The tool ran, but its toModelOutput'),
       },
     ])
   })

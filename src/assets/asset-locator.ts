@@ -69,7 +69,7 @@ export class AssetLocator {
     else if (this.#mode === 'context') {
       throw new ByrefError(
         'namespace_required',
-        'These assets live in namespaces: pass one with the call, the run or the agent.',
+        'These assets are in namespaces: pass a namespace with the call, the run or the agent.',
       )
     }
     return namespace

@@ -106,7 +106,7 @@ async function saveText(
 export const fetchAssetTool: AssetTool = {
   id: 'fetch_asset',
   description:
-    'Reads an asset or field: text (also from PDF, DOCX, XLSX) in pages, or a file to look at. To give it to a tool, pass its reference instead',
+    'Reads an asset or field: text (also from PDF, DOCX, XLSX) in pages, or a file to look at. To give an asset to a tool, pass its reference instead of reading it',
   inputSchema: {
     type: 'object',
     // Sent with every prompt, so it is short. `ref` also names fields, so `id` and `path` are accepted but not shown.

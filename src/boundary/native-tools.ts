@@ -30,7 +30,7 @@ const NATIVE: Readonly<Record<NativeToolName, Tool>> = {
   // After a crash an edit runs again: a version that it saved before is not used by anything, and a sweep removes it.
   edit_asset: {
     ...editAssetTool,
-    description: `${editAssetTool.description}. ref may be a † path, which is updated to the new version. Calls on one asset in one answer build on each other`,
+    description: `${editAssetTool.description}. ref may be a † path: the new version is written there. Calls in one answer that edit the same asset build on each other`,
     outputPath: true,
     idempotent: true,
     mappable: false,

@@ -128,7 +128,7 @@ async function proxy(args: string[]): Promise<number> {
     )
   }
   if (values.header.length > 0 && url === undefined) {
-    throw new UsageError('--header goes with --url. In a configuration, servers have "headers"')
+    throw new UsageError('--header needs --url. In a configuration, servers have "headers"')
   }
   if (url !== undefined && !URL.canParse(url))
     throw new UsageError(`--url takes a URL, not "${url}"`)

@@ -38,8 +38,8 @@ The first of these variables that is set chooses the model:
   none                               the demo model, which needs no key and follows a few rules
 BYREF_MODEL_TAKES lists what the model accepts besides text, as MIME types: image/png,application/pdf
 
-Unfinished runs stay in the log, also after a crash, and the next start resumes them. On another
-machine, it waits up to ten seconds for a process that has crashed.
+Unfinished runs stay in the log, also after a crash, and the next start resumes them. After a crash
+of another machine, the start waits for that machine's lease: up to ten seconds.
 `
 
 /** `byref serve`: listens until it is stopped. */

@@ -12,7 +12,8 @@ export const HELP = `byref token: makes a token for a server that requires one (
   --role       reader (reads), member (also sends, uploads and approves) or owner (also deletes,
                imports, and exports debug data)
   --namespace  the namespace of the conversations and assets; without it, those without a namespace
-  --subject    who uses the token, for limits and logs
+  --subject    who uses the token: the sender of messages, the reader of private values, and the
+               name in limits and logs
   --expires    how long it is valid: 12h, 30d, 1y
   --data       folder of the server; its secret signs the token. BYREF_SECRET replaces that secret
 

@@ -40,7 +40,7 @@ export async function command(args: string[]): Promise<number> {
     const worker = createWorker({ agent, queue, concurrency })
     await worker.start()
     process.stdout.write(
-      `byref   works, ${concurrency} at once\nmodel   ${describeModel(agent.model)}\n`,
+      `byref   working, up to ${concurrency} conversations at once\nmodel   ${describeModel(agent.model)}\n`,
     )
     await stop
     await worker.stop()

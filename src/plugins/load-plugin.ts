@@ -137,7 +137,7 @@ function pluginCommand(
 }
 
 function descriptionOf({ description, response }: YamlCommand): string {
-  return response === '' ? description : `${description}\nGives: ${response}`
+  return response === '' ? description : `${description}\nReturns: ${response}`
 }
 
 /** The input schema of the tool. Required fields are checked when the whole parameter is known. */
@@ -163,7 +163,7 @@ function toolSchema({ schema, isObject, isWhole, isRequired }: YamlCommand) {
   const instead = {
     type: 'object',
     asset_ref_acceptable: true,
-    description: `A reference to an object with all other parameters, in place of them${fallback}`,
+    description: `A reference to an object that has all other parameters. Pass it instead of them${fallback}`,
   }
   return { ...open, properties: { ...Object(schema.properties), [WHOLE_PARAM]: instead } }
 }

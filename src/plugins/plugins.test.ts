@@ -83,7 +83,7 @@ describe('loadPlugin', () => {
       'charts_say',
       'charts_ping',
     ])
-    expect(tools[0]?.description).toBe('Draws a chart of rows\nGives: the number of bars')
+    expect(tools[0]?.description).toBe('Draws a chart of rows\nReturns: the number of bars')
     expect(tools[0]?.inputSchema).toEqual({
       type: 'object',
       description: 'What to draw',

@@ -16,7 +16,7 @@ const NEW_TEXT = { type: 'string', asset_ref_acceptable: true } as const
 export const editAssetTool: AssetTool = {
   id: 'edit_asset',
   description:
-    'Changes parts of an asset. Returns the new version as assetRef, with a diff. Text: {find: exact text that occurs once, replace} (else occurrence: its number or "all"), {insert, before: text} or {insert, after: text}, or {lines: [first, last], firstLine: the current text of line first, replace}. JSON: JSON Patch {op, path, value}. Table: one {sql: select … from rows}. Edits apply in order, all or none',
+    'Changes parts of an asset. Returns the new version as assetRef, with a diff. Text: {find: exact text, replace}, with occurrence: its number or "all" if the text occurs more than once; {insert, before: text} or {insert, after: text}, or {lines: [first, last], firstLine: the current text of line first, replace}. JSON: JSON Patch {op, path, value}. Table: one {sql: select … from rows}. Edits apply in order, all or none',
   inputSchema: {
     type: 'object',
     properties: {

@@ -11,7 +11,7 @@ const SHOWN_CHARACTERS = 4_000
 export const queryTablesTool: AssetTool = {
   id: 'query_tables',
   description:
-    'Queries tables, and lists of rows in JSON, with one SQL SELECT (DuckDB) that names each by its reference in double quotes: select city, sum(n) from "asset://id" group by 1. The result is a table: its reference and first rows',
+    'Runs one SQL SELECT (DuckDB) over tables and lists of rows in JSON. Name each by its reference in double quotes: select city, sum(n) from "asset://id" group by 1. Returns a new table: its reference and first rows',
   inputSchema: {
     type: 'object',
     // `tables`, references by names, is accepted but not shown.

@@ -11,7 +11,7 @@ export const GUIDE = {
   untrusted: `<untrusted …> hides a value that anybody may have written. Pass its name, such as †result#3.items[0].id, or call ask_about.`,
   outputs: `_outputPath "†state.a" also saves a result as †state.a. Later calls, and calls in the same answer, take †state.a or a field, †state.a.id, as an argument.`,
   methods: `_outputMethod: set (default), push or concat (to a list), merge (deep), assign (shallow) or delete.`,
-  instances: `_instance "a" keeps the data of calls apart: a call writes †kind#a, and reads †kind#a or, if there is none, †kind.`,
+  instances: `_instance "a" separates the data of calls: the call writes †kind#a, and reads †kind#a, or †kind if there is none.`,
   each: `_each runs a tool once per item of a list, such as "†state.rows" or "asset://<id>/content/rows". Its other parameters can use †item, †item.name and †index. The result is a list.`,
 } as const
 

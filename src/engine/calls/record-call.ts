@@ -259,7 +259,7 @@ function modelOutputOf(plan: CallPlan, value: unknown): JsonValue | undefined {
   } catch (error) {
     throw new ByrefError(
       'tool_failed',
-      `The tool did its work, and its toModelOutput failed: ${errorMessage(error)}`,
+      `The tool ran, but its toModelOutput failed: ${errorMessage(error)}`,
       { cause: error },
     )
   }

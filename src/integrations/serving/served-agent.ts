@@ -97,7 +97,7 @@ export function servedAgent(options: ServedAgentOptions, by: string): FindAgent 
       const names = tools.map(({ name }) => name).join(', ')
       throw new ByrefError(
         'bad_request',
-        `The client brings tools (${names}), but the agent cannot take them. Use ${by}({ agent: (tools) => createAgent({ …, tools }) })`,
+        `The client sends tools of its own (${names}), but the agent cannot take them. Use ${by}({ agent: (tools) => createAgent({ …, tools }) })`,
       )
     }
     const key = JSON.stringify([all.indexOf(given), tools])

@@ -229,7 +229,7 @@ export function signRoute({ key, required }: Pick<Auth, 'key' | 'required'>): Ro
       if (required && key === null) {
         throw new ByrefError(
           'config_invalid',
-          'The server cannot sign URLs: give createServer a secret in auth, beside jwks or verify',
+          'The server cannot sign URLs: give createServer a secret in auth, in addition to jwks or verify',
         )
       }
       const { ref, assets } = await readableAsset(call)

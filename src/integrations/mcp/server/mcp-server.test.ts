@@ -388,8 +388,8 @@ describe('createMcpServer', () => {
         content: [{ text: expect.stringContaining('forbidden') }],
       })
       for (const other of [bob, nobody]) {
-        await expect(other?.readResource({ uri })).rejects.toThrow('others')
-        await expect(other?.readResource({ uri: `${uri}/content` })).rejects.toThrow('others')
+        await expect(other?.readResource({ uri })).rejects.toThrow('may not read this value')
+        await expect(other?.readResource({ uri: `${uri}/content` })).rejects.toThrow('may not read this value')
         expect((await other?.listResources())?.resources).toEqual([])
         const fetched = await other?.callTool({ name: 'fetch_asset', arguments: { ref: uri } })
         expect(JSON.stringify(fetched)).toContain('forbidden')

@@ -89,7 +89,7 @@ export function readableAssets(
       // Everybody could read a new table or version.
       const isMaking = tool === queryTablesTool.id || tool === editAssetTool.id
       if (isReadableBy(reader, label) && !(isMaking && isNamed)) return label
-      return new ByrefError('forbidden', 'Only others may read this value')
+      return new ByrefError('forbidden', 'You may not read this value')
     },
     /** Returns the items that may be read, with their labels. */
     async list<T extends { uri: string }>(resources: readonly T[]) {
