@@ -355,6 +355,7 @@ describe('createAgent', () => {
       map: new Map<string, unknown>([['a', new Set([1, 10n])]]),
       pairs: new Map([[1, 2]]),
       date: { at: new Date(0), n: Number.NaN, skip: () => 1, none: undefined },
+      failed: { error: Object.assign(new TypeError('No such order'), { status: 404 }) },
       nothing: undefined,
       cyclic,
       broken: {
@@ -379,6 +380,7 @@ describe('createAgent', () => {
       { a: [1, '10'] },
       [[1, 2]],
       { at: '1970-01-01T00:00:00.000Z', n: 'NaN' },
+      { error: { name: 'TypeError', message: 'No such order', status: 404 } },
       null,
       'invalid_data',
       'tool_failed',

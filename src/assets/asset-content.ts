@@ -4,7 +4,7 @@ import { assetNotFound } from './asset-record.ts'
 import type { AssetRecord, FullAssetStore } from './asset-store.ts'
 import { readBytes } from './bodies/body.ts'
 import { isJsonType, readsAsText } from './bodies/mime-type.ts'
-import { markedEncoding } from './bodies/text-encoding.ts'
+import { decodeText, markedEncoding } from './bodies/text-encoding.ts'
 import {
   bodyRanges,
   type ContentAccess,
@@ -89,9 +89,9 @@ async function markedField(
 }
 
 function parse(record: AssetRecord, bytes: Uint8Array, depth: number): unknown {
-  if (record.attributes.structured) return JSON.parse(textOf(bytes))
-  if (isJsonType(record.mime)) return parseJson(textOf(bytes), depth)
-  return readsAsText(record.mime) ? textOf(bytes) : bytes
+  if (record.attributes.structured) return JSON.parse(jsonText(bytes))
+  if (isJsonType(record.mime)) return parseJson(jsonText(bytes), depth)
+  return readsAsText(record.mime) ? decodeText(bytes) : bytes
 }
 
 function sourceOf(record: AssetRecord, store: FullAssetStore): ContentSource {
@@ -110,8 +110,8 @@ function sourceOf(record: AssetRecord, store: FullAssetStore): ContentSource {
   }
 }
 
-/** Decodes text in UTF-8, or in UTF-16 with a byte order mark. */
-function textOf(bytes: Uint8Array): string {
+/** Decodes JSON in UTF-8, or in UTF-16 with a byte order mark. */
+function jsonText(bytes: Uint8Array): string {
   return new TextDecoder(markedEncoding(bytes)).decode(bytes)
 }
 

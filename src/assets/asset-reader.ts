@@ -14,8 +14,8 @@ import type { AssetScope, Assets, OpenOptions } from './assets-contract.ts'
 import { type AssetsCore, infoOf } from './assets-core.ts'
 import { byteRange, plain, readBytes, streamOf } from './bodies/body.ts'
 import { base64Of, dataUrlOf, fitsText } from './bodies/data-url.ts'
-import { documentForm } from './bodies/mime-type.ts'
-import { markedEncoding } from './bodies/text-encoding.ts'
+import { documentForm, readsAsText } from './bodies/mime-type.ts'
+import { decodeText, markedEncoding } from './bodies/text-encoding.ts'
 import { cacheKey } from './content-access.ts'
 import type { AssetText } from './documents/document-text.ts'
 import { isRows, tableFacts } from './tables/table-facts.ts'
@@ -194,6 +194,7 @@ async function textAt(core: AssetsCore, place: AssetPlace): Promise<AssetText> {
 
 /** @throws ByrefError `asset_unsupported` for bytes that are not text */
 function textOf(bytes: Uint8Array, mime: string): string {
+  if (readsAsText(mime)) return decodeText(bytes)
   try {
     return new TextDecoder(markedEncoding(bytes), { fatal: true }).decode(bytes)
   } catch (cause) {

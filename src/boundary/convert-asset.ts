@@ -1,6 +1,7 @@
 import type { Assets } from '../assets/assets-contract.ts'
 import { base64Of, dataUrlOf } from '../assets/bodies/data-url.ts'
-import { documentForm } from '../assets/bodies/mime-type.ts'
+import { documentForm, readsAsText } from '../assets/bodies/mime-type.ts'
+import { decodeText } from '../assets/bodies/text-encoding.ts'
 import { type Alternatives, acceptsType } from '../core/board/schema-walk.ts'
 import { ByrefError } from '../core/errors.ts'
 import { type AssetRef, formatAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
@@ -53,7 +54,7 @@ export async function convertAsset(
 export async function textOf(ref: string | AssetRef, assets: Assets): Promise<string> {
   const { bytes, mime } = await assets.get(ref)
   if (documentForm(mime)) return (await assets.text(ref)).text
-  const text = decode(bytes)
+  const text = readsAsText(mime) ? decodeText(bytes) : decode(bytes)
   if (text !== null) return text
   throw misfitOf(ref, `${mime}, ${bytes.length} bytes`, ['text'])
 }

@@ -287,10 +287,9 @@ async function drained(
 }
 
 /**
- * Converts a tool's result to JSON. A Map becomes an object (a list of pairs if keys are not text), a Set a list,
- * and a Date ISO text. bigint, NaN and infinities become text. `toJSON` is used where it exists. Functions and
- * symbols are left out of objects, and become null in lists. undefined becomes null. `edit` returns what replaces an
- * object; it gets the key that the object was found under.
+ * Converts a tool's result to JSON. A Map becomes an object (a list of pairs if keys are not text), and a Set a list.
+ * An error becomes an object with its name and message. bigint, NaN and infinities become text. `toJSON` is used where
+ * it exists. Functions and symbols are left out of objects, and become null in lists. undefined becomes null. `edit` returns what replaces an object; it gets the key that the object was found under.
  *
  * @throws ByrefError `invalid_data` for a cycle, with its path
  */
@@ -321,9 +320,16 @@ function asJson(value: unknown): unknown {
   return typeof toJSON === 'function' ? toJSON.call(value) : value
 }
 
+/** Returns the fields of an error with its name and message, which JSON leaves out. */
+function fieldsOf(error: Error): [string, unknown][] {
+  const { name, message } = error
+  return Object.entries(Object.assign({ name, message }, error))
+}
+
 function branchOf(source: object, value: object): Branch {
   if (Array.isArray(value)) return new Branch(source, true, value.entries())
   if (value instanceof Set) return new Branch(source, true, [...value].entries())
+  if (value instanceof Error) return new Branch(source, false, fieldsOf(value))
   if (!(value instanceof Map)) return new Branch(source, false, Object.entries(value))
   const isRecord = [...value.keys()].every((key) => typeof key === 'string')
   return new Branch(source, !isRecord, isRecord ? value.entries() : [...value].entries())

@@ -1,3 +1,5 @@
+import { shownJson } from './json/json.ts'
+
 /** The HTTP status of every code of byref's own errors. Codes are stable and meant for programs. */
 export const HTTP_STATUS = {
   // References and data.
@@ -91,16 +93,34 @@ export class ByrefError extends Error {
 }
 
 /**
- * Returns the message of a thrown value, for text that a person or a model reads. Never throws, although a
- * thrown value may be anything, including an object that cannot be read.
+ * Returns the message of a thrown value, with the messages of its causes, for text that a person or a model reads. Never
+ * throws, although a thrown value may be anything, including an object that cannot be read.
  */
 export function errorMessage(error: unknown): string {
   try {
-    if (error instanceof Error) return `${error.message || error.name}`
-    return String(error)
+    return messageOf(error, MAX_CAUSES)
   } catch {
     return 'a value was thrown that cannot be read'
   }
+}
+
+const MAX_CAUSES = 5
+
+function messageOf(error: unknown, causes: number): string {
+  const isError = error instanceof Error
+  const { message, error: inner, errors } = Object(error)
+  // Providers and tools also throw objects such as { status, message } and { error: { message } }.
+  const own = message || Object(inner).message || (isError && Object(errors?.[0]).message)
+  const text = own ? `${own}` : isError ? error.name : asText(error)
+  if (!isError || error instanceof ByrefError || causes === 0 || !error.cause) return text
+  // The message of `fetch` is "fetch failed", and only its cause says why.
+  const cause = messageOf(error.cause, causes - 1)
+  return text.includes(cause) ? text : `${text}: ${cause}`
+}
+
+function asText(value: unknown): string {
+  const text = String(value)
+  return text.startsWith('[object ') ? shownJson(value) : text
 }
 
 /** Codes whose messages may contain folders, hosts or buckets of this machine. */

@@ -103,3 +103,35 @@ it.each([
   const failure = new ByrefError('model_failed', message, { cause })
   expect(isPromptTooLong(failure)).toBe(isLong)
 })
+
+it.each([
+  ['Anthropic', { message: 'Overloaded', statusCode: 529, isRetryable: true }, 'answered 529: '],
+  ['a compatible server', { message: 'CUDA out of memory', code: 503 }, 'answered 503: '],
+  ['an error inside', { error: { message: 'No space' }, code: 500 }, 'answered 500: '],
+])('retries what %s streams in place of an answer', async (_, error, detail) => {
+  let calls = 0
+  const doStream = async () => {
+    calls++
+    const parts = [
+      { type: 'stream-start', warnings: [] },
+      { type: 'error', error },
+    ]
+    return { stream: ReadableStream.from(parts) }
+  }
+  const model = { ...modelOf([], { ends: true }), doStream } as unknown as LanguageModel
+  const signal = new AbortController().signal
+  const onRetry = () => void vi.advanceTimersToNextTimerAsync()
+  const calling = callModel({ model, options: { prompt: [] }, signal, onPart() {}, onRetry })
+  const text = Object(error).message ?? 'No space'
+  await expect(calling).rejects.toThrow(`test (m) ${detail}${text}`)
+  expect(calls).toBe(3)
+})
+
+it.each([
+  ['an invalid request', { message: 'Bad tool', code: 400 }, 'answered 400: Bad tool'],
+  ['an error without a status', { message: 'Broken' }, 'failed: Broken'],
+  ['an object without a message', { type: 'odd' }, 'failed: {"type":"odd"}'],
+])('does not retry %s', async (_, error, detail) => {
+  const calling = call(modelOf([{ type: 'error', error }], { ends: true }), 100, () => {})
+  await expect(calling).rejects.toThrow(`test (m) ${detail}`)
+})

@@ -61,21 +61,17 @@ export async function callModel(request: ModelCallRequest): Promise<void> {
     signal.throwIfAborted()
     const { error, own } = failure
     if (own) throw error
-    const errors = await import('@ai-sdk/provider')
-    const call = errors.APICallError.isInstance(error) ? error : null
-    const wait = (call && retryAfter(call)) ?? retryDelayMs * 2 ** tries
-    if (call?.statusCode === 429) {
+    const { status, isTemporary, retryAfter } = readFailure(error)
+    const wait = retryAfter ?? retryDelayMs * 2 ** tries
+    if (status === 429) {
       noteBusy(model, wait)
       const isOver = tries >= maxRetries || wait > (patienceMs ?? Infinity)
       if (patienceMs !== undefined && !streamed && isOver) {
         throw new ModelBusyError(Math.max(wait, patienceMs))
       }
     }
-    if (streamed || tries >= maxRetries || !call?.isRetryable) {
-      const isKey = errors.LoadAPIKeyError.isInstance(error)
-      throw asByrefError(error, { model, status: call?.statusCode, isKey })
-    }
-    await request.onRetry?.({ attempt: tries + 1, waitMs: wait, reason: reasonOf(error, call) })
+    if (streamed || tries >= maxRetries || !isTemporary) throw await asByrefError(error, model)
+    await request.onRetry?.({ attempt: tries + 1, waitMs: wait, reason: reasonOf(error) })
     await pause(wait, signal)
   }
 }
@@ -161,12 +157,30 @@ function silent(model: LanguageModel, ms: number): ByrefError {
   )
 }
 
+/** What the error of a provider says. */
+interface Failure {
+  /** The HTTP status, also of an error that was streamed after status 200. */
+  status: number | undefined
+  /** Whether another attempt may succeed. */
+  isTemporary: boolean
+  /** How long the provider asks to wait, in milliseconds. */
+  retryAfter: number | null
+}
+
+/** Reads an `APICallError` of the AI SDK, or an object that a provider streams in place of one. */
+function readFailure(error: unknown): Failure {
+  const { statusCode, code, isRetryable, responseHeaders } = Object(error)
+  const status = [statusCode, code].find((one) => Number.isInteger(one) && one >= 400 && one < 600)
+  const isTemporary = isRetryable ?? ([408, 409, 429].includes(status) || status >= 500)
+  return { status, isTemporary: isTemporary === true, retryAfter: retryAfter(responseHeaders) }
+}
+
 /**
  * Returns how long the provider asks to wait, in milliseconds, at most one minute. Null if its headers `retry-after-ms` and
  * `retry-after`, which has seconds or a date, do not say it.
  */
-function retryAfter({ responseHeaders }: APICallError): number | null {
-  const { 'retry-after-ms': ms, 'retry-after': after = '' } = responseHeaders ?? {}
+function retryAfter(headers: APICallError['responseHeaders']): number | null {
+  const { 'retry-after-ms': ms, 'retry-after': after = '' } = headers ?? {}
   const waits = [Number(ms || NaN), Number(after || NaN) * 1000, Date.parse(after) - Date.now()]
   const wait = waits.find((one) => one >= 0)
   return wait === undefined ? null : Math.min(wait, 60_000)
@@ -175,9 +189,10 @@ function retryAfter({ responseHeaders }: APICallError): number | null {
 const BUSY = 'The provider is busy (429)'
 
 /** Says in one line why the model is asked again. */
-function reasonOf(error: unknown, call: APICallError | null): string {
-  if (call?.statusCode === 429) return BUSY
-  return call?.statusCode ? `${call.statusCode}: ${firstLine(error)}` : firstLine(error)
+function reasonOf(error: unknown): string {
+  const { status } = readFailure(error)
+  if (status === 429) return BUSY
+  return status ? `${status}: ${firstLine(error)}` : firstLine(error)
 }
 
 /** Returns the first line of a provider's message, shortened and without anything that looks like a key. */
@@ -191,11 +206,11 @@ function nameOf({ provider, modelId }: LanguageModel): string {
   return `${provider} (${modelId})`
 }
 
-function asByrefError(
-  error: unknown,
-  { model, status, isKey }: { model: LanguageModel; status?: number; isKey: boolean },
-): ByrefError {
+async function asByrefError(error: unknown, model: LanguageModel): Promise<ByrefError> {
   if (error instanceof ByrefError) return error
+  const { LoadAPIKeyError } = await import('@ai-sdk/provider')
+  const isKey = LoadAPIKeyError.isInstance(error)
+  const { status } = readFailure(error)
   const name = nameOf(model)
   if (status === 401 || status === 403 || isKey) {
     const message = status

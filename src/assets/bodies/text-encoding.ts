@@ -39,10 +39,32 @@ export async function textEncodingOf(bytes: AsyncIterable<Uint8Array>): Promise<
   }
 }
 
-/** Decodes a stream in UTF-8, or in UTF-16 with a byte order mark, chunk by chunk. */
+/** Bytes at the beginning of a stream that decide its encoding. */
+const HEAD_BYTES = 64 * 1024
+
+/**
+ * Decodes text in UTF-8, in UTF-16 with a byte order mark, or else in Windows-1252. `isWhole` is false for the beginning of
+ * a text, which may end in the middle of a character.
+ */
+export function decodeText(bytes: Uint8Array, { isWhole = true } = {}): string {
+  return new TextDecoder(encodingOf(bytes, isWhole)).decode(bytes, { stream: !isWhole })
+}
+
+/** Decodes a stream like {@link decodeText}, chunk by chunk. The first 64 KiB decide the encoding. */
 export async function* textIn(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
-  const { head, body } = await peek(stream, 2)
-  yield* decodedText(chunksOf(body), markedEncoding(head))
+  const { head, body, complete } = await peek(stream, HEAD_BYTES)
+  yield* decodedText(chunksOf(body), encodingOf(head, complete))
+}
+
+function encodingOf(head: Uint8Array, isWhole: boolean): TextEncodingName {
+  const marked = markedEncoding(head)
+  if (marked !== 'utf-8') return marked
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(head, { stream: !isWhole })
+    return 'utf-8'
+  } catch {
+    return 'windows-1252'
+  }
 }
 
 /** Decodes bytes chunk by chunk, without the byte order mark. Leaving the text also leaves the source. */

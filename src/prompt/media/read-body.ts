@@ -3,7 +3,7 @@ import { readBytes } from '../../assets/bodies/body.ts'
 import { base64Of } from '../../assets/bodies/data-url.ts'
 import { essenceOf } from '../../assets/bodies/mime-type.ts'
 import { SNIFF_BYTES, sniff } from '../../assets/bodies/sniff.ts'
-import { markedEncoding } from '../../assets/bodies/text-encoding.ts'
+import { decodeText } from '../../assets/bodies/text-encoding.ts'
 import type { AssetText } from '../../assets/documents/document-text.ts'
 import { pageAt } from '../../assets/text-page.ts'
 import { ByrefError } from '../../core/errors.ts'
@@ -143,7 +143,7 @@ async function readText(
   // A character has at most four bytes.
   const opened = await assets.open(ref, { end: Math.min(facts.size, maxChars * 4 + 4) })
   const bytes = await readBytes(opened.stream)
-  const text = new TextDecoder(markedEncoding(bytes)).decode(bytes)
+  const text = decodeText(bytes, { isWhole: bytes.byteLength >= opened.size })
   if (text.includes('\0')) return { type: 'failed', why: 'it is not text' }
   const isWhole = bytes.byteLength >= opened.size && text.length <= maxChars
   if (isWhole) return { type: 'text', text, rest: null }

@@ -1,0 +1,52 @@
+import { describe, expect, it } from 'vitest'
+import { ByrefError, errorMessage } from './errors.ts'
+
+const refused = new Error('connect ECONNREFUSED ::1:80')
+const unreadable = {
+  get message() {
+    throw new Error('no')
+  },
+}
+
+describe('errorMessage', () => {
+  it.each<[string, unknown, string]>([
+    ['an error', new Error('No such order'), 'No such order'],
+    ['an error without a message', new TypeError(), 'TypeError'],
+    ['a text', 'No such order', 'No such order'],
+    ['nothing', undefined, 'undefined'],
+    ['an object with a message', { status: 404, message: 'No such order' }, 'No such order'],
+    ['a message inside', { error: { code: 'quota', message: 'No quota' } }, 'No quota'],
+    ['an object without a message', { status: 404 }, '{"status":404}'],
+    ['an object with a text of its own', new URL('https://a.example/'), 'https://a.example/'],
+    [
+      'a cause',
+      new TypeError('fetch failed', { cause: refused }),
+      `fetch failed: ${refused.message}`,
+    ],
+    [
+      'a cause that the message has',
+      new Error(`No: ${refused.message}`, { cause: refused }),
+      `No: ${refused.message}`,
+    ],
+    ['several errors', new AggregateError([refused]), refused.message],
+    [
+      'several errors as the cause',
+      new TypeError('fetch failed', { cause: new AggregateError([refused]) }),
+      `fetch failed: ${refused.message}`,
+    ],
+    [
+      'an error of byref',
+      new ByrefError('tool_failed', 'It failed', { cause: refused }),
+      'It failed',
+    ],
+    ['an object that cannot be read', unreadable, 'a value was thrown that cannot be read'],
+  ])('reads %s', (_, error, message) => {
+    expect(errorMessage(error)).toBe(message)
+  })
+
+  it('reads an error that is its own cause', () => {
+    const error = new Error('odd')
+    error.cause = error
+    expect(errorMessage(error)).toBe('odd')
+  })
+})
