@@ -17,15 +17,11 @@ const compiled = join(root, 'node_modules', '.cache', 'compiled')
 const failed = []
 await Promise.all([
   check('lint', ['node_modules/@biomejs/biome/bin/biome', 'ci', '.']),
-  check('types', ['node_modules/typescript/bin/tsc', '-p', '.']),
-  check('types of @byref/react', ['node_modules/typescript/bin/tsc', '-p', 'packages/react']),
-  check('types of the workbench', ['node_modules/typescript/bin/tsc', '-p', 'web']),
-  check('types of create-byref', [
-    'node_modules/typescript/bin/tsc',
-    '-p',
-    'packages/create-byref',
-  ]),
-  check('types of the site', ['node_modules/typescript/bin/tsc', '-p', 'site']),
+  types('types', '.'),
+  types('types of @byref/react', 'packages/react'),
+  types('types of the workbench', 'web'),
+  types('types of create-byref', 'packages/create-byref'),
+  types('types of the site', 'site'),
 ])
 step('tests', [
   node,
@@ -37,6 +33,19 @@ step('tests', [
   ...process.argv.slice(2),
 ])
 close()
+
+/** Checks the types of a project. Several run at once, so one thread for each; what has not changed is not checked again. */
+function types(name, project) {
+  const state = join(
+    root,
+    'node_modules',
+    '.cache',
+    'types',
+    `${project.replaceAll('/', '-')}.json`,
+  )
+  const flags = ['--checkers', '1', '--incremental', '--tsBuildInfoFile', state]
+  return check(name, ['node_modules/typescript/bin/tsc', '-p', project, ...flags])
+}
 
 /** Runs a check beside others, and prints what it said at its end. */
 async function check(name, args) {
