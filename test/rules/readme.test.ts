@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import {
   cpSync,
   globSync,
@@ -10,11 +10,13 @@ import {
 } from 'node:fs'
 import { join, relative, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { afterAll, describe, expect, it } from 'vitest'
+import { promisify } from 'node:util'
+import { API } from 'typescript/unstable/sync'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Ran } from './fixtures/run-files.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-const TSC = join(root, 'node_modules/typescript/bin/tsc')
 const LIBRARIES = ['ES2024', 'ESNext.Disposable', 'DOM', 'DOM.Iterable']
 const CODE = /^```(ts|js|tsx)(?: run)?\n([\s\S]*?)^```/gm
 
@@ -32,10 +34,20 @@ if (packed) {
 }
 const CONDITIONS = packed ? [] : ['byref-source']
 
-function execute(file: string): string {
+/** Runs files one after the other in a process, as it loads byref once for all; gives what each did. */
+async function execute(files: readonly string[]): Promise<Record<string, Ran>> {
   const conditions = CONDITIONS.map((name) => `--conditions=${name}`)
-  const flags = ['--disable-warning=ExperimentalWarning', ...conditions]
-  return execFileSync(process.execPath, [...flags, file], { encoding: 'utf8', cwd: root })
+  const program = join(root, 'test/rules/fixtures/run-files.ts')
+  const args = ['--disable-warning=ExperimentalWarning', ...conditions, program, ...files]
+  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root })
+  return JSON.parse(stdout.slice(stdout.lastIndexOf('\n') + 1))
+}
+
+/** Writes a block of code into a file, and gives its path. */
+function written(name: string, code: string): string {
+  const file = join(folder, name)
+  writeFileSync(file, code)
+  return file
 }
 
 describe('README.md', () => {
@@ -46,10 +58,10 @@ describe('README.md', () => {
 
   it.each(blocks.map((code, i) => [i + 1, code] as const))(
     'code block %i runs as it stands',
-    (i, code) => {
-      const file = join(folder, `${i}.mts`)
-      writeFileSync(file, code)
-      expect(execute(file)).toMatch(/asset:\/\//)
+    async (i, code) => {
+      const file = written(`${i}.mts`, code)
+      const { [file]: ran } = await execute([file])
+      expect(ran).toEqual({ output: expect.stringMatching(/asset:\/\//), error: null })
     },
   )
 
@@ -91,13 +103,25 @@ describe('README.md', () => {
 describe('docs', () => {
   const runnable = globSync('docs/**/*.md', { cwd: root }).flatMap((file) => {
     const blocks = readFileSync(join(root, file), 'utf8').matchAll(/```ts run\n([\s\S]*?)```/g)
-    return [...blocks].map((match, i) => [`${file}, block ${i + 1}`, match[1] ?? ''] as const)
+    return [...blocks].map((match, i) => {
+      const name = `${file}, block ${i + 1}`
+      return [name, written(`${name.replace(/\W+/g, '-')}.mts`, match[1] ?? '')] as const
+    })
   })
 
-  it.each(runnable)('%s runs', (name, code) => {
-    const file = join(folder, `${name.replace(/\W+/g, '-')}.mts`)
-    writeFileSync(file, code)
-    expect(execute(file)).not.toBe('')
+  const ran: Record<string, Ran> = {}
+  beforeAll(async () => {
+    const files = runnable.map(([, file]) => file)
+    // A test prints when its process ends.
+    const alone = files.filter((file) => readFileSync(file, 'utf8').includes("from 'node:test'"))
+    const others = files.filter((file) => !alone.includes(file))
+    for (const one of [others, ...alone.map((file) => [file])]) {
+      Object.assign(ran, await execute(one))
+    }
+  })
+
+  it.each(runnable)('%s runs', (_, file) => {
+    expect(ran[file]).toEqual({ output: expect.stringMatching(/./), error: null })
   })
 })
 
@@ -105,6 +129,7 @@ describe('code blocks', () => {
   it('have sound types, each pasted into a file of its own', () => {
     const own = join(folder, 'blocks')
     mkdirSync(own)
+    let count = 0
     for (const file of ['README.md', ...globSync('docs/**/*.md', { cwd: root })]) {
       // It uses @byref/react, which is not beside the packed package (scripts/check-react.mjs).
       if (packed && file.endsWith('guides/react.md')) continue
@@ -114,6 +139,7 @@ describe('code blocks', () => {
         const name = `${file.replace(/\W+/g, '-')}-${i + 1}.${type}`
         // Each is a module, with names of its own.
         writeFileSync(join(own, name), `${code}\nexport {}\n`)
+        count++
       }
     }
     const compilerOptions = {
@@ -122,18 +148,30 @@ describe('code blocks', () => {
     }
     const project = { extends: '../../../tsconfig.json', compilerOptions, include: ['.'] }
     writeFileSync(join(own, 'tsconfig.json'), JSON.stringify({ ...project, exclude: [] }))
-    const { stdout } = spawnSync(process.execPath, [TSC, '-p', own], {
-      cwd: root,
-      encoding: 'utf8',
-    })
-    // With a browser's types, some of what Node has is of another type in src.
-    expect(stdout.split('\n').filter((line) => line.startsWith('.cache'))).toEqual([])
+    // Only of the blocks: `npm test` checks the types of what they import.
+    const api = new API({ cwd: root })
+    const config = join(own, 'tsconfig.json')
+    const program = api.updateSnapshot({ openProjects: [config] }).getProject(config)?.program
+    const checked = program?.getSourceFileNames().filter((name) => name.startsWith(own)) ?? []
+    const wrong = checked.flatMap((name) => [
+      ...(program?.getSyntacticDiagnostics(name) ?? []),
+      ...(program?.getSemanticDiagnostics(name) ?? []),
+    ])
+    api.close()
+    expect(checked).toHaveLength(count)
+    expect(wrong.map(({ fileName, text }) => `${fileName}: ${text}`)).toEqual([])
   }, 120_000)
 })
 
 describe('examples', () => {
-  it.each(globSync('examples/*.ts', { cwd: root }).sort())('%s runs', (file) => {
-    expect(execute(join(root, file))).not.toBe('')
+  const files = globSync('examples/*.ts', { cwd: root }).sort()
+  let ran: Record<string, Ran> = {}
+  beforeAll(async () => {
+    ran = await execute(files.map((file) => join(root, file)))
+  })
+
+  it.each(files)('%s runs', (file) => {
+    expect(ran[join(root, file)]).toEqual({ output: expect.stringMatching(/./), error: null })
     const text = readFileSync(join(root, file), 'utf8')
     expect(text.split('\n').length).toBeLessThanOrEqual(61)
     // People copy examples into projects that have the built package only.
