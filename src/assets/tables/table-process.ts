@@ -212,9 +212,9 @@ function start(): ChildProcess {
   const flags = ['--disable-warning=ExperimentalWarning', `--max-old-space-size=${HEAP_MB}`]
   const args = [...flags, program, String(HEADROOM)]
   // The child gets nothing else of the environment, so that files and queries cannot reveal it.
-  const { TMPDIR, TEMP, TMP, SystemRoot } = process.env
+  const names = ['TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'NODE_COMPILE_CACHE']
   const env = Object.fromEntries(
-    Object.entries({ TMPDIR, TEMP, TMP, SystemRoot }).filter(([, value]) => value !== undefined),
+    Object.entries(process.env).filter(([name]) => names.includes(name)),
   )
   const options: SpawnOptions = { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }
   const isLimited = process.platform === 'linux' && existsSync('/bin/sh')
