@@ -36,7 +36,8 @@ function configOf(name: string, mcpServers: object): string {
 async function connect(config: string, ...args: string[]) {
   const command = process.execPath
   const line = [...BYREF, 'mcp', 'proxy', '--config', config, ...args]
-  const env = { ...getDefaultEnvironment(), TMPDIR: folder.path }
+  const { NODE_COMPILE_CACHE = '' } = process.env
+  const env = { ...getDefaultEnvironment(), TMPDIR: folder.path, NODE_COMPILE_CACHE }
   const transport = new StdioClientTransport({
     command,
     args: line,
