@@ -36,8 +36,12 @@ function configOf(name: string, mcpServers: object): string {
 async function connect(config: string, ...args: string[]) {
   const command = process.execPath
   const line = [...BYREF, 'mcp', 'proxy', '--config', config, ...args]
-  const { NODE_COMPILE_CACHE = '' } = process.env
-  const env = { ...getDefaultEnvironment(), TMPDIR: folder.path, NODE_COMPILE_CACHE }
+  const { NODE_COMPILE_CACHE } = process.env
+  const env = {
+    ...getDefaultEnvironment(),
+    TMPDIR: folder.path,
+    ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
+  }
   const transport = new StdioClientTransport({
     command,
     args: line,

@@ -38,8 +38,12 @@ async function connect(
   [command = '', ...args]: string[],
   { temporary = folder.path, ...options }: ClientOptions & { temporary?: string } = {},
 ) {
-  const { NODE_COMPILE_CACHE = '' } = process.env
-  const env = { ...getDefaultEnvironment(), TMPDIR: temporary, NODE_COMPILE_CACHE }
+  const { NODE_COMPILE_CACHE } = process.env
+  const env = {
+    ...getDefaultEnvironment(),
+    TMPDIR: temporary,
+    ...(NODE_COMPILE_CACHE && { NODE_COMPILE_CACHE }),
+  }
   const transport = new StdioClientTransport({ command, args, cwd: root, env, stderr: 'ignore' })
   const client = new Client({ name: 'test', version: '1' }, options)
   clients.push(client)

@@ -214,7 +214,7 @@ function start(): ChildProcess {
   // The child gets nothing else of the environment, so that files and queries cannot reveal it.
   const names = ['TMPDIR', 'TEMP', 'TMP', 'SystemRoot', 'NODE_COMPILE_CACHE']
   const env = Object.fromEntries(
-    Object.entries(process.env).filter(([name]) => names.includes(name)),
+    names.map((name) => [name, process.env[name]]).filter(([, value]) => value !== undefined),
   )
   const options: SpawnOptions = { env, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] }
   const isLimited = process.platform === 'linux' && existsSync('/bin/sh')
