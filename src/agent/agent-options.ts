@@ -23,9 +23,7 @@ export const AGENT_OPTIONS: OptionTable<AgentOptions> = {
   model: is.required(MODEL),
   instructions: called(is.string, 'system', 'systemPrompt', 'prompt'),
   namespace: is.string,
-  name: is.checked('1 to 100 letters, digits, "_", "-" and "."', (value) =>
-    isAgentName(String(value)),
-  ),
+  name: is.checked('1 to 100 letters, digits, "_", "-" and "."', isAgentName),
   tools: is.listOf(TOOL),
   plugins: is.listOf(is.having<Plugin>('a plugin, made by loadPlugin', 'commands')),
   reading: is.boolean,
@@ -35,7 +33,7 @@ export const AGENT_OPTIONS: OptionTable<AgentOptions> = {
   context: is.anything,
   settings: is.group(MODEL_SETTINGS),
   prepareStep: is.callback(),
-  limits: is.group(LIMITS),
+  limits: called(is.group(LIMITS), 'maxSteps', 'maxTurns'),
   trust: is.either(TRUST_MODE, is.group(TRUST_OPTIONS)),
   retry: is.group(RETRY_OPTIONS),
   leaseMs: is.positive,
@@ -90,6 +88,6 @@ export const AGENT_METHODS: MethodTables<Agent> = {
 }
 
 /** Whether an agent may have this name. A name is also part of the name of a queue. */
-export function isAgentName(name: string): boolean {
-  return /^[\w.-]{1,100}$/.test(name)
+export function isAgentName(name: unknown): boolean {
+  return typeof name === 'string' && /^[\w.-]{1,100}$/.test(name)
 }

@@ -15,7 +15,8 @@ import {
 } from '../core/labels/label.ts'
 import { LABEL_TREE, type LabelTreeInput } from '../core/labels/label-tree.ts'
 import type { OutputMethod } from '../core/messages/message.ts'
-import { parseVariableRef } from '../core/refs/variable-ref.ts'
+import { RESULT } from '../core/messages/results.ts'
+import { parseVariableRef, variablesIn } from '../core/refs/variable-ref.ts'
 import {
   checkKeywords,
   describeSchema,
@@ -221,9 +222,12 @@ export interface Tool<Input = unknown, Result = unknown> {
   execute(input: Input, context: ToolContext): Result
 }
 
-const VARIABLE: Check<string> = is.checked(
-  'a † path, such as "†state.user"',
-  (value) => typeof value === 'string' && parseVariableRef(value) !== null,
+const OUTPUT_PATH: Check<string> = is.checked(
+  'a † path, such as "†state.user", but not of †result',
+  (value) => {
+    const expression = typeof value === 'string' ? parseVariableRef(value) : null
+    return expression !== null && variablesIn(expression).every(({ kind }) => kind !== RESULT)
+  },
 )
 const PLAIN_SCHEMA = is.having<JsonSchema | ToolSchema>(
   'JSON Schema or a schema of a library such as zod',
@@ -238,7 +242,7 @@ export const TOOL_OPTIONS: OptionTable<Tool> = {
   description: is.required(is.string),
   inputSchema: is.required(called(SCHEMA, 'parameters', 'schema')),
   outputSchema: SCHEMA,
-  outputPath: is.either(is.boolean, VARIABLE),
+  outputPath: is.either(is.boolean, OUTPUT_PATH),
   outputMethod: is.oneOf('set', 'merge', 'assign', 'push', 'concat', 'delete'),
   references: is.oneOf('declared', 'everywhere'),
   ...is.all(
@@ -306,6 +310,9 @@ export function defineTool<In extends AnySchema, Output, Result extends Returned
   return tool as Tool<InputOf<In>, Result>
 }
 
+/** Parameters that byref adds to tools and takes out of calls. */
+const OWN_PARAMETERS = ['_outputPath', '_outputMethod', '_instance', '_each']
+
 /** Checks rules that types cannot express. @throws ByrefError `config_invalid` */
 export function checkTool(tool: Tool): void {
   if (!ID.test(tool.id)) {
@@ -325,6 +332,13 @@ export function checkTool(tool: Tool): void {
     throw new ByrefError(
       'config_invalid',
       `The input schema of the tool "${tool.id}" must be of type object`,
+    )
+  }
+  const taken = OWN_PARAMETERS.find((name) => name in Object(schema.properties))
+  if (taken !== undefined) {
+    throw new ByrefError(
+      'config_invalid',
+      `The tool "${tool.id}" has a parameter ${taken}, which byref adds to tools: give it another name`,
     )
   }
   checkKeywords(`inputSchema of the tool "${tool.id}"`, schema)

@@ -256,7 +256,9 @@ export class ConversationSource implements ValueSource {
     const { results, calls = {}, hasOutputs = true } = this.#from
     const result = results.at(Number(name))
     if (!result) {
-      const there = results.count > 0 ? `†result#1 to ${resultName(results.count)}` : 'none yet'
+      const last = resultName(results.count)
+      const more = results.count > 1 ? `†result#1 to ${last}` : last
+      const there = results.count > 0 ? more : 'none yet'
       const how = hasOutputs
         ? ' To use a result in another call of the same answer, write it with _outputPath first.'
         : ''

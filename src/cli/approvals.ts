@@ -24,7 +24,8 @@ export interface ApprovalsOptions {
 
 type Requested = Extract<ConversationEvent, { type: 'APPROVAL_REQUESTED' }>
 
-const NOBODY = 'nobody can be asked here; use --yes to approve'
+/** For the model, which cannot use an option of the command line. */
+const NOBODY = 'nobody can be asked here'
 
 /** Answers the approvals of a run, one after the other. A question that is answered elsewhere meanwhile is dropped. */
 export class Approvals {
@@ -73,7 +74,7 @@ export class Approvals {
       return { approved: true }
     }
     if (!ask) {
-      note(`  denied: ${what}: ${NOBODY}`)
+      note(`  denied: ${what}: ${NOBODY}; use --yes to approve`)
       return { approved: false, reason: NOBODY }
     }
     const question = `${shown(changes(event))}  run ${what}? [y/N] `

@@ -98,23 +98,21 @@ export class ByrefError extends Error {
  */
 export function errorMessage(error: unknown): string {
   try {
-    return messageOf(error, MAX_CAUSES)
+    return messageOf(error)
   } catch {
     return 'a value was thrown that cannot be read'
   }
 }
 
-const MAX_CAUSES = 5
-
-function messageOf(error: unknown, causes: number): string {
+function messageOf(error: unknown, maxCauses = 5): string {
   const isError = error instanceof Error
-  const { message, error: inner, errors } = Object(error)
+  const { error: inner, errors } = Object(error)
   // Providers and tools also throw objects such as { status, message } and { error: { message } }.
-  const own = message || Object(inner).message || (isError && Object(errors?.[0]).message)
-  const text = own ? `${own}` : isError ? error.name : asText(error)
-  if (!isError || error instanceof ByrefError || causes === 0 || !error.cause) return text
+  const own = [error, inner, errors?.[0]].find((one) => Object(one).message)
+  const text = own ? `${own.message}` : isError ? error.name : asText(error)
+  if (!isError || error instanceof ByrefError || !error.cause || maxCauses === 0) return text
   // The message of `fetch` is "fetch failed", and only its cause says why.
-  const cause = messageOf(error.cause, causes - 1)
+  const cause = messageOf(error.cause, maxCauses - 1)
   return text.includes(cause) ? text : `${text}: ${cause}`
 }
 

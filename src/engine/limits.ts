@@ -1,3 +1,4 @@
+import { called } from '../core/called.ts'
 import { is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { ModelCapabilities } from '../models/model-capabilities.ts'
@@ -42,7 +43,8 @@ const DEFAULTS: ResolvedLimits = {
 }
 
 export const LIMITS: OptionTable<Limits> = {
-  ...is.all(is.positive, 'steps', 'tokens', 'cost', 'runTimeoutMs', 'parallelCalls'),
+  steps: called(is.positive, 'maxSteps', 'maxTurns'),
+  ...is.all(is.positive, 'tokens', 'cost', 'runTimeoutMs', 'parallelCalls'),
   ...is.all(is.positive, 'callTimeoutMs', 'modelTimeoutMs'),
 }
 

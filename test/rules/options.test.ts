@@ -425,7 +425,35 @@ describe('mistakes', () => {
     [
       'a path without †',
       () => byref.defineTool(from({ ...tool, outputPath: 'state.x' })),
-      'defineTool.outputPath must be true or false or a † path, such as "†state.user", not "state.x"',
+      'defineTool.outputPath must be true or false or a † path, such as "†state.user", but not of †result, not "state.x"',
+    ],
+    [
+      'a path of results',
+      () => byref.defineTool(from({ ...tool, outputPath: '†result' })),
+      'defineTool.outputPath must be true or false or a † path',
+    ],
+    [
+      'a parameter of byref',
+      () =>
+        byref.defineTool(
+          from({ ...tool, inputSchema: { type: 'object', properties: { _each: {} } } }),
+        ),
+      'The tool "a" has a parameter _each, which byref adds to tools',
+    ],
+    [
+      'a name that is a number',
+      () => byref.createAgent(from({ model, name: 3 })),
+      'createAgent.name must be 1 to 100 letters',
+    ],
+    [
+      'an option of another library for steps',
+      () => byref.createAgent(from({ model, maxSteps: 3 })),
+      'Did you mean "limits"?',
+    ],
+    [
+      'a limit of another library',
+      () => byref.createAgent(from({ model, limits: { maxSteps: 3 } })),
+      'Did you mean "steps"?',
     ],
     [
       'a form of assets that there is not',

@@ -40,7 +40,7 @@ export function toDataBlock({ type, kind, _path, ...rest }: Record<string, unkno
   if (isNamed && isText && areSchemas && METHODS.includes(_outputMethod)) return block
   throw new ByrefError(
     'invalid_message',
-    `${shownJson({ ...block, type })} is not a valid data message. type: text, data, input or state. kind: letters, digits, "_" and "-", not "result". schema and output: objects. description and _instance: text. _outputMethod: one of ${METHODS.join(', ')}.`,
+    `${shownJson({ ...block, type })} is not a valid data message. type: text, data, input or state. kind: a letter, then letters, digits, "_" and "-", not "result". schema and output: objects. description and _instance: text. _outputMethod: one of ${METHODS.join(', ')}.`,
   )
 }
 

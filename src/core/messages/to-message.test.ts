@@ -186,12 +186,12 @@ describe('toMessage', () => {
     [
       'a kind that no reference can name',
       { type: 'data', kind: 'my kind', data: 1 },
-      /"kind":"my kind".*kind: letters/,
+      /"kind":"my kind".*kind: a letter/,
     ],
     [
       'a kind that is a heading',
       { type: 'data', kind: 'a\n## Data: ¶b', data: 1 },
-      /kind: letters/,
+      /kind: a letter/,
     ],
     ['a kind that names results', { type: 'data', kind: 'result', data: 1 }, /not "result"/],
     ['an empty instance', { type: 'data', data: 1, _instance: '' }, /_instance/],
