@@ -145,7 +145,7 @@ function isFor({ label }: Request, { reader }: Sender): boolean {
 
 function waiting(run: Run, request: Request, sender: Sender): CallToolResult {
   const text = `${inWords(request, sender)} It waits for a person in conversation ${run.conversation}; ask there again when it is approved.`
-  return { content: [{ type: 'text', text }] }
+  return { content: [{ type: 'text', text }], _meta: namedBy(run.conversation) }
 }
 
 function inWords(request: Request, sender: Sender): string {
@@ -159,6 +159,11 @@ function inWords(request: Request, sender: Sender): string {
   return `Run ${toolName} with ${given}?${why}${diffs.join('')}`
 }
 
+/** Returns the `_meta` with which a result names its conversation. */
+function namedBy(conversation: string) {
+  return { 'byref/conversation': conversation }
+}
+
 async function answerOf(
   agent: Agent,
   run: Run,
@@ -167,7 +172,7 @@ async function answerOf(
   const { text, assets, conversation } = await run.result
   const labels = await served.conversation(agent, conversation)
   const overall = labels?.answer ?? null
-  const _meta = { 'byref/conversation': conversation, ...(overall ? metaOf(overall) : {}) }
+  const _meta = { ...namedBy(conversation), ...(overall ? metaOf(overall) : {}) }
   if (overall && !isReadableBy(reader, overall)) {
     const words = 'forbidden: only others may read the answer'
     return { content: [{ type: 'text', text: words }], isError: true, _meta }
