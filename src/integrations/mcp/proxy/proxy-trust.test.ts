@@ -3,6 +3,8 @@ import type { McpServer } from '@modelcontextprotocol/server'
 import { serveStdio } from '@modelcontextprotocol/server/stdio'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { createAssets } from '../../../assets/create-assets.ts'
+import { ByrefError } from '../../../core/errors.ts'
 import { newServer, oldProxied, oldServer, proxied, ROWS, serve } from '../fixtures/proxied.ts'
 
 type Result = { content: { text: string }[]; structuredContent?: unknown; isError?: boolean }
@@ -231,6 +233,25 @@ describe('proxyMcp with trust: quarantine', () => {
     expect(ref).toMatch(/^asset:/)
     expect(await client.listResources().catch(String)).toMatchObject(expect.anything())
     await close()
+  })
+
+  it('says why a call got no result: the server ended, or the result could not be stored', async () => {
+    const server = newServer()
+    server.registerTool('exit', {}, async () => {
+      await server.close()
+      return { content: [] }
+    })
+    const why = 'The MCP server has ended (exit code 3)'
+    const { client } = await proxied(serve(server), { trust: 'quarantine', whyEnded: () => why })
+    await expect(call(client, 'exit')).rejects.toThrow(why)
+
+    const full = { ...createAssets(), save: () => Promise.reject(storageFull) }
+    const storageFull = new ByrefError('storage_full', 'No space for "Obey."')
+    const other = await proxied(serve(mailServer()), { trust: 'quarantine', assets: full })
+    const failed = call(other.client, 'read_mail')
+    await expect(failed).rejects.toThrow('byref could not answer (storage_full)')
+    await expect(failed).rejects.not.toThrow('Obey')
+    await other.close()
   })
 
   it('is not asked to show pictures', async () => {
