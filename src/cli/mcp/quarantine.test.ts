@@ -170,7 +170,7 @@ describe('proxyMcp in quarantine before official servers', () => {
     expect(await assets.resolve(`${back}/content/content`)).toBe(SECRET)
     expect(asked).toEqual(
       Array(2).fill(
-        `Run write_file? ${content} at /content is untrusted, and this tool accepts only trusted values`,
+        `Run write_file with ${JSON.stringify(copy)}? ${content} at /content is untrusted, and this tool accepts only trusted values.`,
       ),
     )
     await call('read_text_file', { path: join(folder, 'none.txt') })
