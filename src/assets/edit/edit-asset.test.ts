@@ -48,6 +48,28 @@ describe('assets.edit of texts', () => {
     expect(await assets.versions(ref)).toHaveLength(1)
   })
 
+  it('says of JSON on one line, which readers see on many, how to change it', async () => {
+    const rows = Array.from({ length: 30 }, (_, day) => ({ day, rain: day % 2 }))
+    const page = JSON.stringify(rows, null, 2)
+    const message = async (text: string, edit: Edit, mime = 'application/json') =>
+      assets.edit(await saved(text, mime), [edit]).then(String, ({ message }) => String(message))
+    const json = JSON.stringify(rows)
+    const hint =
+      'Nothing was changed. This JSON is on one line: change it with { op, path, value }.'
+    const copied = await message(json, { find: '"day": 1,', replace: '"day": 2,' })
+    expect(copied).toBe(`edits[0]: The text "\\"day\\": 1," does not occur. ${hint}`)
+    const line = { lines: [3, 3], firstLine: '    "day": 0,', replace: '' } satisfies Edit
+    expect(await message(`${json}\n`, line)).toBe(`edits[0]: The text has one line. ${hint}`)
+    const repeated = await message(json, { find: '"rain":1', replace: '"rain":2' })
+    expect(repeated).toMatch(/^edits\[0\]: The text occurs 15 times, at line 1, …\. Add text/)
+    expect(repeated).toContain(hint)
+    // These are edited as they look.
+    const none: Edit = { find: 'zzzz', replace: '' }
+    const again = /changed\. No text is similar to it\. Read the asset again\.$/
+    expect(await message(page, none)).toMatch(again)
+    expect(await message('[one] line', none, 'text/plain')).toMatch(again)
+  })
+
   it('counts matches that overlap as more than one', async () => {
     const ref = await saved('aaa')
     await expect(assets.edit(ref, [{ find: 'aa', replace: 'b' }])).rejects.toMatchObject(

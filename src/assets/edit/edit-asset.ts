@@ -173,7 +173,7 @@ async function planEdit(
   }
   const lines = new LineIndex()
   const mustBeJson = await isShortJson(draft, record)
-  const changes = await editText(draft, texts, lines)
+  const changes = await editText(draft, texts, { lines, hint: await jsonHint(draft, record) })
   if (mustBeJson) await checkJson(draft)
   const form = await TextForm.of(draft)
   return { changes, diff: await textDiff(original, draft.changes(), { form, lines }), draft }
@@ -209,6 +209,17 @@ async function editInJson(
 function textEditsOf(edits: readonly Edit[]): readonly TextEdit[] {
   if (!edits.some(isJsonEdit)) return edits as readonly TextEdit[]
   throw invalid('One call cannot mix edits of text and operations on JSON: send two calls.')
+}
+
+/** Bytes that are read to find a second line. */
+const HEAD = 64 * 1024
+
+/** Returns what to do with JSON on one line, of which `fetch_asset` shows each value on its own. Empty for other texts. */
+async function jsonHint(draft: Draft, { mime, attributes }: AssetRecord): Promise<string> {
+  if (!attributes.structured && !isJsonType(mime)) return ''
+  const head = Buffer.from(await draft.read(0, HEAD))
+  if (head.toString().trim().includes('\n')) return ''
+  return ' This JSON is on one line: change it with { op, path, value }.'
 }
 
 /** Whether an asset must still be valid JSON after an edit. A file that is not valid now may be mended by any edit. */
@@ -277,7 +288,7 @@ async function editField(
   const original = rangesOf(Buffer.from(unescaped(inside)))
   const text = new Draft(original)
   const lines = new LineIndex()
-  const changes = await editText(text, edits, lines)
+  const changes = await editText(text, edits, { lines })
   const changed = text.changes()
   const diff = await textDiff(original, changed, { form: await TextForm.of(text), lines })
   const offsets = rawOffsets(

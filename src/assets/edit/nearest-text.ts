@@ -10,10 +10,14 @@ const SIMILAR = 0.5
 const SHOWN = 600
 
 /**
- * Returns the lines that resemble a text most, as the end of an error message; empty if none does. Only the first 4 MB
+ * Returns the lines that resemble a text most, as the end of an error message; null if none does. Only the first 4 MB
  * are searched.
  */
-export async function nearestText(draft: Draft, form: TextForm, wanted: string): Promise<string> {
+export async function nearestText(
+  draft: Draft,
+  form: TextForm,
+  wanted: string,
+): Promise<string | null> {
   const bytes = await draft.read(form.mark, SEARCHED)
   const lines = form.decode(bytes).split(/\r?\n/)
   const size = wanted.replace(/\r?\n$/, '').split('\n').length
@@ -25,7 +29,7 @@ export async function nearestText(draft: Draft, form: TextForm, wanted: string):
     if (start > 0) window.remove(lines[start - 1] as string)
     if (start >= 0 && window.similarity > best.score) best = { start, score: window.similarity }
   }
-  if (best.score === SIMILAR) return ' No text is similar to it. Read the asset again.'
+  if (best.score === SIMILAR) return null
   const end = best.start + size
   const text = lines.slice(best.start, end).join('\n')
   const place = size === 1 ? `line ${end}` : `lines ${best.start + 1} to ${end}`

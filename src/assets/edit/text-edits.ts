@@ -14,25 +14,27 @@ export type TextEdit = ReplaceEdit | InsertEdit | LinesEdit
 const MAX_PLACES = 100_000
 /** Places that an error lists. */
 const LISTED = 5
+const UNLIKE = ' No text is similar to it. Read the asset again.'
 
 /**
  * Applies edits to a text in order, and returns how many places they changed. The text of an edit is found exactly, with
- * one exception: a line break in it also finds CRLF. In a text with CRLF, line breaks of new text become CRLF. `lines`
- * receives lines of the text before the edits.
+ * one exception: a line break in it also finds CRLF. In a text with CRLF, line breaks of new text become CRLF.
  *
+ * @param lines Receives lines of the text before the edits.
+ * @param hint What else could be done, for the error of an edit that does not fit.
  * @throws ByrefError `edit_rejected` for a text that does not occur, or not exactly once, and for a line that has another
  * text; `invalid_arguments`, `asset_unsupported`
  */
 export async function editText(
   draft: Draft,
   edits: readonly TextEdit[],
-  lines = new LineIndex(),
+  { lines = new LineIndex(), hint = '' }: { lines?: LineIndex; hint?: string } = {},
 ): Promise<number> {
   let places = 0
   for (const [index, edit] of edits.entries()) {
     const form = await TextForm.of(draft)
     const known = index === 0 && form.unit === 1 ? lines : new LineIndex()
-    const editor = new TextEditor(draft, form, { name: `edits[${index}]`, lines: known })
+    const editor = new TextEditor(draft, form, { name: `edits[${index}]`, lines: known, hint })
     const splices = 'lines' in edit ? [await editor.lines(edit)] : await editor.places(edit)
     draft.splice(splices)
     places += splices.length
@@ -46,12 +48,18 @@ class TextEditor {
   /** Which edit it is, for errors. */
   readonly #name: string
   readonly #lines: LineIndex
+  readonly #hint: string
 
-  constructor(draft: Draft, form: TextForm, { name, lines }: { name: string; lines: LineIndex }) {
+  constructor(
+    draft: Draft,
+    form: TextForm,
+    { name, lines, hint }: { name: string; lines: LineIndex; hint: string },
+  ) {
     this.#draft = draft
     this.#form = form
     this.#name = name
     this.#lines = lines
+    this.#hint = hint
   }
 
   /** Returns what a replacement or an insertion changes. */
@@ -93,7 +101,10 @@ class TextEditor {
       if (at.length > 0) return { wanted, at }
     }
     const nearest = await nearestText(this.#draft, this.#form, find)
-    throw this.#rejected(`The text ${quoted(find)} does not occur.`, nearest)
+    throw this.#rejected(
+      `The text ${quoted(find)} does not occur.`,
+      nearest ?? (this.#hint || UNLIKE),
+    )
   }
 
   /** Returns the places that an edit changes; none if the bytes do not occur. */
@@ -122,10 +133,11 @@ class TextEditor {
       )
     }
     if (found.length === 1) return found
-    const lines = await this.#lineNumbers(found.slice(0, LISTED))
+    const lines = new Set(await this.#lineNumbers(found.slice(0, LISTED)))
+    const where = `${lines.size === 1 ? 'line' : 'lines'} ${[...lines].join(', ')}`
     const more = found.length > LISTED ? ', …' : ''
     throw this.#rejected(
-      `The text occurs ${found.length} times, at lines ${lines.join(', ')}${more}. Add text around it, or say which: occurrence from 1 to ${found.length}, or "all".`,
+      `The text occurs ${found.length} times, at ${where}${more}. Add text around it, or say which: occurrence from 1 to ${found.length}, or "all".`,
     )
   }
 
@@ -166,7 +178,8 @@ class TextEditor {
     }
     const { size } = this.#draft
     const lines = begin < size || line === 1 ? line : line - 1
-    if (last > lines) throw this.#rejected(`The text has ${lines} lines.`)
+    const count = lines === 1 ? 'one line' : `${lines} lines`
+    if (last > lines) throw this.#rejected(`The text has ${count}.`)
     if (line === first) return { start: begin, firstEnd: size, end: size, next: size }
     return { start, firstEnd, end: size, next: size }
   }
@@ -179,7 +192,7 @@ class TextEditor {
     return before === '\r' ? at - unit : at
   }
 
-  #rejected(message: string, hint = ''): ByrefError {
+  #rejected(message: string, hint = this.#hint): ByrefError {
     const text = `${this.#name}: ${message} Nothing was changed.${hint}`
     return new ByrefError('edit_rejected', text)
   }

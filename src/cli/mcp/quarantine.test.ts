@@ -81,7 +81,7 @@ const OUR_WORDS = [
   'integrity untrusted confidentiality public notifications/progress completion contents messages',
   '<untrusted object, about 10 characters of JSON>, with this shape: <untrusted text, <untrusted image,',
   'tool_failed: The error text of the server is not shown: field_not_found: invalid_arguments:',
-  'The server answered with an error. Its text is not shown untrusted resource',
+  'The server answered with an error, or not at all. Its text is not shown untrusted resource',
   'untrusted resource 1 untrusted resource 2 untrusted resource 3 serverInfo instructions roots/list',
   'notifications/resources/list_changed, with this shape: {"temperature":"number","conditions":"string","humidity":"number"}',
 ]
@@ -170,7 +170,7 @@ describe('proxyMcp in quarantine before official servers', () => {
     expect(await assets.resolve(`${back}/content/content`)).toBe(SECRET)
     expect(asked).toEqual(
       Array(2).fill(
-        `Run write_file? ${content} at /content is untrusted, and this tool accepts only trusted values`,
+        `Run write_file with ${JSON.stringify(copy)}? ${content} at /content is untrusted, and this tool accepts only trusted values.`,
       ),
     )
     await call('read_text_file', { path: join(folder, 'none.txt') })

@@ -1,3 +1,4 @@
+import { shortened } from '../../core/json/cut.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import { setRecent } from '../../core/set-recent.ts'
 import { nodeBuiltin } from '../../node-builtin.ts'
@@ -15,11 +16,34 @@ interface Question {
 /** Maximum number of open questions. The oldest are forgotten first. */
 const MAX_WAITING = 100
 
+/** Characters of the arguments, and of a text among them, that a person sees. */
+const MAX_SHOWN = 2_000
+const MAX_TEXT = 500
+
 /** The form in which a person of a client approves a call. */
 const FORM = {
   type: 'object' as const,
   properties: { approve: { type: 'boolean' as const, title: 'Approve' } },
   required: ['approve'],
+}
+
+/**
+ * Returns the question whether a call may run.
+ *
+ * @param given The arguments as the person may see them, or words in their place.
+ * @param reasons Why the person is asked.
+ */
+export function approvalQuestion(
+  tool: string,
+  given: string | object,
+  reasons: readonly string[],
+): string {
+  // A long text must not hide the arguments after it.
+  const short = (_: string, value: unknown) =>
+    typeof value === 'string' ? shortened(value, MAX_TEXT) : value
+  const shown = typeof given === 'string' ? given : JSON.stringify(given, short)
+  const why = reasons.map((one) => ` ${one}.`).join('')
+  return `Run ${tool} with ${shortened(shown, MAX_SHOWN)}?${why}`
 }
 
 /** Returns the request that asks the person of a client whether a call may run. */

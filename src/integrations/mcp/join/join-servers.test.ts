@@ -278,11 +278,22 @@ describe('joinServers', () => {
         throw new Error('no such command')
       },
     }
-    const client = await joined([failing, serverOf('fine', tool('echo')).source])
-    expect(client.getInstructions()).toContain('Not running yet: broken')
+    /** A process that ends at once. */
+    const ending: ServerSource = {
+      name: 'ends',
+      connect: () => {
+        const [near] = InMemoryTransport.createLinkedPair()
+        const start = async () => void queueMicrotask(() => near.onclose?.())
+        return Object.assign(near, { start, pid: 1, stderr: null, whyEnded: () => 'exit code 4' })
+      },
+    }
+    const fine = serverOf('fine', tool('echo')).source
+    // A server that has failed once is not waited for.
+    const client = await joined([failing, ending, fine], { startMs: 3_600_000 })
+    expect(client.getInstructions()).toContain('Not running yet: broken, ends')
     expect(await namesOf(client)).toContain('fine_echo')
     await expect(call(client, 'broken_echo')).rejects.toThrow(
-      'There is no tool "broken_echo". The nearest names are: fine_echo. The server "broken" is not running: no such command.',
+      'There is no tool "broken_echo". The nearest names are: fine_echo. The server "broken" is not running: no such command. The server "ends" is not running: exit code 4.',
     )
   })
 

@@ -113,6 +113,28 @@ describe('proxyMcp', () => {
     await close()
   })
 
+  it('stores a text once that the server gives as a block and in structured content', async () => {
+    const server = newServer()
+    const long = 'word '.repeat(20_000)
+    server.registerTool('read', { outputSchema: z.object({ content: z.string() }) }, () => ({
+      content: [{ type: 'text', text: long }],
+      structuredContent: { content: long },
+    }))
+    const { client, assets, close } = await proxied(serve(server))
+    const read = await call(client, 'read')
+    expect(read.structuredContent).toEqual({ content: textOf(read) })
+    // Here the block is the JSON of all structured content.
+    const same = await call(client, 'structured', { n: 1, note: long })
+    expect(JSON.parse(textOf(same))).toEqual(same.structuredContent)
+    // All of it is too long, also without its long text.
+    const all = await call(client, 'structured', { n: 2_000, note: long })
+    expect(textOf(all)).toContain(refIn({ ...all, content: [] }))
+    const { assets: stored } = await assets.list()
+    // The third result has two: its long text, and all the rest.
+    expect(stored).toHaveLength(4)
+    await close()
+  })
+
   it('keeps the form of structured content: long texts in their places, all of it where that is not enough', async () => {
     const { client, close } = await proxied()
     await client.listTools()

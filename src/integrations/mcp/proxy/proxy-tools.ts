@@ -14,7 +14,7 @@ import {
   type SessionLabels,
   violationWords,
 } from '../../trust/session-labels.ts'
-import { PersonAsker } from '../ask-person.ts'
+import { approvalQuestion, PersonAsker } from '../ask-person.ts'
 import { failedCall, type SaveBody } from '../assets-for-clients.ts'
 import { stricterByMeta } from '../mcp-labels.ts'
 import { resolveArguments } from '../reference-arguments.ts'
@@ -72,9 +72,6 @@ export interface ProxyCall {
   label: Label
   signal: AbortSignal
 }
-
-/** Characters of the arguments that a person sees. */
-const MAX_SHOWN = 2_000
 
 /** The tools of one session: answers `tools/list` and `tools/call`. */
 export class ProxyTools {
@@ -230,8 +227,9 @@ export class ProxyTools {
     const reads = isUnknown ? [unknown] : labels.reads
     const words = violationWords(tool, { written, args, labels: { ...labels, reads } })
     if (words === null) return withArguments(call, args)
-    const values = this.#view.isQuarantine ? '' : `\n${JSON.stringify(args).slice(0, MAX_SHOWN)}`
-    const question = { message: `Run ${tool.id}? ${words}${values}`, given: args }
+    // In quarantine, the person sees references in place of the values.
+    const shown = this.#view.isQuarantine ? written : args
+    const question = { message: approvalQuestion(tool.id, shown, [words]), given: args }
     const answer = before ? false : await this.#asker.ask(request, question, askClient)
     if (answer === true) return withArguments(call, args)
     if (answer) return answer

@@ -191,22 +191,24 @@ class ShownError extends ProtocolError {}
 /** Replaces the text of errors by our own. Of the server's errors, only a code of the protocol is passed on. */
 function inOurWords(handler: Handler): Handler {
   return (request, peers) =>
-    handler(request, peers).catch((error) => {
-      return failureOf(request, error instanceof ShownError ? error : serverError(error))
-    })
+    handler(request, peers).catch((error) => failureOf(request, shownError(error, peers)))
 }
 
 /** Codes of errors that the protocol defines. Other numbers come from the server and are not shown. */
 const CODES = new Set([-32700, -32600, -32601, -32602, -32603, -32002, -32042, -32022])
 
-function serverError(error: unknown): ShownError {
-  const { code } = Object(error)
-  const message = 'The server answered with an error. Its text is not shown'
-  return new ShownError(message, { code: CODES.has(code) ? code : INTERNAL_ERROR })
+function shownError(error: unknown, { whyEnded }: Peers): ShownError {
+  if (error instanceof ShownError) return error
+  const { code: given } = Object(error)
+  const code = CODES.has(given) ? given : INTERNAL_ERROR
+  const own = error instanceof ByrefError ? `byref could not answer (${error.code})` : whyEnded()
+  return new ShownError(own ?? NO_RESULT, { code })
 }
 
+const NO_RESULT = 'The server answered with an error, or not at all. Its text is not shown'
+
 function resultOf({ result, error }: RpcMessage): Fields {
-  if (!isPlainObject(result)) throw serverError(error)
+  if (!isPlainObject(result)) throw error
   const { resultType = 'complete' } = result
   if (resultType === 'complete') return result
   throw new ShownError(

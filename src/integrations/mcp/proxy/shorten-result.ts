@@ -63,8 +63,10 @@ export async function shortenResult(
 class Shortener {
   readonly #name: string
   readonly #options: ShortenOptions
-  /** The structured content, if all of it was stored. */
-  #data: { value: unknown; stored: Stored } | null = null
+  /** The structured content of which something was stored, and the text that stands for it. */
+  #data: { given: unknown; text: string } | null = null
+  /** What was stored of each text, because servers repeat texts of structured content as blocks. */
+  readonly #stored = new Map<string, Promise<Stored>>()
 
   constructor(name: string, options: ShortenOptions) {
     this.#name = name
@@ -73,11 +75,16 @@ class Shortener {
 
   /** Structured content. Storing its long texts alone keeps the form that its schema promises. */
   async data(given: unknown): Promise<unknown> {
-    const value = isPlainObject(given) && this.#isLong(given) ? await this.#withRefs(given) : given
-    if (!this.#isLong(value)) return value
-    const stored = await this.#text(JSON.stringify(value))
-    this.#data = { value, stored }
-    return { assetRef: stored.ref, offloaded: true, preview: previewOf(value) }
+    if (!this.#isLong(given)) return given
+    const value = isPlainObject(given) ? await this.#withRefs(given) : given
+    const json = JSON.stringify(value)
+    if (!this.#isLong(value)) {
+      this.#data = { given, text: json }
+      return value
+    }
+    const { ref, text } = await this.#text(json)
+    this.#data = { given, text }
+    return { assetRef: ref, offloaded: true, preview: previewOf(value) }
   }
 
   /** The blocks of a result. Many blocks that are long together become one. */
@@ -89,7 +96,7 @@ class Shortener {
     })
     const all = shortened.flat()
     if (!this.#isLong(texts.join(''))) return all
-    return [textBlock(await this.#text(JSON.stringify(all)))]
+    return [textBlock((await this.#text(JSON.stringify(all))).text)]
   }
 
   async resource(part: unknown): Promise<unknown> {
@@ -109,17 +116,18 @@ class Shortener {
     if (!isPlainObject(block)) return [block]
     const { type, text, resource, annotations } = block
     const body = isPlainObject(resource) ? resource : block
-    const stored = this.#repeated(text) ?? (await this.#body(body, String(body.uri ?? this.#name)))
-    if (!stored) return [block]
-    const note = textBlock(stored, annotations)
+    const name = String(body.uri ?? this.#name)
+    const short = this.#repeated(text) ?? (await this.#body(body, name))?.text
+    if (short === undefined) return [block]
+    const note = textBlock(short, annotations)
     return type === 'image' && this.#options.showImages ? [block, note] : [note]
   }
 
-  /** Servers repeat structured content as text. */
-  #repeated(text: unknown): Stored | null {
-    const isSame = this.#data !== null && typeof text === 'string'
-    if (!isSame || !isDeepStrictEqual(dataInText(text), this.#data?.value)) return null
-    return this.#data?.stored ?? null
+  /** Servers repeat structured content as text. Returns what stands for it. */
+  #repeated(text: unknown): string | undefined {
+    if (this.#data === null || typeof text !== 'string') return undefined
+    const { given, text: short } = this.#data
+    return isDeepStrictEqual(dataInText(text), given) ? short : undefined
   }
 
   async #body(body: Fields, name: string): Promise<Stored | null> {
@@ -135,7 +143,14 @@ class Shortener {
     return info && placeholder(info, `Look at it with ${readingTools.fetch}`)
   }
 
-  async #text(text: string, name = this.#name, mime: unknown = null): Promise<Stored> {
+  #text(text: string, name = this.#name, mime: unknown = null): Promise<Stored> {
+    const key = `${name}\n${mime}\n${text}`
+    const stored = this.#stored.get(key) ?? this.#save(text, name, mime)
+    this.#stored.set(key, stored)
+    return stored
+  }
+
+  async #save(text: string, name: string, mime: unknown): Promise<Stored> {
     const value = dataInText(text)
     const usual = value === undefined ? 'text/plain' : 'application/json'
     const mimeType = typeof mime === 'string' ? mime : usual
@@ -175,6 +190,6 @@ function placeholder(
   return { ref, text: [...lines, ...(begin ? ['It begins:', begin] : [])].join('\n') }
 }
 
-function textBlock({ text }: Stored, annotations?: unknown): Fields {
+function textBlock(text: string, annotations?: unknown): Fields {
   return { type: 'text', text, ...(annotations === undefined ? {} : { annotations }) }
 }

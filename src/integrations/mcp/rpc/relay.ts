@@ -12,6 +12,8 @@ export interface Peers {
   askClient: Ask
   /** Aborted when the client cancels the request. */
   signal: AbortSignal
+  /** Returns why the server ended, in our words; null while it runs. */
+  whyEnded(): string | null
 }
 
 /** Answers a request of the client. */
@@ -95,7 +97,12 @@ export async function relay(
     const controller = new AbortController()
     const { signal } = controller
     working.set(request.id, controller)
-    const peers = { ask, askClient: (one: RpcMessage) => askClient(one, signal), signal }
+    const peers: Peers = {
+      ask,
+      askClient: (one) => askClient(one, signal),
+      signal,
+      whyEnded: () => reason?.message ?? null,
+    }
     const answer = await handler(request, peers).catch((error) => failureOf(request, error))
     if (controller.signal.aborted) return
     working.delete(request.id)
@@ -141,12 +148,7 @@ export async function relay(
     return first
   }
   reason = { message: whyEnded() }
-  const lateRequest = new Promise<void>((resolve) => {
-    client.onmessage = (message) => {
-      if (!isRequest(message)) return
-      inBackground('Notifying the client', report(failureOf(message, reason)).then(resolve))
-    }
-  })
+  const lateRequest = failLate(client, reason)
   for (const [id, answer] of [...asked, ...askedClient]) {
     asked.delete(id)
     answer(failureOf({ jsonrpc: '2.0', id: id as string }, reason))
@@ -155,6 +157,17 @@ export async function relay(
   if (!hasRequests) await Promise.race([lateRequest, clientEnded])
   await client.close()
   return first
+}
+
+/** Answers the requests to a server that has ended. Resolves after the first one. */
+function failLate(client: Channel, reason: { message: string }): Promise<void> {
+  return new Promise((resolve) => {
+    client.onmessage = (message) => {
+      if (!isRequest(message)) return
+      const answered = client.send(failureOf(message, reason)).catch(() => {})
+      inBackground('Notifying the client', answered.then(resolve))
+    }
+  })
 }
 
 function ended<Name>(channel: Channel, name: Name): Promise<Name> {

@@ -16,7 +16,7 @@ import {
 import { type Speaker, spokenBy } from '../../../core/messages/spoken-by.ts'
 import type { Run } from '../../../engine/follow-run.ts'
 import { violationTexts } from '../../../policies/trust/check-flow.ts'
-import { approvalRequest, isApproved } from '../ask-person.ts'
+import { approvalQuestion, approvalRequest, isApproved } from '../ask-person.ts'
 import { metaOf, stricterByMeta } from '../mcp-labels.ts'
 import { isReadableBy, type ServedLabels } from './served-labels.ts'
 
@@ -145,18 +145,26 @@ function isFor({ label }: Request, { reader }: Sender): boolean {
 
 function waiting(run: Run, request: Request, sender: Sender): CallToolResult {
   const text = `${inWords(request, sender)} It waits for a person in conversation ${run.conversation}; ask there again when it is approved.`
-  return { content: [{ type: 'text', text }] }
+  return { content: [{ type: 'text', text }], _meta: namedBy(run.conversation) }
 }
 
 function inWords(request: Request, sender: Sender): string {
   const { toolName, arguments: args, violations = [], reason, previews = [] } = request
   const mayRead = isFor(request, sender)
-  const given = mayRead ? JSON.stringify(args).slice(0, 2_000) : 'what others may read'
+  const given = mayRead ? Object(args) : 'what others may read'
   const shown = new Set(mayRead ? violations.flatMap(({ ref }) => ref ?? []) : [])
   const reasons = mayRead && reason !== undefined ? [reason] : []
-  const why = [...reasons, ...violationTexts(violations, shown)].map((one) => ` ${one}.`).join('')
+  const question = approvalQuestion(toolName, given, [
+    ...reasons,
+    ...violationTexts(violations, shown),
+  ])
   const diffs = mayRead ? previews.flatMap((one) => one ?? []).map((one) => `\n\n${one}`) : []
-  return `Run ${toolName} with ${given}?${why}${diffs.join('')}`
+  return `${question}${diffs.join('')}`
+}
+
+/** Returns the `_meta` with which a result names its conversation. */
+function namedBy(conversation: string) {
+  return { 'byref/conversation': conversation }
 }
 
 async function answerOf(
@@ -167,7 +175,7 @@ async function answerOf(
   const { text, assets, conversation } = await run.result
   const labels = await served.conversation(agent, conversation)
   const overall = labels?.answer ?? null
-  const _meta = { 'byref/conversation': conversation, ...(overall ? metaOf(overall) : {}) }
+  const _meta = { ...namedBy(conversation), ...(overall ? metaOf(overall) : {}) }
   if (overall && !isReadableBy(reader, overall)) {
     const words = 'forbidden: only others may read the answer'
     return { content: [{ type: 'text', text: words }], isError: true, _meta }

@@ -149,10 +149,12 @@ describe('createMcpServer', () => {
   it('says that a run waits where the client cannot ask', async () => {
     const agent = photographer(call('erase', { disk: 'a' }), 'Over.')
     const client = await connect(createMcpServer({ agent }))
-    const { content } = await ask(client, {})
+    const { content, _meta } = await ask(client, {})
     expect(content).toMatchObject([
       { text: expect.stringMatching(/Run erase.*It waits for a person/) },
     ])
+    const conversation = String(_meta?.['byref/conversation'])
+    expect(await agent.log.find(conversation)).toMatchObject({ status: 'waiting' })
     await client.close()
   })
 
@@ -389,7 +391,9 @@ describe('createMcpServer', () => {
       })
       for (const other of [bob, nobody]) {
         await expect(other?.readResource({ uri })).rejects.toThrow('may not read this value')
-        await expect(other?.readResource({ uri: `${uri}/content` })).rejects.toThrow('may not read this value')
+        await expect(other?.readResource({ uri: `${uri}/content` })).rejects.toThrow(
+          'may not read this value',
+        )
         expect((await other?.listResources())?.resources).toEqual([])
         const fetched = await other?.callTool({ name: 'fetch_asset', arguments: { ref: uri } })
         expect(JSON.stringify(fetched)).toContain('forbidden')
