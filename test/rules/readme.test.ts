@@ -131,9 +131,26 @@ describe('code blocks', () => {
   }, 120_000)
 })
 
+/** Packages that come with byref. */
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
 describe('examples', () => {
+  it.each(globSync('examples/*.ts', { cwd: root }).sort())('%s names its packages', (file) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    const used = [
+      ...text.matchAll(/(?: from '|node_modules\/)((?:@[\w-]+\/)?[a-z][\w-]*)(?=['/])/g),
+    ]
+    const others = used.map(([, name = '']) => name).filter((name) => name !== 'byref')
+    const [, named = ''] = /^\/\/ npm install byref (.*)$/m.exec(text) ?? []
+    const known = [...Object.keys(dependencies), ...named.split(' ')]
+    expect(others.filter((name) => !known.includes(name))).toEqual([])
+  })
+
   it.each(globSync('examples/*.ts', { cwd: root }).sort())('%s runs', (file) => {
-    expect(execute(join(root, file))).not.toBe('')
+    const said = execute(join(root, file))
+    expect(said).not.toBe('')
+    // Nor a value that the example did not find.
+    expect(said).not.toMatch(/ (\?|undefined)$/m)
     const text = readFileSync(join(root, file), 'utf8')
     expect(text.split('\n').length).toBeLessThanOrEqual(61)
     // People copy examples into projects that have the built package only.
