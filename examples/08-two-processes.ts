@@ -33,7 +33,9 @@ const other = createAgent({
 })
 for await (const event of run) if (event.type === 'TOOL_STARTED') break
 const found = await otherLog.find('c')
-console.log('run by', found?.lease?.owner.split(':')[1] === `${process.pid}` ? 'the worker' : '?')
+// The owner of a run is host:machine:pid:id.
+const [, , pid] = found?.lease?.owner.split(':') ?? []
+console.log('run by', pid === `${process.pid}` ? 'the worker' : '?')
 await other.send('c', { role: 'user', content: 'And what now?' })
 console.log('cancelled:', await other.cancel('c'))
 console.log('the run ended:', (await run.result).reason)

@@ -1,4 +1,5 @@
 // Runs, model calls and tool calls as OpenTelemetry spans, below the span of the request that started the run.
+// npm install byref @opentelemetry/api @opentelemetry/context-async-hooks @opentelemetry/sdk-trace-base
 import { context, trace } from '@opentelemetry/api'
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks'
 import {

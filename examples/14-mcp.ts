@@ -1,4 +1,5 @@
 // The tools of an MCP server as tools of an agent, and the agent as a tool of an MCP server.
+// npm install byref @modelcontextprotocol/client @modelcontextprotocol/server @modelcontextprotocol/server-filesystem
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

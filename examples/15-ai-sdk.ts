@@ -1,5 +1,6 @@
 // An AI SDK agent by value and, with three more lines, by reference. The answer is the same.
 // The tools are the same, too: one returns an image as base64, another takes one as base64.
+// npm install byref ai
 import { type LanguageModel, ToolLoopAgent, tool } from 'ai'
 import { byReference } from 'byref/ai-sdk'
 import { scriptedModel } from 'byref/testing'
@@ -50,7 +51,6 @@ async function ask(model: LanguageModel, given: typeof tools): Promise<string> {
 
 const before = modelThatPasses(year, map)
 console.log('by value:', await ask(before, tools))
-
 const after = modelThatPasses('†result#2.temperatures', '†result#2.map')
 const refs = byReference()
 console.log('by reference:', await ask(refs.model(after), refs.tools(tools)))

@@ -1,4 +1,5 @@
 // An agent served over AG-UI, and AG-UI's own client: text, the board as state, and an approval as an interrupt.
+// npm install byref @ag-ui/client @ag-ui/core
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'

@@ -1,4 +1,5 @@
 // An agent served over OpenAI's Responses API, and the package "openai" as client, with a file and a client function.
+// npm install byref openai
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -42,18 +43,12 @@ const stream = client.responses.stream({
 })
 stream.on('response.output_text.delta', ({ delta }) => process.stdout.write(delta))
 const first = await stream.finalResponse()
-const call = first.output.find(({ type }) => type === 'function_call')
+const call = first.output.find(({ type }) => type === 'function_call') as { call_id: string }
 const last = await client.responses.create({
   model: 'any',
   tools: [place],
   previous_response_id: first.id,
-  input: [
-    {
-      type: 'function_call_output',
-      call_id: (call as { call_id: string }).call_id,
-      output: 'Oslo',
-    },
-  ],
+  input: [{ type: 'function_call_output', call_id: call.call_id, output: 'Oslo' }],
 })
 console.log(`\n${last.output_text}`)
 server.closeAllConnections()

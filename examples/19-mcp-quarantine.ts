@@ -1,4 +1,5 @@
 // An MCP mail server in quarantine: the client's model sees only references, and the user is asked before a tool acts.
+// npm install byref @modelcontextprotocol/client @modelcontextprotocol/server
 
 import { Client } from '@modelcontextprotocol/client'
 import { InMemoryTransport, McpServer } from '@modelcontextprotocol/server'

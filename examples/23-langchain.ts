@@ -1,5 +1,6 @@
 // A LangChain agent by value and, with two more lines, by reference. The answer is the same.
 // A scripted model stands for a real one, and a checkpointer keeps the thread.
+// npm install byref @langchain/core @langchain/langgraph langchain
 import { MemorySaver } from '@langchain/langgraph'
 import { byReference } from 'byref/langchain'
 import { AIMessage, type BaseMessage, createAgent, fakeModel, tool } from 'langchain'

@@ -1,4 +1,5 @@
 // An OpenAI Agents SDK agent, by value and by reference, with an approval. The tools and the answers are the same.
+// npm install byref @openai/agents
 import { Agent, MemorySession, RunState, run, tool } from '@openai/agents'
 import {
   assistantMessage,

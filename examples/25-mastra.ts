@@ -1,4 +1,5 @@
 // A Mastra agent and workflow, by value and by reference. The tools, steps and answers are the same.
+// npm install byref @mastra/core
 import { Agent } from '@mastra/core/agent'
 import { createTool } from '@mastra/core/tools'
 import { createStep, createWorkflow } from '@mastra/core/workflows'

@@ -54,6 +54,7 @@ function* lines(conversation: number): Generator<string> {
       yield `${JSON.stringify({ v: 1, position: ++position, timestamp: at(i), event })}\n`
     }
   }
+  yield '{"byref":"end"}\n'
 }
 
 async function time(name: string, query: () => Promise<unknown>): Promise<void> {

@@ -16,7 +16,9 @@ const browser = await openBrowser()
 async function importOf(id: string, events: object[], debug: object[] = []): Promise<void> {
   const head = { byref: 'conversation', version: 1, id, title: id, createdAt: AT, updatedAt: AT }
   const records = events.map((event, i) => ({ v: 1, position: i + 1, timestamp: AT, event }))
-  const body = [head, ...records, ...debug].map((line) => JSON.stringify(line)).join('\n')
+  const body = [head, ...records, ...debug, { byref: 'end' }]
+    .map((line) => JSON.stringify(line))
+    .join('\n')
   const headers = { 'content-type': 'application/x-ndjson' }
   const answer = await fetch(`${server.url}/api/conversations/import?id=${id}`, {
     method: 'POST',

@@ -107,5 +107,5 @@ function twoScripts(): string {
     createdAt: timestamp,
     updatedAt: timestamp,
   }
-  return [head, ...records].map((line) => JSON.stringify(line)).join('\n')
+  return [head, ...records, { byref: 'end' }].map((line) => JSON.stringify(line)).join('\n')
 }

@@ -128,5 +128,5 @@ function linesOf(versions: readonly AssetInfo[]): string {
   const times = { createdAt: timestamp, updatedAt: timestamp }
   const head = { byref: 'conversation', version: 1, id: 'versions', title: 'Rain report', ...times }
   const records = events.map((event, at) => ({ v: 1, position: at + 1, timestamp, event }))
-  return [head, ...records].map((line) => JSON.stringify(line)).join('\n')
+  return [head, ...records, { byref: 'end' }].map((line) => JSON.stringify(line)).join('\n')
 }

@@ -50,7 +50,7 @@ describe('debug data sent with a message', () => {
     await agent.resume('c').result
     await agent.start({ conversation: 'c', messages: [said('start')] }).then(({ result }) => result)
 
-    const server = createServer({ agent, app: '/nowhere' })
+    const server = createServer({ agent, app: null })
     const ask = (path: string, init?: RequestInit) =>
       server.fetch(new Request(`http://localhost/api/conversations${path}`, init))
     const response = await ask('/c/messages', {

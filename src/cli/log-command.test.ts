@@ -70,7 +70,11 @@ describe('byref log', () => {
     expect((await log.list({ due: true, allNamespaces: true })).conversations).toEqual([])
 
     const exported = byref('export', 'broken', '--namespace', 'n')
-    expect([exported.status, exported.out.trim().split('\n').length]).toEqual([1, 4])
+    expect([exported.status, exported.out.trim().split('\n').length]).toEqual([1, 5])
+    const intact = createSqliteLog(join(folder, 'intact.sqlite'))
+    await intact.import([exported.out])
+    expect(await intact.find('broken')).toMatchObject({ position: 3 })
+    await intact.close()
     const dry = byref('repair', '--dry-run')
     expect([dry.status, dry.out]).toEqual([1, expect.stringContaining('would remove 2 records')])
     expect(await own.find('broken')).toMatchObject({ damage })
@@ -132,7 +136,7 @@ describe('byref log', () => {
     expect(missing.status).toBe(1)
     expect(missing.err).toContain('There is no conversation "none"')
     expect(byref('export', 'sound', file)).toMatchObject({ status: 0, err: '' })
-    expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(3)
+    expect((await readFile(file, 'utf8')).trim().split('\n')).toHaveLength(4)
   })
 
   it('leaves no part of an export under its name if it is killed', async () => {
@@ -153,8 +157,8 @@ describe('byref log', () => {
       .toContain('long.jsonl')
     child.kill('SIGKILL')
     await ended
-    const whole = existsSync(file) ? (await readFile(file, 'utf8')).split('\n').length : 40_002
-    expect(whole).toBe(40_002)
+    const whole = existsSync(file) ? (await readFile(file, 'utf8')).split('\n').length : 40_003
+    expect(whole).toBe(40_003)
   })
 
   it('does not overwrite a file with an export', async () => {

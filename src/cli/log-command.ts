@@ -9,6 +9,7 @@ import {
   listAll,
   notFoundError,
 } from '../log/conversation-log.ts'
+import { END_LINE } from '../log/read-lines.ts'
 import {
   removedRecords,
   repairConversation,
@@ -162,6 +163,8 @@ async function exportSound({ log, args }: Task): Promise<number> {
     } catch (error) {
       if (!(error instanceof DamagedError)) throw error
       damage = error.damage
+      // The intact part can be imported.
+      yield `${END_LINE}\n`
     }
   }
   if (file === undefined) await pipeline(lines, process.stdout, { end: false })

@@ -2,6 +2,7 @@ import { demoAgent } from '../../demo/demo-agent.ts'
 import { demoModel } from '../../demo/demo-model.ts'
 import { createAgent } from '../agent/agent.ts'
 import type { Agent } from '../agent/agent-contract.ts'
+import { ByrefError } from '../core/errors.ts'
 import type { LanguageModel } from '../models/language-model.ts'
 import {
   capabilitiesFromEnvironment,
@@ -16,15 +17,21 @@ export interface OpenAgent extends Pick<Storage, 'queue'> {
   close(): Promise<void>
 }
 
+const KEYS = 'OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY'
+
 /**
  * Opens the data, creating what is missing, with the model that the environment names.
  *
- * @throws ByrefError `config_invalid` for data that cannot be used or a model that cannot be loaded
+ * @throws ByrefError `config_invalid` for data that cannot be used, a model that cannot be loaded, or one without a key
  */
 export async function openAgent(options: StorageOptions): Promise<OpenAgent> {
-  const { store, log, queue, close } = await openStorage(options)
   const model = (await modelFromEnvironment(process.env)) ?? demoModel()
+  if (model.provider === 'byref.demo' && process.env.BYREF_MODEL?.trim()) {
+    const message = `BYREF_MODEL is set, and no key. Set ${KEYS}, or OPENAI_BASE_URL. Without BYREF_MODEL, the demo model answers.`
+    throw new ByrefError('config_invalid', message)
+  }
   const capabilities = capabilitiesFromEnvironment(process.env)
+  const { store, log, queue, close } = await openStorage(options)
   const agent = createAgent({
     name: 'byref',
     ...demoAgent,
@@ -46,6 +53,6 @@ export async function openAgent(options: StorageOptions): Promise<OpenAgent> {
 /** Returns the name of a model, for people. */
 export function describeModel({ provider, modelId }: LanguageModel): string {
   return provider === 'byref.demo'
-    ? 'demo model (small rules, no AI): set OPENAI_API_KEY, ANTHROPIC_API_KEY or GOOGLE_GENERATIVE_AI_API_KEY for a real one'
+    ? `demo model (small rules, no AI): set ${KEYS} for a real one`
     : `${modelId} (${provider})`
 }

@@ -1,7 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { command } from './run-command.ts'
 
 it.each([
@@ -14,4 +14,32 @@ it.each([
   const args = ['chart the rain', '--out', join(folder, name), '--data', join(folder, 'data')]
   await expect(command(args)).rejects.toThrow(message)
   expect(readdirSync(folder)).toEqual([])
+})
+
+it('saves an image of another type under the right name, and says so', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'byref-run-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  // The demo model answers.
+  const keys = ['OPENAI_API_KEY', 'ANTHROPIC_API_KEY', 'GOOGLE_GENERATIVE_AI_API_KEY']
+  for (const name of [...keys, 'OPENAI_BASE_URL', 'BYREF_MODEL', 'BYREF_DATABASE']) {
+    vi.stubEnv(name, undefined)
+  }
+  onTestFinished(() => void vi.unstubAllEnvs())
+  const table = join(folder, 'rain.csv')
+  writeFileSync(table, 'month,rain\nJan,3\nFeb,5\n')
+  const notes = vi.spyOn(process.stderr, 'write').mockReturnValue(true)
+  vi.spyOn(process.stdout, 'write').mockReturnValue(true)
+  onTestFinished(() => void vi.restoreAllMocks())
+  const chart = join(folder, 'chart')
+  const args = ['chart the rain by month', '--file', table, '--data', join(folder, 'data')]
+  const statuses = []
+  for (const name of ['chart.png', 'chart.jpg']) {
+    statuses.push(await command([...args, '--out', join(folder, name)]))
+  }
+  expect(statuses).toEqual([0, 1])
+  expect(readdirSync(folder).sort()).toEqual(['chart.jpg.png', 'chart.png', 'data', 'rain.csv'])
+  expect(readFileSync(`${chart}.jpg.png`).subarray(1, 4).toString()).toBe('PNG')
+  expect(notes.mock.calls.join('')).toContain(
+    `the image is image/png, not a .jpg: saved ${chart}.jpg.png (image/png, `,
+  )
 })

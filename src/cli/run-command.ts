@@ -1,6 +1,7 @@
 import { writeFile } from 'node:fs/promises'
 import { basename, extname } from 'node:path'
 import type { Agent } from '../agent/agent-contract.ts'
+import { essenceOf, extensionOf, mimeTypeOfName } from '../assets/bodies/mime-type.ts'
 import { ByrefError } from '../core/errors.ts'
 import type { AssetCreated, ConversationEvent } from '../core/events/events.ts'
 import { inBackground } from '../core/in-background.ts'
@@ -19,7 +20,8 @@ export const HELP = `byref run: one question, answered in the terminal
   byref run "chart the monthly precipitation" --file seattle-weather.csv --out chart.png
 
   --file           a file to attach; may be repeated. CSV, TSV, JSON and NDJSON become tables
-  --out            save the last image of the run; the name must end in .png, .jpg, .webp, .gif or .svg
+  --out            save the last image of the run; the name must end in .png, .jpg, .webp, .gif or .svg.
+                   An image of another type gets its own extension, and the status is 1
   --conversation   continue this conversation; each run prints its id
 ${STORAGE_HELP}
   --yes            approve every call that waits for approval
@@ -102,8 +104,8 @@ export async function command(args: string[]): Promise<number> {
     }
     const { reason } = await run.result
     if (reason !== 'done') note(`ended: ${reason.replace('_', ' ')}`)
-    if (values.out) await savePicture(agent, pictures, values.out)
-    return reason === 'done' ? 0 : 1
+    const isSaved = values.out ? await savePicture(agent, pictures, values.out) : true
+    return reason === 'done' && isSaved ? 0 : 1
   } finally {
     await close()
   }
@@ -166,14 +168,23 @@ function printJson(event: ConversationEvent): void {
   process.stdout.write(`${JSON.stringify(event)}\n`)
 }
 
-async function savePicture(agent: Agent, pictures: AssetCreated[], out: string): Promise<void> {
+/**
+ * Saves the last picture. If the name is that of another type, it adds the right extension, and returns false: what reads
+ * the file would fail, and a new run costs more than a new name.
+ */
+async function savePicture(agent: Agent, pictures: AssetCreated[], out: string): Promise<boolean> {
   const picture = pictures.filter(({ by }) => by === 'tool' || by === 'agent').at(-1)
   if (!picture) {
     throw new ByrefError('asset_not_found', `The run made no image to save as ${out}`)
   }
   const { bytes } = await agent.assets.get(picture.ref)
-  await writeFile(out, bytes)
-  note(`saved ${out} (${picture.mime}, ${bytes.length.toLocaleString('en')} bytes)`)
+  const { mime } = picture
+  const isRight = (await mimeTypeOfName(out)) === essenceOf(mime)
+  const file = isRight ? out : `${out}.${await extensionOf(mime)}`
+  await writeFile(file, bytes)
+  const saved = `saved ${file} (${mime}, ${bytes.length.toLocaleString('en')} bytes)`
+  note(isRight ? saved : `the image is ${mime}, not a ${extname(out)}: ${saved}`)
+  return isRight
 }
 
 function shorten(text: string): string {

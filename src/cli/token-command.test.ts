@@ -20,3 +20,11 @@ it('says on stderr that it made the secret, because another server does not know
   expect(notes).toHaveBeenCalledTimes(1)
   expect(out).toHaveBeenCalledTimes(2)
 })
+
+it.each([
+  [['--expires', '0d'], '--expires takes a duration such as 12h or 30d, not "0d"'],
+  [['--subject', ''], '--subject must not be empty'],
+])('rejects %j, with which nobody could use the token as meant', async (args, message) => {
+  const data = join(tmpdir(), 'byref-no-token')
+  await expect(command([...args, '--data', data])).rejects.toThrow(message)
+})

@@ -1,4 +1,3 @@
-import { ByrefError } from '../core/errors.ts'
 import { signingKey, signToken } from '../server/auth/tokens.ts'
 import { role as roles } from '../wire/server-info.ts'
 import { DEFAULT_DATA, hasSecret, openFolder, signingSecret } from './data-folder.ts'
@@ -37,10 +36,11 @@ export async function command(args: string[]): Promise<number> {
   if (!role.success) {
     throw new UsageError(`--role takes reader, member or owner, not "${values.role}"`)
   }
-  if (!/^\d+ ?[smhdwy]$/.test(expiresIn)) {
+  if (!/^0*[1-9]\d* ?[smhdwy]$/.test(expiresIn)) {
     throw new UsageError(`--expires takes a duration such as 12h or 30d, not "${expiresIn}"`)
   }
-  if (namespace === '') throw new ByrefError('config_invalid', '--namespace must not be empty')
+  if (namespace === '') throw new UsageError('--namespace must not be empty')
+  if (subject === '') throw new UsageError('--subject must not be empty')
   const folder = openFolder(values.data)
   const isNew = !hasSecret(folder)
   const key = signingKey(signingSecret(folder))

@@ -18,6 +18,12 @@ describe('createClient', () => {
     expect(seen[0]?.headers.get('authorization')).toBe('Bearer secret')
   })
 
+  it('sends a message again to another agent', async () => {
+    const { client, seen } = fake(() => json({}))
+    await client.retry('c', 'm', { content: 'Again', agent: 'gauge' })
+    expect(JSON.parse(String(seen[0]?.body))).toEqual({ content: 'Again', agent: 'gauge' })
+  })
+
   it('follows the list of conversations, and continues after the last change', async () => {
     const streams = [
       'id: f-1\ndata: {"conversation":{"id":"a"}}\n\n',

@@ -92,11 +92,11 @@ export interface Client {
   importConversation(lines: Blob | string, options?: { id?: string }): Promise<{ id: string }>
   /** Returns a page of messages; without a cursor, the last ones. */
   messages(conversation: string, options?: wire.MessagesQuery): Promise<wire.MessagesPage>
-  /** Sends a person's message again in a fork, unchanged or with other content. */
+  /** Sends a person's message again in a fork, unchanged or with other content. `agent` names the agent that answers. */
   retry(
     conversation: string,
     message: string,
-    options?: { content?: unknown },
+    options?: { content?: unknown; agent?: string },
   ): Promise<wire.RetryResult>
   /**
    * Deletes the content of a message; its record stays in the log. Throws `conversation_busy` during a run, and
@@ -238,7 +238,7 @@ const CLIENT_METHODS: MethodTables<Client> = {
   exportConversation: { 1: { debug: is.boolean, signal: is.signal } },
   importConversation: { 1: { id: is.string } },
   messages: { 1: is.all(is.number, 'after', 'before', 'limit') },
-  retry: { 2: { content: is.anything } },
+  retry: { 2: { content: is.anything, agent: is.string } },
   data: { 1: { at: is.string } },
   events: { 1: { ...is.all(is.number, 'after', 'limit'), signal: is.signal } },
   send: { 2: { ifBusy: is.oneOf('queue', 'steer'), agent: is.string } },

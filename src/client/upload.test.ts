@@ -79,6 +79,32 @@ describe('upload, with XMLHttpRequest', () => {
     )
   })
 
+  it('deletes an upload that the server starts after the abort, and does not wait for it', async () => {
+    const seen: string[] = []
+    const begin = Promise.withResolvers<Response>()
+    const fetch = async (url: unknown, { method = 'GET', signal }: RequestInit = {}) => {
+      seen.push(`${method} ${url}`)
+      if (method !== 'POST') return new Response(null, { status: 204 })
+      return new Promise<Response>((resolve, reject) => {
+        signal?.addEventListener('abort', () => reject(signal.reason))
+        begin.promise.then(resolve)
+      })
+    }
+    const controller = new AbortController()
+    const sent = upload(
+      { ...transport, fetch: fetch as typeof globalThis.fetch },
+      new Blob(['xy']),
+      {
+        ...{ pieceBytes: 1, signal: controller.signal },
+      },
+    )
+    controller.abort(new Error('never mind'))
+    await expect(sent).rejects.toThrow('never mind')
+    expect(seen).toEqual(['POST /api/uploads'])
+    begin.resolve(new Response(null, { status: 201, headers: { location: '/api/uploads/u1' } }))
+    await expect.poll(() => seen).toEqual(['POST /api/uploads', 'DELETE /api/uploads/u1'])
+  })
+
   it('sends nothing when it is aborted at the first progress', async () => {
     const xhr = stubXhr()
     const controller = new AbortController()

@@ -1,3 +1,4 @@
+import { unlessAborted } from '../core/on-abort.ts'
 import type { UploadResult } from '../wire/types.ts'
 import { pause, pauseAfter } from './follow-stream.ts'
 import { sendBlob } from './send-blob.ts'
@@ -96,6 +97,8 @@ class PieceUpload {
   readonly #transport: Transport
   readonly #file: Blob
   readonly #options: PiecesOptions
+  /** The last request that starts the upload. */
+  #start: Promise<string | null> = Promise.resolve(null)
   /** Null until the server has started the upload. */
   #path: string | null = null
   /** How many bytes the server has; null if this is unknown. */
@@ -115,7 +118,7 @@ class PieceUpload {
     const { signal, retryDelay } = this.#options
     for (let failures = 0; ; ) {
       try {
-        const path = this.#path ?? (await this.#start())
+        const path = this.#path ?? (await this.#started())
         if (path === null) return null
         this.#offset ??= await this.#askOffset(path)
         while (this.#offset < this.#file.size) {
@@ -134,13 +137,24 @@ class PieceUpload {
     }
   }
 
+  /** Starts an upload. An abort does not end the request: its answer names the upload that must be deleted. */
+  #started(): Promise<string | null> {
+    const { signal } = this.#options
+    if (!signal) return this.#begin()
+    return unlessAborted(signal, () => {
+      this.#start = this.#begin()
+      return this.#start
+    })
+  }
+
   /** Starts an upload and returns its path; null if the server does not support it. */
-  async #start(): Promise<string | null> {
+  async #begin(): Promise<string | null> {
     const { name, mimeType } = this.#options
     const metadata = `filename ${base64(name)},filetype ${base64(mimeType)}`
-    const headers = { 'upload-length': String(this.#file.size), 'upload-metadata': metadata }
+    const size = String(this.#file.size)
+    const headers = { ...TUS, 'upload-length': size, 'upload-metadata': metadata }
     try {
-      const made = await this.#request('/api/uploads', 'POST', headers)
+      const made = await request(this.#transport, '/api/uploads', { method: 'POST', headers })
       const id = made.headers.get('location')?.split('/').at(-1)
       if (!id) throw protocolError(made.status)
       this.#path = `/api/uploads/${id}`
@@ -192,8 +206,12 @@ class PieceUpload {
 
   /** Deletes the upload. A server that cannot be reached deletes it after a day. */
   #delete(): void {
-    if (this.#path === null) return
-    request(this.#transport, this.#path, { method: 'DELETE', headers: TUS }).catch(() => {})
+    const remove = async (): Promise<void> => {
+      await this.#start
+      if (this.#path === null) return
+      await request(this.#transport, this.#path, { method: 'DELETE', headers: TUS })
+    }
+    remove().catch(() => {})
   }
 
   /** Returns whether to try again: after a passing failure, or if the server has another offset or no upload. */

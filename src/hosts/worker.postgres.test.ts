@@ -362,9 +362,9 @@ describe('a worker', () => {
     const lines: string[] = []
     for await (const line of agent.log.export('c')) lines.push(line)
     const event = { type: 'OF_A_LATER_VERSION', what: { it: 'knows' } }
-    const record = { v: 1, position: lines.length, timestamp: new Date().toISOString(), event }
+    const record = { v: 1, position: lines.length - 1, timestamp: new Date().toISOString(), event }
     await agent.log.delete('c')
-    await agent.log.import([...lines, `${JSON.stringify(record)}\n`])
+    await agent.log.import(lines.toSpliced(-1, 0, `${JSON.stringify(record)}\n`))
     await worker()
     expect(await agent.resume('c').result).toMatchObject({ text: 'done' })
     const events = (await agent.log.read('c')).map((one) => one.event)

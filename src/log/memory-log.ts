@@ -14,7 +14,14 @@ import { partsOf, sumCosts } from './cost-sums.ts'
 import { changeOf, Listeners } from './listeners.ts'
 import { admit, type LogStorage, leaseAfter, logOf } from './log-storage.ts'
 import { CHUNK, pause } from './pause.ts'
-import { debugLine, headerLine, type ImportedLine, importStaged, recordLine } from './read-lines.ts'
+import {
+  debugLine,
+  END_LINE,
+  headerLine,
+  type ImportedLine,
+  importStaged,
+  recordLine,
+} from './read-lines.ts'
 import {
   checkRunFilter,
   matchesRun,
@@ -206,6 +213,7 @@ async function* exportLines(conversation: MemoryConversation): AsyncGenerator<st
   for (const [message, value] of debug) {
     yield `${debugLine(message, value)}\n`
   }
+  yield `${END_LINE}\n`
 }
 
 /** One page of a list of conversations, last changed first. */

@@ -23,27 +23,33 @@ export type ImportedLine =
   | { type: 'debug'; message: string; json: string }
 
 /**
- * Reads and checks the lines of an export: a header, records with dense positions, and debug data, one line per message.
+ * Reads and checks the lines of an export: a header, records with dense positions, debug data, one line per message, and
+ * the end line.
  *
  * @throws ByrefError `bad_request` with the number of the line and the problem
  */
 export async function* readLines(
   texts: AsyncIterable<string> | Iterable<string>,
 ): AsyncGenerator<ImportedLine> {
-  const parse = lineParser()
+  const parser = lineParser()
   let number = 0
   for await (const text of texts) {
     // A text may contain several whole lines, and the last line end may be missing.
     for (const line of String(text).replace(/\n$/, '').split('\n')) {
       number++
       try {
-        yield* parse(line)
+        yield* parser.parse(line)
       } catch (error) {
         throw new ByrefError('bad_request', `Line ${number}: ${errorMessage(error)}`)
       }
     }
   }
   if (number === 0) throw new ByrefError('bad_request', 'Line 1: the header is missing')
+  if (parser.isEnded()) return
+  throw new ByrefError(
+    'bad_request',
+    `Line ${number + 1}: the last line, ${END_LINE}, is missing: the export was cut off. Export the conversation again.`,
+  )
 }
 
 /** Imported lines that become a conversation after the last line was accepted. */
@@ -114,10 +120,12 @@ async function stage(
   return { ...staged, runs: [...runs.values()] }
 }
 
-function lineParser(): (line: string) => ImportedLine[] {
+function lineParser(): { parse(line: string): ImportedLine[]; isEnded(): boolean } {
   const messages = new Set<string>()
   let position: number | null = null
-  return (line) => {
+  let isEnded = false
+  function parse(line: string): ImportedLine[] {
+    if (isEnded) throw new Error(`nothing may follow the last line, ${END_LINE}`)
     const value: unknown = JSON.parse(line)
     if (!isPlainObject(value)) throw new Error('it must be a JSON object')
     if (position === null) {
@@ -125,9 +133,14 @@ function lineParser(): (line: string) => ImportedLine[] {
       return [parseHeader(value)]
     }
     if ('debug' in value) return [parseDebug(value, messages)]
+    if (value.byref === 'end') {
+      isEnded = true
+      return []
+    }
     if (messages.size > 0) throw new Error('records must come before debug data')
     return parseRecord(value, ++position)
   }
+  return { parse, isEnded: () => isEnded }
 }
 
 function parseHeader(value: Record<string, unknown>): ImportedLine {
@@ -220,6 +233,9 @@ export function headerLine({ id, title, created, updated }: ExportHeader): strin
 export function recordLine(position: number, at: number, event: string): string {
   return `{"v":1,"position":${position},"timestamp":"${new Date(at).toISOString()}","event":${event}}`
 }
+
+/** The last line. An export without it was cut off. */
+export const END_LINE = '{"byref":"end"}'
 
 /** Returns the line of the debug data of a message. `value` is JSON. */
 export function debugLine(message: string, value: string): string {

@@ -5,7 +5,7 @@ import { eventSum, unseal } from './checksums.ts'
 import { notFoundError, type StoredRecord } from './conversation-log.ts'
 import { type ConversationRow, nameOf } from './conversation-row.ts'
 import { CHUNK, pause } from './pause.ts'
-import { debugLine, headerLine, recordLine } from './read-lines.ts'
+import { debugLine, END_LINE, headerLine, recordLine } from './read-lines.ts'
 
 /** A row of the table of records in a database. */
 export interface RecordRow {
@@ -160,10 +160,11 @@ export async function* exportStored(
       if (soundEnd !== null && unseal(value) === null) continue
       yield `${debugLine(message, debugOf(value, { id, position, message }))}\n`
     }
-    if (rows.length < CHUNK) return
+    if (rows.length < CHUNK) break
     last = rows.at(-1)?.id ?? last
     await pause()
   }
+  yield `${END_LINE}\n`
 }
 
 function missing(id: string, position: number): DamagedError {

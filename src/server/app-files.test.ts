@@ -1,8 +1,11 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import { packageFile } from '../package-file.ts'
 import { appFiles } from './app-files.ts'
+
+vi.mock('../package-file.ts', { spy: true })
 
 const PAGE = '<!doctype html><title>byref</title>'
 const folder = mkdtempSync(join(tmpdir(), 'byref-app-'))
@@ -82,7 +85,8 @@ describe('appFiles', () => {
   })
 
   it('explains how to build the app if it is not built', async () => {
-    const answer = await appFiles(join(folder, 'nowhere')).request('/')
+    vi.mocked(packageFile).mockReturnValueOnce(join(folder, 'nowhere'))
+    const answer = await appFiles().request('/')
     expect([answer.status, await answer.text()]).toEqual([
       404,
       expect.stringContaining('npm run build:web'),

@@ -148,6 +148,13 @@ describe('conversations', () => {
       ...{ method: 'POST', token: other, body: `${whole}{"odd":`, headers: {} },
     })
     expect(broken.status).toBe(400)
+    const lines = whole.trimEnd().split('\n')
+    const cut = await ask('/api/conversations/import', {
+      ...{ method: 'POST', token: other, body: lines.slice(0, 3).join('\n'), headers: {} },
+    })
+    expect(await cut.json()).toMatchObject({
+      error: { message: expect.stringMatching(/^Line 4: .*the export was cut off/) },
+    })
   })
 
   it('are listed with their current state, whatever was listed before', async () => {

@@ -17,7 +17,7 @@ const BASE = 'http://127.0.0.1:4114'
 
 function open(turns: ScriptedTurn[] = [], options: Partial<AgentOptions> = {}) {
   const agent = createAgent({ model: scriptedModel(turns), ...options })
-  const server = createServer({ agent, app: '/nowhere' })
+  const server = createServer({ agent, app: null })
   const get = (path: string, headers: Record<string, string> = {}) =>
     server.fetch(new Request(BASE + path, { headers }))
   const post = (path: string, body?: unknown, headers: Record<string, string> = {}) =>
@@ -465,13 +465,13 @@ describe('createServer', () => {
     const { get, post } = open()
     const rebound = new Request('http://evil.example:4114/api/conversations')
     const { agent } = open()
-    const server = createServer({ agent, app: '/nowhere' })
+    const server = createServer({ agent, app: null })
     expect(await errorOf(await server.fetch(rebound))).toEqual({ status: 403, code: 'forbidden' })
     const byNumber = new Request('http://192.0.2.7:4114/healthz')
     expect((await server.fetch(byNumber)).status).toBe(200)
-    const named = createServer({ agent, app: '/nowhere', allowedHosts: ['evil.example'] })
+    const named = createServer({ agent, app: null, allowedHosts: ['evil.example'] })
     expect((await named.fetch(rebound)).status).toBe(200)
-    const upper = createServer({ agent, app: '/nowhere', allowedHosts: ['Evil.Example'] })
+    const upper = createServer({ agent, app: null, allowedHosts: ['Evil.Example'] })
     expect((await upper.fetch(rebound)).status).toBe(200)
     const origin = { origin: 'https://evil.example' }
     expect(await errorOf(await get('/api/conversations', origin))).toMatchObject({ status: 403 })
@@ -484,4 +484,30 @@ describe('createServer', () => {
     })
     expect((await get('/api/conversations', { origin: BASE })).status).toBe(200)
   })
+})
+
+describe('an option of createServer', () => {
+  const agent = createAgent({ model: scriptedModel([]) })
+
+  it('rejects a folder without a page', () => {
+    expect(() => createServer({ agent, app: '/nowhere' })).toThrow(
+      'createServer: app is the folder of a web app, and there is no /nowhere/index.html',
+    )
+  })
+
+  it.each(['nope', '*', 'https://app.example/', 'https://app.example/x', 'https://App.example'])(
+    'rejects %s, which no browser sends as an origin',
+    (origin) => {
+      expect(() => createServer({ agent, app: null, allowedOrigins: [origin] })).toThrow(
+        `"${origin}" is not an origin`,
+      )
+    },
+  )
+
+  it.each(['https://app.example', 'http://localhost:5173', 'capacitor://localhost', 'null'])(
+    'accepts the origin %s',
+    (origin) => {
+      createServer({ agent, app: null, allowedOrigins: [origin] }).close()
+    },
+  )
 })

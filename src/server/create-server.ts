@@ -79,7 +79,7 @@ export interface ServerOptions extends ServedAgents {
   allowedHosts?: readonly string[]
   /** Origins of other sites whose pages may use the server (CORS), such as `https://app.example`. Default: none. */
   allowedOrigins?: readonly string[]
-  /** The folder of a web app with an `index.html`; null for none. Default: the workbench in the package. */
+  /** The folder of a web app, which has an `index.html`; null for none. Default: the workbench in the package. */
   app?: string | null
   /** A folder for unfinished uploads (tus). Without it, files cannot be uploaded in pieces. */
   uploads?: string
@@ -115,7 +115,8 @@ export interface Server {
 /**
  * Creates a server.
  *
- * @throws ByrefError `config_invalid` without an agent, and for `auth` without a way to check tokens
+ * @throws ByrefError `config_invalid` without an agent, for `auth` without a way to check tokens, for an `app` without a
+ *   page, and for an origin that no browser sends
  */
 export function createServer(options: ServerOptions): Server {
   return new AgentServer(checkOptions('createServer', options, OPTIONS))

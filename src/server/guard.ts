@@ -15,8 +15,17 @@ export interface GuardOptions {
 /**
  * Makes a check that keeps pages of other sites from using the server. It rejects unknown host names (DNS rebinding) and
  * requests that a page of another origin sent (cross-site requests).
+ *
+ * @throws ByrefError `config_invalid` for an origin that no browser sends
  */
 export function createGuard({ hosts, origins }: GuardOptions): (c: Context) => void {
+  const wrong = origins.find((origin) => !isOrigin(origin))
+  if (wrong !== undefined) {
+    throw new ByrefError(
+      'config_invalid',
+      `"${wrong}" is not an origin: write scheme and host as in https://app.example, without a path (--allow-origin, or in code allowedOrigins)`,
+    )
+  }
   const allowed = new Set(hosts.map((host) => host.toLowerCase()))
   const isAllowed = (host: string) =>
     allowed.has('*') ||
@@ -44,6 +53,15 @@ export function createGuard({ hosts, origins }: GuardOptions): (c: Context) => v
       throw new ByrefError('forbidden', 'Requests from pages of other sites are not allowed')
     }
   }
+}
+
+/** Whether browsers send this as an `Origin`. Pages in a sandbox and local files have the origin `null`. */
+function isOrigin(text: string): boolean {
+  if (text === 'null') return true
+  if (!/^[a-z][a-z\d+.-]*:\/\/[^/?#@\s]+$/.test(text) || !URL.canParse(text)) return false
+  const { origin } = new URL(text)
+  // Schemes of apps, such as capacitor:, have no origin in the standard of URLs.
+  return origin === text || origin === 'null'
 }
 
 function hostOf(origin: string): string | null {

@@ -213,18 +213,22 @@ describe('on a socket', () => {
       'POST /api/conversations/import HTTP/1.1\r\ncontent-type: application/x-ndjson',
       'POST /api/nothing HTTP/1.1',
     ]
-    for (const head of heads) {
+    for (const [index, head] of heads.entries()) {
       const socket = connect(Number(new URL(url).port), '127.0.0.1')
       let text = ''
       socket.setEncoding('utf8').on('data', (chunk: string) => {
         text += chunk
       })
       const closed = once(socket, 'close')
-      socket.write(`${head}\r\nhost: localhost\r\ncontent-length: 100\r\n\r\n{"title":`)
+      const id = index === 0 ? 'x-request-id: proxy-17\r\n' : ''
+      socket.write(`${head}\r\n${id}host: localhost\r\ncontent-length: 100\r\n\r\n{"title":`)
       await closed
       // Who is not for us is answered without waiting.
       expect(text).toMatch(/^HTTP\/1\.1 (408|404) /)
       if (!head.includes('nothing')) expect(text).toContain('"code":"request_timeout"')
+      expect(text).toMatch(
+        index === 0 ? /^x-request-id: proxy-17\r$/m : /^x-request-id: [\w-]{36}\r$/m,
+      )
     }
     expect(await agent.log.list()).toMatchObject({ conversations: [] })
     expect(await agent.assets.usage()).toMatchObject({ assets: 0 })

@@ -6,6 +6,7 @@ import { called } from '../core/called.ts'
 import { checkOptions, is, type OptionTable } from '../core/check-options.ts'
 import { ByrefError } from '../core/errors.ts'
 import { failureOf } from './error-response.ts'
+import { requestId } from './pipeline.ts'
 
 /** Options of `Server.listen`. */
 export interface ListenOptions {
@@ -128,19 +129,21 @@ function endStalled(request: IncomingMessage, response: ServerResponse, ms: numb
   response.on('timeout', () => {})
   request.setTimeout(ms, () => {
     const { socket } = request
-    if (!response.headersSent) socket.write(timeoutResponse(ms))
+    const id = requestId(request.headers['x-request-id'])
+    if (!response.headersSent) socket.write(timeoutResponse(ms, id))
     socket.destroySoon()
   })
 }
 
 /** Returns an HTTP response, written to the socket because the handler still owns the response object. */
-function timeoutResponse(ms: number): string {
+function timeoutResponse(ms: number, id: string): string {
   const message = `No byte of the request body arrived for ${ms} ms`
   const body = JSON.stringify(failureOf(new ByrefError('request_timeout', message)))
   const head = [
     'HTTP/1.1 408 Request Timeout',
     'connection: close',
     'content-type: application/json',
+    `x-request-id: ${id}`,
     `content-length: ${Buffer.byteLength(body)}`,
   ]
   return `${head.join('\r\n')}\r\n\r\n${body}`

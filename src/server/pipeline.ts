@@ -150,8 +150,8 @@ export function asMiddleware(pipeline: Pipeline, route: string): MiddlewareHandl
 }
 
 /** Returns the id that a proxy gave the request, if it is safe to log; otherwise a new id. */
-function requestId(given: string | undefined): string {
-  return given !== undefined && /^[\w.:/+=-]{1,200}$/.test(given) ? given : randomUUID()
+export function requestId(given: unknown): string {
+  return typeof given === 'string' && /^[\w.:/+=-]{1,200}$/.test(given) ? given : randomUUID()
 }
 
 /** Shorter bodies, in bytes, take more time to compress than they save. */

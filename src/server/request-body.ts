@@ -73,15 +73,59 @@ function tooLarge(): ByrefError {
   )
 }
 
-/** Parses a value by a schema. @throws RequestError with every issue */
-export function parse<T>(schema: z.ZodType<T>, value: unknown, part: 'query' | 'body'): T {
+/**
+ * Parses a value by a schema.
+ *
+ * @param place The path of the value in the request.
+ * @throws RequestError with every issue
+ */
+export function parse<T>(
+  schema: z.ZodType<T>,
+  value: unknown,
+  part: 'query' | 'body',
+  place: readonly string[] = [],
+): T {
   const result = schema.safeParse(value)
   if (result.success) return result.data
-  const all = result.error.issues.flatMap((issue) =>
-    issue.code === 'invalid_union' ? issue.errors.flat() : issue,
-  )
-  const issues = all.map(({ path, message }) => ({ path: path.join('.'), message }))
-  throw new RequestError(part, issues)
+  const issues = issuesOf(result.error.issues, place)
+  // Forms that want an object say the same.
+  const distinct = new Map(issues.map((issue) => [JSON.stringify(issue), issue]))
+  throw new RequestError(part, [...distinct.values()])
+}
+
+type Issues = readonly z.core.$ZodIssue[]
+
+/** Returns issues with their whole paths. Of a union, they are those of the form that the value fits best. */
+function issuesOf(issues: Issues, place: readonly PropertyKey[]): RequestIssue[] {
+  return issues.flatMap((issue): RequestIssue[] => {
+    const path = [...place, ...issue.path]
+    if (issue.code === 'invalid_union') {
+      return closest(issue.errors).flatMap((form) => issuesOf(form, path))
+    }
+    return [{ path: path.join('.'), message: issue.message }]
+  })
+}
+
+/** Returns the issues of the form that a value fits best; of all forms if it has the type of none. */
+function closest(forms: readonly Issues[]): readonly Issues[] {
+  const hasNoType = forms.every((issues) => {
+    return issues.every(({ path, code }) => path.length === 0 && code !== 'unrecognized_keys')
+  })
+  if (hasNoType) return forms
+  const misfits = forms.map(misfit)
+  return forms.slice(misfits.indexOf(Math.min(...misfits))).slice(0, 1)
+}
+
+/** Returns how far a value is from a form, by its keys. What is wrong inside of its fields does not count. */
+function misfit(issues: Issues): number {
+  let sum = 0
+  for (const issue of issues) {
+    if (issue.code === 'unrecognized_keys') sum += issue.keys.length
+    // A word such as `op` tells the forms apart.
+    else if (issue.code === 'invalid_value') sum += 2
+    else if (issue.path.length <= 1) sum++
+  }
+  return sum
 }
 
 /** Returns how deep the brackets of a JSON text are nested, without parsing it. Brackets in strings do not count. */

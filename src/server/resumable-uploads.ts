@@ -132,7 +132,7 @@ export class ResumableUploads {
     const id = param('uploadId')
     const key = scopedKey(caller.namespace, id)
     const known = this.#answers.get(key) ?? (await this.#savedAnswer(id, caller.namespace))
-    if (known) return withProgress(c, 201, async () => known)
+    if (known) return withProgress(c, async () => known)
     const upload = await this.#find(id, caller.namespace)
     if (!upload) throw new ByrefError('not_found', 'This upload does not exist')
     if (upload.offset !== upload.size) {
@@ -141,7 +141,7 @@ export class ResumableUploads {
         `The upload has ${upload.offset} of ${upload.size} bytes: send the rest first`,
       )
     }
-    return withProgress(c, 201, (onProgress) => {
+    return withProgress(c, (onProgress) => {
       const made = this.#answers.get(key) ?? this.#import(agent().assets, upload, onProgress)
       setRecent(this.#answers, key, made, MAX_ANSWERS)
       made.catch(() => this.#answers.delete(key))

@@ -117,8 +117,76 @@ describe('uploads as a form', () => {
     ])
   })
 
-  it('ends its open file if an earlier one cannot be saved', async () => {
+  it('answers for each of several files, although one cannot be saved', async () => {
+    const { agent, ask } = openApi([], {
+      agent: { assets: { config: { limits: { bodyBytes: 300_000 } } } },
+    })
+    const body = new FormData()
+    body.append('f', new File(['a\n1\n'], 'good.csv', { type: 'text/csv' }))
+    body.append('f', new File([''], 'empty.csv', { type: 'text/csv' }))
+    body.append('f', new File([new Uint8Array(1_000_000)], 'large.bin'))
+    body.append('f', new File(['a\n1\n2\n'], 'later.csv', { type: 'text/csv' }))
+    const answer = await ask('/api/assets', { method: 'POST', body })
+    expect(answer.status).toBe(207)
+    expect(await answer.json()).toMatchObject({
+      files: [
+        { asset: { name: 'good.csv' }, table: { table: { rows: 1 } } },
+        { name: 'empty.csv', error: { code: 'table_invalid', asset: { name: 'empty.csv' } } },
+        { name: 'large.bin', error: { code: 'asset_too_large' } },
+        { asset: { name: 'later.csv' }, table: { table: { rows: 2 } } },
+      ],
+    })
+    expect((await agent.assets.usage()).assets).toBe(5)
+  })
+
+  it('answers the failure of its only file like that of a body', async () => {
+    const { ask } = openApi()
+    const body = new FormData()
+    body.append('f', new File([''], 'empty.csv', { type: 'text/csv' }))
+    const answer = await ask('/api/assets', { method: 'POST', body })
+    expect(await refusal(answer)).toEqual({ status: 422, code: 'table_invalid' })
+  })
+
+  it('logs the cause if the server could not save one of its files', async () => {
+    const failures: unknown[] = []
+    const log = { info() {}, error: ({ err }: { err?: unknown }) => failures.push(err) }
+    const { agent, ask } = openApi([], { log })
+    const { importFile } = agent.assets
+    const cause = new Error('the disk is gone')
+    agent.assets.importFile = (file, options) =>
+      options.name === 'a.txt' ? Promise.reject(cause) : importFile(file, options)
+    const body = new FormData()
+    for (const name of ['a.txt', 'b.txt']) body.append('f', new File(['text'], name))
+    const answer = await ask('/api/assets', { method: 'POST', body })
+    expect(await answer.json()).toMatchObject({
+      files: [{ name: 'a.txt', error: { code: 'internal' } }, { asset: { name: 'b.txt' } }],
+    })
+    expect(failures).toEqual([cause])
+  })
+
+  const part = (name: string, content: string) =>
+    `--x\r\ncontent-disposition: form-data; name="f"; filename="${name}"\r\n\r\n${content}`
+
+  it('keeps the files before its broken end, and nothing of the open one', async () => {
     const { agent, ask } = openApi()
+    const body = `${part('whole.csv', 'a\n1\n')}\r\n${part('half.txt', 'half')}`
+    const headers = { 'content-type': 'multipart/form-data; boundary=x' }
+    const answer = await ask('/api/assets', { method: 'POST', body, headers })
+    expect(answer.status).toBe(207)
+    expect(await answer.json()).toMatchObject({
+      files: [
+        { asset: { name: 'whole.csv' }, table: { table: { rows: 1 } } },
+        { name: 'half.txt', error: { code: 'bad_request' } },
+      ],
+      error: { code: 'bad_request', message: 'The form is incomplete or malformed' },
+    })
+    expect((await agent.assets.usage()).assets).toBe(2)
+  })
+
+  it('ends its open file if the client is gone', async ({ onTestFinished }) => {
+    const folder = temporary(onTestFinished)
+    const { agent, url, close } = await listening(folder)
+    onTestFinished(close)
     const { importFile } = agent.assets
     const imports: Promise<unknown>[] = []
     agent.assets.importFile = (...given) => {
@@ -126,19 +194,32 @@ describe('uploads as a form', () => {
       imports.push(importing.catch(() => 'ended'))
       return importing
     }
-    const part = (name: string, content: string) =>
-      `--x\r\ncontent-disposition: form-data; name="f"; filename="${name}"\r\n\r\n${content}`
-    // The second file never ends.
-    const body = new ReadableStream<Uint8Array>({
-      start(controller) {
-        const text = `${part('t.csv', 'a,b\n"1,2\n')}\r\n${part('half.txt', 'half')}`
-        controller.enqueue(new TextEncoder().encode(text))
-      },
-    })
+    const bearer = await token('member', null)
+    const socket = connect(Number(new URL(url).port), '127.0.0.1')
+    socket.on('error', () => {})
+    socket.write(
+      `POST /api/assets HTTP/1.1\r\nhost: localhost\r\nauthorization: Bearer ${bearer}\r\ncontent-type: multipart/form-data; boundary=x\r\ncontent-length: 1000000\r\n\r\n`,
+    )
+    socket.write(part('half.txt', 'half'))
+    await expect.poll(() => imports.length).toBe(1)
+    socket.destroy()
+    expect(await Promise.all(imports)).toEqual(['ended'])
+    expect((await agent.assets.usage()).assets).toBe(0)
+  })
+
+  it('keeps its first 100 files, and says that it has more', async () => {
+    const { agent, ask } = openApi()
+    const parts = Array.from({ length: 102 }, (_, n) => part(`${n}.txt`, 'text'))
+    const body = `${parts.join('\r\n')}\r\n--x--\r\n`
     const headers = { 'content-type': 'multipart/form-data; boundary=x' }
     const answer = await ask('/api/assets', { method: 'POST', body, headers })
-    expect(await refusal(answer)).toEqual({ status: 422, code: 'table_invalid' })
-    expect(await Promise.all(imports)).toEqual(['ended', 'ended'])
+    expect(answer.status).toBe(207)
+    const { files, error } = (await answer.json()) as { files: Uploaded[]; error: object }
+    expect(files.map(({ asset }) => asset.name)).toEqual(
+      Array.from({ length: 100 }, (_, n) => `${n}.txt`),
+    )
+    expect(error).toMatchObject({ message: 'The form has more than 100 files' })
+    expect((await agent.assets.usage()).assets).toBe(100)
   })
 
   it.each([

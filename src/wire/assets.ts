@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { assetRef, jsonObject, limit, time } from './common.ts'
+import { assetRef, errorAnswer, jsonObject, limit, time } from './common.ts'
 import { writtenLabel } from './labels-and-lineage.ts'
 
 /** An asset, without its body. */
@@ -57,8 +57,15 @@ export const uploaded = z.object({
   workbook: assetInfo.nullable(),
 })
 
-/** `POST /api/assets` with several files in one form. */
-export const uploadedFiles = z.object({ files: z.array(uploaded) })
+/** A file of a form that could not be saved. */
+const failedFile = z.object({ name: z.string(), ...errorAnswer.shape })
+
+/** `POST /api/assets` with a form: one result for each file, in their order. */
+export const uploadedForm = z.object({
+  files: z.array(uploaded.or(failedFile)),
+  /** Why the rest of the form was not read. The files before are saved. */
+  error: errorAnswer.shape.error.optional(),
+})
 
 /** `POST /api/assets/structured`: a structured asset; bytes by reference or as data URLs. */
 export const structuredAsset = z.strictObject({

@@ -114,9 +114,7 @@ const ask = {
 /** `POST /api/conversations/:id/messages`: one message, or a list of messages that start one run. */
 export const sendBody = z.union([
   z.strictObject({ messages: z.array(messageInput).min(1).max(100), ...ask }),
-  messageInput.safeExtend(ask).refine((given) => !('messages' in given), {
-    error: 'a list of messages must not have the keys of a message',
-  }),
+  messageInput.safeExtend({ ...ask, messages: z.never().optional() }),
 ])
 
 /** The accepted messages, and the run that they start, wait for or join. */

@@ -70,7 +70,7 @@ describe.skipIf(!hasBrowser)('every screen and dialog', () => {
       createdAt: timestamp,
       updatedAt: timestamp,
     }
-    const body = [head, record].map((line) => JSON.stringify(line)).join('\n')
+    const body = [head, record, { byref: 'end' }].map((line) => JSON.stringify(line)).join('\n')
     const url = `${server.url}/api/conversations/import?id=wide`
     const imported = await fetch(url, { method: 'POST', body })
     expect(await imported.json()).toEqual({ id: 'wide' })

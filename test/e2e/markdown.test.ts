@@ -55,7 +55,9 @@ describe.skipIf(!hasBrowser)('Markdown', () => {
     }
     const record = { v: 1, position: 1, timestamp, event: { type: 'NEW_MESSAGE', payload } }
     const head = { byref: 'conversation', version: 1, id, title: id, createdAt: timestamp }
-    const lines = [{ ...head, updatedAt: timestamp }, record].map((line) => JSON.stringify(line))
+    const lines = [{ ...head, updatedAt: timestamp }, record, { byref: 'end' }].map((line) =>
+      JSON.stringify(line),
+    )
     const imported = await fetch(`${server.url}/api/conversations/import?id=${id}`, {
       method: 'POST',
       headers: { authorization: 'Bearer owner', 'content-type': 'application/x-ndjson' },

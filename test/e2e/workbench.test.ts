@@ -63,7 +63,9 @@ describe.skipIf(!hasBrowser)('the workbench in a browser', () => {
       const payload = { id: `n${i}`, ...usual, timestamp, metadata: {}, ...message }
       return { v: 1, position: i + 1, timestamp, event: { type: 'NEW_MESSAGE', payload } }
     })
-    const lines = [{ ...head, updatedAt: timestamp }, ...records].map((one) => JSON.stringify(one))
+    const lines = [{ ...head, updatedAt: timestamp }, ...records, { byref: 'end' }].map((one) =>
+      JSON.stringify(one),
+    )
     const answer = await fetch(`${server.url}/api/conversations/import?id=${id}`, {
       method: 'POST',
       headers: { authorization: 'Bearer owner', 'content-type': 'application/x-ndjson' },

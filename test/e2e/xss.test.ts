@@ -144,7 +144,7 @@ describe.skipIf(!hasBrowser)('texts that would run', () => {
       const payload = { id: `n${i}`, timestamp: AT, metadata: {}, ...message }
       return { v: 1, position: i + 1, timestamp: AT, event: { type: 'NEW_MESSAGE', payload } }
     })
-    const body = [head, ...records].map((line) => JSON.stringify(line)).join('\n')
+    const body = [head, ...records, { byref: 'end' }].map((line) => JSON.stringify(line)).join('\n')
     const url = `${server.url}/api/conversations/import?id=${id}`
     const headers = { ...OWNER, 'content-type': 'application/x-ndjson' }
     const answer = await fetch(url, { method: 'POST', headers, body })

@@ -31,6 +31,7 @@ const ALLOWED: Record<string, readonly string[]> = {
     'log',
     'models',
     'boundary',
+    'policies',
     'engine',
     'agent',
     'server',

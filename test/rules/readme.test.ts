@@ -163,6 +163,9 @@ describe('code blocks', () => {
   }, 120_000)
 })
 
+/** Packages that come with byref. */
+const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
+
 describe('examples', () => {
   const files = globSync('examples/*.ts', { cwd: root }).sort()
   let ran: Record<string, Ran> = {}
@@ -170,8 +173,22 @@ describe('examples', () => {
     ran = await execute(files.map((file) => join(root, file)))
   })
 
+  it.each(files)('%s names its packages', (file) => {
+    const text = readFileSync(join(root, file), 'utf8')
+    const used = [
+      ...text.matchAll(/(?: from '|node_modules\/)((?:@[\w-]+\/)?[a-z][\w-]*)(?=['/])/g),
+    ]
+    const others = used.map(([, name = '']) => name).filter((name) => name !== 'byref')
+    const [, named = ''] = /^\/\/ npm install byref (.*)$/m.exec(text) ?? []
+    const known = [...Object.keys(dependencies), ...named.split(' ')]
+    expect(others.filter((name) => !known.includes(name))).toEqual([])
+  })
+
   it.each(files)('%s runs', (file) => {
-    expect(ran[join(root, file)]).toEqual({ output: expect.stringMatching(/./), error: null })
+    const one = ran[join(root, file)]
+    expect(one).toEqual({ output: expect.stringMatching(/./), error: null })
+    // Nor a value that the example did not find.
+    expect(one?.output).not.toMatch(/ (\?|undefined)$/m)
     const text = readFileSync(join(root, file), 'utf8')
     expect(text.split('\n').length).toBeLessThanOrEqual(61)
     // People copy examples into projects that have the built package only.

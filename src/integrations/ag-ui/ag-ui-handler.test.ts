@@ -373,6 +373,8 @@ describe('createAgUiHandler', () => {
       expect(response.status).toBe(400)
       expect(await response.text()).toContain(words)
     }
+    const broken = new Request(post({}), { body: '{"threadId":' })
+    expect(await (await handler(broken)).text()).toContain('The body is not valid JSON')
   })
 
   it('starts no run for a form of another site, which browsers send with cookies', async () => {

@@ -411,6 +411,8 @@ describe('createResponsesHandler, with the package "openai"', () => {
       expect(response.status).toBe(400)
       expect(await response.text()).toContain(words)
     }
+    const broken = await fetch(`${BASE}/responses`, { ...post({}), body: '{"input":' })
+    expect(await broken.text()).toContain('The body is not valid JSON')
     const bare = await handler(new Request(`${BASE}/responses`, post({ tools: [weather] })))
     expect(await bare.text()).toContain('createResponsesHandler')
     await expect(client.responses.retrieve('resp_nothing_7')).rejects.toThrow(OpenAI.NotFoundError)

@@ -39,7 +39,10 @@ export async function readJson<Value>(
   what: string,
 ): Promise<Value> {
   requireJson(request)
-  const result = await schema['~standard'].validate(await request.json().catch(() => null))
+  const body: unknown = await request.json().catch((cause) => {
+    throw new ByrefError('bad_request', 'The body is not valid JSON', { cause })
+  })
+  const result = await schema['~standard'].validate(body)
   if (!result.issues) return result.value
   const { path, message } = result.issues[0] as StandardSchemaV1.Issue
   const place = path?.join('.') || 'body'

@@ -67,9 +67,9 @@ async function checkCall(
   }
   if (decision === 'allow')
     return bits ? { decision, events: [closedEvent(call, bits)] } : { decision }
-  // A person sees the closed values too.
-  const shown = decision === 'ask' ? all : violations
-  return { decision, code: 'flow_denied', reason: reasonOf(call, shown), violations: shown }
+  // A person sees the closed values too, and reads the reason in the violations.
+  if (decision === 'ask') return { decision, violations: all }
+  return { decision, code: 'flow_denied', reason: reasonOf(call, violations) }
 }
 
 /** Returns the violations of a mapped call's list. The length of the list determines how often the tool runs. */

@@ -315,5 +315,5 @@ function listIn<T>(name: string, text: string, schema: z.ZodType<T>): T {
   } catch {
     throw new RequestError('query', [{ path: name, message: 'must be a JSON list' }])
   }
-  return parse(schema, value, 'query')
+  return parse(schema, value, 'query', [name])
 }

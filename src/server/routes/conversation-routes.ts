@@ -241,7 +241,9 @@ async function* readableLines(
       // Debug data that belong to no message have the label of the whole conversation.
       const label = labels.message(String(value.debug)) ? shownTo(String(value.debug)) : labels.all
       if (may(label)) yield line
-    } else yield may(labels.title) ? line : `${JSON.stringify({ ...value, title: null })}\n`
+    } else if ('title' in value && !may(labels.title)) {
+      yield `${JSON.stringify({ ...value, title: null })}\n`
+    } else yield line
   }
 }
 

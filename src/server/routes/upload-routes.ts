@@ -1,10 +1,10 @@
-import { Readable } from 'node:stream'
+import { PassThrough, Readable } from 'node:stream'
 import busboy from '@fastify/busboy'
 import type { Context } from 'hono'
 import type { z } from 'zod'
 import type { Assets, ImportOptions } from '../../assets/assets-contract.ts'
 import { ByrefError } from '../../core/errors.ts'
-import { uploaded, uploadedFiles, uploadQuery } from '../../wire/assets.ts'
+import { uploaded, uploadedForm, uploadQuery } from '../../wire/assets.ts'
 import { failureOf } from '../error-response.ts'
 import { namedFrame } from '../events/channel.ts'
 import { type AnyAnswer, jsonAnswer, reportFailure } from '../pipeline.ts'
@@ -31,7 +31,11 @@ export const uploadRoutes: readonly Route[] = [
       summary: 'Upload a file as the body, or several as multipart/form-data',
       query: uploadQuery,
       takes: ['*/*', 'multipart/form-data'],
-      answers: { 201: uploaded.or(uploadedFiles), 200: { types: ['text/event-stream'] } },
+      answers: {
+        201: uploaded.or(uploadedForm),
+        207: uploadedForm,
+        200: { types: ['text/event-stream'] },
+      },
       errors: SAVE_ERRORS,
     },
     ({ c, query, agent }) => {
@@ -40,12 +44,15 @@ export const uploadRoutes: readonly Route[] = [
       if (!body) throw new ByrefError('bad_request', 'The body of the request must be the file')
       const mime = c.req.header('content-type')
       if (mime?.toLowerCase().startsWith('multipart/form-data')) {
-        return withProgress(c, 201, async (onProgress) => ({
-          files: await importForm(body, assets, { mime, signal, onProgress }),
-        }))
+        const report = (error: unknown): void => reportFailure(c, error)
+        return withProgress(
+          c,
+          (onProgress) => importForm(body, assets, { mime, signal, onProgress, report }),
+          (form) => (isComplete(form) ? 201 : 207),
+        )
       }
       const name = query.name || 'file'
-      return withProgress(c, 201, (onProgress) => {
+      return withProgress(c, (onProgress) => {
         return importOne(assets, body, {
           name,
           mime: declaredType(mime),
@@ -81,52 +88,89 @@ export async function importOne(
 /** Maximum number of files in one form. */
 const MAX_FILES = 100
 
-/** Saves the files of a form (RFC 7578) as they arrive. Other fields are ignored. */
+type UploadedForm = z.infer<typeof uploadedForm>
+
+interface FormOptions extends Pick<ImportOptions, 'signal' | 'onProgress'> {
+  mime: string
+  /** Receives the failures of files. */
+  report: (error: unknown) => void
+}
+
+/**
+ * Saves the files of a form (RFC 7578) as they arrive. Other fields are ignored. If one of several files fails, the others
+ * are saved nevertheless. The failure of the only file is thrown.
+ */
 async function importForm(
   body: ReadableStream<Uint8Array>,
   assets: Assets,
-  { mime, signal, onProgress }: { mime: string } & Pick<ImportOptions, 'signal' | 'onProgress'>,
-): Promise<Uploaded[]> {
-  const done: Promise<Uploaded>[] = []
+  { mime, signal, onProgress, report }: FormOptions,
+): Promise<UploadedForm> {
+  const found: { name: string; file: Readable; content: PassThrough; saved: Promise<Uploaded> }[] =
+    []
   const form = newForm(mime)
   const ended = Promise.withResolvers<void>()
-  const failure = new AbortController()
+  const cut = new AbortController()
   form.on('file', (_field, file, fileName, _encoding, mimeType) => {
-    const saved = importOne(assets, Readable.toWeb(file) as ReadableStream<Uint8Array>, {
-      name: unescapeName(fileName ?? '') || 'file',
+    const name = unescapeName(fileName ?? '') || 'file'
+    const content = contentOf(file)
+    const saved = importOne(assets, Readable.toWeb(content) as ReadableStream<Uint8Array>, {
+      name,
       mime: mimeType,
       by: 'user',
-      signal: AbortSignal.any([failure.signal, ...(signal ? [signal] : [])]),
+      signal: AbortSignal.any([cut.signal, ...(signal ? [signal] : [])]),
       onProgress,
     })
-    // The first failure ends the form.
-    saved.catch((error: unknown) => {
-      file.resume()
-      ended.reject(error)
-    })
-    done.push(saved)
+    saved.catch(() => content.destroy())
+    found.push({ name, file, content, saved })
   })
   form.on('filesLimit', () => {
     ended.reject(new ByrefError('bad_request', `The form has more than ${MAX_FILES} files`))
   })
   form.on('error', (cause) => {
-    ended.reject(new ByrefError('bad_request', 'The form is incomplete or malformed', { cause }))
+    const problem = new ByrefError('bad_request', 'The form is incomplete or malformed', { cause })
+    // A file that is still arriving would count as complete.
+    const last = found.at(-1)
+    if (last && !last.file.readableEnded) last.content.destroy(problem)
+    ended.reject(problem)
   })
   form.on('finish', () => ended.resolve())
   const source = Readable.fromWeb(body)
-  source.on('error', (cause) => ended.reject(cause))
+  // Nobody is there any more to read an answer.
+  source.on('error', (cause) => {
+    cut.abort(cause)
+    ended.reject(cause)
+  })
   source.pipe(form)
-  try {
-    await ended.promise
-    if (done.length === 0) throw new ByrefError('bad_request', 'The form has no file')
-    return await Promise.all(done)
-  } catch (error) {
-    // A file that is still arriving would count as complete.
-    failure.abort(error)
-    throw error
-  } finally {
-    source.destroy()
-  }
+  const problem: unknown = await ended.promise.then(
+    () => null,
+    (error: unknown) => error,
+  )
+  source.destroy()
+  const outcomes = await Promise.allSettled(found.map(({ saved }) => saved))
+  cut.signal.throwIfAborted()
+  const [only] = outcomes
+  if (!only) throw problem ?? new ByrefError('bad_request', 'The form has no file')
+  if (outcomes.length === 1 && only.status === 'rejected') throw only.reason
+  const files = outcomes.map((outcome, index) => {
+    if (outcome.status === 'fulfilled') return outcome.value
+    report(outcome.reason)
+    return { name: found[index]?.name ?? 'file', ...failureOf(outcome.reason) }
+  })
+  return problem === null ? { files } : { files, ...failureOf(problem) }
+}
+
+function isComplete({ files, error }: UploadedForm): boolean {
+  return error === undefined && files.every((file) => 'asset' in file)
+}
+
+/** Returns the content of a file in a form. If nobody reads it to its end, the rest is skipped, because the next file follows. */
+function contentOf(file: Readable): PassThrough {
+  const content = new PassThrough()
+  // The form reports this, too.
+  file.on('error', () => {})
+  file.pipe(content)
+  content.on('close', () => file.resume())
+  return content
 }
 
 /**
@@ -160,11 +204,12 @@ const INTERVAL_MS = 200
  */
 export async function withProgress<T extends object>(
   c: Context,
-  status: number,
   work: (onProgress?: OnProgress) => Promise<T>,
+  statusOf: (result: T) => number = () => 201,
 ): Promise<AnyAnswer> {
   if (!c.req.header('accept')?.includes('text/event-stream')) {
-    return jsonAnswer(await work(), status)
+    const result = await work()
+    return jsonAnswer(result, statusOf(result))
   }
   c.header('content-type', 'text/event-stream')
   c.header('cache-control', 'no-cache, no-transform')

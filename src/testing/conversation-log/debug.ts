@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import type { Check } from './check.ts'
 import { chat } from './events.ts'
-import { exported } from './exports.ts'
+import { END, exported } from './exports.ts'
 
 const SECRET = 'hunter2-never-to-be-seen'
 const DEBUG = {
@@ -42,7 +42,7 @@ export function testDebug(check: Check): void {
     const event = chat('m', { metadata: { ...METADATA } })
     const record = { v: 1, position: 1, timestamp: TIME, event }
     const debug = { debug: 'n', value: { password: SECRET, of: 'n' } }
-    await log.import([header, record, debug].map((line) => `${JSON.stringify(line)}\n`))
+    await log.import([header, record, debug, END].map((line) => `${JSON.stringify(line)}\n`))
     await assertSplit(log, 'c')
     assert.deepEqual(await log.debug('c', 'n'), { password: '[redacted]', of: 'n' })
   })

@@ -6,7 +6,7 @@ import { asked, batch, chat, queued, runStarted } from './events.ts'
 
 /** Exporting, and importing what was exported. */
 export function testExports(check: Check): void {
-  check('exports a header, records and debug data as lines of JSON', async (log) => {
+  check('exports a header, records, debug data and an end as lines of JSON', async (log) => {
     const records = await log.append('c', [chat('x'), runStarted()], { debug: { m: { a: 1 } } })
     const { createdAt, updatedAt } = await summary(log, 'c')
     const header = { byref: 'conversation', version: 1, id: 'c', title: null, createdAt, updatedAt }
@@ -14,6 +14,7 @@ export function testExports(check: Check): void {
       `${JSON.stringify(header)}\n`,
       ...records.map((record) => `${JSON.stringify(record)}\n`),
       '{"debug":"m","value":{"a":1}}\n',
+      '{"byref":"end"}\n',
     ])
     await rejects(exported(log, 'unknown'), 'conversation_not_found')
   })
@@ -47,12 +48,14 @@ export function testExports(check: Check): void {
       if (now.push(line) === 1) await log.append('c', [chat('later')])
     }
     assert.deepEqual(now, lines)
+    await log.import(now, { id: 'copy' })
+    assert.equal((await summary(log, 'copy')).position, 1_100)
   })
 
   check('exports and imports a conversation without events', async (log) => {
     await log.create('c')
     const lines = await exported(log, 'c')
-    assert.equal(lines.length, 1)
+    assert.equal(lines.length, 2)
     await log.delete('c')
     assert.equal(await log.import(lines), 'c')
     assert.deepEqual(await exported(log, 'c'), lines)
@@ -91,6 +94,9 @@ export function testExports(check: Check): void {
     assert.deepEqual(changes, [{ conversation: 'd', namespace: null, records: [] }])
   })
 }
+
+/** The last line of an export. */
+export const END = { byref: 'end' }
 
 /** All lines of an export. */
 export async function exported(log: ConversationLog, id: string): Promise<string[]> {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import type { ConversationLog } from '../../log/conversation-log.ts'
 import type { Check } from './check.ts'
 import { rejects, summary } from './check.ts'
-import { exported } from './exports.ts'
+import { END, exported } from './exports.ts'
 
 const TIME = '2026-01-02T03:04:05.678Z'
 const HEADER = {
@@ -26,6 +26,7 @@ export function testImports(check: Check): void {
       `${JSON.stringify({ ...RECORD, by: 'x', event })}\n`,
       '{ "position": 2, "v": 1.0, "timestamp": "2026-01-02T03:04:05Z", "event": {"type": "\\u0041"} }\n',
       '{"value":{"b":1,"a":1e2},"debug":"m","more":null}\n',
+      '{"byref":"end","more":1}\n',
     ])
     const lines = (await exported(log, 'c')).map((line) => JSON.parse(line))
     assert.equal('future' in lines[0], false)
@@ -33,6 +34,7 @@ export function testImports(check: Check): void {
       { ...RECORD, timestamp: new Date(RECORD.timestamp).toISOString(), event },
       { v: 1, position: 2, timestamp: '2026-01-02T03:04:05.000Z', event: { type: 'A' } },
       { debug: 'm', value: { b: 1, a: 100 } },
+      END,
     ])
     await log.import(await exported(log, 'c'), { id: 'd' })
     assert.deepEqual((await exported(log, 'd')).slice(1), (await exported(log, 'c')).slice(1))
@@ -55,7 +57,7 @@ export function testImports(check: Check): void {
   })
 
   check('keeps times', async (log) => {
-    await log.import(linesOf(HEADER, RECORD))
+    await log.import(linesOf(HEADER, RECORD, END))
     const { createdAt, updatedAt } = await summary(log, 'c')
     assert.deepEqual([createdAt, updatedAt], [TIME, TIME])
     assert.equal((await log.read('c'))[0]?.timestamp, TIME)
@@ -64,25 +66,28 @@ export function testImports(check: Check): void {
   check(
     'takes lines with and without their ends, several at once, from any iterable',
     async (log) => {
-      const text = linesOf(HEADER, RECORD, DEBUG).join('')
+      const text = linesOf(HEADER, RECORD, DEBUG, END).join('')
       await log.import([text], { id: 'a' })
       await log.import(text.trimEnd().split('\n'), { id: 'b' })
       async function* slowly(): AsyncGenerator<string> {
-        yield* linesOf(HEADER, RECORD, DEBUG)
+        yield* linesOf(HEADER, RECORD, DEBUG, END)
       }
       await log.import(slowly(), { id: 'd' })
       for (const id of ['a', 'b', 'd']) {
-        assert.equal((await exported(log, id)).slice(1).join(''), linesOf(RECORD, DEBUG).join(''))
+        assert.equal(
+          (await exported(log, id)).slice(1).join(''),
+          linesOf(RECORD, DEBUG, END).join(''),
+        )
       }
     },
   )
 
   check('refuses an id that is taken', async (log) => {
     await log.create('c')
-    await rejects(log.import(linesOf(HEADER)), 'conversation_exists')
-    await rejects(log.import(linesOf(HEADER), { id: 'c' }), 'conversation_exists')
-    await rejects(log.import(linesOf(HEADER), { id: 'a\nb' }), 'bad_request')
-    assert.equal(await log.import(linesOf(HEADER), { id: 'd' }), 'd')
+    await rejects(log.import(linesOf(HEADER, END)), 'conversation_exists')
+    await rejects(log.import(linesOf(HEADER, END), { id: 'c' }), 'conversation_exists')
+    await rejects(log.import(linesOf(HEADER, END), { id: 'a\nb' }), 'bad_request')
+    assert.equal(await log.import(linesOf(HEADER, END), { id: 'd' }), 'd')
   })
 
   const wrong: Record<string, [line: number, lines: string[]]> = {
@@ -108,6 +113,12 @@ export function testImports(check: Check): void {
     'debug data twice': [3, linesOf(HEADER, DEBUG, DEBUG)],
     'a record behind debug data': [3, linesOf(HEADER, DEBUG, RECORD)],
     'a second header': [2, linesOf(HEADER, HEADER)],
+    'a header without an end': [2, linesOf(HEADER)],
+    'records without an end': [3, linesOf(HEADER, RECORD)],
+    'debug data without an end': [4, linesOf(HEADER, RECORD, DEBUG)],
+    'an end for a header': [1, linesOf(END)],
+    'a record behind the end': [3, linesOf(HEADER, END, RECORD)],
+    'a second export': [3, linesOf(HEADER, END, HEADER, END)],
   }
   for (const [name, [line, lines]] of Object.entries(wrong)) {
     check(`imports nothing of ${name}, and says the line`, async (log) => {
@@ -130,7 +141,7 @@ export function testImports(check: Check): void {
       }
       await assert.rejects(log.import(failing()), RangeError)
       await assertEmpty(log)
-      await log.import(lines)
+      await log.import([...lines, ...linesOf(END)])
       assert.equal((await summary(log, 'c')).position, 1_200)
     },
   )

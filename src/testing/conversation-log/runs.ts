@@ -5,6 +5,7 @@ import type { CostsOptions, RunSummary, RunsOptions } from '../../log/runs.ts'
 import type { Check } from './check.ts'
 import { later, rejects } from './check.ts'
 import { answered, asked, chat, queued, runError, runFinished, runStarted } from './events.ts'
+import { END } from './exports.ts'
 
 /** Lists of runs, and what they cost. */
 export function testRuns(check: Check): void {
@@ -382,7 +383,6 @@ function lines(
   )
   const at = '2026-03-28T00:00:00.000Z'
   const head = { byref: 'conversation', version: 1, id, createdAt: at, updatedAt: at }
-  return [head, ...all.map((record, i) => ({ v: 1, position: i + 1, ...record }))].map(
-    (line) => `${JSON.stringify(line)}\n`,
-  )
+  const numbered = all.map((record, i) => ({ v: 1, position: i + 1, ...record }))
+  return [head, ...numbered, END].map((line) => `${JSON.stringify(line)}\n`)
 }

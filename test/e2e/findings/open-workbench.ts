@@ -75,6 +75,7 @@ async function workbenchAt(url: string, closeServer: () => Promise<void>): Promi
         const payload = { id: `n${i}`, ...usual, timestamp, metadata: {}, ...message }
         lines.push({ v: 1, position: i + 1, timestamp, event: { type: 'NEW_MESSAGE', payload } })
       }
+      lines.push({ byref: 'end' })
       const body = lines.map((line) => `${JSON.stringify(line)}\n`).join('')
       const path = `/api/conversations/import?id=${id}`
       const answer = await request(path, 'POST', 'application/x-ndjson', body)

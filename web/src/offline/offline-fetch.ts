@@ -3,8 +3,12 @@ import type { LogRecord } from 'byref/client'
 
 const NO_SERVER = 'This is a saved page: it has no server to ask.'
 
-/** A line of an export: the header, a record, or debug data. */
-type SavedLine = { title: string | null } | LogRecord | { debug: string; value: unknown }
+/** A line of an export: the header, a record, debug data, or the end. */
+type SavedLine =
+  | { title: string | null }
+  | LogRecord
+  | { debug: string; value: unknown }
+  | { byref: 'end' }
 
 /**
  * Answers the requests of a client from the data saved with a page, like the server would. Any other request is

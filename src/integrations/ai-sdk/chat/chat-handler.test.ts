@@ -85,6 +85,12 @@ describe('who speaks by useChat', () => {
   )
 })
 
+it('createChatHandler without arguments says what it needs', () => {
+  expect(() => (createChatHandler as () => unknown)()).toThrow(
+    'createChatHandler needs an agent: { agent } or { agents: { name: agent } }',
+  )
+})
+
 describe('createChatHandler', () => {
   it('reports that the conversation was deleted during the run', async () => {
     const waiting = gate()

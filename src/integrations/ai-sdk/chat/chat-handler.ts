@@ -53,8 +53,8 @@ const OPTIONS: OptionTable<ChatHandlerOptions> = {
  * stops it. `GET …/:id` returns the messages so far. The log is the source: only the last message that a browser sends
  * is read. With several agents, `agent` in the body of a `POST` names one.
  */
-export function createChatHandler(options: ChatHandlerOptions): RequestHandler {
-  checkOptions('createChatHandler', options, OPTIONS)
+export function createChatHandler(given: ChatHandlerOptions): RequestHandler {
+  const options = checkOptions('createChatHandler', given, OPTIONS)
   const { agent: _agent, agents: _agents, maxBytes = 32 * 1024 * 1024, ...urls } = options
   const agents = readServedAgents('createChatHandler', options)
   const feeds = new ChatFeeds(urls)
