@@ -270,9 +270,7 @@ describe('byReference', () => {
     ]
     const { prompts, result } = await run(turns, { weather, keep })
     const [, unknown, field, misfit] = outputs(prompts[2]).map((one) => Object(one).value)
-    expect(unknown).toBe(
-      'VariableError: There is no result †result#7. Results: †result#1.',
-    )
+    expect(unknown).toBe('VariableError: There is no result †result#7. Results: †result#1.')
     expect(field).toContain('temperature')
     expect(misfit).toMatch(/"keep" do not match its schema: \/n: .*number/)
     expect(given).toEqual([])
