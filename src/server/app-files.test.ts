@@ -1,11 +1,8 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { packageFile } from '../package-file.ts'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { appFiles } from './app-files.ts'
-
-vi.mock('../package-file.ts', { spy: true })
 
 const PAGE = '<!doctype html><title>byref</title>'
 const folder = mkdtempSync(join(tmpdir(), 'byref-app-'))
@@ -85,8 +82,7 @@ describe('appFiles', () => {
   })
 
   it('explains how to build the app if it is not built', async () => {
-    vi.mocked(packageFile).mockReturnValueOnce(join(folder, 'nowhere'))
-    const answer = await appFiles().request('/')
+    const answer = await appFiles(join(folder, 'nowhere')).request('/')
     expect([answer.status, await answer.text()]).toEqual([
       404,
       expect.stringContaining('npm run build:web'),

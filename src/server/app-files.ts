@@ -2,7 +2,6 @@ import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono } from 'hono'
-import { ByrefError } from '../core/errors.ts'
 import { packageFile } from '../package-file.ts'
 
 // Only scripts of the workbench run, and nothing loads from other sites: files and answers of models cannot send anything.
@@ -30,18 +29,11 @@ const EXTENSION = /\.[^/.]+$/
 /**
  * Serves the files of a folder, by default of the workbench, and its page for every other path, so that each view has a
  * URL. A missing file is 404: a path with an extension, unless a browser opens it as a page.
- *
- * @throws ByrefError `config_invalid` if the chosen folder has no `index.html`
  */
-export function appFiles(chosen?: string): Hono {
+export function appFiles(folder: string | null = packageFile('dist/web')): Hono {
   const app = new Hono()
-  const folder = chosen ?? packageFile('dist/web')
   const page = `${folder}/index.html`
   if (folder === null || !existsSync(page)) {
-    if (chosen !== undefined) {
-      const why = `app is the folder of a web app, and there is no ${page}`
-      throw new ByrefError('config_invalid', `createServer: ${why}`)
-    }
     return app.get('*', (c) => {
       return c.text('The workbench is not built: run npm run build:web. The API is at /api.', 404)
     })

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { type Context, Hono, type MiddlewareHandler } from 'hono'
 import { cors } from 'hono/cors'
 import type { StatusCode } from 'hono/utils/http-status'
@@ -230,6 +231,12 @@ class AgentServer implements Server {
       }),
     )
     app.use(asMiddleware(pipeline, '*'))
+    if (workbench && !existsSync(`${workbench}/index.html`)) {
+      throw new ByrefError(
+        'config_invalid',
+        `createServer: app is the folder of a web app, and there is no ${workbench}/index.html`,
+      )
+    }
     if (workbench !== null) app.route('/', appFiles(workbench))
   }
 
