@@ -255,7 +255,7 @@ describe('createPostgresLog', () => {
     // What a process left that was killed in the middle of it.
     await beside.query(`INSERT INTO leftovers VALUES (7777, 0);
       INSERT INTO records (conversation, position, at, event, sum) VALUES (7777, 1, 0, '{"type":"X"}', 0)`)
-    await log.import([lines.at(0), lines.at(-1)].join(''), { id: 'd' })
+    await log.import([lines.at(0), lines.at(-1)].map(String), { id: 'd' })
     expect((await beside.query('SELECT FROM records')).rowCount).toBe(0)
     await close()
   })
