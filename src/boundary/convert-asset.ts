@@ -2,6 +2,8 @@ import type { Assets } from '../assets/assets-contract.ts'
 import { base64Of, dataUrlOf } from '../assets/bodies/data-url.ts'
 import { documentForm, readsAsText } from '../assets/bodies/mime-type.ts'
 import { decodeText } from '../assets/bodies/text-encoding.ts'
+import { csvText } from '../assets/tables/csv-text.ts'
+import { PARQUET_TYPE } from '../assets/tables/table-facts.ts'
 import { type Alternatives, acceptsType } from '../core/board/schema-walk.ts'
 import { ByrefError } from '../core/errors.ts'
 import { type AssetRef, formatAssetRef, parseAssetRef } from '../core/refs/asset-ref.ts'
@@ -50,10 +52,11 @@ export async function convertAsset(
   throw misfit
 }
 
-/** Returns a value as text: text and documents as they are, other values as JSON. Bytes must be valid text. */
+/** Returns a value as text: text and documents as they are, tables as CSV, other values as JSON. Bytes must be valid text. */
 export async function textOf(ref: string | AssetRef, assets: Assets): Promise<string> {
   const { bytes, mime } = await assets.get(ref)
   if (documentForm(mime)) return (await assets.text(ref)).text
+  if (mime === PARQUET_TYPE && (await assets.info(ref)).table) return csvText(ref, assets)
   const text = readsAsText(mime) ? decodeText(bytes) : decode(bytes)
   if (text !== null) return text
   throw misfitOf(ref, `${mime}, ${bytes.length} bytes`, ['text'])
@@ -141,8 +144,9 @@ async function turnInto(
 ): Promise<unknown> {
   const types = [schema.type].flat()
   if (types.includes('string') || isText(schema)) {
-    const isEncoded = isPlain && value instanceof Uint8Array && takesFile(schema)
-    if (isEncoded) return fileText(schema, ref, assets)
+    if (isPlain && takesFile(schema) && (await isFile(ref, { assets, value }))) {
+      return fileText(schema, ref, assets)
+    }
     try {
       const text = await textOf(ref, assets)
       if (!isPlain || !(value instanceof Uint8Array) || !text.includes('\0')) return text
@@ -161,6 +165,13 @@ async function turnInto(
   if (isContainer && text !== null) return parseJson(text, ref)
   const { mime, size } = await assets.info(ref)
   throw misfitOf(ref, `${mime}, ${size} bytes`, types)
+}
+
+async function isFile(
+  ref: string | AssetRef,
+  { assets, value }: { assets: Assets; value: unknown },
+): Promise<boolean> {
+  return value instanceof Uint8Array || (await assets.get(ref)).mime === PARQUET_TYPE
 }
 
 function isText({ contentMediaType }: JsonSchema): boolean {
