@@ -20,13 +20,18 @@ const wait = defineTool({
 const folder = mkdtempSync(join(tmpdir(), 'byref-killed-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 
+/** Starts a process that runs the conversation `c` with a lease of an hour. */
+async function runIn(name: string) {
+  const path = join(folder, name)
+  const child = fileURLToPath(new URL('fixtures/killed-agent.ts', import.meta.url))
+  const killed = spawn(process.execPath, [child, path], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(killed.stdout, 'data')
+  return { killed, log: createSqliteLog(path) }
+}
+
 describe('a conversation whose process was killed on this machine', () => {
   it('continues at once, long before its lease has expired', async () => {
-    const path = join(folder, 'log.db')
-    const child = fileURLToPath(new URL('fixtures/killed-agent.ts', import.meta.url))
-    const killed = spawn(process.execPath, [child, path], { stdio: ['ignore', 'pipe', 'inherit'] })
-    await once(killed.stdout, 'data')
-    const log = createSqliteLog(path)
+    const { killed, log } = await runIn('log.db')
     const lease = await log.find('c')
     killed.kill('SIGKILL')
     await once(killed, 'exit')
@@ -38,12 +43,8 @@ describe('a conversation whose process was killed on this machine', () => {
     await log.close()
   })
 
-  it('continues at once in a process that has waited for it', async () => {
-    const path = join(folder, 'waited.db')
-    const child = fileURLToPath(new URL('fixtures/killed-agent.ts', import.meta.url))
-    const killed = spawn(process.execPath, [child, path], { stdio: ['ignore', 'pipe', 'inherit'] })
-    await once(killed.stdout, 'data')
-    const log = createSqliteLog(path)
+  it('continues in a process that has waited for it, long before its lease has expired', async () => {
+    const { killed, log } = await runIn('waited.db')
     const refused = Promise.withResolvers<void>()
     const agent = createAgent({
       model: scriptedModel(['Resumed.']),

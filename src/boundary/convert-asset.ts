@@ -56,7 +56,7 @@ export async function convertAsset(
 export async function textOf(ref: string | AssetRef, assets: Assets): Promise<string> {
   const { bytes, mime } = await assets.get(ref)
   if (documentForm(mime)) return (await assets.text(ref)).text
-  if (mime === PARQUET_TYPE && (await assets.info(ref)).table) return csvText(ref, assets)
+  if (mime === PARQUET_TYPE && (await isTable(ref, assets))) return csvText(ref, assets)
   const text = readsAsText(mime) ? decodeText(bytes) : decode(bytes)
   if (text !== null) return text
   throw misfitOf(ref, `${mime}, ${bytes.length} bytes`, ['text'])
@@ -144,12 +144,13 @@ async function turnInto(
 ): Promise<unknown> {
   const types = [schema.type].flat()
   if (types.includes('string') || isText(schema)) {
-    if (isPlain && takesFile(schema) && (await isFile(ref, { assets, value }))) {
+    const isFile = value instanceof Uint8Array
+    if (isPlain && takesFile(schema) && (isFile || (await isTable(ref, assets)))) {
       return fileText(schema, ref, assets)
     }
     try {
       const text = await textOf(ref, assets)
-      if (!isPlain || !(value instanceof Uint8Array) || !text.includes('\0')) return text
+      if (!isPlain || !isFile || !text.includes('\0')) return text
     } catch (error) {
       const isMisfit =
         error instanceof ByrefError && /^(invalid_arguments|asset_unsupported)$/.test(error.code)
@@ -167,11 +168,9 @@ async function turnInto(
   throw misfitOf(ref, `${mime}, ${size} bytes`, types)
 }
 
-async function isFile(
-  ref: string | AssetRef,
-  { assets, value }: { assets: Assets; value: unknown },
-): Promise<boolean> {
-  return value instanceof Uint8Array || (await assets.get(ref)).mime === PARQUET_TYPE
+/** Returns whether a reference names a table, and not a field of it. */
+async function isTable(ref: string | AssetRef, assets: Assets): Promise<boolean> {
+  return !parseAssetRef(ref)?.fieldPath && (await assets.info(ref)).table !== null
 }
 
 function isText({ contentMediaType }: JsonSchema): boolean {

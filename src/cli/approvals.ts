@@ -5,7 +5,7 @@ import type { ApprovalAnswer } from '../agent/approve.ts'
 import { ByrefError, errorMessage } from '../core/errors.ts'
 import type { ConversationEvent } from '../core/events/events.ts'
 import type { Run } from '../engine/follow-run.ts'
-import { violationTexts } from '../policies/trust/check-flow.ts'
+import { approvalReasons } from '../policies/trust/check-flow.ts'
 import { shown } from './terminal.ts'
 
 /** Asks the person at the terminal for a line. Rejects when the signal is aborted. */
@@ -84,15 +84,9 @@ export class Approvals {
 }
 
 /** Exactly what will run. */
-function describe({
-  toolName,
-  reason,
-  violations = [],
-  arguments: args,
-  items,
-}: Requested): string {
-  const refs = new Set(violations.flatMap(({ ref }) => ref ?? []))
-  const reasons = [...(reason === undefined ? [] : [reason]), ...violationTexts(violations, refs)]
+function describe(request: Requested): string {
+  const { toolName, arguments: args, items } = request
+  const reasons = approvalReasons(request)
   const why = reasons.length === 0 ? '' : ` (${reasons.join('; ')})`
   if (!items) return `${toolName} ${JSON.stringify(args)}${why}`
   const lines = items.map((item) => `\n    ${JSON.stringify(item)}`)

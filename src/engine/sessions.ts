@@ -355,7 +355,7 @@ export class Sessions {
     return runner
   }
 
-  /** Starts a conversation again after a time, or before it when the process of the lease's owner was killed. */
+  /** Starts a conversation again after a time, or earlier if the process that holds the lease was killed. */
   #retryAfter(opened: OpenConversation, session: Session, ms: number, owner = ''): void {
     if (this.#isClosed) return
     const due = performance.now() + Math.max(0, ms) + TAKE_OVER_DELAY * (1 + Math.random())

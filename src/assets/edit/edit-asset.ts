@@ -173,7 +173,7 @@ async function planEdit(
   }
   const lines = new LineIndex()
   const mustBeJson = await isShortJson(draft, record)
-  const changes = await editText(draft, texts, { lines, hint: await jsonHint(draft, record) })
+  const changes = await editText(draft, texts, { lines, hint: () => jsonHint(draft, record) })
   if (mustBeJson) await checkJson(draft)
   const form = await TextForm.of(draft)
   return { changes, diff: await textDiff(original, draft.changes(), { form, lines }), draft }
@@ -214,7 +214,7 @@ function textEditsOf(edits: readonly Edit[]): readonly TextEdit[] {
 /** Bytes that are read to find a second line. */
 const HEAD = 64 * 1024
 
-/** Returns what to do with JSON on one line, of which `fetch_asset` shows each value on its own. Empty for other texts. */
+/** Returns advice for JSON on one line, which `fetch_asset` shows with a line for each value. Empty for other texts. */
 async function jsonHint(draft: Draft, { mime, attributes }: AssetRecord): Promise<string> {
   if (!attributes.structured && !isJsonType(mime)) return ''
   const head = Buffer.from(await draft.read(0, HEAD))

@@ -21,14 +21,17 @@ const UNLIKE = ' No text is similar to it. Read the asset again.'
  * one exception: a line break in it also finds CRLF. In a text with CRLF, line breaks of new text become CRLF.
  *
  * @param lines Receives lines of the text before the edits.
- * @param hint What else could be done, for the error of an edit that does not fit.
+ * @param hint Returns what else could be done. Called for the error of an edit that does not fit.
  * @throws ByrefError `edit_rejected` for a text that does not occur, or not exactly once, and for a line that has another
  * text; `invalid_arguments`, `asset_unsupported`
  */
 export async function editText(
   draft: Draft,
   edits: readonly TextEdit[],
-  { lines = new LineIndex(), hint = '' }: { lines?: LineIndex; hint?: string } = {},
+  {
+    lines = new LineIndex(),
+    hint = async () => '',
+  }: { lines?: LineIndex; hint?(): Promise<string> } = {},
 ): Promise<number> {
   let places = 0
   for (const [index, edit] of edits.entries()) {
@@ -48,12 +51,12 @@ class TextEditor {
   /** Which edit it is, for errors. */
   readonly #name: string
   readonly #lines: LineIndex
-  readonly #hint: string
+  readonly #hint: () => Promise<string>
 
   constructor(
     draft: Draft,
     form: TextForm,
-    { name, lines, hint }: { name: string; lines: LineIndex; hint: string },
+    { name, lines, hint }: { name: string; lines: LineIndex; hint: () => Promise<string> },
   ) {
     this.#draft = draft
     this.#form = form
@@ -77,7 +80,7 @@ class TextEditor {
     const range = await this.#rangeOf(first, last)
     const found = this.#form.decode(await this.#draft.read(range.start, range.firstEnd))
     if (found !== firstLine) {
-      throw this.#rejected(`Line ${first} is ${quoted(found)} and not ${quoted(firstLine)}.`)
+      throw await this.#rejected(`Line ${first} is ${quoted(found)} and not ${quoted(firstLine)}.`)
     }
     if (replace === '') return { start: range.start, end: range.next, bytes: new Uint8Array() }
     const text = this.#form.withLineEnds(replace.replace(/\r?\n$/, ''))
@@ -101,9 +104,9 @@ class TextEditor {
       if (at.length > 0) return { wanted, at }
     }
     const nearest = await nearestText(this.#draft, this.#form, find)
-    throw this.#rejected(
+    throw await this.#rejected(
       `The text ${quoted(find)} does not occur.`,
-      nearest ?? (this.#hint || UNLIKE),
+      nearest ?? ((await this.#hint()) || UNLIKE),
     )
   }
 
@@ -123,12 +126,12 @@ class TextEditor {
         return [found[occurrence - 1] as number]
       }
       if (found.length > MAX_PLACES) {
-        throw this.#rejected(`The text occurs at more than ${MAX_PLACES} places.`)
+        throw await this.#rejected(`The text occurs at more than ${MAX_PLACES} places.`)
       }
     }
     if (occurrence === 'all' || found.length === 0) return found
     if (occurrence !== undefined) {
-      throw this.#rejected(
+      throw await this.#rejected(
         `The text occurs ${found.length} times, so there is no occurrence ${occurrence}.`,
       )
     }
@@ -136,7 +139,7 @@ class TextEditor {
     const lines = new Set(await this.#lineNumbers(found.slice(0, LISTED)))
     const where = `${lines.size === 1 ? 'line' : 'lines'} ${[...lines].join(', ')}`
     const more = found.length > LISTED ? ', …' : ''
-    throw this.#rejected(
+    throw await this.#rejected(
       `The text occurs ${found.length} times, at ${where}${more}. Add text around it, or say which: occurrence from 1 to ${found.length}, or "all".`,
     )
   }
@@ -179,7 +182,7 @@ class TextEditor {
     const { size } = this.#draft
     const lines = begin < size || line === 1 ? line : line - 1
     const count = lines === 1 ? 'one line' : `${lines} lines`
-    if (last > lines) throw this.#rejected(`The text has ${count}.`)
+    if (last > lines) throw await this.#rejected(`The text has ${count}.`)
     if (line === first) return { start: begin, firstEnd: size, end: size, next: size }
     return { start, firstEnd, end: size, next: size }
   }
@@ -192,8 +195,8 @@ class TextEditor {
     return before === '\r' ? at - unit : at
   }
 
-  #rejected(message: string, hint = this.#hint): ByrefError {
-    const text = `${this.#name}: ${message} Nothing was changed.${hint}`
+  async #rejected(message: string, hint?: string): Promise<ByrefError> {
+    const text = `${this.#name}: ${message} Nothing was changed.${hint ?? (await this.#hint())}`
     return new ByrefError('edit_rejected', text)
   }
 }

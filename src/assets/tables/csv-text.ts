@@ -21,7 +21,7 @@ export async function csvText(ref: AssetRefInput, assets: Assets): Promise<strin
     if (length > valueBytes) {
       throw new ByrefError(
         'asset_too_large',
-        `The table has more than ${valueBytes} characters as CSV (limits.valueBytes): pass a query of it, or pass it to a tool that takes rows.`,
+        `The table has more than ${valueBytes} characters as CSV (limits.valueBytes): query the rows that are needed, or pass the table to a tool that takes rows.`,
       )
     }
   }

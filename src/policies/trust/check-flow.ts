@@ -1,7 +1,7 @@
 import type { Read } from '../../boundary/resolve.ts'
 import { jsonSchemaOf, type Tool } from '../../boundary/tool.ts'
 import { type Alternatives, schemaWalk } from '../../core/board/schema-walk.ts'
-import type { FlowViolation } from '../../core/events/events.ts'
+import type { EventOf, FlowViolation } from '../../core/events/events.ts'
 import { isPlainObject } from '../../core/json/json.ts'
 import {
   type Clearance,
@@ -132,6 +132,15 @@ function labelBeside(tree: LabelTree, paths: readonly (readonly FieldKey[])[]): 
 /** Whether the labels of a key apply to a field. `*` applies to all fields that are not listed. */
 function matches({ fields = {} }: LabelTree, key: string, name: string): boolean {
   return key === name || (key === '*' && !Object.hasOwn(fields, name))
+}
+
+/** Returns why a call waits, for a person who may see its references: the reason of a policy, then the violations. */
+export function approvalReasons({
+  reason,
+  violations = [],
+}: Pick<EventOf<'APPROVAL_REQUESTED'>, 'reason' | 'violations'>): string[] {
+  const refs = new Set(violations.flatMap(({ ref }) => ref ?? []))
+  return [...(reason === undefined ? [] : [reason]), ...violationTexts(violations, refs)]
 }
 
 /**

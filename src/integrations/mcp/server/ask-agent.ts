@@ -15,7 +15,7 @@ import {
 } from '../../../core/labels/label.ts'
 import { type Speaker, spokenBy } from '../../../core/messages/spoken-by.ts'
 import type { Run } from '../../../engine/follow-run.ts'
-import { violationTexts } from '../../../policies/trust/check-flow.ts'
+import { approvalReasons, violationTexts } from '../../../policies/trust/check-flow.ts'
 import { approvalQuestion, approvalRequest, isApproved } from '../ask-person.ts'
 import { metaOf, stricterByMeta } from '../mcp-labels.ts'
 import { isReadableBy, type ServedLabels } from './served-labels.ts'
@@ -149,15 +149,11 @@ function waiting(run: Run, request: Request, sender: Sender): CallToolResult {
 }
 
 function inWords(request: Request, sender: Sender): string {
-  const { toolName, arguments: args, violations = [], reason, previews = [] } = request
+  const { toolName, arguments: args, violations = [], previews = [] } = request
   const mayRead = isFor(request, sender)
   const given = mayRead ? Object(args) : 'what others may read'
-  const shown = new Set(mayRead ? violations.flatMap(({ ref }) => ref ?? []) : [])
-  const reasons = mayRead && reason !== undefined ? [reason] : []
-  const question = approvalQuestion(toolName, given, [
-    ...reasons,
-    ...violationTexts(violations, shown),
-  ])
+  const reasons = mayRead ? approvalReasons(request) : violationTexts(violations, new Set())
+  const question = approvalQuestion(toolName, given, reasons)
   const diffs = mayRead ? previews.flatMap((one) => one ?? []).map((one) => `\n\n${one}`) : []
   return `${question}${diffs.join('')}`
 }
