@@ -2,8 +2,8 @@ import type { JSONParser } from '@streamparser/json'
 import type { ConversationEvent } from '../core/events/events.ts'
 
 /**
- * Yields the JSON of the model's answer while it streams: the value so far, after each delta that changed it. Yields
- * nothing for an answer whose beginning was missed, or that another process runs.
+ * Yields the JSON of the model's answer while it streams: the value so far, after each piece of text that changed it.
+ * If the beginning was missed, or another process runs the answer, it yields the value once.
  */
 export async function* partialOutput(
   events: AsyncIterable<ConversationEvent>,
@@ -12,13 +12,12 @@ export async function* partialOutput(
   const reader = events[Symbol.asyncIterator]()
   const { JSONParser } = await import('@streamparser/json')
   let answer: { id: string; json: PartialJson } | null = null
-  for await (const event of { [Symbol.asyncIterator]: () => reader }) {
-    if (event.type === 'TEXT_MESSAGE_START') {
+  for await (const { id, text } of pieces({ [Symbol.asyncIterator]: () => reader })) {
+    if (answer?.id !== id) {
       const parser = new JSONParser({ emitPartialTokens: true, emitPartialValues: true })
-      answer = { id: event.messageId, json: new PartialJson(parser) }
+      answer = { id, json: new PartialJson(parser) }
     }
-    if (event.type !== 'TEXT_MESSAGE_CONTENT' || answer?.id !== event.messageId) continue
-    const value = answer.json.write(event.delta)
+    const value = answer.json.write(text)
     if (value !== undefined) yield value
   }
 }
@@ -30,6 +29,13 @@ export async function* partialOutput(
 export async function* textStream(
   events: AsyncIterable<ConversationEvent>,
 ): AsyncGenerator<string, void> {
+  for await (const { text } of pieces(events)) yield text
+}
+
+/** Yields pieces of the model's messages, with the message's id. */
+async function* pieces(
+  events: AsyncIterable<ConversationEvent>,
+): AsyncGenerator<{ id: string; text: string }, void> {
   /** By message id, the number of characters already yielded. Contains only messages seen from their start. */
   const given = new Map<string, number>()
   const steps = new Set<string>()
@@ -40,12 +46,12 @@ export async function* textStream(
       const before = given.get(event.messageId)
       if (before === undefined) continue
       given.set(event.messageId, before + event.delta.length)
-      yield event.delta
+      yield { id: event.messageId, text: event.delta }
     }
     if (event.type !== 'NEW_MESSAGE' || !steps.has(event.payload.id)) continue
     const { id, content } = event.payload
-    const rest = typeof content === 'string' ? content.slice(given.get(id) ?? 0) : ''
-    if (rest !== '') yield rest
+    const text = typeof content === 'string' ? content.slice(given.get(id) ?? 0) : ''
+    if (text !== '') yield { id, text }
   }
 }
 

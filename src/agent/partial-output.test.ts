@@ -45,6 +45,15 @@ describe('run.partialOutputStream', () => {
     expect(parts).not.toContainEqual(expect.stringContaining('Sorry'))
   })
 
+  it('yields the value once if the answer is complete', async () => {
+    const agent = createAgent({ model: scriptedModel([JSON.stringify(value)]) })
+    const run = agent.run({ messages: 'Go', output: schema })
+    await run.result
+    const parts: unknown[] = []
+    for await (const part of run.partialOutputStream) parts.push(part)
+    expect(parts).toEqual([value])
+  })
+
   it('stops at invalid JSON', async () => {
     const { parts, result } = await partsOf('{"title": nonsense, "rows": []}')
     expect(parts).toEqual([])

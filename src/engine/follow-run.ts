@@ -28,7 +28,7 @@ export interface Run<Output = unknown> extends AsyncIterable<ConversationEvent> 
   readonly textStream: AsyncIterable<string>
   /**
    * For a run with `output`: the value so far, each time that it has grown. It is not complete and not validated.
-   * `result` has the complete, valid value.
+   * `result` has the complete, valid value. If you iterate after an answer, its value comes once.
    */
   readonly partialOutputStream: AsyncIterable<DeepPartial<Output>>
   /** Returns the conversation's messages so far. */

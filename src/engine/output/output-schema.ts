@@ -45,13 +45,18 @@ export function outputJsonSchema(schema: OutputSchema): JsonObject {
   }
 }
 
-/** Finds JSON in an answer that fits a JSON Schema. */
+/** Finds the JSON in an answer that fits a JSON Schema. An answer with two different values that fit is a problem. */
 export function readOutput(text: string, schema: JsonObject): ReadOutput {
   const misfits: { value: JsonValue; problem: string }[] = []
-  for (const value of jsonIn(text)) {
-    const problems = schemaProblems(schema, value)
-    if (problems.length === 0) return { value }
-    misfits.push({ value, problem: problems.slice(0, 20).join('; ') })
+  for (const values of jsonIn(text)) {
+    const fits = new Map<string, JsonValue>()
+    for (const value of values) {
+      const problems = schemaProblems(schema, value)
+      if (problems.length === 0) fits.set(JSON.stringify(value), value)
+      else misfits.push({ value, problem: problems.slice(0, 20).join('; ') })
+    }
+    if (fits.size > 1) return { problem: `it has ${fits.size} different JSON values, not one` }
+    for (const value of fits.values()) return { value }
   }
   const { problem } = misfits.find(({ value }) => isPlainObject(value)) ?? misfits[0] ?? NO_JSON
   return { problem }
@@ -70,13 +75,17 @@ export async function refineOutput<Output>(
   return { problem: issueProblems(issues).join('; ') }
 }
 
-/** Yields the JSON in an answer: all of it, or else what is in a code fence or between other words. */
-function* jsonIn(text: string): Generator<JsonValue> {
+/** Yields the JSON in an answer: all of it as one value, or else what is in code fences, then what is between words. */
+function* jsonIn(text: string): Generator<JsonValue[]> {
   const whole = parsed(text)
-  if (whole !== undefined) return yield whole
-  const fenced = /```(?:json5?)?[^\n]*\n([\s\S]*?)\n?[ \t]*```/i.exec(text)?.[1]
-  const inFence = parsed(fenced ?? '')
-  if (inFence !== undefined) yield inFence
+  if (whole !== undefined) return yield [whole]
+  const fences = text.matchAll(/```(?:json5?)?[^\n]*\n([\s\S]*?)\n?[ \t]*```/gi)
+  yield [...fences].map(([, fenced = '']) => parsed(fenced)).filter((value) => value !== undefined)
+  yield betweenWords(text)
+}
+
+function betweenWords(text: string): JsonValue[] {
+  const values: JsonValue[] = []
   let end = 0
   for (const { index } of [...text.matchAll(/[{[]/g)].slice(0, MAX_BRACKETS)) {
     // What is inside another value is no answer of its own.
@@ -85,8 +94,9 @@ function* jsonIn(text: string): Generator<JsonValue> {
     const value = parsed(part)
     if (value === undefined) continue
     end = index + part.length
-    yield value
+    values.push(value)
   }
+  return values
 }
 
 function parsed(text: string): JsonValue | undefined {

@@ -35,6 +35,7 @@ describe('run({ output })', () => {
 
   it.each([
     ['a fence', 'Here:\n```json\n{"n":1}\n```\nAs asked.'],
+    ['the fence that fits', '```js\nf()\n```\n```json\n{"n":1}\n```'],
     ['words around it', 'It is {"n":1}, as asked.'],
   ])('takes JSON in %s', async (_, text) => {
     const run = createAgent({ model: scriptedModel([text]) }).run({
@@ -45,12 +46,29 @@ describe('run({ output })', () => {
   })
 
   it.each([
+    ['a list in a fence', '```json\n[{"n":1}]\n```', { type: 'array' }, [{ n: 1 }]],
     ['a list between words', 'Here: [{"n":1},{"n":2}].', { type: 'array' }, [{ n: 1 }, { n: 2 }]],
     ['the part that fits', 'For example {"x":1}, so {"n":2}.', JSON_SCHEMA, { n: 2 }],
     ['an object after a footnote', 'As in [1]: {"n":3}', JSON_SCHEMA, { n: 3 }],
   ])('takes %s', async (_, text, output, value) => {
     const run = createAgent({ model: scriptedModel([text]) }).run({ messages: say('x'), output })
     expect((await run.result).output).toEqual(value)
+  })
+
+  it.each([
+    ['two values in a row', '{"n":1}{"n":2}'],
+    ['values in two fences', 'First:\n```json\n{"n":1}\n```\nBetter:\n```json\n{"n":2}\n```'],
+  ])('asks again for %s instead of choosing one', async (_, text) => {
+    const model = scriptedModel([text, '{"n":2}'])
+    const run = createAgent({ model }).run({ messages: say('x'), output: JSON_SCHEMA })
+    expect((await run.result).output).toEqual({ n: 2 })
+    expect(prompts(model)[1]).toContain('it has 2 different JSON values, not one')
+  })
+
+  it('takes a value that an answer says twice', async () => {
+    const model = scriptedModel(['{"n":1}\n{ "n": 1 }'])
+    const run = createAgent({ model }).run({ messages: say('x'), output: JSON_SCHEMA })
+    expect((await run.result).output).toEqual({ n: 1 })
   })
 
   it('does not take a part of an answer that does not fit', async () => {
