@@ -11,13 +11,14 @@ export async function* partialOutput(
   // Subscribed before the import, so that nothing is missed.
   const reader = events[Symbol.asyncIterator]()
   const { JSONParser } = await import('@streamparser/json')
-  let answer: { id: string; json: PartialJson } | null = null
+  let messageId = ''
+  let json: PartialJson | undefined
   for await (const { id, text } of pieces({ [Symbol.asyncIterator]: () => reader })) {
-    if (answer?.id !== id) {
-      const parser = new JSONParser({ emitPartialTokens: true, emitPartialValues: true })
-      answer = { id, json: new PartialJson(parser) }
+    if (!json || id !== messageId) {
+      json = new PartialJson(new JSONParser({ emitPartialTokens: true, emitPartialValues: true }))
+      messageId = id
     }
-    const value = answer.json.write(text)
+    const value = json.write(text)
     if (value !== undefined) yield value
   }
 }

@@ -24,7 +24,7 @@ import {
   variablesIn,
 } from '../refs/variable-ref.ts'
 import { checkSchema, type ValidateSchema } from './schema-check.ts'
-import { childOf, countUpTo, NOW, Slot, toJson, valueAt } from './versioned.ts'
+import { childOf, countUpTo, type Maybe, NOW, Slot, toJson, valueAt } from './versioned.ts'
 import { applyWrite, checkWrite, WIDE, type Write } from './write.ts'
 
 /**
@@ -150,11 +150,11 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     })
   }
 
-  /** Returns the value of a reference at a position, or {@link MISSING}. */
-  function find(ref: VariableRef, instance: string | undefined, position: number) {
+  /** Returns the stored value of a reference at a position, or {@link MISSING}. */
+  function find(ref: VariableRef, instance: string | undefined, position: number): Maybe {
     for (const { fields } of candidates(ref, instance)) {
       const value = valueAt(fields.data.at(position), ref.path, position)
-      if (value !== MISSING) return toJson(value, position)
+      if (value !== MISSING) return value
     }
     return MISSING
   }
@@ -170,11 +170,13 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
     return `${formatVariable(ref, [])} has no value. Data: ${shown.join(', ') || 'none yet'}.`
   }
 
-  function evaluate(text: string, { instance, at }: ReadOptions) {
-    const expression = parsedVariable(text)
+  function evaluate(
+    expression: VariableExpression,
+    { instance, at }: ReadOptions,
+  ): { value: Maybe; position: number } {
     const position = timeline.positionOf(at)
     const value = evaluateVariable(expression, (ref) => find(ref, instance, position))
-    return { value, expression, position }
+    return { value, position }
   }
 
   function written(at: BoardPoint | undefined): [string, BoardEntry & JsonObject][] {
@@ -200,12 +202,13 @@ export function createBoard(messages: readonly MessageInput[] = [], options?: Bo
       return message
     },
     read(ref, options = {}) {
-      const { value, expression, position } = evaluate(ref, options)
-      if (value !== MISSING) return value
+      const expression = parsedVariable(ref)
+      const { value, position } = evaluate(expression, options)
+      if (value !== MISSING) return toJson(value, position)
       const reasons = variablesIn(expression).map((one) => explain(one, options.instance, position))
       throw new VariableError(reasons.join(' '))
     },
-    has: (ref, options = {}) => evaluate(ref, options).value !== MISSING,
+    has: (ref, options = {}) => evaluate(parsedVariable(ref), options).value !== MISSING,
     entries: ({ at } = {}) => written(at).map(([, entry]) => entry),
     snapshot: ({ at } = {}) => Object.fromEntries(written(at)),
   }

@@ -164,10 +164,10 @@ export class VariableError extends ByrefError {
  * (null counts). For `&&` it is the last one, if all exist. `find` returns the value of one reference, or
  * {@link MISSING}.
  */
-export function evaluateVariable(
+export function evaluateVariable<Value>(
   expression: VariableExpression,
-  find: (ref: VariableRef) => unknown,
-): unknown {
+  find: (ref: VariableRef) => Value | typeof MISSING,
+): Value | typeof MISSING {
   switch (expression.type) {
     case 'variable':
       return find(expression)
@@ -178,7 +178,7 @@ export function evaluateVariable(
       }
       return MISSING
     case 'all': {
-      let last: unknown = MISSING
+      let last: Value | typeof MISSING = MISSING
       for (const ref of expression.of) {
         last = find(ref)
         if (last === MISSING) return MISSING

@@ -128,8 +128,11 @@ async function appendOutcome(scope: RunScope, ended: CallResult): Promise<CallEn
  */
 function checkNotInAsset({ session }: RunScope, { path, ...place }: DataPlace): void {
   for (let length = 0; length < path.length; length++) {
-    const name = formatVariable(place, path.slice(0, length))
+    const outer = path.slice(0, length)
+    const name = formatVariable(place, outer)
     if (!session.board.has(name)) return
+    // Reading a long list takes time, and most values have no such field.
+    if (!session.board.has(formatVariable(place, [...outer, 'offloaded']))) continue
     if (!isOffloaded(session.board.read(name))) continue
     throw new ByrefError(
       'invalid_data',
