@@ -19,7 +19,7 @@ import {
 import { startEntry } from '../engine/run-entries.ts'
 import type { AgentSettings } from '../engine/run-settings.ts'
 import type { Decide, Session } from '../engine/session.ts'
-import { announced } from '../engine/steps/command-step.ts'
+import { withCommandCall } from '../engine/steps/command-step.ts'
 import { LeaseHeldError } from '../log/conversation-log.ts'
 import { MODEL_SETTINGS, type ModelSettings, modelSettings } from '../models/model-settings.ts'
 import { isCommand } from '../plugins/command-message.ts'
@@ -246,7 +246,7 @@ async function acceptFor(
   const accepted = await acceptMessages(messagesOf(messages), assets.in(namespace), known, labels)
   const events = accepted.events.map((event) =>
     event.type === 'NEW_MESSAGE'
-      ? { ...event, payload: announced(event.payload, settings.plugins) }
+      ? { ...event, payload: withCommandCall(event.payload, settings.plugins) }
       : event,
   )
   return { ...accepted, events }
