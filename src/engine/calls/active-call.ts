@@ -296,13 +296,13 @@ export interface ResolvedItems {
 export function sourceOf(
   { session, assets }: Pick<RunScope, 'session' | 'assets'>,
   { id, instance }: Pick<CallPlan, 'id' | 'instance'>,
-  scope?: ReadingCall['own'],
+  local?: ReadingCall['local'],
 ): ConversationSource {
   const { board, results, labels, state } = session
   const from = { board, results, calls: state.calls, assets }
   return new ConversationSource(labels ? { ...from, labels: sourceLabels(labels, assets) } : from, {
     id,
     instance,
-    own: scope,
+    local,
   })
 }
