@@ -73,7 +73,7 @@ async function reencode(
       if (jpeg.byteLength <= maxBytes) return { type: 'image', bytes: jpeg, mime: 'image/jpeg' }
     }
   }
-  return { type: 'failed', why: `it cannot be made reencode than ${maxBytes} bytes` }
+  return { type: 'failed', why: `it cannot be made smaller than ${maxBytes} bytes` }
 }
 
 function unchanged(bytes: Uint8Array, { mime, types, maxBytes }: ImageLimits): FittedImage {
