@@ -55,9 +55,9 @@ const SPLIT =
   /^(?:type|properties|(?:prefixI|i)tems|additionalProperties|title|description|default|examples|\$.*)$/
 
 /**
- * Throws {@link SchemaViolationError} if the write violates the schema. Inputs are checked as a whole. For
- * other kinds `required` is ignored, and only what the write touches is checked if the schema allows that.
- * Pushing to a long list therefore takes time proportional to the item.
+ * Throws {@link SchemaViolationError} if the write violates the schema. Inputs are checked as a whole. For other kinds,
+ * `required` is ignored, and only the written part is checked if the schema allows that. Pushing to a long list
+ * therefore takes time proportional to the item.
  */
 export function checkSchema(
   root: Maybe,

@@ -6,7 +6,7 @@ import { type MessageInput, toMessage } from './to-message.ts'
 export interface Speaker {
   /** The sender, if the server knows it. */
   sender?: Participant
-  /** Whether they may send messages as the system, the assistant or other people, with any time. */
+  /** Whether they may set the sender and the time of messages: as the system, the assistant or other people. */
   speaksAsOthers: boolean
 }
 
