@@ -49,7 +49,7 @@ const DEFAULT_BYTES = 20_000_000
 
 /**
  * Returns what the model accepts and costs. The sources are the rules for its provider and id, the model's own
- * `supportedUrls`, and the overrides, which always win. An unknown model is sent text only.
+ * `supportedUrls`, and the overrides, which always win. An unknown model gets only text.
  */
 export async function capabilitiesOf(
   model: Pick<LanguageModel, 'provider' | 'modelId' | 'supportedUrls'>,

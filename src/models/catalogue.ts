@@ -1,6 +1,6 @@
 import type { LanguageModel } from './language-model.ts'
 
-/** Token prices in US dollars per million. If a price has tiers, the first tier's. */
+/** Token prices in US dollars per million. A price with tiers is that of the first tier. */
 export interface ModelPrice {
   input: number
   output: number
