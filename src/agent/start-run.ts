@@ -186,7 +186,7 @@ export function startRun<Schema extends OutputSchema | undefined>(
   return { run, accepted: accepted.promise }
 }
 
-/** What a run has besides the events that its follower receives. */
+/** The parts of a `Run` that its follower does not have. */
 export interface RunParts {
   id(): string
   conversation: string
@@ -252,7 +252,7 @@ async function acceptFor(
   return { ...accepted, events }
 }
 
-/** Returns a function that tells these messages' events from those of others. */
+/** Returns a function that says whether an event belongs to these messages. */
 function incoming({ events, messageIds }: Accepted): (event: ConversationEvent) => boolean {
   const refs = new Set(
     events.flatMap((one) => (one.type === 'ASSET_CREATED' ? one.payload.ref : [])),
@@ -298,7 +298,7 @@ async function appendRun(
   { ifBusy = 'queue', replaces, ...beginning }: Beginning,
 ): Promise<string> {
   const { runId, context, ask, toolCallId } = beginning
-  // Another process may just have added the message.
+  // Another process may have added the message just now.
   if (replaces !== undefined) await session.refresh()
   let taker = runId
   const decide =
@@ -317,7 +317,7 @@ async function appendRun(
         return { events: [...events, ...started], debug, lease: 'take' }
       }
       if (!isFree && ifBusy === 'reject') throw busy(session.id)
-      // Commands run only at the start of a run, so they wait for one of their own.
+      // Commands run only at the start of a run, so they wait for a new run.
       const steers = ifBusy === 'steer' && run !== null && !messagesIn(events).some(isCommand)
       if (steers) taker = run.runId
       if (steers && ask) throw steersAsked()
@@ -360,7 +360,7 @@ function queued(
     : { ...event, deliver, ...fields }
 }
 
-/** What the run is asked for in addition to its messages. Undefined if nothing. */
+/** Returns the output schema and the model settings of a run, as they are logged. Undefined if there are none. */
 function askOf(
   { output, settings }: Pick<RunOptions<OutputSchema | undefined>, 'output' | 'settings'>,
   { events }: Accepted,

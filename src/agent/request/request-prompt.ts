@@ -15,7 +15,7 @@ import { CACHE_BYTES } from '../../prompt/media/media-source.ts'
 import { PromptBuilder } from '../../prompt/prompt-builder.ts'
 import { acceptMessages } from '../accept-messages.ts'
 
-/** The prompt of a request, and what its messages ask for. */
+/** The prompt of a request, and the instances and output schema that its messages ask for. */
 export interface RequestPrompt {
   messages: LanguageModelV4Prompt
   /** The names of the instances in the data, in order of first appearance. */
@@ -26,7 +26,7 @@ export interface RequestPrompt {
   price: ModelPrice | null
 }
 
-/** What the prompt is built with. */
+/** Options of {@link requestPrompt}. */
 export interface RequestPromptOptions {
   model: LanguageModel
   assets?: Assets
