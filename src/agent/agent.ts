@@ -87,11 +87,11 @@ export function createAgent(options: AgentOptions): Agent {
     of === log.namespace ? log : log.scoped(of)
 
   function sessions(of: string | null): Sessions {
-    const known = open.get(of)
-    if (known) return known
+    const existing = open.get(of)
+    if (existing) return existing
     if (closed) throw new ByrefError('interrupted', 'The agent is closed')
     const scopedAssets = assets.in(of)
-    const made = new Sessions({
+    const created = new Sessions({
       log: logOf(of),
       settings: { ...settings, assets: scopedAssets },
       owner,
@@ -101,8 +101,8 @@ export function createAgent(options: AgentOptions): Agent {
         : undefined,
       onStream: (conversation, event) => streams.notify(conversation, event, { namespace: of }),
     })
-    open.set(of, made)
-    return made
+    open.set(of, created)
+    return created
   }
 
   const methods: Core['methods'] = {
@@ -141,20 +141,20 @@ function settingsOf(
   const limits = resolveLimits(options.limits)
   const ownTools = [...(options.tools ?? []), ...pluginTools(plugins)]
   const { retry, capabilities } = options
-  const asking =
+  const askAbout =
     trust?.mode === 'quarantine'
       ? [askAboutTool({ model, retry, capabilities, modelTimeoutMs: limits.modelTimeoutMs })]
       : []
-  const { tools: all, later } = resolveTools([...ownTools, ...asking], {
+  const { tools: allTools, later } = resolveTools([...ownTools, ...askAbout], {
     resolveInLLM: config.resolveInLLM,
     reading: options.reading,
     tables: hasDuckdb(),
   })
   // An app's tool that replaces a native tool is shown under the same conditions as the native tool.
-  const own = ownTools
+  const searchable = ownTools
     .filter((tool) => typeof tool !== 'string')
     .filter((tool) => !isNativeName(tool))
-  const searched = resolveToolSearch(all, own, options.toolSearch)
+  const searched = resolveToolSearch(allTools, searchable, options.toolSearch)
   const { tools, deferred } = searched
   const settings = {
     name: options.name ?? null,
@@ -304,8 +304,8 @@ function pluginsByName(plugins: readonly Plugin[]): Plugins {
   const named = new Map<string, Plugin>()
   for (const plugin of plugins) {
     if (named.has(plugin.name)) {
-      const what = `Two plugins have the name "${plugin.name}". Change info.name of one of them.`
-      throw new ByrefError('config_invalid', what)
+      const message = `Two plugins have the name "${plugin.name}". Change info.name of one of them.`
+      throw new ByrefError('config_invalid', message)
     }
     named.set(plugin.name, plugin)
   }

@@ -53,26 +53,26 @@ export async function answerApproval(
 ): Promise<void> {
   // Another process may have logged the request just now.
   if (session.state.calls[toolCallId]?.status !== 'waiting') await session.refresh()
-  const asked = session.state.calls[toolCallId]
-  if (!asked) throw noSuchCall(toolCallId, session)
-  if (asked.status !== 'waiting') throw notWaiting(asked)
+  const call = session.state.calls[toolCallId]
+  if (!call) throw noSuchCall(toolCallId, session)
+  if (call.status !== 'waiting') throw notWaiting(call)
   const args = approved && changed !== undefined ? copyJson(changed) : undefined
   // If no agent can act on the answer, it is not logged. The run of a sub-agent continues with the call that started
   // it.
   if (!isSubRun(session)) {
     checkAgentName(session, checkedWith.name)
     const runsHere = approved && given === undefined && !checkedWith.hasWorkers
-    if (runsHere || args !== undefined) checkToolExists(session, asked, checkedWith.tools)
+    if (runsHere || args !== undefined) checkToolExists(session, call, checkedWith.tools)
   }
-  if (by !== undefined) checkApprover(by, asked, readLabel(asked.approval?.label ?? {}))
-  if (args !== undefined) await checkChanged(checkedWith, session, asked, args)
+  if (by !== undefined) checkApprover(by, call, readLabel(call.approval?.label ?? {}))
+  if (args !== undefined) await checkChanged(checkedWith, session, call, args)
   if (by !== undefined && session.labels) {
     const { asset } = sourceLabels(session.labels, checkedWith.assets)
     const reads = await assetReads([args, given], async (ref) => asset(ref))
-    for (const { labels } of reads) checkApprover(by, asked, wholeOf(labels))
+    for (const { labels } of reads) checkApprover(by, call, wholeOf(labels))
   }
-  const changedTo = await storedArguments(args, asked, checkedWith.assets)
-  const result = await storedResult(approved ? given : undefined, asked, checkedWith.assets)
+  const changedTo = await storedArguments(args, call, checkedWith.assets)
+  const result = await storedResult(approved ? given : undefined, call, checkedWith.assets)
   await session.append((state) => {
     const call = state.calls[toolCallId]
     if (!call) throw noSuchCall(toolCallId, session)
@@ -149,10 +149,10 @@ async function checkChanged(
     )
   }
   const boundary = boundaryOf(() => assets)
-  for (const one of (isMapped ? args : [args]) as (Record<string, unknown> | null)[]) {
-    if (!one) continue
-    const given = await withBytes({ session, assets }, call, one)
-    await boundary.withInput({ tool, arguments: given }, () => {})
+  for (const itemArgs of (isMapped ? args : [args]) as (Record<string, unknown> | null)[]) {
+    if (!itemArgs) continue
+    const original = await withBytes({ session, assets }, call, itemArgs)
+    await boundary.withInput({ tool, arguments: original }, () => {})
   }
 }
 

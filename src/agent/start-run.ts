@@ -124,15 +124,15 @@ export function startRun<Schema extends OutputSchema | undefined>(
   { toolCallId }: { toolCallId?: string } = {},
 ): StartedRun<OutputOf<Schema>> {
   const invalid = errorInOptions(options)
-  const given: Partial<RunOptions<Schema>> = invalid ? {} : options
-  const { conversation = newId(), namespace = parts.namespace, signal } = given
+  const checked: Partial<RunOptions<Schema>> = invalid ? {} : options
+  const { conversation = newId(), namespace = parts.namespace, signal } = checked
   const accepted = Promise.withResolvers<void>()
   accepted.promise.catch(() => {})
   let open: Session | null = null
   let runId = newId()
   const messageIds: string[] = []
   const follower = new RunFollower({
-    output: given.output,
+    output: checked.output,
     takeFailure: (id) => parts.sessions(namespace).takeFailure(id),
     onEnd() {
       if (open) parts.sessions(namespace).unfollow(open, follower)
@@ -240,10 +240,10 @@ async function acceptFor(
   messages: MessagesInput,
   { namespace, label }: { namespace: string | null; label?: LabelInput },
 ): Promise<Accepted> {
-  const known = new Set(state.assets.map(({ ref }) => ref))
+  const refs = new Set(state.assets.map(({ ref }) => ref))
   const { trust } = settings
   const labels = trust && new IncomingLabels(trust, label)
-  const accepted = await acceptMessages(messagesOf(messages), assets.in(namespace), known, labels)
+  const accepted = await acceptMessages(messagesOf(messages), assets.in(namespace), refs, labels)
   const events = accepted.events.map((event) =>
     event.type === 'NEW_MESSAGE'
       ? { ...event, payload: withCommandCall(event.payload, settings.plugins) }
@@ -270,10 +270,10 @@ function storedContext(context: unknown): JsonValue {
   try {
     return copyJson(context)
   } catch (cause) {
-    const what = errorMessage(cause).replace(/: data must be JSON.*$/s, '')
+    const reason = errorMessage(cause).replace(/: data must be JSON.*$/s, '')
     throw new ByrefError(
       'invalid_data',
-      `The context of a run must be JSON, because the log stores it. ${what}. Pass such values to createAgent({ context }).`,
+      `The context of a run must be JSON, because the log stores it. ${reason}. Pass such values to createAgent({ context }).`,
       { cause },
     )
   }
@@ -365,10 +365,10 @@ function askOf(
   { output, settings }: Pick<RunOptions<OutputSchema | undefined>, 'output' | 'settings'>,
   { events }: Accepted,
 ): RunAsk | undefined {
-  const given = modelSettings(settings)
+  const own = modelSettings(settings)
   const requested = output ?? inputOutput(messagesIn(events))
   const ask: RunAsk = {
-    ...(Object.keys(given).length > 0 ? { settings: copyJson(given) as JsonObject } : {}),
+    ...(Object.keys(own).length > 0 ? { settings: copyJson(own) as JsonObject } : {}),
     ...(requested ? { output: outputJsonSchema(requested) } : {}),
   }
   return Object.keys(ask).length > 0 ? ask : undefined
@@ -378,12 +378,12 @@ function askOf(
 function checkNewIds(state: ConversationState, events: readonly ConversationEvent[]): void {
   const ids = messagesIn(events).map(({ id }) => id)
   const fresh = new Set(ids)
-  const known =
+  const inUse =
     ids.find((id, i) => ids.indexOf(id) !== i) ??
     state.messages.find(({ id }) => fresh.has(id))?.id ??
     state.inbox.find(({ message }) => fresh.has(message.id))?.message.id
-  if (known !== undefined) {
-    throw new ByrefError('message_exists', `Message "${known}" already exists in the conversation`)
+  if (inUse !== undefined) {
+    throw new ByrefError('message_exists', `Message "${inUse}" already exists in the conversation`)
   }
 }
 

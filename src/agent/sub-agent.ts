@@ -268,8 +268,8 @@ function namedIn(value: JsonValue): string[] {
  * @returns the asset's info if it already existed; null if it was copied, or if neither store has it
  */
 export async function copyAsset(ref: string, from: Assets, to: Assets): Promise<AssetInfo | null> {
-  const there = await findAsset(ref, to)
-  if (there) return there
+  const existing = await findAsset(ref, to)
+  if (existing) return existing
   const info = await findAsset(ref, from)
   if (!info) return null
   const { assetId, name, mime, structured, expiresAt } = info

@@ -25,9 +25,9 @@ const described = new WeakMap<object, JsonSchema>()
  */
 export function describeSchema(id: string, inputSchema: ToolSchema | JsonSchema): JsonSchema {
   if (!isStandardSchema(inputSchema)) return inputSchema
-  const known = described.get(inputSchema) ?? describe(id, inputSchema)
-  described.set(inputSchema, known)
-  return known
+  const schema = described.get(inputSchema) ?? describe(id, inputSchema)
+  described.set(inputSchema, schema)
+  return schema
 }
 
 /** The keywords that byref adds to JSON Schema, with their values. */

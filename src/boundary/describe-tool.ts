@@ -36,9 +36,9 @@ export function describeTools(
   tools: ReadonlyMap<string, Tool>,
   later: ReadonlySet<string> = NONE,
 ): readonly LanguageModelV4FunctionTool[] {
-  const known = shown.get(tools) ?? [...tools.values()].map(describeTool)
-  shown.set(tools, known)
-  return later.size === 0 ? known : known.filter(({ name }) => !later.has(name))
+  const descriptions = shown.get(tools) ?? [...tools.values()].map(describeTool)
+  shown.set(tools, descriptions)
+  return later.size === 0 ? descriptions : descriptions.filter(({ name }) => !later.has(name))
 }
 
 const described = new WeakMap<Tool, LanguageModelV4FunctionTool>()
@@ -51,9 +51,9 @@ const described = new WeakMap<Tool, LanguageModelV4FunctionTool>()
  * because apps create agents more often than tools.
  */
 export function describeTool(tool: Tool): LanguageModelV4FunctionTool {
-  const known = described.get(tool) ?? buildDescription(tool)
-  described.set(tool, known)
-  return known
+  const description = described.get(tool) ?? buildDescription(tool)
+  described.set(tool, description)
+  return description
 }
 
 const NONE: ReadonlySet<string> = new Set()
@@ -93,19 +93,19 @@ const marked = new WeakMap<JsonSchema, JsonSchema>()
  */
 export function takingReferences(tool: Tool): JsonSchema {
   const schema = jsonSchemaOf(tool)
-  const known = marked.get(schema) ?? markAll(schema)
-  marked.set(schema, known)
-  return known
+  const accepting = marked.get(schema) ?? markAll(schema)
+  marked.set(schema, accepting)
+  return accepting
 }
 
 function markAll(schema: JsonSchema): JsonSchema {
-  return mapSubschemas(schema, (one) => {
-    const below = markAll(one)
+  return mapSubschemas(schema, (subschema) => {
+    const below = markAll(subschema)
     const isClosed =
-      one.type === 'boolean' ||
-      one.type === 'null' ||
-      one.asset_ref_acceptable === false ||
-      Object.keys(one).some((keyword) => /^(enum|const|x-mcp-header)$/.test(keyword))
+      subschema.type === 'boolean' ||
+      subschema.type === 'null' ||
+      subschema.asset_ref_acceptable === false ||
+      Object.keys(subschema).some((keyword) => /^(enum|const|x-mcp-header)$/.test(keyword))
     return isClosed ? below : { ...below, asset_ref_acceptable: true }
   })
 }

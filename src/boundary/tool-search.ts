@@ -78,8 +78,8 @@ export function resolveToolSearch(
     option !== false && candidates.length > 0 && isSearched(option, () => lengthOf(tools))
   const index = onceResolved(async () => new ToolIndex(candidates.map(describeTool), rank))
   if (!isOn) return { tools, deferred: NONE, pinned: NONE, index }
-  const taken = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
-  if (taken) throw takenName(taken.id)
+  const reserved = tools.find(({ id }) => id === SEARCH_TOOLS || id === CALL_TOOL)
+  if (reserved) throw takenName(reserved.id)
   const ids = candidates.map(({ id }) => id)
   return {
     tools: [...tools, ...searchTools(ids, index)],

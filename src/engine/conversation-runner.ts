@@ -136,13 +136,10 @@ export class ConversationRunner {
     for (let withoutAppend = 0; ; ) {
       this.#isWoken = false
       const { position } = session.state
-      const release = await this.#doNext().catch((error: unknown): Release => {
-        return { type: 'failed', runId: this.#runId, error: runFailure(error) }
-      })
+      const release = await this.#doNext().catch((error: unknown) => this.#failed(error))
       withoutAppend = session.state.position === position ? withoutAppend + 1 : 0
       if (!release && withoutAppend < MAX_WITHOUT_APPEND) continue
-      if (!release)
-        return { type: 'failed', runId: this.#runId, error: noProgressError(session.id) }
+      if (!release) return this.#failed(noProgressError(session.id))
       if (release.type === 'later') await session.lease.free(release.ms)
       const freesLease = release.type === 'idle' || release.type === 'stopped'
       const hasReadLog = !freesLease || (await this.#releaseLease())
@@ -278,7 +275,7 @@ export class ConversationRunner {
     // Appends that were under way when the action was aborted finish first.
     if (reason) await this.#session.written()
     if (error instanceof LeaseHeldError) return await this.#afterHeld(error)
-    if (error instanceof ForeignRunError) return { type: 'failed', runId: this.#runId, error }
+    if (error instanceof ForeignRunError) return this.#failed(error)
     if (error instanceof ModelBusyError && !reason) return { type: 'later', ms: error.waitMs }
     if (reason === 'stopped') return { type: 'stopped' }
     // The state has changed: ask `next` again.
@@ -289,19 +286,14 @@ export class ConversationRunner {
     )
     // The failure may be temporary, or limited to this host: another worker retries when the lease has expired.
     const mayBeTemporary = reason === 'log_failed' || failure.code === 'storage_failed'
-    const failedWith = (error: ByrefError): Release => ({
-      type: 'failed',
-      runId: this.#runId,
-      error,
-    })
-    if (this.#options.log.queue && mayBeTemporary) return failedWith(failure)
+    if (this.#options.log.queue && mayBeTemporary) return this.#failed(failure)
     this.#action = new Action(this.#action)
     try {
       await this.#failRun(failure)
       return null
     } catch (appendError) {
       if (reason !== 'log_failed' && this.#action.reason === 'lease_lost') return null
-      return failedWith(reason === 'log_failed' ? failure : runFailure(appendError))
+      return this.#failed(reason === 'log_failed' ? failure : appendError)
     }
   }
 
@@ -321,8 +313,12 @@ export class ConversationRunner {
       await this.#claim((state) => claimEntry(this.#writer, state, { stalled: true }))
       return null
     } catch (error) {
-      return { type: 'failed', runId: this.#runId, error: runFailure(error) }
+      return this.#failed(error)
     }
+  }
+
+  #failed(error: unknown): Release {
+    return { type: 'failed', runId: this.#runId, error: runFailure(error) }
   }
 
   /**

@@ -363,13 +363,10 @@ export class Session {
         }
       }
       try {
-        const { entryOrDecide, mayAppend } = pending
+        const { entryOrDecide: decide, mayAppend } = pending
         if (this.#gone) throw this.#gone
         if (mayAppend?.() === false) throw new RunLostError()
-        const entry =
-          typeof entryOrDecide === 'function'
-            ? entryOrDecide(ahead?.state ?? this.state)
-            : entryOrDecide
+        const entry = typeof decide === 'function' ? decide(ahead?.state ?? this.state) : decide
         if (!entry || entry.events.length === 0) {
           pending.resolve([])
           continue

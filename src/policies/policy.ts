@@ -247,11 +247,7 @@ export function composePolicies(policies: readonly Policy[]): ComposedPolicy {
 /** Returns the execution as the next policy sees it. */
 function withChanges(execution: Execution, { attempt, signal }: ExecutionChanges = {}): Execution {
   if (attempt === undefined && signal === undefined) return execution
-  return {
-    ...execution,
-    attempt: attempt ?? execution.attempt,
-    signal: signal ?? execution.signal,
-  }
+  return { ...execution, attempt: attempt ?? execution.attempt, signal: signal ?? execution.signal }
 }
 
 /** Returns the strictest decision; undefined if there is none. */

@@ -47,7 +47,7 @@ export async function requestPrompt(
   const board = createBoard(messages, { validate: schemaIssues })
   const created = events.flatMap((event) => (event.type === 'ASSET_CREATED' ? event.payload : []))
   const builder = new PromptBuilder({ merge: 'engine', wholeData: true, guide: () => null })
-  const known = await capabilitiesOf(model, capabilities)
+  const resolved = await capabilitiesOf(model, capabilities)
   const prompt = await builder.build(
     { state: { messages, assets: created, assetsAfter: [], compaction: null }, board },
     {
@@ -56,7 +56,7 @@ export async function requestPrompt(
       media: 'all',
       assets,
       namespace: null,
-      capabilities: known,
+      capabilities: resolved,
       cache: new ContentCache(CACHE_BYTES),
     },
   )
@@ -64,7 +64,7 @@ export async function requestPrompt(
     messages: prompt,
     instances: instancesOf(messages),
     output: inputOutput(messages),
-    price: known.price,
+    price: resolved.price,
   }
 }
 

@@ -21,16 +21,16 @@ const TYPES_OF_PEOPLE: readonly string[] = ['chat', 'note', 'command']
  * @throws ByrefError `forbidden`, `invalid_message`
  */
 export function spokenBy(input: object, { sender, speaksAsOthers }: Speaker): Message {
-  const given: Record<string, unknown> = { ...input }
+  const fields: Record<string, unknown> = { ...input }
   const message = toMessage(input as MessageInput)
   if (speaksAsOthers) {
-    const isSomeone = ['sender', 'name', 'role'].some((key) => given[key] !== undefined)
+    const isSomeone = ['sender', 'name', 'role'].some((key) => fields[key] !== undefined)
     return isSomeone || !sender ? message : { ...message, sender }
   }
   const { content_type, content, message_type } = message
   const data = content_type === 'data' ? (content as DataBlock) : {}
   const forged = [
-    ...['sender', 'name', 'timestamp'].filter((key) => given[key] !== undefined),
+    ...['sender', 'name', 'timestamp'].filter((key) => fields[key] !== undefined),
     ...['_call', '_date'].filter((key) => key in data),
     ...(message.sender.participant_role === 'user' ? [] : ['role']),
     ...(TYPES_OF_PEOPLE.includes(message_type) ? [] : ['message_type']),

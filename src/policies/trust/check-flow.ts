@@ -161,8 +161,9 @@ function violationText({ rule, path, ref }: FlowViolation, written: ReadonlySet<
   if (ref !== undefined) return `${ref} at ${path} ${WHY[rule]}`
   // Only the first key is shown, because the others may come from a value.
   const parameter = path.split('/').slice(0, 2).join('/')
-  const what = path === '' ? "the model's decision to make this call" : `the value at ${parameter}`
-  return `${what} ${WHY[rule]}`
+  const subject =
+    path === '' ? "the model's decision to make this call" : `the value at ${parameter}`
+  return `${subject} ${WHY[rule]}`
 }
 
 const WHY: Readonly<Record<FlowRule, string>> = {

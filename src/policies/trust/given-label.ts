@@ -27,9 +27,9 @@ const allReads = new WeakMap<PolicyCall['items'], Label>()
 
 /** Returns the label of everything a call reads. It is computed once, because every failed item needs it. */
 function readsOf({ items }: PolicyCall): Label {
-  const known = allReads.get(items) ?? labelOf(items.flatMap(({ reads }) => reads))
-  allReads.set(items, known)
-  return known
+  const label = allReads.get(items) ?? labelOf(items.flatMap(({ reads }) => reads))
+  allReads.set(items, label)
+  return label
 }
 
 /**
