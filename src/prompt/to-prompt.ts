@@ -212,9 +212,9 @@ const MARKS: Readonly<Record<'anthropic' | 'bedrock', SharedV4ProviderOptions>> 
 }
 
 /**
- * Adds marks for the provider's cache: to the system message, to the last message before the tail, and to the message
- * that was the last one in the previous call, because providers search only a few blocks back. Returns the same prompt
- * if the provider needs no marks. Messages are copied, never changed.
+ * Adds marks for the provider's cache to the system message and to the last message before the tail. The last message of
+ * the previous call gets one too, because providers search only a few blocks back. Returns the same prompt if the
+ * provider needs no marks. Messages are copied, never changed.
  *
  * @param tail The number of messages at the end that are for this call only.
  */
